@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a corpus that holds every Nth case of another one: sample.py CORPUS N FOLDER."""
+"""Writes a corpus with every Nth case of another one: sample.py CORPUS N FOLDER."""
 import json, os, pathlib, sys
 
 corpus, step, folder = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]), pathlib.Path(sys.argv[3])

@@ -1,18 +1,18 @@
-# Writes the C++ file that says what a program was built from (src/cli/embedded.h); as it is run at each build, only where that has changed.
-# Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
-set(commit "not known: built neither from a clone nor from a source archive of a commit")
+# Writes the C++ file with the facts about the build (src/cli/embedded.h). Runs at each build, and writes the
+# file only if something changed. Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
+set(commit "unknown: not built from a clone or a source archive of a commit")
 file(READ ${SOURCE}/packaging/commit archived)
 string(STRIP "${archived}" archived)
 find_program(git git)
-if(archived MATCHES "^[0-9a-f]+$")  # `git archive` wrote it (.gitattributes)
+if(archived MATCHES "^[0-9a-f]+$")  # written by `git archive` (.gitattributes)
   set(commit ${archived})
 elseif(EXISTS ${SOURCE}/.git AND NOT git)
-  set(commit "not known: built from a clone without git")
+  set(commit "unknown: built from a clone without git")
 elseif(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND ${git} -C ${SOURCE} rev-parse --verify HEAD
     OUTPUT_VARIABLE head ERROR_VARIABLE said RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(failed)
-    set(commit "not known: git does not tell")
+    set(commit "unknown: git failed")
     message("${said}")
   else()
     set(commit ${head})

@@ -1,9 +1,9 @@
-# What Debian's hardening=+all means: an attacker who gets to write past an object finds no address that is known before, no table of functions that
-# can be written to, and a stack that tells. tests/packaging/hardening_test.sh looks whether the program has it.
+# The flags of Debian's hardening=+all: randomised addresses, read-only relocation tables and stack protection, against
+# exploits that write past an object. tests/packaging/hardening_test.sh checks the program for them.
 target_compile_options(whyoom_flags INTERFACE -fstack-protector-strong -Wformat -Werror=format-security)
 include(CheckCXXCompilerFlag)
-set(CMAKE_REQUIRED_FLAGS -Werror)  # Clang only warns of one that its target has no use for
-foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)  # x86 has the second, ARM the third
+set(CMAKE_REQUIRED_FLAGS -Werror)  # otherwise Clang only warns about flags that the target does not support
+foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)  # the second is for x86, the third for ARM
   string(MAKE_C_IDENTIFIER "WHYOOM_HAS${flag}" has)
   check_cxx_compiler_flag(${flag} ${has})
   if(${has})
@@ -11,10 +11,10 @@ foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standa
   endif()
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)
-if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_SANITIZE_THREADS AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # which check more, or nothing is optimized
+if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_SANITIZE_THREADS AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # these check more, or do not optimize
   target_compile_options(whyoom_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
-if(NOT WHYOOM_STATIC)  # -static-pie says so there
+if(NOT WHYOOM_STATIC)  # Static.cmake sets -static-pie
   target_compile_options(whyoom_flags INTERFACE -fPIE)
   target_link_options(whyoom_flags INTERFACE $<$<PLATFORM_ID:Linux>:-pie>)
 endif()

@@ -1,5 +1,5 @@
-# What an installation contains, and where: the program, its manual page (if help2man is there), completions, documentation.
-# In a Python wheel (SKBUILD) the same things, where pip puts them into an environment.
+# The installed files: the program, its manual page (if help2man is available), completions, documentation. A Python
+# wheel (SKBUILD) contains the same files, in the folders that pip installs into an environment.
 if(SKBUILD)
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
   set(CMAKE_INSTALL_DATADIR ${SKBUILD_DATA_DIR}/share)
@@ -35,7 +35,7 @@ if(WHYOOM_HELP2MAN AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${WHYOOM_GENERATED}/whyoom.1.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man1)
 endif()
 
-# Packed, as Debian wants them; without a time, so that two builds give the same bytes.
+# Compressed, as Debian requires; without a timestamp, so that builds are reproducible.
 find_program(WHYOOM_GZIP gzip REQUIRED)
 foreach(file ${WHYOOM_PACKED})
   add_custom_command(
@@ -50,13 +50,13 @@ add_custom_target(whyoom_printed ALL DEPENDS ${WHYOOM_PRINTED})
 install(TARGETS whyoom RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${WHYOOM_GENERATED}/whyoom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME whyoom)
 install(FILES ${WHYOOM_GENERATED}/whyoom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-if(WHYOOM_STATIC)  # what is linked in asks for its licence to go with it
+if(WHYOOM_STATIC)  # the licences of linked libraries must be distributed, too
   foreach(part ${WHYOOM_STATIC_PARTS})
     install(FILES /usr/share/doc/${part}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/licenses RENAME ${part} OPTIONAL)
   endforeach()
 endif()
 install(FILES docs/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom)
-install(FILES ${WHYOOM_SKILL} DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/skills/whyoom)  # the folder has the skill's name
+install(FILES ${WHYOOM_SKILL} DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/skills/whyoom)  # the folder is named after the skill
 if(SKBUILD)
   install(FILES ${WHYOOM_GENERATED}/_whyoom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 else()
@@ -64,7 +64,7 @@ else()
   install(FILES packaging/copyright ${WHYOOM_GENERATED}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES rules/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/rules)
-  # zsh reads site-functions in general, but of /usr on Debian vendor-completions.
+  # zsh reads site-functions; for /usr on Debian it reads vendor-completions.
   install(CODE "
     set(folder site-functions)
     if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\" AND EXISTS /etc/debian_version)

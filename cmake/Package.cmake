@@ -1,9 +1,9 @@
-# cpack -G DEB: a package for the Debian it is built on.
+# cpack -G DEB: builds a package for the current Debian release.
 set(CPACK_PACKAGE_NAME whyoom)
 set(CPACK_PACKAGE_VENDOR whyoom)
 set(CPACK_PACKAGE_CONTACT "The whyoom developers <whyoom@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "explain XLA TPU out-of-memory errors in job logs")
-set(CPACK_PACKAGE_DESCRIPTION "whyoom reads the log of a job that died on a TPU and says which out-of-memory
+set(CPACK_PACKAGE_DESCRIPTION "whyoom reads the log of a job that died on a TPU and reports which out-of-memory
 error it is, why it happened and what to do first, with numbers from the log
 for every claim. It works offline and needs no TPU.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

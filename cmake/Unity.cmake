@@ -1,14 +1,14 @@
 function(whyoom_unite_warnings target)
-  # Together, names of one file shadow those of another, and GCC takes the files for headers, whose types should hold
-  # nothing of an unnamed namespace. Builds without WHYOOM_UNITY, such as the sanitizers', look for both. GCC 12, which
-  # then copies more into one place, takes what an empty std::optional holds for uninitialized.
+  # In a unity build, names of one file shadow those of another, and GCC treats the files as headers, whose types should
+  # not use unnamed namespaces. Builds without WHYOOM_UNITY, such as those of the sanitizers, keep these warnings. GCC
+  # 12 inlines more and then reports the value of an empty std::optional as uninitialized.
   target_compile_options(${target} PRIVATE -Wno-shadow
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage -Wno-maybe-uninitialized>)
 endfunction()
 
-# Some sources of a folder at a time: headers are read once for all of them. More at a time build faster, but more is
-# compiled again where one changes, for which there is the preset "dev". So names in unnamed namespaces are told apart
-# within a folder.
+# Compiles several sources of a folder together, so that headers are parsed once for them. Larger groups build faster
+# but recompile more after a change; the preset "dev" is for frequent changes. Names in unnamed namespaces must be
+# unique within a folder.
 function(whyoom_unite target count)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   whyoom_unite_warnings(${target})
@@ -20,8 +20,8 @@ function(whyoom_unite target count)
     endif()
     math(EXPR group "${before_${name}} / ${count}")
     math(EXPR before_${name} "${before_${name}} + 1")
-    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE room)
-    string(REPLACE "/" "_" room "${room}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${group})
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE layer)
+    string(REPLACE "/" "_" layer "${layer}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${layer}_${group})
   endforeach()
 endfunction()

@@ -1,5 +1,5 @@
-# Toolchain: builds for 64-bit ARM on another Debian, with its g++-aarch64-linux-gnu and the libraries' :arm64 packages
-# (packaging/packages-arm64). What the build itself runs goes through QEMU.
+# Toolchain: cross-compiles for 64-bit ARM on Debian, with g++-aarch64-linux-gnu and the :arm64 packages of the
+# libraries (packaging/packages-arm64). Programs that the build runs are executed with QEMU.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -7,6 +7,6 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_STRIP aarch64-linux-gnu-strip)
 find_program(WHYOOM_QEMU NAMES qemu-aarch64-static qemu-aarch64 REQUIRED)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${WHYOOM_QEMU} -L /usr/aarch64-linux-gnu)
-# This machine's own libraries are none of its.
+# Do not find libraries of the host.
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
 list(APPEND CMAKE_IGNORE_PATH /usr/lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu/cmake)

@@ -1,5 +1,5 @@
-// Run by the build: writes the source of rules/builtin.h, from the rule data that is compiled in. What is to be stored
-// is found out by doing what a run does: what it asks for and does not get, a run would have to make.
+// Build tool: computes the digest of the built-in rules (rules/builtin.h) and prints it as C++ source. It performs the
+// start-up work of a run and records every cache miss; these results are stored.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +28,7 @@ void Remember(const std::string& one, std::vector<std::string>* all) {
 
 }  // namespace
 
-// What the program has from the file that is written here.
+// Stubs for the functions of the file that this tool generates.
 std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {
   Remember(std::string(source), &AskedPatterns());
   return std::nullopt;
@@ -45,10 +45,10 @@ namespace {
 
 using namespace whyoom;
 
-// Shorter ones are in most lines.
+// Shorter literals occur in most lines.
 constexpr std::size_t kAffixLiteral = 3;
 
-// As a C++ literal; \ooo cannot run into a digit that follows.
+// A C++ literal. Octal escapes have three digits, so a following digit cannot extend them.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const unsigned char c : text) {
@@ -62,10 +62,10 @@ std::string Quoted(std::string_view text) {
 
 void Print(const std::string& line) { std::puts(line.c_str()); }
 
-// The same as a std::string_view, whatever bytes it has.
+// A std::string_view of arbitrary bytes.
 std::string ViewOf(std::string_view text) { return "{" + Quoted(text) + ", " + std::to_string(text.size()) + "}"; }
 
-// Lines of a literal each: compilers warn of very long ones.
+// Prints one literal per line, because compilers warn about very long ones.
 void PrintBytes(const std::string& name, std::string_view bytes) {
   constexpr std::size_t kPiece = 4096;
   Print("const char " + name + "[] =");
@@ -88,7 +88,7 @@ void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns)
   Print("  return UnpackTexts(found->literals);\n}\n");
 }
 
-// Examples are for who tries rules.
+// Only rule tests need examples.
 void DropExamples(nlohmann::json* entry) {
   for (const char* key : {"examples", "leaves", "no_match", "logs"}) entry->erase(key);
 }
@@ -140,7 +140,7 @@ std::string BytesOf(Number number) {
 
 std::string SizeOf(std::size_t size) { return BytesOf(static_cast<std::uint32_t>(size)); }
 
-// As RuleDigest::data.
+// The format of RuleDigest::data.
 std::string PackJson(const nlohmann::json& json) {
   if (json.is_string()) return "s" + SizeOf(json.get<std::string>().size()) + json.get<std::string>();
   if (json.is_number_integer()) return "i" + BytesOf(json.get<std::int64_t>());
@@ -195,8 +195,7 @@ int main() {
   for (const PatternSet* set : engine.PreparedSets()) {
     for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->source(), pattern);
   }
-  Print(
-      "#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // what the standard asks of all compilers is less\n");
+  Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
   Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");
   PrintBytes("kRules", PackedRules(affixes, rules.quotations()));

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lays out the rule files alike: what fits stands on one line, no line is longer than 160 bytes.
+"""Formats the rule files: values that fit stay on one line, and no line is longer than 160 bytes.
 
-  tools/format_rules.py [--check] [FILE ...]     (all below rules/ without FILE)
+  tools/format_rules.py [--check] [FILE ...]     (default: all files below rules/)
 
-Texts, patterns and expressions that are longer become arrays, which the loader joins with a blank or a line break, and what
-has no blank to part at, an array in pieces (rules/schema.json says where that is allowed). What is loaded stays the same.
-With --check nothing is written: exit status 1 where a file is laid out otherwise, or a line cannot be made to fit.
+Longer texts, patterns and expressions become arrays, which the loader joins with a blank or a line break. Text without blanks is
+split into an array of pieces (rules/schema.json defines where that is allowed). The loaded data does not change. --check writes
+nothing; the exit status is 1 if a file is formatted differently or a line cannot be made to fit.
 """
 import argparse
 import json
@@ -23,16 +23,16 @@ def flat(value):
 
 
 def size(text):
-    """Bytes, so that every tool counts the same."""
+    """Length in bytes, so that every tool counts the same."""
     return len(text.encode())
 
 
-# What an expected conclusion has several texts of: each of them may stand in pieces, as each other text there.
+# Keys of an expected conclusion that are lists of texts; each text can be split into pieces.
 LISTS = {"contradictions", "removed", "notes", "says", "steps", "why", "remedies", "enough_with"}
 
 
 def whole(expected, key=""):
-    """An expected conclusion with each text in one piece."""
+    """Joins the pieces of each text in an expected conclusion."""
     if isinstance(expected, dict):
         return {key: whole(value, key) for key, value in expected.items()}
     if isinstance(expected, list):
@@ -61,13 +61,13 @@ class Layout:
         return inner if isinstance(inner, dict) else {}
 
     def joint(self, rule):
-        """What an array of strings here is joined with; None where it is no one text."""
+        """The separator that joins an array of strings here; None if the array is not a single text."""
         rule = self.resolve(rule)
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
         return None if not pieces else "\n" if "line breaks" in rule["description"] else " "
 
     def write(self, value, rule, indent, lead="", trail="", expected=False):
-        """`lead` is what stands before the value on its line ('"key": '), `trail` what follows it (','), `expected`: in what a situation expects."""
+        """`lead` precedes the value on its line ('"key": '), `trail` follows it (','); `expected`: inside an expected conclusion."""
         joint = self.joint(rule)
         if "pieces joined with a blank" in rule.get("description", ""):
             value, expected = whole(value), True
@@ -75,7 +75,7 @@ class Layout:
             value = self.wrapped(value, indent)
         if joint is not None and isinstance(value, list):
             lines = [glued(item) for item in value]
-            value = joint.join(lines) if joint == " " else lines  # wrapped anew below
+            value = joint.join(lines) if joint == " " else lines  # wrapped again below
         if indent + size(lead) + size(flat(value)) + size(trail) <= WIDTH:
             return [" " * indent + lead + flat(value) + trail]
         if joint is not None and isinstance(value, str):
@@ -94,7 +94,7 @@ class Layout:
         return lines + [" " * indent + brackets[1] + trail]
 
     def wrapped(self, text, indent):
-        """`text` in parts that fit, cut at blanks; not at one that an operator of a pattern belongs to."""
+        """Splits `text` at blanks into parts that fit, but not at a blank that a pattern's operator applies to."""
         parts = []
         for word in re.split(r"(?<![(\[|: ]) (?![?*+|)\] ,]|\{\d)", text):
             longer = parts[-1] + " " + word if parts else word
@@ -105,7 +105,7 @@ class Layout:
         return parts
 
     def pieces(self, text, indent, marks):
-        """`text` itself where it fits, else in pieces; cut behind the first of `marks` that there is."""
+        """Returns `text` if it fits, else pieces of it, cut after the first of `marks` that occurs."""
         if indent + STEP + size(flat(text)) + 1 <= WIDTH:
             return text
         room = WIDTH - indent - 2 * STEP - len(',')
@@ -140,7 +140,7 @@ def main():
         if laid_out == text:
             continue
         if args.check:
-            print(f"{path.name}: not laid out; run tools/format_rules.py")
+            print(f"{path.name}: not formatted; run tools/format_rules.py")
             wrong += 1
         else:
             path.write_text(laid_out)

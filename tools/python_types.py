@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes python/whyoom/records.py, the types of a report, from docs/report.schema.json.
 
-  python3 tools/python_types.py [--check]     --check: only say whether it is up to date
+  python3 tools/python_types.py [--check]     --check: write nothing, fail if it is outdated
 """
 
 import json
@@ -15,9 +15,9 @@ SCHEMA = ROOT / "docs" / "report.schema.json"
 MODULE = ROOT / "python" / "whyoom" / "records.py"
 WIDTH = 120
 
-HEAD = '''"""The records of a report. Made from docs/report.schema.json by tools/python_types.py; not to be edited.
+HEAD = '''"""The records of a report. Made from docs/report.schema.json by tools/python_types.py; do not edit.
 
-Each is the dictionary that the program prints, whose fields are attributes, too; what is not known is None there.
+Each record is the dictionary that the program prints. Its fields are also attributes, which are None if unknown.
 """
 
 from typing import Dict, List, Literal, Optional, Union
@@ -31,10 +31,10 @@ SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "boo
 class Types:
     def __init__(self, schema):
         self.definitions = schema["definitions"]
-        self.classes = {}  # by name, those that others need first
+        self.classes = {}  # by name; a class precedes its users
 
     def class_name(self, definition):
-        """The report itself gets methods besides, see python/whyoom/_report.py."""
+        """The report itself has further methods, see python/whyoom/_report.py."""
         name = "".join(part.capitalize() for part in definition.split("_"))
         return "ReportFields" if name == "Report" else name
 
@@ -42,7 +42,7 @@ class Types:
         return "properties" in node or "allOf" in node
 
     def type_of(self, node, owner, field):
-        """The annotation of a value, and the record that stands in it, if any."""
+        """Returns the annotation of a value and the record type inside it, if any."""
         if "$ref" in node:
             name = node["$ref"].rpartition("/")[2]
             definition = self.definitions[name]
@@ -67,7 +67,7 @@ class Types:
         return SCALARS[kinds], None
 
     def add(self, definition, node):
-        """Makes a class of a definition, where that was not done yet; its name."""
+        """Returns the name of a definition's class, and creates the class if necessary."""
         name = self.class_name(definition)
         if name in self.classes:
             return name
@@ -77,7 +77,7 @@ class Types:
         lines, records, tables = [], {}, {}  # tables: records by name
         for field, value in node.get("properties", {}).items():
             if keyword.iskeyword(field) or hasattr(dict, field):
-                sys.exit(f"{SCHEMA.name}: {definition}.{field} cannot be an attribute of a dictionary")
+                sys.exit(f"{SCHEMA.name}: {definition}.{field} is not a valid attribute name for a dictionary")
             annotation, record = self.type_of(value, definition, field)
             if record:
                 (tables if annotation.startswith("Dict[") else records)[field] = record
@@ -105,7 +105,7 @@ class Types:
         return textwrap.wrap(f'"""{about}', WIDTH, initial_indent="    ", subsequent_indent="    ") + ['    """']
 
     def folded(self, line):
-        """A line that is too long, with what stands in its innermost first brackets on lines of its own."""
+        """Splits a long line: the content of its first innermost brackets goes onto separate lines."""
         if len(line) <= WIDTH:
             return [line]
         end = min(at for at in (line.find("]"), line.find("}")) if at >= 0)
@@ -127,7 +127,7 @@ def main():
     text = module_text()
     if "--check" in sys.argv[1:]:
         if MODULE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{MODULE.relative_to(ROOT)} is not what {SCHEMA.name} says: run tools/python_types.py")
+            sys.exit(f"{MODULE.relative_to(ROOT)} is outdated (made from {SCHEMA.name}): run tools/python_types.py")
     else:
         MODULE.write_text(text, encoding="utf-8")
 

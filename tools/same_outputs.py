@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether two builds of whyoom print the same, byte by byte, for every log: what a change to the structure alone must hold.
+"""Compares the outputs of two builds of whyoom byte by byte for every log. A change of structure only must not change them.
 
   tools/same_outputs.py OLD NEW [--corpus ../shared/corpus ...]
 
-Each log of testdata/cases and of the corpora given (folders with manifest.json) is read by both in every format, with its XLA
-dump where it has one; then all together, by one thread and by four, merged from two parts, followed, and run as a job. The
-fingerprint of the rule data is masked. Exit status 1 where anything differs; of each difference the command is printed.
+Both builds read each log of testdata/cases and of the given corpora (folders with manifest.json), with its XLA dump if it has
+one, in every format. They then read all logs together with one thread and with four, merge two parts, follow logs, and run them
+as jobs. The fingerprint of the rule data is masked. Prints the command of each difference; exit status 1 if there are any.
 """
 import argparse
 import concurrent.futures
@@ -22,12 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @functools.cache
 def formats(binary):
     out = subprocess.run([str(binary), "__complete", "--format", ""], capture_output=True, check=True, text=True).stdout
-    return [line.split("\t")[0] for line in out.splitlines()[1:]]  # the first says what else may stand there
+    return [line.split("\t")[0] for line in out.splitlines()[1:]]  # the first line describes other completions
 
 
 @functools.cache
 def fingerprint(binary):
-    """Of the rule data that it was built with; outputs name it whole or by its first twelve digits."""
+    """The fingerprint of the built-in rule data; outputs contain it whole or its first twelve digits."""
     out = subprocess.run([str(binary), "--format", "json", "-"], input=b"", capture_output=True).stdout
     return json.loads(out)["tool"]["rules"].encode()
 
@@ -52,7 +52,7 @@ def logs_of(corpora):
 
 
 def commands(old, corpora):
-    """(what, args, stdin): all that is run of both."""
+    """Yields (args, stdin) of all commands to compare."""
     logs = list(logs_of(corpora))
     for log, dump in logs:
         given = ["--xla-dump", dump.resolve()] if dump else []

@@ -1,4 +1,4 @@
-// What the build put into the program.
+// The rule data that the build embeds in the program.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,38 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// The files of rules/ and of rules/examples/, in order of name.
+// The files of rules/ and of rules/examples/, sorted by name.
 const std::vector<EmbeddedFile>& EmbeddedFiles();
 const std::vector<EmbeddedFile>& EmbeddedExamples();
 
-// What was worked out of them, so that it need not be at each start.
+// Results that the build computes from the rule files, to keep startup fast.
 struct RuleDigest {
   std::vector<std::string> literals;         // as RuleSet::literals
   std::vector<std::string> sign_literals;    // as RuleSet::sign_literals
   std::vector<std::string> nearby_literals;  // as RuleSet::nearby_literals
   std::string fingerprint;                   // as RuleSet::fingerprint
-  // The files by name, without their examples: a JSON object, packed so that reading it takes no parser. A value is a
-  // letter and what belongs to it: n(ull), t(rue), f(alse), d(ouble) and i(nteger) with 8 bytes, s(tring) with its
-  // length and bytes, a(rray) with its size and items, o(bject) with its size and, for each member, ascending, the
-  // key's length and bytes and the value. Lengths and sizes have 4 bytes; numbers are as this machine has them.
+  // All files by name, without examples: one JSON object, packed so that no parser is needed. Each value is a letter
+  // and its content: n(ull), t(rue), f(alse), d(ouble) and i(nteger) with 8 bytes, s(tring) with its length and bytes,
+  // a(rray) with its size and items, o(bject) with its size and its members in ascending order, each as the key's
+  // length and bytes and the value. Lengths and sizes have 4 bytes; numbers have the native byte order.
   std::string_view data;
 };
 const RuleDigest& BuiltInDigest();
 
-// What the data of the digest has beside the files': of an affix, an object with "bytes", "needed" and "literals", see
-// Affix::Signs, and of a quotation, one with "before" and "from_head", each with the members of TextNeeds. Sets of
-// bytes are as PackBytes gives them.
+// Keys that the digest adds to the data. For a prefix or suffix pattern: an object with "bytes", "needed" and
+// "literals", see PrefixOrSuffix::Signs. For a quotation: "before" and "from_head", each with the members of TextNeeds.
+// Byte sets are packed by PackBytes.
 inline constexpr const char* kAffixSigns = "signs";
 inline constexpr const char* kQuotationNeeds = "needed";
-// Of how many bytes at their place the signs of an affix tell: enough to tell dates in different orders, and what
-// stands behind them, apart.
+// Number of bytes that PrefixOrSuffix::Signs describes: enough to distinguish date formats and what follows them.
 inline constexpr std::size_t kSignBytes = 12;
 
-// Of a pattern that is looked for together with others, by its source: Pattern::Literals of kSetLiteral.
-// Nothing where it is none of the built-in ones.
+// Returns Pattern::Literals(kSetLiteral) of the pattern with this source, which the build computed for PatternSet;
+// nullopt if it is not built in.
 constexpr std::size_t kSetLiteral = 4;
 std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source);
 
-// Each text with a NUL behind it; none may hold one.
+// Joins the texts, each terminated by a NUL; no text may contain one.
 inline std::string PackTexts(const std::vector<std::string>& texts) {
   std::string packed;
   for (const std::string& text : texts) packed.append(text).push_back('\0');

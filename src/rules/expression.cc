@@ -1,4 +1,4 @@
-// Evaluation. Everything unknown, of the wrong type or not finite yields Unknown; nothing here can fail.
+// Evaluates expressions. Cannot fail: operands of the wrong type and results that are not finite yield Unknown.
 #include "rules/expression.h"
 
 #include <re2/re2.h>
@@ -18,7 +18,7 @@ namespace {
 
 Value Finite(double number) { return std::isfinite(number) ? Value(number) : Value(Unknown{}); }
 
-// Compilers print sizes with one decimal of a KiB, or two of any larger unit, and may cut or round the rest.
+// Compilers print sizes with one decimal of a KiB or two of larger units; they may round or truncate.
 double Rounding(double bytes) {
   constexpr double kUnit = 1024;
   const double size = std::abs(bytes);
@@ -29,7 +29,7 @@ double Rounding(double bytes) {
 
 class Evaluator {
  public:
-  // Records into `recorder` if it is not null; `source` is what the nodes were parsed from.
+  // Records into `recorder` unless it is null; `source` is the text that the nodes were parsed from.
   Evaluator(const Scope& scope, const std::size_t* row, const std::string& source, Recorder* recorder)
       : scope_(scope), row_(row), source_(source), recorder_(recorder) {}
 
@@ -44,7 +44,7 @@ class Evaluator {
     return recorder_ != nullptr && IsWorthRecording(node) ? EvaluateAndRecord(node) : Evaluate(node);
   }
 
-  // Of the parts of a condition those that are true or false, what terms stand for, and functions over the rows.
+  // Only conditions, terms and functions over rows are recorded.
   static bool IsWorthRecording(const ExpressionNode& node) {
     return node.kind == NodeKind::kOr || node.kind == NodeKind::kAnd || node.kind == NodeKind::kCompare ||
            node.kind == NodeKind::kTerm || (node.kind == NodeKind::kCall && node.function >= Function::kCountOf);
@@ -99,7 +99,7 @@ class Evaluator {
     return value;
   }
 
-  // Kleene: the deciding truth decides whatever else is unknown.
+  // Kleene logic: an operand with the value `deciding` decides, even if others are unknown.
   Value Logic(const ExpressionNode& node, bool deciding) const {
     bool all_known = true;
     for (const auto& operand : node.operands) {
@@ -233,7 +233,7 @@ class Evaluator {
     const ExpressionNode& condition = *node.operands.back();
     Tally tally;
     for (std::size_t row = 0; row < rows; ++row) {
-      // Of the rows the largest is recorded.
+      // Only the evaluation of the largest row is recorded.
       const Evaluator in_row(scope_, &row, source_, row == 0 ? recorder_ : nullptr);
       const std::optional<bool> met = AsBool(in_row.Run(condition));
       if (!met) continue;
@@ -299,10 +299,10 @@ void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>
 
 }  // namespace internal
 
-// What an expression's copies share.
+// Shared by the copies of an expression.
 struct Expression::Parse {
   std::string source;
-  std::shared_ptr<const Terms> terms;  // those of a deferred one
+  std::shared_ptr<const Terms> terms;  // set for deferred parsing
   mutable std::once_flag done;
   mutable std::shared_ptr<const Node> root;
 

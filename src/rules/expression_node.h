@@ -1,4 +1,4 @@
-// The tree behind an Expression, and what makes one of source text. Internal to the expression language.
+// The syntax tree of an Expression and its parser. Internal to the expression language.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ namespace whyoom::internal {
 enum class NodeKind {
   kLiteral,
   kName,
-  kTerm,  // a name that stands for an expression
-  kOr,    // any number of operands: a chain must not become a deep tree
+  kTerm,  // a name that refers to an expression
+  kOr,    // any number of operands, so that a chain does not become a deep tree
   kAnd,   // the same
   kNot,
   kCompare,  // two operands
-  kSum,      // any number of operands, ops[i] in front of the i-th; ops[0] is always +
-  kProduct,  // the same with * and /
+  kSum,      // any number of operands; ops[i] precedes operand i; ops[0] is always +
+  kProduct,  // likewise, with * and /
   kNegate,
   kCall,
 };
@@ -63,16 +63,16 @@ struct FunctionInfo {
   bool over_rows;
 };
 
-// In the order of the header's comment.
+// In the order of the comment in expression.h.
 const std::vector<FunctionInfo>& Functions();
 
 struct ExpressionNode {
   NodeKind kind = NodeKind::kLiteral;
   Value literal;
   std::string name;
-  std::size_t at = 0;     // of a name, a comparison or an operand of arithmetic, in the source
-  std::size_t begin = 0;  // of the part in the source,
-  std::size_t end = 0;    // with the blanks behind it
+  std::size_t at = 0;     // offset in the source of a name, comparison or arithmetic operand
+  std::size_t begin = 0;  // start of the node in the source
+  std::size_t end = 0;    // its end, with trailing blanks
   std::optional<Expression> term;
   Comparison comparison = Comparison::kEqual;
   Function function = Function::kKnown;
@@ -85,15 +85,15 @@ struct ExpressionNode {
 };
 
 struct ParsedExpression {
-  std::unique_ptr<ExpressionNode> tree;  // nullptr where anything was added to `faults`
-  std::size_t size = 0;                  // these as in Expression
+  std::unique_ptr<ExpressionNode> tree;  // null if faults were added
+  std::size_t size = 0;                  // as in Expression, like the next two
   bool over_rows = false;
   int term_levels = 0;
 };
 
 ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults);
 
-// Whether it is a word, a constant or a function of the language.
+// Whether `name` is an operator, constant or function of the language.
 bool IsReserved(std::string_view name);
 
 // As Expression::type; `faults` may be null.
@@ -116,12 +116,12 @@ enum class TokenKind {
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::size_t at = 0;
-  std::string text;  // as written; of a text: its content
+  std::string text;  // as written; for kText the content
   double number = 0;
 };
 
-// The last token is kEnd. Where `source` is not made of tokens: what is wrong goes to `faults` (the first
-// such place only, the rest would be guesswork) and the tokens end there.
+// The last token is kEnd. At the first invalid character, adds one fault and stops, because later ones would be
+// guesses.
 std::vector<Token> Tokenize(std::string_view source, std::vector<SyntaxFault>* faults);
 
 }  // namespace whyoom::internal

@@ -1,4 +1,4 @@
-// Recursive descent, one function a level of the grammar.
+// A recursive descent parser with one function per precedence level.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -30,13 +30,13 @@ std::optional<double> UnitFactor(std::string_view unit) {
   return std::nullopt;
 }
 
-// Spellings from other languages, and what they are called here.
+// Hints for operators of other languages.
 const char* HintFor(std::string_view rest) {
   if (rest.starts_with("&&")) return "write 'and'";
   if (rest.starts_with("||")) return "write 'or'";
   if (rest.starts_with("=")) return "write '=='";
   if (rest.starts_with("!")) return "write 'not' or '!='";
-  if (rest.starts_with("\"")) return "texts stand in single quotes";
+  if (rest.starts_with("\"")) return "write texts in single quotes";
   if (rest.starts_with("%")) return "write a fraction such as 0.05";
   return "";
 }
@@ -91,7 +91,7 @@ class Lexer {
     }
     const unsigned char c = static_cast<unsigned char>(source_[at_]);
     const std::string shown =
-        c > 0x20 && c < 0x7F ? std::string(1, source_[at_]) : "a character that no expression has";
+        c > 0x20 && c < 0x7F ? std::string(1, source_[at_]) : "a character that expressions cannot contain";
     return Fail(at_, c > 0x20 && c < 0x7F ? "unexpected '" + shown + "'" : "unexpected " + shown,
                 HintFor(source_.substr(at_)));
   }
@@ -142,7 +142,7 @@ class Lexer {
         return true;
       }
     }
-    return Fail(begin, "the text that begins here has no end", "close it with a single quote");
+    return Fail(begin, "this text is not closed", "close it with a single quote");
   }
 
   std::string_view source_;
@@ -159,10 +159,10 @@ std::vector<Token> Tokenize(std::string_view source, std::vector<SyntaxFault>* f
 
 namespace {
 
-// Parsing and evaluation recurse; no honest expression comes near these.
+// Limits for the recursion of parsing and evaluation; far beyond real expressions.
 constexpr int kMaxDepth = 100;
 constexpr std::size_t kMaxSource = 64 * 1024;
-// Terms that double one another would make evaluation take for ever.
+// Without a limit, a chain of terms that each use the previous one twice would take exponential time.
 constexpr std::size_t kMaxSize = 64 * 1024;
 constexpr int kMaxTermLevels = 8;
 
@@ -202,7 +202,7 @@ class Parser {
     return node;
   }
 
-  // Each of these gives nullptr once a syntax fault is reported: what follows it would be guesswork.
+  // Each function returns nullptr after reporting a syntax error, because later errors would be guesses.
 
   NodePtr Or() { return Chain(NodeKind::kOr, "or", &Parser::And); }
   NodePtr And() { return Chain(NodeKind::kAnd, "and", &Parser::Not); }
@@ -313,20 +313,19 @@ class Parser {
 
   bool Term(const Token& token, const Expression& term) {
     if (in_rows_ && term.is_over_rows()) {
-      Report(
-          token.at,
-          "the term '" + token.text + "' is computed over the rows, and cannot stand inside a function over the rows",
-          "compute it as a derived fact first");
+      Report(token.at,
+             "the term '" + token.text + "' uses a function over the rows and cannot be used inside another one",
+             "compute it as a derived fact first");
     }
     parsed_.over_rows = parsed_.over_rows || term.is_over_rows();
     parsed_.term_levels = std::max(parsed_.term_levels, term.term_levels() + 1);
     parsed_.size += term.size();
     if (parsed_.term_levels > kMaxTermLevels) {
-      Fail(token.at, "terms stand inside one another more than " + std::to_string(kMaxTermLevels) + " deep", "");
+      Fail(token.at, "terms are nested more than " + std::to_string(kMaxTermLevels) + " deep", "");
       return false;
     }
     if (parsed_.size > kMaxSize) {
-      Fail(token.at, "with its terms the expression has more than " + std::to_string(kMaxSize) + " parts", "");
+      Fail(token.at, "including its terms, the expression has more than " + std::to_string(kMaxSize) + " parts", "");
       return false;
     }
     return true;
@@ -347,7 +346,7 @@ class Parser {
     if (info == nullptr) Report(name.at, "unknown function '" + name.text + "'", Suggestion(name.text));
     const bool over_rows = info != nullptr && info->over_rows;
     if (over_rows && in_rows_) {
-      Report(name.at, "'" + name.text + "' cannot stand inside another function over the rows",
+      Report(name.at, "'" + name.text + "' cannot be used inside another function over the rows",
              "compute it as a derived fact first");
     }
     parsed_.over_rows = parsed_.over_rows || over_rows;
@@ -400,7 +399,7 @@ class Parser {
     options.set_log_errors(false);
     node->regex = std::make_unique<re2::RE2>(*regex, options);
     if (!node->regex->ok()) {
-      Report(argument_at_, "'matches' has a pattern that RE2 refuses: " + node->regex->error(), "");
+      Report(argument_at_, "RE2 rejects the pattern of 'matches': " + node->regex->error(), "");
     }
   }
 
@@ -420,7 +419,7 @@ class Parser {
     return node;
   }
 
-  // The node with its place in the source, up to the next token.
+  // Sets the node's range in the source; it ends at the next token.
   NodePtr Spanning(std::size_t begin, NodePtr node) const {
     if (node == nullptr) return node;
     node->begin = begin;
@@ -478,7 +477,7 @@ class Parser {
   std::vector<SyntaxFault>* faults_;
   ParsedExpression parsed_;
   std::size_t next_ = 0;
-  std::size_t argument_at_ = 0;  // where the last argument of the call in hand begins
+  std::size_t argument_at_ = 0;  // offset of the last argument of the current call
   int depth_ = 0;
   bool in_rows_ = false;
 };

@@ -1,4 +1,4 @@
-// What an expression yields, as far as its names tell, and what in it can never hold.
+// Static types of expressions, and comparisons and computations that can never yield a value.
 #include <string>
 #include <utility>
 
@@ -66,14 +66,16 @@ class Typing {
     const ValueType right = Of(*node.operands[1], in_rows);
     const bool orders = node.comparison != Comparison::kEqual && node.comparison != Comparison::kNotEqual;
     if (left != ValueType::kAny && right != ValueType::kAny && left != right) {
-      Report(
-          node.at, std::string(NameOf(left)) + " is held against " + NameOf(right) + ", which is never known",
-          left == ValueType::kText || right == ValueType::kText ? "texts stand in single quotes, numbers do not" : "");
+      Report(node.at,
+             std::string(NameOf(left)) + " is compared with " + NameOf(right) + ", so the result is always unknown",
+             left == ValueType::kText || right == ValueType::kText ? "write texts in single quotes and numbers without"
+                                                                   : "");
       return;
     }
     for (const ValueType type : {left, right}) {
       if (!orders || type == ValueType::kAny || type == ValueType::kNumber) continue;
-      Report(node.at, std::string(NameOf(type)) + " has no order: only numbers are less or more", "write == or !=");
+      Report(node.at, std::string(NameOf(type)) + " cannot be ordered: only numbers can be less or greater",
+             "write == or !=");
       return;
     }
   }
@@ -82,8 +84,8 @@ class Typing {
     for (const auto& operand : node.operands) {
       const ValueType type = Of(*operand, in_rows);
       if (type == ValueType::kAny || type == ValueType::kNumber) continue;
-      Report(operand->at > 0 ? operand->at : node.at, std::string("computing with ") + NameOf(type) + " gives nothing",
-             "");
+      Report(operand->at > 0 ? operand->at : node.at,
+             std::string("arithmetic with ") + NameOf(type) + " is always unknown", "");
     }
   }
 

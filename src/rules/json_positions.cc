@@ -20,7 +20,7 @@ std::optional<std::uint32_t> HexUnit(std::string_view text, std::size_t at) {
   return unit;
 }
 
-// Of a string, or of strings that are glued.
+// The length of a string or of an array of strings that are concatenated.
 std::size_t TextLength(const nlohmann::json& text) {
   if (text.is_string()) return text.get_ref<const std::string&>().size();
   std::size_t length = 0;
@@ -29,7 +29,7 @@ std::size_t TextLength(const nlohmann::json& text) {
   return length;
 }
 
-// What stands at the backslash `at` of a JSON string: its length in the text and what it means.
+// An escape sequence in a JSON string: its length in the text and its meaning.
 struct Escape {
   std::size_t length = 0;  // 0: not an escape
   std::string meaning;
@@ -57,7 +57,7 @@ Escape ReadEscape(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-// Reads the text once. The first thing that is no JSON ends it.
+// Reads the text once and stops at the first syntax error.
 class JsonScanner {
  public:
   JsonScanner(JsonDocument* document, const JsonDocument::Limits& limits)
@@ -92,7 +92,7 @@ class JsonScanner {
   std::string Found() const {
     if (at_ >= text_.size()) return "the end of the file";
     const unsigned char c = static_cast<unsigned char>(text_[at_]);
-    return c > 0x20 && c < 0x7F ? "'" + std::string(1, text_[at_]) + "'" : "a byte that JSON does not have here";
+    return c > 0x20 && c < 0x7F ? "'" + std::string(1, text_[at_]) + "'" : "a byte that JSON does not allow here";
   }
 
   void SkipBlanks() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
@@ -148,8 +148,8 @@ class JsonScanner {
       SkipBlanks();
       nlohmann::json member;
       if (value->contains(key)) {
-        // Its value still has to be JSON, but must not take the place of the first.
-        Fail(key_offset, "the key '" + key + "' stands in this object twice");
+        // Parse the second value to find syntax errors, but keep the first value.
+        Fail(key_offset, "the key '" + key + "' occurs twice in this object");
         if (!ReadValue(pointer + "/" + PointerToken(key) + "/\x01twice", key_offset, &member)) return false;
       } else {
         if (!ReadValue(pointer + "/" + PointerToken(key), key_offset, &member)) return false;
@@ -190,7 +190,7 @@ class JsonScanner {
       if (c == '\\') {
         const Escape escape = ReadEscape(text_, at_);
         if (escape.length == 0) {
-          return Fail(at_, "not an escape sequence of JSON", "a backslash of a pattern is written twice: \"\\\\d\"");
+          return Fail(at_, "not a JSON escape sequence", "write a backslash of a pattern twice: \"\\\\d\"");
         }
         *out += escape.meaning;
         at_ += escape.length;
@@ -204,7 +204,7 @@ class JsonScanner {
       *out += text_.substr(at_, point.length);
       at_ += point.length;
     }
-    return Fail(begin, "the string that begins here has no end on its line", "close it with a double quote");
+    return Fail(begin, "this string is not closed on its line", "close it with a double quote");
   }
 
   bool ReadNumber(nlohmann::json* value) {
@@ -214,7 +214,7 @@ class JsonScanner {
     } catch (const nlohmann::json::out_of_range&) {
       return Fail(at_, "the number is too large");
     } catch (const nlohmann::json::parse_error&) {
-      return Fail(at_, "not a number of JSON");
+      return Fail(at_, "not a JSON number");
     }
     at_ = end;
     return true;
@@ -280,7 +280,7 @@ JsonPlace JsonDocument::PlaceOf(const std::string& pointer) const { return Place
 
 JsonPlace JsonDocument::PlaceOfKey(const std::string& pointer) const { return PlaceAt(Find(pointer).key); }
 
-// `joint` is how many bytes stand between the strings of an array.
+// `joint` is the number of bytes between the strings of an array.
 JsonPlace JsonDocument::PlaceInPieces(const std::string& pointer, std::size_t at, std::size_t joint) const {
   std::size_t offset = Find(pointer).value;
   if (offset < text_.size() && text_[offset] == '[') {
@@ -288,7 +288,7 @@ JsonPlace JsonDocument::PlaceInPieces(const std::string& pointer, std::size_t at
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const std::size_t length = TextLength(pieces[i]);
       const bool is_last = i + 1 == pieces.size();
-      // Nothing stands between glued pieces: what follows one begins the next.
+      // Nothing separates concatenated pieces, so the byte after one belongs to the next.
       if (at < length + joint || (is_last && at == length)) {
         return PlaceInPieces(pointer + "/" + std::to_string(i), at, 0);
       }

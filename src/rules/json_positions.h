@@ -1,5 +1,5 @@
-// JSON text with the way back from each value and key to its place in the text, so that whatever is
-// wrong with rule data can be said with line and column. Own, because no JSON library of Debian keeps places.
+// Parses JSON and keeps the place of each value and key, so that faults in rule data have a line and column. Written
+// here because no JSON library in Debian keeps places.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,12 @@ class JsonDocument {
     int depth = 64;
   };
 
-  // Copies `text`. Strict JSON (RFC 8259), valid UTF-8, no key twice in an object. Never throws; where
-  // faults() is not empty after that, value() is null if the text is not JSON, else without what is at fault.
+  // Copies `text`. Accepts strict JSON (RFC 8259) in valid UTF-8 without duplicate keys. Never throws. If faults() is
+  // not empty, value() is null if the text is not JSON, else it lacks the faulty parts.
   static JsonDocument Parse(std::string_view text);
   static JsonDocument Parse(std::string_view text, const Limits& limits);
 
-  // Whether there is a text: else places say nothing.
+  // Whether the document was parsed from text; if not, it has no places.
   bool is_placed() const { return !offsets_.empty(); }
 
   const nlohmann::json& value() const { return value_; }
@@ -43,15 +43,16 @@ class JsonDocument {
 
   JsonPlace PlaceAt(std::size_t offset) const;
 
-  // The text of the line `number`, 1-based; empty where there is none.
+  // The text of line `number`, 1-based; empty if there is none.
   std::string_view LineText(std::size_t number) const;
 
-  // Of the value or of the key that JSON pointer `pointer` ends in; the nearest parent's value where it does not exist.
+  // The place of the value, or of the key, at JSON pointer `pointer`. If it does not exist, that of the nearest
+  // existing parent's value.
   JsonPlace PlaceOf(const std::string& pointer) const;
   JsonPlace PlaceOfKey(const std::string& pointer) const;
 
-  // Of byte `at` of the string at `pointer`; of an array of strings, of their text joined by one byte
-  // each; of an array in it, of its strings joined by nothing. Escapes are accounted for.
+  // The place of byte `at` of the string at `pointer`. An array of strings counts as the strings joined by one byte
+  // each; nested arrays are joined without a separator. Accounts for escapes.
   JsonPlace PlaceInText(const std::string& pointer, std::size_t at) const;
 
  private:

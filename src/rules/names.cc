@@ -14,47 +14,46 @@ const std::vector<NamedField>& RowFieldTable() {
       {"rank", ValueType::kNumber, "1 is the largest row, as printed"},
       {"size_bytes", ValueType::kNumber, "with padding, as printed"},
       {"unpadded_bytes", ValueType::kNumber, "as printed"},
-      {"padding_bytes", ValueType::kNumber, "as printed; 0 where none is printed"},
-      {"padding_factor", ValueType::kNumber, "32 of `32.0x expansion`"},
-      {"shape", ValueType::kText, "`f32[16,128]`, of a tuple all of them; without layout"},
+      {"padding_bytes", ValueType::kNumber, "as printed; 0 if not printed"},
+      {"padding_factor", ValueType::kNumber, "`32.0x expansion` is 32"},
+      {"shape", ValueType::kText, "`f32[16,128]`, without layout; for a tuple, all of its shapes"},
       {"layout", ValueType::kText, "`{1,0:T(8,128)}`"},
-      {"dtype", ValueType::kText, "`f32`; like all that comes from the Shape line, unknown for a tuple"},
-      {"elements", ValueType::kNumber, "their number"},
+      {"dtype", ValueType::kText, "`f32`; unknown for a tuple, like all fields from the Shape line"},
+      {"elements", ValueType::kNumber, "the number of elements"},
       {"dims", ValueType::kNumber, "the number of dimensions"},
       {"minor_dim", ValueType::kNumber, "the length of the dimension that varies fastest, by the layout"},
-      {"second_minor_dim", ValueType::kNumber, "of the next"},
+      {"second_minor_dim", ValueType::kNumber, "the length of the next one"},
       {"tile_minor", ValueType::kNumber, "what the layout pads `minor_dim` to a multiple of"},
-      {"tile_second_minor", ValueType::kNumber, "the same of `second_minor_dim`"},
-      {"op_name", ValueType::kText, "of the operation, as JAX or another framework named it"},
+      {"tile_second_minor", ValueType::kNumber, "likewise for `second_minor_dim`"},
+      {"op_name", ValueType::kText, "the name that JAX or another framework gave the operation"},
       {"source", ValueType::kText,
-       "`file.py:19`, the user's line; where a library made the array, the user's line of another array in the same "
+       "`file.py:19`, the user's line; if a library created the array, the user's line of another array in the same "
        "scope of the program"},
-      {"library_source", ValueType::kText, "`flax/linen/linear.py:251` where a library made the array"},
+      {"library_source", ValueType::kText, "`flax/linen/linear.py:251`, if a library created the array"},
       {"source_file", ValueType::kText, "as printed"},
       {"source_line", ValueType::kNumber, "as printed"},
       {"xla_label", ValueType::kText, "the compiler's instruction"},
       {"kind", ValueType::kText, "`HLO temp`, `parameter`, `global`, `scoped`, …"},
       {"name", ValueType::kText,
-       "the shortest name that a reader knows it by (`pts`, `attention/dot_general at attention.py:88`); its shape "
-       "where only the compiler has named it"},
+       "the shortest name that a user recognises (`pts`, `attention/dot_general at attention.py:88`); the shape "
+       "if it has only the compiler's name"},
       {"called", ValueType::kText, "name and shape (`pts f32[64,2]`), or the shape alone"},
-      {"from", ValueType::kText, "`, from NAME`, or nothing where it has none"},
-      {"is_named", ValueType::kTruth, "it has a name of its user's"},
+      {"from", ValueType::kText, "`, from NAME`, or empty if it has no name"},
+      {"is_named", ValueType::kTruth, "it has a name from the user's program"},
       {"element_bits", ValueType::kNumber, "32 for f32"},
       {"longest_axis", ValueType::kNumber, "the first of the longest dimensions in the user's order; 0 is the first"},
-      {"longest_dim", ValueType::kNumber, "how long that is"},
-      {"is_float32", ValueType::kTruth, "of the dtype"},
-      {"is_bf16", ValueType::kTruth, "of the dtype"},
+      {"longest_dim", ValueType::kNumber, "the length of that dimension"},
+      {"is_float32", ValueType::kTruth, "the dtype is f32"},
+      {"is_bf16", ValueType::kTruth, "the dtype is bf16"},
       {"in_gradient", ValueType::kTruth,
-       "op_name holds `jvp(`, `transpose(`, `rematted`, `checkpoint` as a whole word, `gradients/` or `backward`"},
-      {"in_backward", ValueType::kTruth, "op_name holds `transpose(`"},
+       "op_name contains `jvp(`, `transpose(`, `rematted`, `checkpoint` as a whole word, `gradients/` or `backward`"},
+      {"in_backward", ValueType::kTruth, "op_name contains `transpose(`"},
       {"is_rematted", ValueType::kTruth,
-       "the program recomputes it already: op_name says `checkpoint`, as a whole word, or `rematted`"},
-      {"in_host_memory", ValueType::kTruth, "the layout says that it is in the host's memory, `S(5)`"},
-      {"same_size_count", ValueType::kNumber, "rows of this size and shape, this one included"},
-      {"bf16_bytes", ValueType::kNumber,
-       "size_bytes if the elements took two bytes each, tile and padding taken into account"},
-      {"best_layout_bytes", ValueType::kNumber, "size_bytes if the dimensions were ordered so that padding is least"},
+       "the program already recomputes it: op_name contains `checkpoint` as a whole word, or `rematted`"},
+      {"in_host_memory", ValueType::kTruth, "the layout places it in host memory, `S(5)`"},
+      {"same_size_count", ValueType::kNumber, "the number of rows of this size and shape, including this one"},
+      {"bf16_bytes", ValueType::kNumber, "size_bytes with two bytes per element, including tiling and padding"},
+      {"best_layout_bytes", ValueType::kNumber, "size_bytes with the order of dimensions that needs the least padding"},
   };
   return fields;
 }
@@ -142,16 +141,16 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "overlays_bytes",
       "heap_bytes",
       "module",
-      "listed",       // rows of the list
-      "list_seen",    // true where the list's heading was printed
-      "lines_mixed",  // true where lines of another report stand between those of this one
+      "listed",       // number of rows
+      "list_seen",    // true if the list's heading was printed
+      "lines_mixed",  // true if lines of another report are interleaved
   };
   return reader == "memory_report" ? memory_report : none;
 }
 
 namespace {
 
-// Each is held against every name that there is.
+// Limit because each guess compares a name with every known name.
 constexpr std::size_t kMostGuesses = 100;
 
 bool Holds(const std::vector<std::string>& names, const std::string& name) {
@@ -234,19 +233,19 @@ std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
 
 void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
   const std::string& name = entry.use.name;
-  // A name that nothing gives is said where the term is written down.
+  // The fault is reported where the term is defined.
   if (!is_field && !Holds(Candidates({kTerms, entry.at, entry.use, true}), name)) return;
-  const std::string what = "the term '" + entry.use.term + "' is about '" + name + "', ";
+  const std::string what = "the term '" + entry.use.term + "' uses '" + name + "', ";
   if (is_field) {
-    entry.at.ReportAt(entry.use.at, what + "a field of a row, and this is not said of a row",
+    entry.at.ReportAt(entry.use.at, what + "a field of a row, but this expression is not evaluated for a row",
                       "write it in a function over the rows");
   } else {
-    entry.at.ReportAt(entry.use.at, what + "which '" + entry.owner + "' does not give", "");
+    entry.at.ReportAt(entry.use.at, what + "which '" + entry.owner + "' does not provide", "");
   }
 }
 
 void NameCheck::Run() const {
-  // What an entry may name depends on these alone, and there may be thousands of each.
+  // Cached because there can be thousands of entries and names; valid names depend only on this key.
   std::map<std::pair<std::string, bool>, std::set<std::string>> known;
   std::size_t guessed = 0;
   for (const Entry& entry : entries_) {
@@ -262,8 +261,9 @@ void NameCheck::Run() const {
     if (!entry.use.term.empty()) {
       ReportInTerm(entry, is_field);
     } else if (!entry.in_row && is_field) {
-      entry.at.ReportAt(entry.use.at, "'" + name + "' is a field of a row, and this is not said of a row",
-                        "write largest." + name + ", or a function over the rows");
+      entry.at.ReportAt(entry.use.at,
+                        "'" + name + "' is a field of a row, but this expression is not evaluated for a row",
+                        "write largest." + name + " or use a function over the rows");
     } else {
       entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'",
                         ++guessed > kMostGuesses ? "" : Guess(name, of_owner->second));
@@ -272,10 +272,10 @@ void NameCheck::Run() const {
 }
 
 std::string NameCheck::Guess(const std::string& name, const std::set<std::string>& known) const {
-  // Two of these are enough for what is drawn and ranked; what names the third must derive it.
+  // The report's bar and the ranking need only two of these facts. A rule that uses the third must derive it.
   if (name == "excess_bytes") return R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})";
   if (name == "need_bytes" || name == "have_bytes")
-    return R"(derive it of what the message gives: {"fact": ")" + name + R"(", "from": "…"})";
+    return R"(derive it from the message's facts: {"fact": ")" + name + R"(", "from": "…"})";
   std::vector<std::string> candidates(known.begin(), known.end());
   candidates.insert(candidates.end(), terms_.begin(), terms_.end());
   return DidYouMean(name, candidates);

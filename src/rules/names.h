@@ -1,4 +1,4 @@
-// The names that expressions may use without any pattern of the rule data giving them.
+// Names that expressions can use although no pattern captures them.
 #pragma once
 
 #include <string>
@@ -12,27 +12,28 @@ namespace whyoom {
 struct NamedField {
   const char* name;
   ValueType type;
-  const char* about;  // Markdown, for rules/README.md
+  const char* about;  // Markdown for rules/README.md
 };
 
-// Fields of a row of a report; also as largest.FIELD. Here they are named and explained, facts/row_fields.h gives them.
+// Fields of an allocation row, also available as largest.FIELD. This table documents them; facts/row_fields.h computes
+// them.
 const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();
 
-// Of a name that is the program's own, with or without largest.; kAny for any other.
+// The type of a built-in name, with or without "largest."; kAny for other names.
 ValueType TypeOfBuiltIn(std::string_view name);
 
-// Known whatever the failure: code, scenario, …, largest.FIELD.
+// Available for every failure: code, scenario, …, largest.FIELD.
 const std::vector<std::string>& BuiltInNames();
 
-// What is said of two runs of one job may name each fact as before.FACT and after.FACT, in a function over the rows
-// also each field of a row as before.FIELD and after.FIELD, and these.
+// Names for comparisons of two runs. Every fact is also available as before.FACT and after.FACT, and in functions over
+// rows every field as before.FIELD and after.FIELD.
 const std::vector<std::string>& ComparisonNames();
-const std::vector<std::string>& RunNames();   // after before. and after.
-const std::vector<std::string>& PairNames();  // in a row: of an allocation that both list
+const std::vector<std::string>& RunNames();   // after "before." and "after."
+const std::vector<std::string>& PairNames();  // fields of a row for an allocation that both runs list
 
-// Readers that a rule may name, and the facts that each gives.
+// The readers that a rule can name, and the facts that each provides.
 const std::vector<std::string>& ReaderNames();
-const std::vector<std::string>& ReaderFacts(std::string_view reader);  // none for an unknown one
+const std::vector<std::string>& ReaderFacts(std::string_view reader);  // empty for an unknown reader
 
 }  // namespace whyoom

@@ -26,25 +26,25 @@
 namespace whyoom {
 namespace {
 
-// A message is cut into what stays the same from run to run and what does not.
+// A token of a message, which may differ from run to run.
 struct MessageToken {
-  std::string text;     // as it stands in the message
-  std::string pattern;  // RE2 that matches it and what may stand there in another run
+  std::string text;     // as in the message
+  std::string pattern;  // RE2 that matches the token and its variants in other runs
   bool is_size = false;
-  double bytes = 0;     // of a size
-  std::string capture;  // the fact; empty: it is matched and not captured
+  double bytes = 0;     // value of a size
+  std::string capture;  // name of the fact; empty: matched but not captured
 };
 
 std::string QuoteForPattern(std::string_view text);
 
 using re2::RE2;
 
-// What differs from run to run, in order of precedence: the first that matches at a place is taken.
+// Kinds of tokens in order of precedence: the first that matches at a position applies.
 struct Kind {
-  enum class As { kText, kPattern, kNumbered, kSize };  // kNumbered: its letters, and any number
-  const char* matches;                                  // at the place
-  As as = As::kText;                                    // what the rule's pattern has there
-  const char* pattern = "";                             // of kPattern and kSize
+  enum class As { kText, kPattern, kNumbered, kSize };  // kNumbered: its letters and any number
+  const char* matches;                                  // matched at the current position
+  As as = As::kText;                                    // what the token becomes in the rule's pattern
+  const char* pattern = "";                             // for kPattern and kSize
 };
 constexpr std::array kKinds = {
     Kind{R"(\d[\d,]*(?:\.\d+)?\s?(?:[KMGTPE](?:i?B)?|[Bb]ytes|B)\b)", Kind::As::kSize, "%{size}"},
@@ -54,17 +54,17 @@ constexpr std::array kKinds = {
     Kind{R"([a-z]+://\S+)", Kind::As::kPattern, R"(\S+)"},                                      // an address
     Kind{R"((?:[A-Za-z]:)?[\w.~-]*[/\\][\w./\\~+@:-]*\w)", Kind::As::kPattern, R"(\S+)"},       // a path
     Kind{R"(\b0x[0-9a-fA-F]\w*)", Kind::As::kPattern, R"(\w+)"},                                // an address in memory
-    Kind{R"(\b[A-Z]\d{4}\b)"},                                                               // E1300 names the failure
+    Kind{R"(\b[A-Z]\d{4}\b)"},  // E1300 identifies the failure
     Kind{R"(\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4,12})+\b)", Kind::As::kPattern, R"([\w-]+)"},  // an id
     Kind{R"(\b[\w-]*\d[\w-]*(?:\.[\w-]+)+\b|\b[\w-]+(?:\.[\w-]*\d[\w-]*)+\b)", Kind::As::kPattern,
          R"([\w.-]+)"},                                 // a host, a version
     Kind{R"([A-Za-z]{3,}\d+\b)", Kind::As::kNumbered},  // rank17
     Kind{R"(\d+\.\d+\b)", Kind::As::kPattern, R"([\d.]+)"},
-    Kind{R"(\d{7,18}\b)", Kind::As::kSize, "%{bytes}"},  // a number of bytes, if the words next to it say so
+    Kind{R"(\d{7,18}\b)", Kind::As::kSize, "%{bytes}"},  // a number of bytes, if the adjacent words indicate one
     Kind{R"(\d+\b)", Kind::As::kPattern, R"(\d+)"},
     Kind{R"([A-Za-z_]\w*(?:\.\w+)*)"},
     Kind{R"(\s+)", Kind::As::kPattern, R"(\s+)"},
-    Kind{R"(\*\*\*)", Kind::As::kPattern, R"(\S+)"},  // a secret that is masked
+    Kind{R"(\*\*\*)", Kind::As::kPattern, R"(\S+)"},  // a masked secret
 };
 
 const RE2& Compiled(std::size_t kind) {
@@ -76,7 +76,7 @@ const RE2& Compiled(std::size_t kind) {
   return *all[kind];
 }
 
-// "weights" of key=weights, up to the next separator.
+// The value "weights" of key=weights, up to the next separator.
 std::string_view ValueAt(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find_first_of(" ,;)]}\"'", at), text.size());
   return text.substr(at, end - at);
@@ -112,20 +112,20 @@ MessageToken TokenAt(std::string_view text, std::size_t at) {
     re2::StringPiece match;
     if (!Compiled(kind).Match(whole, at, text.size(), RE2::ANCHOR_START, &match, 1)) continue;
     std::string found(match.data(), match.size());
-    if (is_quote && found.find("jit_") != found.npos) break;  // the program is a token of its own
+    if (is_quote && found.find("jit_") != found.npos) break;  // the program name is a token of its own
     if (found == " ") return TokenOf({"", Kind::As::kText}, std::move(found));
     return TokenOf(kKinds[kind], std::move(found));
   }
   if (!value.empty()) return TokenOf({"", Kind::As::kPattern, R"([^\s,;)\]}]+)"}, std::string(value));
-  std::size_t end = at + 1;  // any other character is itself; one of UTF-8 with all its bytes
+  std::size_t end = at + 1;  // any other character, with all bytes of its UTF-8 sequence, matches itself
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
   const std::string character(text.substr(at, end - at));
-  // A log may hold quotes and backslashes escaped.
+  // In a log, quotes and backslashes may be escaped.
   if (is_quote || text[at] == '\\') return TokenOf({"", Kind::As::kPattern, R"(\W{1,3})"}, character);
   return TokenOf({""}, character);
 }
 
-// What a size is, by the words before it (up to the size before) and behind it (up to the next).
+// Words that identify the meaning of a size: before it (since the previous size) and after it (up to the next).
 struct RoleOfWords {
   const char* fact;
   const char* before;
@@ -146,7 +146,7 @@ constexpr std::array kRoles = {
 };
 
 std::string RoleOf(const std::string& before, const std::string& behind, bool behind_used) {
-  // "used 3.00G of 2.00G".
+  // "used 3.00G of 2.00G": the second size is the limit.
   if (behind_used && before == " of ") return "limit_bytes";
   for (const bool is_before : {true, false}) {
     for (const auto& role : kRoles) {
@@ -156,7 +156,7 @@ std::string RoleOf(const std::string& before, const std::string& behind, bool be
   return {};
 }
 
-// Whether what is needed, what there is and what is too much agree to within the rounding of printed sizes.
+// Whether need - available = excess, within the rounding of printed sizes. True if one of the three is missing.
 bool Agree(const std::map<std::string, double>& figures) {
   const auto either = [&](const char* name, const char* other) {
     const auto found = figures.contains(name) ? figures.find(name) : figures.find(other);
@@ -185,7 +185,7 @@ std::vector<MessageToken> CutMessage(std::string_view message) {
 }
 
 std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, const std::vector<MessageToken>& other) {
-  // The longest common subsequence of the patterns; lengths[i][j] is that of one[i…] and other[j…].
+  // Longest common subsequence of the patterns; lengths[i][j] is that of one[i…] and other[j…].
   std::vector<std::vector<std::uint32_t>> lengths(one.size() + 1, std::vector<std::uint32_t>(other.size() + 1));
   for (std::size_t i = one.size(); i-- > 0;) {
     for (std::size_t j = other.size(); j-- > 0;) {
@@ -219,7 +219,7 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
 }
 
 void NameCaptures(std::vector<MessageToken>* tokens) {
-  const char* module = "module";  // the first program is the one that failed
+  const char* module = "module";  // the first program in a message is the one that failed
   for (MessageToken& token : *tokens) {
     if (token.pattern != "%{name}") continue;
     token.capture = std::exchange(module, "");
@@ -256,9 +256,9 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostFacts = 8;
-constexpr std::size_t kMostTokens = 600;  // of a message
+constexpr std::size_t kMostTokens = 600;  // in a message
 constexpr std::size_t kMostHeadTokens = 80;
-constexpr std::size_t kEnoughLetters = 10;  // of a header pattern
+constexpr std::size_t kEnoughLetters = 10;  // in a header pattern
 
 OrderedJson ToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
@@ -278,7 +278,8 @@ bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Where the message proper begins: behind exception classes, status words, sources and codes. `tag`: "E1300: Name".
+// Offset of the message proper, after exception classes, status words, source locations and codes. Sets `tag` to a code
+// such as "E1300: Name".
 std::size_t CoreOf(const std::string& text, std::string* tag) {
   static const re2::RE2 name(R"((?:((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*)(?:\([^)]{0,80}\))?:\s+))");
   static const re2::RE2 other(R"((?:\[[^\]]{1,160}\]:?\s*|[\w./-]+\.\w{1,4}:\d+[\]):]*\s+|[^\w\[%/]+))");
@@ -329,7 +330,7 @@ class Maker {
       if (other.size() <= kMostTokens) tokens_ = MergeMessages(tokens_, other);
     }
     NameCaptures(&tokens_);
-    // A compiler reports what a program uses, a known failure may call it what was asked for.
+    // The generator assumes used_bytes and limit_bytes; use the names that the known failure uses instead.
     const std::set<std::string> facts = known_ != nullptr ? FactsOf(*known_) : std::set<std::string>();
     for (MessageToken& token : tokens_) {
       for (const auto& [name, other] : {std::pair("used_bytes", "request_bytes"), {"limit_bytes", "free_bytes"}}) {
@@ -346,10 +347,8 @@ class Maker {
       if (rules.empty() || rules.back().heads[0].source() != head) rules.push_back(Make(span, head));
     }
     if (rules.empty())
-      throw Error(
-          fmt::format("no rule can be made of this message: it has no {} letters that stand together and could "
-                      "be looked for",
-                      kHeadLiteral));
+      throw Error(fmt::format("cannot make a rule from this message: it has no {} consecutive letters to search for",
+                              kHeadLiteral));
     return rules;
   }
 
@@ -364,7 +363,7 @@ class Maker {
     return pattern;
   }
 
-  // Behind the sentence, or the line, that the token `begin` is in.
+  // Index after the sentence, or the line, that contains the token `begin`.
   std::size_t EndOfSentence(std::size_t begin) const {
     for (std::size_t i = begin; i + 1 < tokens_.size(); ++i) {
       const std::string& text = tokens_[i].text;
@@ -395,8 +394,8 @@ class Maker {
     return letters >= kEnoughLetters;
   }
 
-  // What a header pattern may be made of, the least first: the first sentence, two of them, all with what stands
-  // before.
+  // Candidates for the header pattern, shortest first: one sentence, two sentences, two sentences with the text before
+  // them.
   std::vector<Span> HeadSpans() const {
     std::size_t begin = 0;
     for (std::size_t at = 0; begin < tokens_.size() && at < core_; ++begin) at += tokens_[begin].text.size();
@@ -439,7 +438,7 @@ class Maker {
     const OrderedJson file = {{"$comment", Comment()},
                               {"format", "whyoom.rules/1"},
                               {known_ != nullptr ? "extensions" : "failures", OrderedJson::array({std::move(entry)})}};
-    // It is printed: characters that are not visible, or that reorder the text, are escaped.
+    // The file is printed, so escape invisible characters and characters that reorder text.
     const std::string in_one_line = file.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     const bool is_plain = Printable(in_one_line) == in_one_line;
     rule.text = file.dump(2, ' ', !is_plain, OrderedJson::error_handler_t::replace) + "\n";
@@ -465,25 +464,25 @@ class Maker {
   OrderedJson Comment() const {
     OrderedJson lines = OrderedJson::array();
     if (!request_.from.empty()) lines.push_back("Made from " + request_.from + ".");
-    lines.push_back("Replace each TODO; keep in the header pattern what every such message says, and no more.");
+    lines.push_back("Replace each TODO. Keep in the header pattern only the text that every such message contains.");
     const bool unclear = std::any_of(tokens_.begin(), tokens_.end(),
                                      [](const MessageToken& token) { return token.capture.starts_with("figure_"); });
     if (unclear)
       lines.push_back(
-          "The words next to figure_1 … do not show what it is: rename it to used_bytes, request_bytes, limit_bytes, "
-          "free_bytes or excess_bytes, or remove its capture.");
+          "The adjacent words do not identify figure_1 …: rename it to used_bytes, request_bytes, limit_bytes, "
+          "free_bytes or excess_bytes, or remove the capture.");
     if (known_ == nullptr) {
       lines.push_back(
-          "Add \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}] for what helps; `whyoom rules list remedies` lists "
+          "Add the remedies as \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}]; `whyoom rules list remedies` lists "
           "them.");
     } else {
-      lines.push_back(fmt::format("{} knows the facts {}.", known_->code, fmt::join(FactsOf(*known_), ", ")));
+      lines.push_back(fmt::format("{} has the facts {}.", known_->code, fmt::join(FactsOf(*known_), ", ")));
     }
     lines.push_back("Then: whyoom rules check FILE; whyoom rules test FILE; whyoom --rules FILE LOG");
     return lines;
   }
 
-  // Of a failure that has header patterns of its own "ours", or "ours_2".
+  // "ours", or "ours_2" and so on if the known failure already has a header with that id.
   std::string HeadId() const {
     if (known_ == nullptr) return "message";
     const auto is_used = [&](const std::string& id) {
@@ -502,7 +501,7 @@ class Maker {
     failure["category"] = "TODO: its kind, such as \"Run time: host memory\"";
     static const re2::RE2 compile("(?i)compil");
     failure["phase"] = re2::RE2::PartialMatch(message_, compile) ? "compile" : "run";
-    failure["about"] = {fmt::format("TODO: what it means and what causes it, for `whyoom explain {}`.", request_.code)};
+    failure["about"] = {fmt::format("TODO: the meaning and the causes, for `whyoom explain {}`.", request_.code)};
     return failure;
   }
 
@@ -515,7 +514,7 @@ class Maker {
     };
     const std::string need = first({"used_bytes", "request_bytes"});
     const std::string have = first({"limit_bytes", "free_bytes"});
-    // More is free than is asked for: a rule made of one message cannot know why it failed.
+    // If more is free than requested, one message does not reveal why it failed.
     const bool is_over = have.empty() || (!need.empty() && facts_[have].get<double>() < facts_[need].get<double>());
     if (!need.empty() && is_over) {
       OrderedJson derived = OrderedJson::array({{{"fact", "need_bytes"}, {"from", need}}});
@@ -526,14 +525,14 @@ class Maker {
     for (const auto& [name, value] : facts_.items()) {
       if (value.is_number()) sizes.push_back(name);
     }
-    std::string why = "TODO: what the message says about this job, in a sentence";
-    if (!need.empty()) why += fmt::format(", such as: {{{}|size}} were needed", need);
+    std::string why = "TODO: what the message shows about this job, in one sentence";
+    if (!need.empty()) why += fmt::format(", for example: {{{}|size}} were needed", need);
     (*failure)["identity"] = sizes;
     (*failure)["numbers"] = sizes;
     (*failure)["why"] = OrderedJson::array({{{"text", why + "."}}});
   }
 
-  // Half of the words of the header pattern, which do not say all of it.
+  // The first half of the header's words, which must not match.
   std::string NearMiss(const Span& span) const {
     std::string words;
     for (std::size_t i = span.begin; i < span.end; ++i) words += tokens_[i].text;
@@ -548,8 +547,9 @@ class Maker {
     OrderedJson match = OrderedJson::array();
     for (const std::vector<std::string>& message : request_.messages) match.push_back({{"text", message}});
     if (!facts_.empty()) match[0]["facts"] = facts_;
-    const OrderedJson near = {{"text", NearMiss(span)},
-                              {"why", "TODO: a line of a healthy job that comes near; this one only ends too early"}};
+    const OrderedJson near = {
+        {"text", NearMiss(span)},
+        {"why", "TODO: replace with a similar line of a healthy job (this one is the message cut short)"}};
     return {{"match", match}, {"no_match", OrderedJson::array({near})}};
   }
 
@@ -571,7 +571,7 @@ std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& reques
                   [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
   }
   std::erase_if(cleaned.messages, [](const std::vector<std::string>& message) { return message.empty(); });
-  if (cleaned.messages.empty()) throw Error("a new rule needs the message that it is to recognise");
+  if (cleaned.messages.empty()) throw Error("no message to recognise");
   return Maker(rules, cleaned).Run();
 }
 

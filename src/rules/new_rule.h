@@ -1,4 +1,4 @@
-// A rule file to begin with, made from a message that no rule recognises yet.
+// Generates a draft rule file from a message that no rule recognises.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@
 namespace whyoom {
 
 struct NewRuleRequest {
-  std::string code;  // of the new failure, or (any name) of a known one that gets this wording
-  // The lines of one or two messages as patterns see them, without what loggers put around them. What differs between
-  // two messages is no part of the rule.
+  std::string code;  // code of the new failure, or any name of a known failure that gets this wording
+  // The lines of one or two messages without prefixes and suffixes. Parts that differ between two messages are
+  // generalised.
   std::vector<std::vector<std::string>> messages;
-  std::string from;  // where they were read, for people; empty: unknown
+  std::string from;  // source of the messages, for readers; empty if unknown
 };
 
-// One rule file that recognises the messages.
+// A rule file that recognises the messages.
 struct NewRule {
   std::string text;               // the JSON text
   std::vector<Pattern> heads;     // header patterns
-  std::vector<std::string> asks;  // literals one of which a log must contain to be looked at, longest first
+  std::vector<std::string> asks;  // literals for the prefilter, one of which a log must contain; longest first
 };
 
-// Returns rule files for the messages: first the one whose header pattern takes one sentence, then one that takes more.
-// If `rules` has a failure with the code, they add a wording to it. Sizes are captured: as used_bytes, request_bytes,
-// limit_bytes, free_bytes or excess_bytes if the words next to them say so and the figures agree, else as figure_1,
-// figure_2 and so on, with a note. Values of key=value, paths, hosts, ids, quoted names and numbers match any such
-// text. Texts that only a person can write begin with "TODO". Throws Error if no sentence has enough letters to be
-// found by. RuleSet::Load and TestRules tell whether a rule is usable beside the others.
+// Returns draft rule files, the one with the shortest header pattern (one sentence) first. If `rules` already
+// has a failure with the code, they add a wording to it. Sizes are captured as used_bytes, request_bytes, limit_bytes,
+// free_bytes or excess_bytes if the adjacent words indicate one and the figures are consistent, else as figure_1,
+// figure_2 and so on, with a note. Values of key=value, paths, hosts, ids, quoted names and numbers are generalised.
+// Texts that a person must write begin with "TODO". Throws Error if no sentence has enough letters for a literal. Use
+// RuleSet::Load and TestRules to check a draft against the other rules.
 std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& request);
 
 }  // namespace whyoom

@@ -28,17 +28,18 @@ re2::RE2::Options Options() {
   return options;
 }
 
-// What RE2 complains of, found again in the source; where it only stands in what became of the source, without it.
+// Converts RE2's error and locates it in the source. RE2 sees the translated source: if the faulty part does not occur
+// in the original, it is dropped from the message.
 SyntaxFault Refusal(const re2::RE2& re, std::string_view source) {
   const std::string argument(re.error_arg());
   const std::size_t at = argument.empty() ? source.npos : source.find(argument);
   std::string error = re.error();
   const std::string tail = ": " + argument;
   if (at == source.npos && error.ends_with(tail)) error.resize(error.size() - tail.size());
-  return {at == source.npos ? 0 : at, "RE2 refuses the pattern: " + error, ""};
+  return {at == source.npos ? 0 : at, "RE2 rejects the pattern: " + error, ""};
 }
 
-// No memory has less than nothing or more than a 64-bit count of bytes; such a figure says nothing.
+// Sizes are non-negative and fit into 64 bits; other figures are ignored.
 bool IsPlausible(double bytes) { return bytes >= 0 && bytes < 9.0e18; }
 
 Value CaptureValue(const std::string& type, std::string_view text) {
@@ -61,8 +62,8 @@ Value CaptureValue(const std::string& type, std::string_view text) {
   return std::string(text);
 }
 
-// Of all `atoms`, a set as small as greed finds such that each match holds at least one of it. A set will
-// do if the filter refuses a text that holds every atom but those of the set.
+// Returns a small subset of `atoms` (chosen greedily) such that every match contains at least one of them. A subset is
+// sufficient if the filter rejects a text that contains all other atoms.
 std::vector<std::string> Necessary(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
   std::vector<int> by_length(atoms.size());
   std::iota(by_length.begin(), by_length.end(), 0);
@@ -88,8 +89,8 @@ std::vector<std::string> Necessary(const re2::FilteredRE2& filter, const std::ve
   return needed;
 }
 
-// A blank at the edge of a literal may be a line break in the log; a part of a literal is found wherever
-// the whole is.
+// A blank at the edge of a literal may be a line break in the log. A shorter literal occurs wherever the longer one
+// does.
 std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_length) {
   const std::size_t begin = literal.find_first_not_of(' ');
   if (begin == std::string::npos) return literal;
@@ -99,14 +100,14 @@ std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_lengt
 
 }  // namespace
 
-// What comes of a source, worked out when it is first asked for, by whichever thread asks.
+// The translation and the compiled forms of a source, computed on first use. Thread-safe.
 class Pattern::Compiled {
  public:
   explicit Compiled(std::string_view source) : source_(source) {}
 
   const std::string& source() const { return source_; }
 
-  // `faults` are those of whoever asks first.
+  // Only the first call adds to `faults`.
   const Expansion& expansion(std::vector<SyntaxFault>* faults) {
     std::call_once(expanded_, [&] {
       expansion_ = Expand(source_, faults);
@@ -121,7 +122,7 @@ class Pattern::Compiled {
 
   const re2::RE2& re() { return re_.Of(expansion().spacing); }
 
-  // The leftmost match that begins at or after `from`, but before `before`, with as many groups.
+  // Finds the leftmost match that begins in [from, before) and fills `groups`.
   bool Find(std::string_view text, std::size_t from, std::size_t before, std::vector<re2::StringPiece>* groups) {
     const std::string& loose = expansion().loose;
     std::vector<re2::StringPiece> none;
@@ -130,7 +131,7 @@ class Pattern::Compiled {
   }
 
  private:
-  // An expression for RE2, compiled when it is first looked for.
+  // A regular expression that is compiled on first use.
   class Lazy {
    public:
     const re2::RE2& Of(const std::string& regex) {
@@ -143,8 +144,8 @@ class Pattern::Compiled {
     std::unique_ptr<const re2::RE2> re_;
   };
 
-  // Where a match can begin is where its first letters stand: RE2 says fastest, and of fewer states, what begins at one
-  // place. Where these stand often and begin nothing, it looks for itself.
+  // Every match starts with the literal prefix, so tries an anchored match at each occurrence: RE2 is fastest there and
+  // builds the fewest states. After many failures, falls back to RE2's own search.
   bool Find(Lazy* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
             std::vector<re2::StringPiece>* groups) const {
     constexpr std::size_t kShortestPrefix = 3;
@@ -159,7 +160,7 @@ class Pattern::Compiled {
     }
     const re2::RE2& re = lazy->Of(regex);
     if (before < text.size()) {
-      // Where a match begins is cheap to find; what its groups hold is not.
+      // Finding where a match begins is cheap; extracting its groups is not.
       re2::StringPiece whole;
       if (!re.Match(text, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
       if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;

@@ -1,13 +1,12 @@
-// One pattern of the rule data: RE2 with two conveniences, so that a rule reads like the message it meets.
+// A pattern of the rule data: RE2 with two extensions, so that a rule resembles the message it matches.
 //
-//   a single blank              any run of white space, line breaks included (logs wrap anywhere); `\x20` is a real
-//   blank
-//   %{size:used_bytes}          a named capture of a type, see below
+//   a single blank         any run of white space, line breaks included (logs wrap anywhere); `\x20` matches one blank
+//   %{size:used_bytes}     a typed, named capture
 //
-// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; a figure without a unit, below zero or beyond 64 bits is
-// none); bytes "17179869184", with or without thousands commas; integer "-?\d+"; number "0.9", "-4", "1e-5"; name, a
-// program's or module's ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400 of anything but
-// a line break, as few as possible).
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; the capture is dropped if the figure has no unit, is negative
+// or exceeds 64 bits); bytes "17179869184", with or without thousands commas; integer "-?\d+"; number "0.9", "-4",
+// "1e-5"; name, of a program or module ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400
+// characters other than line breaks, as few as possible).
 #pragma once
 
 #include <cstddef>
@@ -26,52 +25,51 @@ class RE2;
 
 namespace whyoom {
 
-// How long a literal of a head is at least: shorter ones hit too often in raw bytes.
+// Minimum length of a header's literals: shorter ones match too often in raw bytes.
 inline constexpr std::size_t kHeadLiteral = 6;
 
 struct Capture {
   std::string name;
-  Value value;            // sizes, bytes, integers and numbers as numbers, else texts
-  std::size_t begin = 0;  // where in the text
+  Value value;            // a number for sizes, bytes, integers and numbers, else a text
+  std::size_t begin = 0;  // offset in the text
   std::size_t end = 0;
 };
 
 struct PatternMatch {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::vector<Capture> captures;  // only groups that took part
+  std::vector<Capture> captures;  // only groups that participated in the match
 };
 
 class Pattern {
  public:
   Pattern() = default;
 
-  // How much of it is checked now: all; what RE2 is not asked for; or, of one that is known to be right, nothing, so
-  // that no more than its source is kept until it is first looked for.
+  // When to check a pattern: kNow compiles it; kSyntax checks all but RE2's compilation; kAtUse is for patterns known
+  // to be valid and only stores the source until the first search.
   enum class Check { kNow, kSyntax, kAtUse };
 
-  // Appends what is wrong to `faults` (offsets into `source`); matches nothing then.
+  // Appends errors to `faults` (offsets into `source`); the pattern then matches nothing.
   static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
 
-  // The leftmost match that begins at or after `from`; false also where it begins at `before` or later.
+  // Finds the leftmost match that begins in [from, before).
   bool Find(std::string_view text, std::size_t from, PatternMatch* match,
             std::size_t before = std::string_view::npos) const;
 
-  // Whether there is one anywhere, which costs less than to say where.
+  // Whether the pattern matches anywhere; cheaper than Find.
   bool IsIn(std::string_view text) const;
 
-  bool ok() const { return ok_; }  // false: it did not compile, or is no pattern yet
+  bool ok() const { return ok_; }  // false if it did not compile or is empty
   const std::string& source() const;
-  const std::string& regex() const;  // what RE2 is given; empty where not ok()
-  // Each once, in the order of the pattern; also those of a pattern that did not compile.
+  const std::string& regex() const;  // the regular expression for RE2; empty unless ok()
+  // Distinct, in order of appearance; available even if the pattern did not compile.
   const std::vector<std::string>& capture_names() const;
 
-  // What the captures of that name hold; kAny where some hold numbers and some texts, or there is none.
+  // The type of the captures with that name; kAny if they differ or there is none.
   ValueType capture_type(std::string_view name) const;
 
-  // Literals such that each match, with single blanks where the pattern has blanks, holds at least one of
-  // them; in lower case, as FilteredRE2 gives them. Empty where RE2 finds none of `min_length` or more: such
-  // a pattern cannot be found in raw bytes.
+  // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
+  // Empty if RE2's FilteredRE2 finds none of `min_length` or more; raw bytes cannot be searched for such a pattern.
   std::vector<std::string> Literals(std::size_t min_length) const;
 
  private:

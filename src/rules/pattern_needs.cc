@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view kBeyondAscii = "\xC2\x80";
 
-// Flags may ask for any case anywhere, so that it is of both always. A character outside of ASCII is any of these.
+// Ignores case, because flags can make any part case-insensitive. A non-ASCII byte adds all of them.
 void Add(unsigned char byte, ByteSet* bytes) {
   if (byte >= 0x80) {
     *bytes |= OutsideAscii();
@@ -58,7 +58,7 @@ ByteSet BytesOfClass(const std::string& source) {
     if (re2::RE2::FullMatch(re2::StringPiece(&text, 1), re)) Add(static_cast<unsigned char>(c), &bytes);
   }
   const bool has_outside = std::any_of(source.begin(), source.end(), [](char c) { return (c & 0x80) != 0; });
-  // What matches one such character, or not one alone, may match many.
+  // Conservative: a class that matches one non-ASCII character, or that cannot be tested with one, may match many.
   if (has_outside || source.starts_with("[^") || source.find("\\p") != source.npos ||
       re2::RE2::FullMatch("\xC3\xA9", re))
     bytes |= OutsideAscii();
@@ -84,7 +84,7 @@ std::optional<std::vector<ByteSet>> BytesOfLiteral(std::string_view text) {
       if (named != kNames.npos) {
         c = kMeanings[named];
       } else if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-        return std::nullopt;  // \x20, \Q and the like
+        return std::nullopt;  // unsupported: \x20, \Q and the like
       }
     }
     all.push_back(BytesOf(c));
@@ -113,21 +113,21 @@ ByteSet UnpackBytes(std::string_view packed) {
 
 namespace {
 
-// Follows a pattern from an end of a text on, and notes which bytes may stand at each place.
+// Walks a pattern from one end of the text and collects the bytes that each position can have.
 class Places {
  public:
   Places(std::string_view source, std::size_t count, bool backwards)
       : source_(source), backwards_(backwards), bytes_(count) {}
 
   std::vector<ByteSet> Of(const PatternPiece& whole) {
-    // What follows where the pattern is over is anything.
+    // Beyond the end of the pattern the text is arbitrary.
     const Reached over = After(whole, {0});
     if (!over.empty()) Anything(*std::min_element(over.begin(), over.end()));
     return std::move(bytes_);
   }
 
  private:
-  // Places that the next character may stand at, ascending, each once.
+  // Positions that the next character can have, ascending and distinct.
   using Reached = std::vector<std::size_t>;
 
   static Reached United(const Reached& one, const Reached& other) {
@@ -141,7 +141,7 @@ class Places {
   }
 
   Reached AfterCharacter(const ByteSet& bytes, const Reached& from) {
-    // In UTF-8 a character beyond ASCII has up to four bytes.
+    // A non-ASCII character has up to four bytes in UTF-8.
     const std::size_t longest = (bytes & OutsideAscii()).any() ? 4 : 1;
     Reached after;
     for (const std::size_t place : from) {
@@ -155,7 +155,7 @@ class Places {
       }
       after = United(after, next);
     }
-    std::erase(after, bytes_.size());  // beyond what is noted
+    std::erase(after, bytes_.size());  // beyond the positions of interest
     return after;
   }
 
@@ -237,14 +237,14 @@ std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count) 
 
 namespace {
 
-// Enough to tell a comment, a list and a command line from a message.
+// Enough to distinguish comments, lists and command lines from messages.
 constexpr std::size_t kLeading = 8;
 constexpr std::size_t kShortestWord = 3;
 
-// What a piece needs of the line that it begins in, or ends in, seen from that end.
+// The byte sets that a piece requires of the line in which it begins (or ends, when matching backwards).
 struct Need {
   std::vector<ByteSet> sets;
-  bool in_line = true;  // it matches no line break, so that what is behind it counts, too
+  bool in_line = true;  // the piece cannot match a line break, so the following pieces are in the same line
 };
 
 class Needs {
@@ -269,14 +269,14 @@ class Needs {
     }
   }
 
-  // Of the sets the one that the fewest texts have; null where there is none.
+  // The set that is found in the fewest texts; null if there is none.
   static const ByteSet* Rarest(const std::vector<ByteSet>& sets) {
     const auto rarest = std::min_element(
         sets.begin(), sets.end(), [](const ByteSet& one, const ByteSet& other) { return Weight(one) < Weight(other); });
     return rarest == sets.end() ? nullptr : &*rarest;
   }
 
-  // Letters, digits and blanks are in nearly each line.
+  // Letters, digits and blanks occur in almost every line.
   static std::size_t Weight(const ByteSet& bytes) {
     std::size_t weight = 0;
     for (std::size_t byte = 0; byte < 0x80; ++byte) {
@@ -348,7 +348,7 @@ class Needs {
   const bool backwards_;
 };
 
-// Those that tell texts apart: what nearly each line has tells nothing. The smallest first, each once.
+// The sets that distinguish texts: drops those that almost every line satisfies. Smallest first, distinct.
 std::vector<ByteSet> Telling(std::vector<ByteSet> sets) {
   constexpr std::size_t kMany = 60;
   std::erase_if(sets, [](const ByteSet& bytes) { return (bytes & ~OutsideAscii()).count() > kMany; });
@@ -363,7 +363,7 @@ std::string_view TextOf(std::string_view source, const PatternPiece& piece) {
   return source.substr(piece.begin, piece.end - piece.begin);
 }
 
-// Where what stands behind the last line feed of a piece begins in the source; npos where it is no literal with one.
+// Offset in the source after the last line feed of a piece; npos unless the piece is a literal with one.
 std::size_t PastLastFeed(std::string_view source, const PatternPiece& piece) {
   std::size_t past = std::string_view::npos;
   if (piece.kind != PatternPiece::Kind::kLiteral || piece.least != 1 || piece.most != 1) return past;
@@ -376,7 +376,7 @@ std::size_t PastLastFeed(std::string_view source, const PatternPiece& piece) {
   return past;
 }
 
-// \s* and the like: what of it stands in the last line is some of the same.
+// Whether the piece is \s* or the like; the part of it that matches in the last line has the same form.
 bool IsAnyWhiteSpace(std::string_view source, const PatternPiece& piece) {
   return piece.kind == PatternPiece::Kind::kClass && piece.least == 0 && piece.most < 0 &&
          (BytesOfClass(std::string(TextOf(source, piece))) & ~WhiteSpace()).none();
@@ -387,7 +387,7 @@ std::vector<std::string> WordsOf(std::string_view source) {
   return Pattern::Compile(source, &faults).Literals(kShortestWord);
 }
 
-// Null where it is no sequence that has the assertion at that end.
+// Returns null unless the pattern is a sequence with the assertion at that end.
 const PatternPiece* TiedBy(std::string_view source, const std::optional<PatternPiece>& whole,
                            std::string_view assertion, bool at_end) {
   if (!whole || whole->kind != PatternPiece::Kind::kSequence || whole->children.empty()) return nullptr;
@@ -411,7 +411,7 @@ TextNeeds NeedsAtEnd(std::string_view pattern) {
   found.line = Telling(needs.OfPiece(*whole).sets);
   found.text = NeededBytes(pattern);
   const std::vector<PatternPiece>& pieces = whole->children;
-  std::size_t first = pieces.size();  // of those that are all in the last line
+  std::size_t first = pieces.size();  // index of the first piece of those that match within the last line
   while (first > 0 && needs.OfPiece(pieces[first - 1]).in_line) --first;
   found.words = WordsOf(pattern.substr(first < pieces.size() ? pieces[first].begin : pattern.size()));
   const bool blanks_first = first > 0 && IsAnyWhiteSpace(pattern, pieces[first - 1]);
@@ -419,7 +419,7 @@ TextNeeds NeedsAtEnd(std::string_view pattern) {
   if (first == 0) return found;
   const PatternPiece& before = pieces[first - 1];
   const std::size_t past = PastLastFeed(pattern, before);
-  // The blanks may have a line feed, too, behind which what comes before them does not stand.
+  // The white space may contain another line feed; the preceding piece is then in an earlier line.
   if (past != std::string_view::npos && (!blanks_first || past == before.end))
     found.leading = LeadingBytes(pattern.substr(past), kLeading);
   return found;
@@ -435,7 +435,7 @@ TextNeeds NeedsAtBegin(std::string_view pattern) {
   found.line = Telling(needs.OfPiece(*whole).sets);
   found.text = NeededBytes(pattern);
   const std::vector<PatternPiece>& pieces = whole->children;
-  std::size_t last = 0;  // of those that are all in the first line
+  std::size_t last = 0;  // number of pieces that match within the first line
   while (last < pieces.size() && needs.OfPiece(pieces[last]).in_line) ++last;
   found.words = WordsOf(pattern.substr(0, last < pieces.size() ? pieces[last].begin : pattern.size()));
   return found;

@@ -1,8 +1,8 @@
 // Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it. May
-// omit a condition, never invents one. The patterns are RE2's with the conveniences of rules/pattern.h.
+// omit a condition, never invents one. Patterns use the syntax of rules/pattern.h.
 //
-// Only for speed: without the conditions of affixes a log with failures takes 12 % longer, without those of quotations
-// 8 %.
+// This is an optimisation: a log with failures takes 12 % longer without the conditions of prefixes and suffixes, 8 %
+// longer without those of quotations.
 #pragma once
 
 #include <cstddef>
@@ -15,47 +15,46 @@
 
 namespace whyoom {
 
-// A set of bytes has all bytes outside of ASCII or none, and letters in both cases.
+// All non-ASCII bytes. A byte set contains all of them or none, and letters in both cases.
 const ByteSet& OutsideAscii();
 
-// What a character class, as it is written, can begin with; every byte where that cannot be told.
+// The possible first bytes of a character class as written; all bytes if it is not understood.
 ByteSet BytesOfClass(const std::string& source);
 
-// The bytes that a blank of a pattern stands for.
+// The bytes that a blank in a pattern matches.
 ByteSet WhiteSpace();
 
-// The characters that a literal stands for, each as the bytes that it may be; nullopt where it has an escape whose
-// meaning is not known here.
+// The byte set of each character of a literal; nullopt if it contains an unsupported escape.
 std::optional<std::vector<ByteSet>> BytesOfLiteral(std::string_view text);
 
-// A set as text, to be kept: its characters of ASCII; U+0080 stands for all bytes beyond.
+// Serialises a byte set as text: its ASCII characters, and U+0080 for all non-ASCII bytes.
 std::string PackBytes(const ByteSet& bytes);
 ByteSet UnpackBytes(std::string_view packed);
 
-// Of the first `count` bytes of a text that the pattern matches at its start, which each can be. A text may also end
-// before them, where the pattern can match as few bytes.
+// The possible values of the first `count` bytes of a text that the pattern matches from its start. The text may be
+// shorter if the pattern can match fewer bytes.
 std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count);
 
-// The same of the last bytes of a text that the pattern matches at its end, the very last first.
+// Likewise for the last bytes of a text that the pattern matches up to its end, last byte first.
 std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count);
 
-// Sets of bytes of which each match has one each.
+// Byte sets. Every match contains at least one byte of each.
 std::vector<ByteSet> NeededBytes(std::string_view pattern);
 
-// What a pattern asks of a text that it is tied to by \A or \z, and of the text's line at that end.
+// What a pattern anchored by \A or \z requires of a text and of the line at that end of the text.
 struct TextNeeds {
-  std::vector<ByteSet> leading;    // what the line's first bytes can be; it may end before them
-  std::vector<ByteSet> line;       // sets of bytes of which the line has one each
-  std::vector<ByteSet> text;       // sets of bytes of which the text has one each
-  std::vector<std::string> words;  // in lower case: the line has one of them, in any case; none: nothing is known
+  std::vector<ByteSet> leading;    // possible values of the line's first bytes; the line may be shorter
+  std::vector<ByteSet> line;       // byte sets; the line contains at least one byte of each
+  std::vector<ByteSet> text;       // byte sets; the text contains at least one byte of each
+  std::vector<std::string> words;  // lower case; the line contains one of them, in any case; empty: unknown
 };
 
-// Of a pattern that ends with \z: the line is the text's last one.
+// For a pattern that ends with \z: `line` is the last line of the text.
 TextNeeds NeedsAtEnd(std::string_view pattern);
-// Of one that begins with \A: the line is the text's first one.
+// For a pattern that begins with \A: `line` is the first line of the text.
 TextNeeds NeedsAtBegin(std::string_view pattern);
 
-// A text as far as TextNeeds ask for it, less words.
+// A text that is prepared for checking TextNeeds, except for their words.
 class SeenText {
  public:
   // `line` is a part of the text. Borrows it.

@@ -9,22 +9,22 @@
 namespace whyoom {
 namespace {
 
-// So many characters in a row are no chance.
+// A match of this many characters is unlikely to be a coincidence.
 constexpr std::size_t kSaysSomething = 6;
-// Counted repetitions up to here are a few marks between words, no stretch of text.
+// Larger repetition counts are treated as a stretch of arbitrary text.
 constexpr int kFewTimes = 16;
 
-// A piece of a pattern that it can be cut behind.
+// A piece of a pattern after which the pattern can be cut.
 struct Piece {
   PatternPiece::Kind kind = PatternPiece::Kind::kLiteral;
   std::string_view source;              // with its quantifier
-  std::string_view open;                // of a group: "(?:", "(?P<name>"
-  const PatternPiece* inner = nullptr;  // and what is in it
+  std::string_view open;                // of a group: its opening, "(?:" or "(?P<name>"
+  const PatternPiece* inner = nullptr;  // of a group: its content
   bool quantified = false;
-  bool is_gap = false;  // a stretch of any text
+  bool is_gap = false;  // matches a stretch of arbitrary text
 };
 
-// Of the first character of a literal.
+// Length of the first character of a literal.
 std::size_t CharacterLength(std::string_view literal) {
   if (literal.starts_with("\\x{")) return std::min(literal.find('}'), literal.size() - 1) + 1;
   if (literal.starts_with("\\Q")) return literal.size();
@@ -50,7 +50,7 @@ Piece PieceOf(std::string_view pattern, const PatternPiece& part) {
   return piece;
 }
 
-// The alternatives of a part of the pattern, each in pieces.
+// The alternatives of a part of the pattern, each as a list of pieces.
 std::vector<std::vector<Piece>> Alternatives(std::string_view pattern, const PatternPiece& part) {
   std::vector<std::vector<Piece>> all;
   if (part.kind == PatternPiece::Kind::kAlternation) {
@@ -76,7 +76,7 @@ std::string Joined(const std::vector<Piece>& pieces, std::size_t begin, std::siz
   return source;
 }
 
-// The least number of characters that the pieces give one by one.
+// The minimum number of literal characters in the pieces.
 std::size_t LettersIn(std::string_view pattern, const std::vector<Piece>& pieces, std::size_t begin, std::size_t end) {
   std::size_t letters = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -106,12 +106,12 @@ class ReachSearch {
   ReachSearch(std::string_view pattern, std::string_view text, std::size_t before)
       : pattern_(pattern), text_(text), before_(before) {}
 
-  // Looks for beginnings of `part`, which follows `head` in groups that `tail` closes.
+  // Searches for prefixes of `part`. `head` is the pattern before it, and `tail` closes the open groups.
   void Run(const std::string& head, const PatternPiece& part, const std::string& tail, std::size_t letters) {
     const std::vector<std::vector<Piece>> alternatives = Alternatives(pattern_, part);
     const std::vector<Piece>& first = alternatives.front();
     const bool has_flags = !first.empty() && first[0].kind == PatternPiece::Kind::kFlags;
-    const std::string flags(has_flags ? first[0].source : "");  // hold for all alternatives
+    const std::string flags(has_flags ? first[0].source : "");  // apply to all alternatives
     for (std::size_t i = 0; i < alternatives.size(); ++i)
       RunOne(head + (i > 0 ? flags : ""), alternatives[i], tail, letters);
   }
@@ -120,7 +120,7 @@ class ReachSearch {
 
  private:
   void RunOne(const std::string& head, const std::vector<Piece>& pieces, const std::string& tail, std::size_t letters) {
-    // A beginning that is not in the text makes all longer ones none.
+    // Binary search: if a prefix does not match, longer ones do not match either.
     PatternMatch match;
     std::size_t fits = 0;
     std::size_t fails = pieces.size() + 1;
@@ -154,7 +154,7 @@ class ReachSearch {
     FindAgain(pieces, fits);
   }
 
-  // The longest end of the pieces behind the one that stopped it that is behind that place.
+  // Finds the longest suffix of the pieces after the failing one that matches after best_->end.
   void FindAgain(const std::vector<Piece>& pieces, std::size_t stopped) {
     std::size_t misses = stopped;
     std::size_t fits = pieces.size();

@@ -13,11 +13,10 @@
 namespace whyoom {
 namespace {
 
-// Shorter ones are everywhere.
+// Shorter words occur everywhere.
 constexpr std::size_t kShortestWords = 3;
 
-// Blanks of a pattern stand for any white space, so both a text and what is looked for in it have one blank in its
-// place.
+// A blank in a pattern matches any white space, so texts and words are compared with single blanks.
 std::string Collapsed(std::string_view text) {
   static constexpr ByteClass kWhite(" \t\n\f\r");
   std::string collapsed;
@@ -26,7 +25,7 @@ std::string Collapsed(std::string_view text) {
   return collapsed;
 }
 
-// What of a literal is in each text that holds it, however its blanks stand there.
+// The part of a literal that every text with the literal contains, whatever white space surrounds it.
 std::string WordsOf(const std::string& literal) {
   std::string words = Collapsed(literal);
   if (words.ends_with(' ')) words.pop_back();
@@ -40,8 +39,8 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
   return known ? std::move(*known) : pattern.Literals(kSetLiteral);
 }
 
-// One automaton for all patterns would have more states than memory holds where a text is full of their beginnings, and
-// be made anew at each character. So it is asked first whose literals are there: that are few, whatever the text.
+// Searches for the literals first, because few of them occur in any text. A single automaton for all patterns would
+// exceed its memory on texts full of their prefixes, and be rebuilt at each character.
 struct PatternSet::Words {
   explicit Words(const std::vector<const Pattern*>& patterns) {
     std::map<std::string, std::size_t> places;
@@ -53,7 +52,7 @@ struct PatternSet::Words {
     filter = std::make_unique<Prefilter>(words);
   }
 
-  // The places of the patterns that may be in `text`, which has single blanks, ascending.
+  // Indices of the patterns that can match in `text`, ascending. `text` has single blanks.
   std::vector<std::size_t> Candidates(std::string_view text) const {
     std::vector<bool> is_there(with_words.size());
     std::vector<std::size_t> seen;
@@ -79,8 +78,8 @@ struct PatternSet::Words {
     }
   }
 
-  std::vector<std::vector<std::size_t>> with_words;  // by the words of literals: the patterns that have one of them
-  std::vector<std::size_t> always;                   // patterns that literals say nothing of, ascending
+  std::vector<std::vector<std::size_t>> with_words;  // by index of a word: the patterns with that word
+  std::vector<std::size_t> always;                   // patterns without usable literals, ascending
   std::unique_ptr<Prefilter> filter;
 };
 

@@ -1,4 +1,4 @@
-// Many patterns looked for at once: one pass over a text tells which of them can be in it at all.
+// Searches for many patterns at once: one pass over a text finds those that can match at all.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace whyoom {
 
-// Pattern::Literals of kSetLiteral, of the built-in patterns as the build stored them.
+// Pattern::Literals of length kSetLiteral. For built-in patterns the build has computed them.
 std::vector<std::string> LiteralsInSets(const Pattern& pattern);
 
 class PatternSet {
  public:
-  // Borrows the patterns. The set is made when it is first used, by whichever thread does.
+  // Borrows the patterns. The search automaton is built on first use. Thread-safe.
   explicit PatternSet(std::vector<const Pattern*> patterns);
   ~PatternSet();
 
-  // What is known of a text: it may have any white space, or has one blank only wherever it has some.
+  // Whether the text may contain any white space, or each run of white space is a single blank.
   enum class Blanks { kAny, kSingle };
 
-  // The places in `patterns` of those that Pattern::Find finds in `text`, ascending.
+  // Indices of the patterns that Pattern::Find finds in `text`, ascending.
   std::vector<std::size_t> In(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
   const std::vector<const Pattern*>& patterns() const { return patterns_; }
 
-  // The same and some more, ascending: those whose words are in the text.
+  // A superset of In, ascending: the patterns whose words occur in the text.
   std::vector<std::size_t> MayBeIn(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
-  // Makes the set now.
+  // Builds the automaton now.
   void Prepare() const;
 
  private:

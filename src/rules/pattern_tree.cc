@@ -70,7 +70,7 @@ class Parser {
     PatternPiece piece;
     piece.kind = kind;
     piece.begin = at_;
-    if (length == 0) failed_ = true;  // what should end it is not there
+    if (length == 0) failed_ = true;  // the terminator is missing
     at_ += std::min(length, source_.size() - at_);
     piece.end = piece.whole_end = at_;
     return piece;
@@ -85,7 +85,7 @@ class Parser {
     if (rest[0] == '^' || rest[0] == '$') return Leaf(TreeKind::kAssertion, 1);
     if (rest.starts_with("%{")) return Leaf(TreeKind::kCapture, rest.find('}') + 1);
     if (rest[0] == '(') return Group(rest, depth);
-    // Nothing stands before what says how often; or RE2 would refuse it.
+    // A quantifier without an operand; RE2 rejects it, too.
     if (std::string_view("*+?").find(rest[0]) != rest.npos) failed_ = true;
     std::size_t length = 1;
     while (length < rest.size() && (static_cast<unsigned char>(rest[length]) & 0xC0) == 0x80) ++length;
@@ -132,7 +132,7 @@ class Parser {
     return group;
   }
 
-  // "?", "*", "+", "{2,5}", each perhaps with a "?" for as few as possible.
+  // "?", "*", "+", "{2,5}", each optionally with a "?" for non-greedy matching.
   void Quantify(PatternPiece* piece) {
     if (AtEnd() || failed_) return;
     const char c = source_[at_];
@@ -201,7 +201,7 @@ struct CaptureType {
   std::string_view regex;
 };
 
-// A size's unit ends at a word's end: "8 Mainframes" are not 8 M. Linux prints kB, Kubernetes Ki, Julia "256. MiB".
+// A unit ends at a word boundary: "8 Mainframes" is not 8 M. Linux prints kB, Kubernetes Ki, Julia "256. MiB".
 constexpr std::array<CaptureType, 8> kTypes = {{
     {"size", R"(-?\d+(?:,\d{3})*(?:\.\d*)?\s?(?:[KMGTPE](?:iB|i|B)?|kB|B|bytes?)\b)"},
     {"bytes", R"(\d{1,3}(?:,\d{3})+|\d+)"},
@@ -212,7 +212,7 @@ constexpr std::array<CaptureType, 8> kTypes = {{
     {"word", R"(\S+)"},
     {"text", R"([^\n]{0,400}?)"},
 }};
-constexpr std::size_t kMostText = 400;  // of the type
+constexpr std::size_t kMostText = 400;  // of the type `text`
 
 const CaptureType* FindType(std::string_view name) {
   const auto found =
@@ -233,13 +233,13 @@ bool IsName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// RE2 makes a copy of what is counted for each that may be. Where a pattern counts so far in all, the same without
-// counting is small, and most texts do not match that either.
+// RE2 copies an expression once per counted repetition. If a pattern's counts add up to this, the variant without
+// counts is much smaller and rejects most texts as well.
 constexpr std::size_t kCounted = 60;
-// What is counted to no more than this is counted in either.
+// Smaller counts stay counted in both variants.
 constexpr std::size_t kNear = 8;
 
-// Turns the conveniences into RE2.
+// Translates the extensions to RE2.
 class Expander {
  public:
   Expander(std::string_view source, std::vector<SyntaxFault>* faults) : source_(source), faults_(faults) {
@@ -288,7 +288,7 @@ class Expander {
 
   void Blank(std::string_view rest) {
     const std::size_t length = std::min(rest.find_first_not_of(' '), rest.size());
-    // In front of a quantifier the white space must be one thing: "a ?b" is not "a\s+?b".
+    // Before a quantifier the white space must be a group: "a ?b" is not "a\s+?b".
     const bool quantified = length < rest.size() && std::string_view("*+?{").find(rest[length]) != rest.npos;
     const std::string_view spacing = quantified ? "(?:\\s+)" : "\\s+";
     done_.plain += " ";
@@ -297,7 +297,7 @@ class Expander {
     at_ += length;
   }
 
-  // {0,400} and the like. For literals, any number of times will do as well, and compiles in no time.
+  // {0,400} and the like. For extracting literals an unlimited repetition is equivalent and compiles instantly.
   void Repetition(std::string_view rest) {
     std::size_t least = 0;
     std::size_t most = 0;
@@ -330,7 +330,7 @@ class Expander {
     const std::string_view type = rest.substr(2, colon == rest.npos ? 0 : colon - 2);
     const std::string_view name = colon < end && end != rest.npos ? rest.substr(colon + 1, end - colon - 1) : "";
     if (!IsName(name)) {
-      faults_->push_back({at_, "not a typed capture", "write %{type:name}, or %\\{ for the characters themselves"});
+      faults_->push_back({at_, "not a typed capture", "write %{type:name}, or %\\{ for a literal %{"});
       return Copy(2);
     }
     const CaptureType* known = FindType(type);
@@ -352,11 +352,11 @@ class Expander {
   std::string_view source_;
   std::vector<SyntaxFault>* faults_;
   std::size_t at_ = 0;
-  std::size_t counted_ = 0;  // how far in all, where it is far
+  std::size_t counted_ = 0;  // sum of the large repetition counts
   Expansion done_;
 };
 
-// What each match of a piece begins with; empty where that is not one text.
+// The text that every match of a piece begins with; empty if there is none.
 std::string PrefixOf(std::string_view source, const PatternPiece& piece) {
   if (piece.least != 1 || piece.most != 1) return {};
   const std::string_view text = source.substr(piece.begin, piece.end - piece.begin);

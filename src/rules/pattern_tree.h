@@ -1,5 +1,4 @@
-// The source of a pattern, in RE2's syntax with the conveniences of rules/pattern.h: its pieces with their places, and
-// what RE2 is given for it.
+// Parses the source of a pattern (see rules/pattern.h) into a tree with offsets, and translates it for RE2.
 #pragma once
 
 #include <cstddef>
@@ -14,48 +13,48 @@ namespace whyoom {
 
 struct PatternPiece {
   enum class Kind {
-    kSequence,     // its children one after another
+    kSequence,     // its children in order
     kAlternation,  // one of its children
-    kLiteral,      // characters that stand for themselves, as many as stand together
+    kLiteral,      // a run of literal characters
     kBlank,        // one or more blanks: any white space
     kClass,        // [a-z], \d and the like, or a dot
     kAssertion,    // ^ $ \b \B \A \z
     kCapture,      // %{type:name}
     kGroup,        // in parentheses: one child
-    kFlags,        // (?i) and the like, which match nothing
+    kFlags,        // (?i) and the like; matches nothing
   };
   Kind kind = Kind::kSequence;
-  std::size_t begin = 0;  // in the source, with its parentheses but without what says how often
+  std::size_t begin = 0;  // offset in the source; includes parentheses, excludes the quantifier
   std::size_t end = 0;
-  std::size_t whole_end = 0;  // with what says how often
-  int least = 1;              // how often it may stand
-  int most = 1;               // -1: as often as one likes
+  std::size_t whole_end = 0;  // end including the quantifier
+  int least = 1;              // minimum number of repetitions
+  int most = 1;               // maximum; -1: unlimited
   std::vector<PatternPiece> children;
 };
 
-// Of the character class at the start of `rest`, its brackets included: "]" first in it is a member, "[:digit:]" nests.
-// One that does not end goes to the end.
+// Length of the character class at the start of `rest`, brackets included. A leading "]" is a member, and "[:digit:]"
+// nests. An unterminated class extends to the end.
 std::size_t ClassLength(std::string_view rest);
 
-// nullopt where the source is no pattern, or one of more than a hundred parentheses in one another.
+// Returns nullopt if the source is not a pattern or nests more than a hundred parentheses.
 std::optional<PatternPiece> ParsePattern(std::string_view source);
 
-// The source of a pattern as RE2 regular expressions.
+// A pattern translated to RE2 regular expressions.
 struct Expansion {
-  std::string plain;    // blanks as they stand; matches at least what `spacing` does with single ones
+  std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
   std::string spacing;  // blanks as \s+
-  // The same with any number of what is counted far: matches more and is much smaller, since RE2 makes a copy of what
-  // is counted for each that may be. Empty where nothing is.
+  // `spacing` with large counted repetitions made unlimited. It matches more but is much smaller, because RE2 copies
+  // the expression once per repetition. Empty if there are none.
   std::string loose;
-  std::vector<std::string> group_names;  // by capture group, "" for a plain one
-  std::vector<std::string> types;        // the same
-  std::vector<std::string> names;        // each once
+  std::vector<std::string> group_names;  // by capture group, "" for an unnamed one
+  std::vector<std::string> types;        // likewise
+  std::vector<std::string> names;        // distinct
 };
 
 // Appends what is wrong to `faults`, with offsets into `source`.
 Expansion Expand(std::string_view source, std::vector<SyntaxFault>* faults);
 
-// A text that each match begins with; empty where none is known.
+// A literal that every match begins with; empty if none is known.
 std::string LiteralPrefix(std::string_view source);
 
 }  // namespace whyoom

@@ -1,6 +1,5 @@
-// What the pipeline did, kept while it runs so that `whyoom rules trace` can print it. A scope carries the recorder
-// (Scope::recorder): expressions record their parts, the steps that use them record what they concluded. Without a
-// recorder nothing is kept.
+// Records what the pipeline did, for `whyoom rules trace`. A Scope carries the recorder: expressions record their
+// parts, and the steps that use them record their conclusions. Without a recorder nothing is stored.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +16,26 @@ namespace whyoom {
 // "12884901888", "0.25", "'jit_step'", "true", "unknown".
 std::string ValueText(const Value& value);
 
-// A step, a condition or a part of one; what it consists of follows it, one level deeper.
+// A step, a condition or a part of one. Its parts follow it, one level deeper.
 struct RecordEntry {
   int depth = 0;
   std::string what;        // "scenario 2", "used_bytes > limit_bytes"
   std::string result;      // "offered", "true", "12884901888"; empty for a heading
-  std::string detail;      // "used_bytes = 12884901888", the sentence that was said
-  std::uint64_t line = 0;  // of the log, if one proves it
+  std::string detail;      // "used_bytes = 12884901888", the sentence that was included
+  std::uint64_t line = 0;  // the log line that proves it, if any
 };
 
 class Recorder {
  public:
-  // Adds an entry; those added until it is closed belong to it.
+  // Adds an entry. Entries added until it is closed become its children.
   void Open(std::string what);
-  // Closes the entry that was opened last. Values that were noted while it was the innermost become its detail if
-  // `detail` is empty.
+  // Closes the innermost open entry. If `detail` is empty, the values noted for it become its detail.
   void Close(std::string result, const std::string& detail = "", std::uint64_t line = 0);
 
-  // Notes a value that the innermost entry used, each name once.
+  // Notes a value that the innermost entry used; each name once.
   void Note(const std::string& name, const Value& value);
 
-  // What was recorded, in order.
+  // Returns the recorded entries in order and clears them.
   std::vector<RecordEntry> Take() { return std::move(entries_); }
 
  private:
@@ -46,11 +44,11 @@ class Recorder {
   std::vector<std::vector<std::string>> notes_;  // of each open entry
 };
 
-// Opens an entry now and closes it at the end of the block. Without a recorder it does nothing and copies nothing: the
-// pipeline runs through these steps for every failure.
+// Opens an entry and closes it at the end of the block. Without a recorder it does nothing and copies nothing, because
+// the pipeline runs these steps for every failure.
 class RecordedStep {
  public:
-  // The entry is called `what`, with `id` behind a blank if there is one.
+  // The entry's name is `what`, followed by a blank and `id` if there is one.
   RecordedStep(Recorder* recorder, std::string_view what, std::string_view id = "") : recorder_(recorder) {
     if (recorder_ != nullptr) recorder_->Open(std::string(what) + (id.empty() ? "" : " ") + std::string(id));
   }
@@ -60,7 +58,7 @@ class RecordedStep {
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
 
-  // False without a recorder: then a detail need not be made.
+  // False without a recorder; the caller can then skip building a detail.
   bool is_recorded() const { return recorder_ != nullptr; }
 
   void Set(std::string_view result, std::string_view detail = "", std::uint64_t line = 0) {

@@ -1,4 +1,4 @@
-// The records of the rule files: the fields of each, listed once, and what else must hold of it.
+// Builds records from the entries of rule files: lists the fields of each record and checks constraints on them.
 #include <algorithm>
 #include <functional>
 #include <type_traits>
@@ -13,19 +13,19 @@
 namespace whyoom {
 namespace {
 
-// Signs are looked for near a hit only, so that short literals do no harm.
+// Signs are searched for only near a hit, so short literals are affordable.
 constexpr std::size_t kSignLiteral = 4;
 
-// A size as a message prints it, or in bytes; anything else is a fault.
+// A size as messages print it, or a number of bytes; reports anything else.
 std::optional<double> SizeOf(const RuleNode& node) {
   if (node.is_number()) return AsNumber(node.Scalar());
   const std::optional<std::int64_t> size = ParseSize(node.Text());
   if (size) return static_cast<double>(*size);
-  if (!node.Text().empty()) node.Report("'" + node.Text() + "' is no size", "write it as a message prints it: 15.75G");
+  if (!node.Text().empty()) node.Report("'" + node.Text() + "' is not a size", "write it as messages print it: 15.75G");
   return std::nullopt;
 }
 
-// A value whose name ends like a size's may be written like one.
+// A fact whose name ends with "_bytes" may be written as a size.
 Value FactOf(const std::string& name, const RuleNode& node) {
   if (!name.ends_with("_bytes") || !node.is_string()) return node.Scalar();
   const std::optional<double> size = SizeOf(node);
@@ -42,7 +42,7 @@ void Append(const std::vector<Example>& more, std::vector<std::string>* to) {
   for (const Example& example : more) to->push_back(example.text);
 }
 
-// Orders the formulas of each fact by priority, within the places that they have in the list.
+// Sorts the formulas of each fact by priority, among the positions that they occupy in the list.
 void SortByPriority(std::vector<DerivedFact>* derived) {
   std::map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < derived->size(); ++i) places[(*derived)[i].name].push_back(i);
@@ -54,35 +54,35 @@ void SortByPriority(std::vector<DerivedFact>* derived) {
   }
 }
 
-// Reports an id that an earlier item has. Ids before `begin` are of other files.
+// Reports ids that occur more than once. Items before `begin` are from other files.
 template <class Item>
 void ReportTwice(const std::vector<Item>& items, std::size_t begin, const RuleNode& node, const std::string& hint) {
   const std::vector<RuleNode> nodes = node.Items();
   std::set<std::string> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].id.empty() || seen.insert(items[i].id).second || i < begin) continue;
-    nodes[i - begin]["id"].Report("the id '" + items[i].id + "' is in use already in this failure", hint);
+    nodes[i - begin]["id"].Report("the id '" + items[i].id + "' is already in use in this failure", hint);
   }
 }
 
-// What a member of an object, or an item of a list, is read as.
+// How the member of an object or the item of a list is read.
 enum class Literals { kNone, kRequired, kRare, kNearby, kSign };
 struct FieldOptions {
-  bool in_row = false;                          // expressions may name fields of a row
-  bool lines = false;                           // texts of several strings are joined with line breaks
-  bool is_fact = false;                         // texts are names of facts
-  std::vector<RuleNode>* references = nullptr;  // texts are ids of other entries
-  Literals literals = Literals::kNone;          // of patterns
-  const char* what = "";                        // for faults
+  bool in_row = false;                          // expressions may use fields of a row
+  bool lines = false;                           // strings of a list are joined with line breaks
+  bool is_fact = false;                         // the texts are names of facts
+  std::vector<RuleNode>* references = nullptr;  // the texts are ids of other entries
+  Literals literals = Literals::kNone;          // of patterns: which literals to collect
+  const char* what = "";                        // kind of entry, for faults
 };
 
 }  // namespace
 
-// Reads the members of an object into the fields of a record. A field whose member does not exist keeps its value;
-// lists are appended to. Types, required members and unknown ones are checked by the schema.
+// Reads the members of a JSON object into the fields of a record. Fields without a member keep their value; lists are
+// appended to. The schema check handles types, required and unknown members.
 class RuleSetBuilder::Fields {
  public:
-  // `owner` is whose facts expressions use, see NameCheck::Use.
+  // `owner` provides the facts for expressions, see NameCheck::Use.
   Fields(RuleSetBuilder* builder, RuleNode node, std::string owner)
       : builder_(*builder), node_(std::move(node)), owner_(std::move(owner)) {}
 
@@ -106,7 +106,8 @@ class RuleSetBuilder::Fields {
     Field("section", use.section);
     Field("prior", use.prior);
     if (use.section.empty() && !use.remedy.empty())
-      node_.Report("the remedy '" + use.remedy + "' has no \"section\"", "the failure's own remedies do not list it");
+      node_.Report("the remedy '" + use.remedy + "' has no \"section\"",
+                   "add one, or list the remedy in the failure's own remedies");
   }
 
   void Describe(Retry& retry) {
@@ -183,12 +184,12 @@ class RuleSetBuilder::Fields {
     builder_.CheckReader(node_, failure);
   }
 
-  // What an extension may add to a failure, too.
+  // The members that an extension can also add to a failure.
   void DescribeExtension(Failure& failure) {
     const std::size_t heads = failure.heads.size();
     Field("heads", failure.heads);
     ReportTwice(failure.heads, heads, node_["heads"],
-                "heads of all files are added up; `whyoom rules list` names the files that are in use");
+                "heads of all files are combined; `whyoom rules list` shows the files in use");
     Field("facts", failure.facts, {.literals = Literals::kRare});
     Field("contexts", failure.contexts, {.references = &builder_.context_references_[failure.code]});
     Field("derived", failure.derived);
@@ -229,10 +230,11 @@ class RuleSetBuilder::Fields {
     Field("saves", remedy.saves);
     DescribeExtension(remedy);
     if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsHole) == std::string::npos)
-      node_["in_parts"].Report(std::string("it says nowhere how many: ") + kPartsHole);
+      node_["in_parts"].Report(std::string("the placeholder for the number is missing: ") + kPartsHole);
   }
 
-  // What an extension may add to a remedy, too. Its steps precede those that exist: a team's own are nearer to the job.
+  // The members that an extension can also add to a remedy. Its steps come first: a team's own steps are closer to the
+  // job.
   void DescribeExtension(Remedy& remedy) {
     for (const auto& [framework, node] : node_["how"].Members()) {
       std::vector<Template> steps;
@@ -254,7 +256,7 @@ class RuleSetBuilder::Fields {
     Field("before", snippet.before, {.lines = true});
     Field("after", snippet.after, {.lines = true});
     if (snippet.before == snippet.after)
-      node_["after"].Report("this is what stands before it, too", "say what the remedy changes");
+      node_["after"].Report("this is identical to 'before'", "show what the remedy changes");
   }
 
   void Describe(TraceRemedy& use) {
@@ -277,9 +279,9 @@ class RuleSetBuilder::Fields {
     Describe(rule.sentence);
     Field("figures", rule.figures, {.is_fact = true});
     Field("list", rule.list);
-    if (rule.list) rule.figures.push_back("listed");  // the number of its rows
+    if (rule.list) rule.figures.push_back("listed");  // the number of rows
     if (!node_["when"].exists() && !node_["row"].exists())
-      node_["id"].Report("neither 'when' nor 'row' says when the figures contradict each other", "give it one of them");
+      node_["id"].Report("without 'when' or 'row' the contradiction is never detected", "add one of them");
   }
 
   void Describe(Context& context) {
@@ -299,11 +301,11 @@ class RuleSetBuilder::Fields {
     const RuleNode examples = node_["examples"];
     Fields(&builder_, examples, owner_).DescribeExamples(context);
     Read(examples["until"], context.until_examples, {.lines = true});
-    if (context.patterns.empty()) node_.Report("a context without a pattern", "give it 'pattern' or 'patterns'");
+    if (context.patterns.empty()) node_.Report("a context without a pattern", "add 'pattern' or 'patterns'");
     if (node_["until"].exists() && !context.of_next_failure)
-      node_["until"].Report("only what is said of one program ends", "give it \"of_next_failure\": true");
+      node_["until"].Report("'until' requires a context of one program", "add \"of_next_failure\": true");
     if (!context.derived.empty() && !context.is_program)
-      node_["derived"].Report("only a context that states a program derives facts", "give it \"program\": true");
+      node_["derived"].Report("'derived' requires a context that describes a program", "add \"program\": true");
   }
 
   void Describe(Framework& framework) {
@@ -333,11 +335,9 @@ class RuleSetBuilder::Fields {
     Field("since", versions.since);
     Field("until", versions.until);
     if (versions.since.empty() && versions.until.empty())
-      node_["id"].Report("neither 'since' nor 'until' says which releases have it",
-                         "leave it out where each release has");
+      node_["id"].Report("both 'since' and 'until' are missing", "remove the entry if every release has the name");
     if (!versions.since.empty() && !versions.until.empty() && CompareVersions(versions.until, versions.since) < 0)
-      node_["until"].Report("this is before " + versions.since + ", since when it is there",
-                            "the last release that has it");
+      node_["until"].Report("this precedes 'since', " + versions.since, "write the last release that has the name");
   }
 
   void Describe(TextNeeds& needs) {
@@ -469,7 +469,7 @@ class RuleSetBuilder::Fields {
   }
   template <class T>
   void Read(const RuleNode& node, std::vector<T>& items, const FieldOptions& how) {
-    if (node.is_string()) Read(node, items.emplace_back(), how);  // one that needs no list
+    if (node.is_string()) Read(node, items.emplace_back(), how);  // a single item may omit the list
     for (const RuleNode& item : node.Items()) Read(item, items.emplace_back(), how);
   }
   template <class T>
@@ -507,7 +507,7 @@ void RuleSetBuilder::BuildEntries() {
   Merge();
   BuildRowTests();
   BuildTerms();
-  // What is disabled is built and checked like the rest, so that entries that name it have no fault.
+  // Disabled entries are built and checked, too, so that references to them are valid.
   EachSection([this](const std::string& section, auto* entries) {
     for (const auto& [id, node] : sections_[section]) {
       is_left_out_ = IsDisabled(section, id);
@@ -534,7 +534,7 @@ void RuleSetBuilder::BuildEntries() {
 }
 
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
-  // What the build has checked is parsed when it is first used.
+  // The build has checked the digest, so parsing can wait until first use.
   if (digest_ != nullptr) return Expression::Deferred(node.Text(), terms_);
   Expression expression = node.AsExpression(*terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
@@ -568,7 +568,7 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
   if (!of_failure && remedy == set_.remedies_.end()) {
     std::vector<std::string> known = Keys(set_.remedies_);
     for (const Failure& one : set_.failures_) known.push_back(one.code);
-    node["extends"].Report("there is no failure and no remedy '" + name + "'", DidYouMean(name, known));
+    node["extends"].Report("there is no failure or remedy '" + name + "'", DidYouMean(name, known));
     return;
   }
   const std::vector<std::string> others =
@@ -576,7 +576,7 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
                  : std::vector<std::string>{"heads", "facts", "contexts", "derived", "why", "remedies", "examples"};
   for (const std::string& key : others) {
     if (node[key].exists())
-      node[key].ReportKey("'" + key + "' is of " + (of_failure ? "remedies" : "failures") + ", and '" + name +
+      node[key].ReportKey("'" + key + "' belongs to " + (of_failure ? "remedies" : "failures") + ", but '" + name +
                           "' is a " + (of_failure ? "failure" : "remedy"));
   }
   if (!of_failure) return Fields(this, node, "").DescribeExtension(remedy->second);
@@ -584,7 +584,7 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
   fields.DescribeExtension(*failure);
   std::vector<RemedyUse> uses;
   fields.Read(node["remedies"], uses, {});
-  // A remedy is offered whatever the scenario: its own evidence says where it helps.
+  // The remedy applies to every scenario: its own conditions decide whether it helps.
   failure->remedies.insert(failure->remedies.end(), uses.begin(), uses.end());
   for (Scenario& scenario : failure->scenarios) {
     if (!scenario.remedies.empty()) scenario.remedies.insert(scenario.remedies.end(), uses.begin(), uses.end());
@@ -606,8 +606,8 @@ void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNod
   if (digest_ != nullptr) return;
   const std::vector<std::string> literals = pattern.Literals(kSignLiteral);
   if (literals.empty() && pattern.ok()) {
-    node.Report("not each of its alternatives holds a literal of " + std::to_string(kSignLiteral) + " characters",
-                "it would not be looked for: make the alternatives patterns of their own");
+    node.Report("some alternative has no literal of " + std::to_string(kSignLiteral) + " characters",
+                "the pattern could not be searched for: write each alternative as a pattern of its own");
   }
   nearby_literals_.insert(literals.begin(), literals.end());
 }
@@ -618,13 +618,13 @@ void RuleSetBuilder::AddAffixExamples(const RuleNode& node) {
   if (examples.size() != leaves.size() && !examples.empty() && !leaves.empty()) {
     node["leaves"].Report(
         std::to_string(leaves.size()) + " leaves for " + std::to_string(examples.size()) + " examples",
-        "give what is left of each example, in their order");
+        "write the text that remains of each example, in the same order");
   }
   for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i)
     set_.affix_examples_.push_back({node["id"].Text(), examples[i].Text(), leaves[i].Text()});
 }
 
-// Adds examples that are in a file of their own to an entry; false if entries of that kind have none.
+// Adds examples from a separate file to an entry. Returns false if entries of that kind have no examples.
 bool RuleSetBuilder::AddExamples(const RuleNode& node, auto* entry) {
   using Entry = std::remove_pointer_t<decltype(entry)>;
   Suspect examples;
@@ -639,7 +639,7 @@ bool RuleSetBuilder::AddExamples(const RuleNode& node, auto* entry) {
     Append(examples.match, &entry->examples);
     Append(examples.no_match, &entry->no_match);
   } else if constexpr (std::is_same_v<Entry, Affix>) {
-    // Lines, and what is left of them without affixes.
+    // Lines, and their text without prefixes and suffixes.
     const std::vector<RuleNode> items = node["match"].Items();
     for (std::size_t i = 0; i < items.size(); ++i)
       set_.affix_examples_.push_back(
@@ -677,7 +677,8 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
   if (is_added) return;
   const bool is_known = std::find(known.begin(), known.end(), of) != known.end();
   if (is_known || known.empty()) {
-    node["of"].Report("entries of '" + section + "' have no examples of their own", "write contexts/ID");
+    node["of"].Report("entries of '" + section + "' cannot have examples",
+                      "name another entry, for example contexts/ID");
   } else {
     node["of"].Report("there is no '" + of + "'", DidYouMean(of, known));
   }

@@ -1,4 +1,4 @@
-// Rule files one above the other: what replaces an entry, adds to it, or leaves it out.
+// Merges the layers of rule files: replaces, extends and disables entries.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kFailures = "failures";
 constexpr std::string_view kHeads = "/heads/";
 
-// Of an entry without a title what tells most about it.
+// The title of an entry, or its most descriptive field.
 std::string TitleOf(const RuleNode& node) {
   for (const char* key : {"title", "about", "pattern", "when", "from"}) {
     if (node[key].exists()) return node[key].Text();
@@ -33,7 +33,7 @@ std::string TitleOf(const RuleNode& node) {
 void RuleSetBuilder::Merge() {
   for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
     while (end < files_.size() && files_[end].layer == files_[begin].layer) ++end;
-    // What a file leaves out is of the layers below; what is said again in its own is there.
+    // `disable` affects the lower layers only, so an entry can be disabled and defined again in one layer.
     for (std::size_t i = begin; i < end; ++i) {
       for (const RuleNode& node : RuleNode::Root(&files_[i], &sink_)["disable"].Items()) Disable(node);
     }
@@ -83,7 +83,7 @@ void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& i
                            std::string(is_key                 ? "name"
                                        : section == kFailures ? "code"
                                                               : "id") +
-                           " '" + id + "' is in use already";
+                           " '" + id + "' is already in use";
   if (is_key) return node.ReportKey(what, "by " + before_place);
   IdNode(node, section).Report(what, "by " + before_place);
 }
@@ -101,7 +101,7 @@ JsonPlace RuleSetBuilder::IdPlace(const RuleNode& node, const std::string& secti
   return id.exists() ? id.place() : node.key_place();
 }
 
-// "remedies/bf16", "failures/E1000/heads/used_of".
+// Accepts "remedies/bf16" and "failures/E1000/heads/used_of".
 void RuleSetBuilder::Disable(const RuleNode& node) {
   const std::string path = node.Text();
   const std::size_t slash = path.find('/');
@@ -111,10 +111,10 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   if (slash == std::string::npos || std::find(sections.begin(), sections.end(), section) == sections.end()) {
     if (path.empty()) return;
     const std::string meant = DidYouMean(section, sections);
-    node.Report("'" + Printable(path) + "' names no entry", slash == std::string::npos
-                                                                ? "write SECTION/ID, as in remedies/ID"
-                                                            : meant.empty() ? "sections are " + Listing(sections)
-                                                                            : meant);
+    node.Report("'" + Printable(path) + "' does not name an entry",
+                slash == std::string::npos ? "write SECTION/ID, for example remedies/ID"
+                : meant.empty()            ? "sections are " + Listing(sections)
+                                           : meant);
     return;
   }
   std::string id = path.substr(slash + 1);
@@ -135,7 +135,7 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   if (!entries.contains(id)) {
     std::vector<std::string> known;
     for (const auto& [name, entry] : entries) known.push_back(name);
-    node.Report("there is no '" + Printable(id) + "' among the " + section + " below this file", DidYouMean(id, known));
+    node.Report("there is no '" + Printable(id) + "' in the " + section + " of lower layers", DidYouMean(id, known));
   } else if (head.empty()) {
     disabled_[section].emplace(id, node);
   } else {
@@ -217,7 +217,7 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
     for (const RuleNode& item : node[key].Items()) {
       const std::string pointer = item.Text();
       if (!pointer.empty() && pointer[0] != '/')
-        item.Report("'" + pointer + "' is no JSON pointer", "write /" + pointer);
+        item.Report("'" + pointer + "' is not a JSON pointer", "write /" + pointer);
       if (std::find(pointers->begin(), pointers->end(), pointer) == pointers->end()) pointers->push_back(pointer);
     }
   }

@@ -1,5 +1,4 @@
-// What is wrong with rules beside each other, or with what they say as a whole: entries that can never matter, that
-// get in each other's way, or that nothing uses.
+// Faults of rules in combination: entries that never apply, that conflict with each other, or that nothing uses.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -17,10 +16,10 @@ namespace whyoom {
 namespace {
 
 const std::vector<std::string> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
-// What the program reads beside these that no entry of the built-in data names.
+// Further facts that the program reads but no built-in entry mentions.
 const std::vector<std::string> kProgramFacts = {"module", "partition", "replica", "system_reserved_bytes"};
 
-// The source without what makes no difference.
+// The source without insignificant differences.
 std::string Tokens(const RuleNode& node) {
   std::vector<SyntaxFault> faults;
   std::string text;
@@ -39,22 +38,22 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
 
 ValueType Both(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
 
-// What `whyoom rules new` leaves to be written, and readers would see.
+// Texts that `whyoom rules new` leaves to the author and that users would see.
 void NoteUnwritten(const RuleNode& node) {
   if (node.is_string()) {
-    if (node.Text().starts_with("TODO")) node.Note("this is still to be written", "readers see it as it stands");
+    if (node.Text().starts_with("TODO")) node.Note("this text is not written yet", "reports would print it");
     return;
   }
   for (const auto& [key, member] : node.Members()) NoteUnwritten(member);
   for (const RuleNode& item : node.Items()) NoteUnwritten(item);
 }
 
-// What the patterns of a failure capture in a text, and what is derived of it.
+// The facts that the patterns of a failure capture in a text, and those derived from them.
 class CapturedFacts : public Scope {
  public:
   CapturedFacts(const Failure& failure, const std::string& text) {
     PatternMatch match;
-    std::size_t end = std::string::npos;  // of the first header
+    std::size_t end = std::string::npos;  // of the first header in the text
     for (const Head& head : failure.heads) {
       if (!head.pattern.Find(text, 0, &match)) continue;
       end = std::min(end, match.end);
@@ -76,7 +75,7 @@ class CapturedFacts : public Scope {
     const auto found = facts_.find(name);
     return found == facts_.end() ? Value(Unknown{}) : found->second;
   }
-  int sizes() const { return sizes_; }  // how many were captured
+  int sizes() const { return sizes_; }  // number of captured sizes
 
   // "limit_bytes = 21.50 GiB, used_bytes = 15.75 GiB".
   std::string Listed() const {
@@ -97,7 +96,7 @@ class CapturedFacts : public Scope {
   int sizes_ = 0;
 };
 
-// A log that says nothing.
+// A scope without any facts.
 class NothingKnown : public Scope {
  public:
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
@@ -119,7 +118,7 @@ void RuleSetBuilder::Lint() {
   }
 }
 
-// Each failure's node, and those of its extensions, with its code.
+// The nodes of each failure and of its extensions, with the code.
 std::vector<std::pair<std::string, RuleNode>> RuleSetBuilder::FailureNodes() const {
   std::vector<std::pair<std::string, RuleNode>> nodes;
   if (const auto failures = sections_.find("failures"); failures != sections_.end())
@@ -149,7 +148,7 @@ std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {
 void RuleSetBuilder::LintHeads() {
   const std::vector<WrittenHead> heads = WrittenHeads();
   std::map<std::string, const WrittenHead*> seen;
-  // Those of the lower layers first: whoever comes later is told.
+  // Lower layers first, so that faults are reported for the higher one.
   std::vector<const WrittenHead*> ordered;
   for (const WrittenHead& head : heads) ordered.push_back(&head);
   std::stable_sort(ordered.begin(), ordered.end(),
@@ -157,13 +156,13 @@ void RuleSetBuilder::LintHeads() {
   for (const WrittenHead* head : ordered) {
     const auto [first, is_new] = seen.emplace(head->pattern.regex(), head);
     if (is_new) continue;
-    head->at.Report("a head of '" + first->second->code + "' has this pattern already",
+    head->at.Report("a head of '" + first->second->code + "' already has this pattern",
                     "it is in " + ShownPlace(first->second->at.file(), first->second->at.place()));
   }
   LintExamples(heads);
 }
 
-// A head of another failure that finds an example in the same words makes two failures of it.
+// An example that another failure's header also matches, at the same place, would be reported as two failures.
 void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
   const auto is_told = [&](const std::string& a, const std::string& b) {
     const Failure* one = set_.FindFailure(a);
@@ -171,7 +170,7 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
     return one == nullptr || other == nullptr || Contains(one->absorbed_by, other->code) ||
            Contains(other->absorbed_by, one->code);
   };
-  // What is built in was held against itself when it was made.
+  // The build has checked the built-in data against itself.
   const bool has_files =
       std::any_of(files_.begin(), files_.end(), [](const LoadedFile& file) { return !file.built_in; });
   const auto is_old = [&](const RuleNode& a, const RuleNode& b) {
@@ -188,9 +187,10 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
         PatternMatch found;
         if (other.code == code || !other.by_itself || is_old(item, other.at) || is_told(code, other.code)) continue;
         if (!other.pattern.Find(text, 0, &found) || found.begin >= match.end || match.begin >= found.end) continue;
-        item["text"].Report("this example is found by a head of '" + other.code + "' in the same words: two failures",
-                            "that head is in " + ShownPlace(other.at.file(), other.at.place()) +
-                                "; narrow one of them, or say \"absorbed_by\"");
+        item["text"].Report(
+            "a head of '" + other.code + "' matches the same words, so this example yields two failures",
+            "that head is in " + ShownPlace(other.at.file(), other.at.place()) +
+                "; make one of them more specific, or add \"absorbed_by\"");
         return;
       }
       return;
@@ -211,10 +211,9 @@ void RuleSetBuilder::LintScenarios() {
       const bool wins = item["priority"].Int(0) > found->second["priority"].Int(0);
       const RuleNode loser = wins ? found->second : item;
       const RuleNode winner = wins ? item : found->second;
-      loser["when"].Report("this scenario never holds: '" + winner["id"].Text() +
-                               "' has the same condition and comes "
-                               "before it",
-                           "that one is in " + ShownPlace(winner.file(), winner["when"].place()));
+      loser["when"].Report(
+          "this scenario never applies: '" + winner["id"].Text() + "' has the same condition and precedes it",
+          "it is in " + ShownPlace(winner.file(), winner["when"].place()));
       if (wins) found->second = item;
     }
   }
@@ -234,7 +233,7 @@ void RuleSetBuilder::LintOrphans() {
   }
   for (const auto& [id, node] : sections_["contexts"]) {
     if (!contexts.contains(id) && !node["program"].Bool())
-      node["id"].Note("no failure listens to the context '" + id + "'",
+      node["id"].Note("no failure uses the context '" + id + "'",
                       "name it in the contexts of a failure, or in an extension of one");
   }
   const std::set<std::string> used = names_.UsedNames();
@@ -248,7 +247,7 @@ void RuleSetBuilder::LintOrphans() {
   }
 }
 
-// Of each framework that a remedy has steps for, one must need nothing of the log: else there may be none left to say.
+// A remedy needs at least one step without placeholders for each framework; otherwise no step may be left.
 void RuleSetBuilder::LintSteps() {
   for (const auto& [id, node] : sections_["remedies"]) {
     const auto remedy = set_.remedies_.find(id);
@@ -259,8 +258,9 @@ void RuleSetBuilder::LintSteps() {
       if (std::any_of(how->second.begin(), how->second.end(),
                       [](const Template& step) { return step.Fill(NothingKnown()).has_value(); }))
         continue;
-      steps.ReportKey("each step for '" + framework + "' has a hole: where the log does not fill them there is none",
-                      "give one that needs nothing of the log");
+      steps.ReportKey(
+          "every step for '" + framework + "' has a placeholder, so none remains if the log lacks the facts",
+          "add a step without placeholders");
     }
   }
 }
@@ -282,7 +282,7 @@ void RuleSetBuilder::LintTypes() {
   }
   for (const auto& [name, node] : sections_[kTerms]) {
     const TypeOfName types = [&](const std::string& fact, bool in_rows) {
-      // A term may be about a row or about the failure.
+      // A term may be used for a row or for the failure.
       const ValueType as_row = type_of(NameCheck::kTerms, fact, true);
       return in_rows ? as_row : Both(as_row, type_of(NameCheck::kTerms, fact, false));
     };
@@ -291,7 +291,7 @@ void RuleSetBuilder::LintTypes() {
   }
 }
 
-// The place in a failure or context where a pattern captures the fact, or where it is derived.
+// The node in a failure or context that captures or derives the fact.
 std::optional<RuleNode> RuleSetBuilder::NodeGiving(const RuleNode& owner, const std::string& fact,
                                                    std::size_t* at) const {
   std::vector<RuleNode> patterns;
@@ -315,7 +315,7 @@ std::optional<RuleNode> RuleSetBuilder::NodeGiving(const RuleNode& owner, const 
   return std::nullopt;
 }
 
-// A capture or a derived fact of a user's file that nothing reads: "need_byte" draws no bar.
+// Captures and derived facts of user files that nothing reads, such as a misspelt "need_byte".
 void RuleSetBuilder::LintUnusedFacts() {
   const std::set<std::string> used = names_.UsedNames();
   const auto judge = [&](const std::string& owner, const RuleNode& node) {
@@ -327,17 +327,16 @@ void RuleSetBuilder::LintUnusedFacts() {
       const std::optional<RuleNode> gives = NodeGiving(node, fact, &at);
       if (!gives) continue;
       const std::string meant = Nearest(fact, kSpecialFacts);
-      const bool is_near = !meant.empty() && fact.substr(0, 4) == meant.substr(0, 4);  // not only the ending
-      gives->NoteAt(at, "nothing reads the fact '" + fact + "'",
-                    is_near ? "did you mean '" + meant + "'?" : "reports show it, no entry concludes anything from it");
+      const bool is_near = !meant.empty() && fact.substr(0, 4) == meant.substr(0, 4);  // a common ending is not enough
+      gives->NoteAt(at, "nothing uses the fact '" + fact + "'",
+                    is_near ? "did you mean '" + meant + "'?" : "reports print it, but no entry uses it");
     }
   };
   for (const auto& [code, node] : FailureNodes()) judge(code, node);
   for (const auto& [id, node] : sections_["contexts"]) judge(ContextOwner(id), node);
 }
 
-// Formulas are evaluated in the order of their list, those of one fact by priority. A result that would be another one
-// in another order is an accident.
+// Formulas are evaluated in list order, those of one fact by priority. Results must not depend on the order of entries.
 void RuleSetBuilder::LintDerived() {
   std::map<std::string, std::vector<RuleNode>> of;  // by owner
   for (const auto& [code, node] : FailureNodes()) {
@@ -351,21 +350,20 @@ void RuleSetBuilder::LintDerived() {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string fact = items[i]["fact"].Text();
       if (!priorities.emplace(fact, items[i]["priority"].Int(0)).second)
-        items[i]["fact"].Note("another formula gives '" + fact + "' with the same priority: their order decides",
-                              "give one of them another \"priority\"");
+        items[i]["fact"].Note("another formula of '" + fact + "' has the same priority, so their order decides",
+                              "change the \"priority\" of one of them");
       for (const char* key : {"from", "when"}) {
         for (const NameUse& use : items[i][key].AsExpression(*terms_).name_uses()) {
           const auto read = last.find(use.name);
           if (use.name != fact && read != last.end() && read->second > i)
-            items[i]["fact"].Note("this reads '" + use.name + "', which is derived after it",
-                                  "write it after that formula");
+            items[i]["fact"].Note("this uses '" + use.name + "', which is derived later", "move it after that formula");
         }
       }
     }
   }
 }
 
-// An example with figures of which no need and no excess follows has its captures under wrong names, mostly.
+// Examples with several sizes from which no excess follows: the captures usually have wrong names.
 void RuleSetBuilder::LintFigures() {
   for (const auto& [code, node] : FailureNodes()) {
     const Failure* failure = set_.FindFailure(code);

@@ -19,14 +19,14 @@
 namespace whyoom {
 namespace {
 
-// Facts are only looked for where a literal of theirs is rare; they find heads that are wrapped hard.
+// Facts are searched for only by rare literals. They help to find headers that were wrapped inside a word.
 constexpr std::size_t kFactLiteral = 12;
 constexpr std::size_t kPiece = 16;
-// Of a file's name, in reports.
+// Maximum length of a file name in reports.
 constexpr std::size_t kShownName = 200;
 
-// A long literal in pieces of whole words. A log may break a line anywhere, also inside the literal; of several pieces
-// one is left whole, and each is still rare.
+// Splits a long literal into pieces of whole words. A log can break a line inside the literal; one of the pieces then
+// stays whole, and each is still rare.
 std::vector<std::string> Parts(const std::string& literal) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -54,7 +54,7 @@ std::string TakeText(std::string_view* packed) {
   return text;
 }
 
-// The value at the start of `packed`, see RuleDigest::data, which is trusted to be right.
+// Parses the value at the start of `packed`, in the format of RuleDigest::data. Trusts the input.
 nlohmann::json TakeJson(std::string_view* packed) {
   const char kind = packed->front();
   packed->remove_prefix(1);
@@ -121,16 +121,16 @@ RuleSet RuleSetBuilder::BuildDigested(std::vector<Fault>* faults) {
 }
 
 void RuleSetBuilder::ReadDigest() {
-  // Never freed: that would take another millisecond of each start.
+  // Never freed, because that would add a millisecond to every run.
   static const nlohmann::json& all =
       *new nlohmann::json([packed = digest_->data]() mutable { return TakeJson(&packed); }());
-  files_.reserve(all.size());  // nodes point into it
+  files_.reserve(all.size());  // nodes point into files_
   for (const auto& [name, data] : all.items()) files_.push_back({name, true, 0, true, files_.size(), {}, &data});
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
                           const std::vector<RuleFile>& files, bool trusted) {
-  files_.reserve(built_in.size() + files.size());  // nodes point into it
+  files_.reserve(built_in.size() + files.size());  // nodes point into files_
   const auto parse = [&](const RuleFile& file, bool is_built_in) {
     const int layer = is_built_in ? 0 : file.layer;
     files_.push_back(
@@ -140,7 +140,7 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
   for (const RuleFile& file : built_in) parse(file, true);
   for (const RuleFile& file : files) parse(file, false);
 
-  nlohmann::json rules_schema;  // parsed when the first file is to be checked
+  nlohmann::json rules_schema;  // parsed only if a file must be checked
   for (const LoadedFile& file : files_) {
     for (const JsonFault& fault : file.document.faults()) {
       sink_.Add(file, file.document.PlaceAt(fault.offset), fault.what, fault.hint);
@@ -165,16 +165,17 @@ void RuleSetBuilder::CheckAskedFor(const std::string& section, const std::string
     if (of == section) known.push_back(asked);
   }
   if (node.file().built_in || std::find(known.begin(), known.end(), id) != known.end()) return;
-  node.ReportKey("nothing asks for '" + Printable(id) + "' of the " + section, DidYouMean(id, known));
+  node.ReportKey("the program does not use '" + Printable(id) + "' of the " + section, DidYouMean(id, known));
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
-  if (!pattern.ok() || known_literals_ != nullptr || is_left_out_) return;  // what is wrong with it has been reported
+  if (!pattern.ok() || known_literals_ != nullptr || is_left_out_)
+    return;  // faults of the pattern were reported already
   const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
   if (literals.empty()) {
     node.Report(
-        "this " + std::string(what) + " holds no literal of " + std::to_string(kHeadLiteral) + " characters or more",
-        "the prefilter could not find it in raw bytes");
+        "this " + std::string(what) + " has no literal of " + std::to_string(kHeadLiteral) + " characters or more",
+        "the prefilter could not search for it");
   }
   literals_.insert(literals.begin(), literals.end());
 }
@@ -214,19 +215,19 @@ void RuleSetBuilder::CheckTermsAreNoFacts() {
     for (const std::string& fact : names_.FactsOf(owner)) {
       const auto term = sections_[kTerms].find(fact);
       if (term == sections_[kTerms].end() || !said.insert(fact).second) continue;
-      // Whichever of the two is the user's can be named otherwise.
+      // Report the one that the user wrote, because it can be renamed.
       if (term->second.file().built_in && !giver.file().built_in) {
         std::size_t at = 0;
         const std::optional<RuleNode> gives = NodeGiving(giver, fact, &at);
         gives.value_or(giver[id_key])
-            .ReportAt(gives ? at : 0, "a fact of '" + id + "' has the name of the term '" + fact + "'",
+            .ReportAt(gives ? at : 0, "a fact of '" + id + "' has the same name as the term '" + fact + "'",
                       "the term is in " + ShownPlace(term->second.file(), term->second.key_place()));
       } else {
-        term->second.ReportKey("'" + fact + "' is a fact already", "of '" + id + "'");
+        term->second.ReportKey("'" + fact + "' is already the name of a fact", "of '" + id + "'");
       }
     }
   };
-  // Contexts first: what they give is given by the failures, too, that name them.
+  // Contexts first, because failures that use a context have its facts, too.
   for (const auto& [id, node] : sections_["contexts"]) check(node, "id", ContextOwner(id));
   for (const auto& [code, node] : sections_["failures"]) check(node, "code", code);
 }
@@ -242,7 +243,7 @@ void RuleSetBuilder::CheckCodes() {
     for (const RuleNode& alias : sections_["failures"].at(failure.code)["aliases"].Items()) {
       const auto [owner, is_new] = owner_of.emplace(alias.Text(), failure.code);
       if (!is_new && owner->second != failure.code) {
-        alias.Report("'" + alias.Text() + "' names the failure '" + owner->second + "' already");
+        alias.Report("'" + alias.Text() + "' already names the failure '" + owner->second + "'");
       }
     }
   }
@@ -290,7 +291,7 @@ void RuleSetBuilder::ReduceLiterals() {
     for (std::string& part : Parts(literal)) parts.insert(std::move(part));
   }
   literals_ = std::move(parts);
-  // Where a literal is found, so are its parts: one that holds another one finds nothing more.
+  // A literal that contains another one is redundant: the shorter one is found wherever the longer one is.
   for (const std::string& literal : literals_) {
     const bool redundant = std::any_of(literals_.begin(), literals_.end(), [&](const std::string& part) {
       return part.size() < literal.size() && literal.find(part) != std::string::npos;
@@ -303,7 +304,7 @@ void RuleSetBuilder::ReduceLiterals() {
 }
 
 void RuleSetBuilder::Fingerprint() {
-  // Of the data in use, not of the files: layout and order of the files mean nothing.
+  // Covers the data in use, not the files, so that their layout and order do not matter.
   nlohmann::json all = nlohmann::json::object();
   for (const auto& [section, entries] : sections_) {
     for (const auto& [id, node] : entries) all[section][id] = node.json();
@@ -345,7 +346,7 @@ void RuleSetBuilder::CheckAffix(const RuleNode& node, const Affix& affix) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   const re2::RE2 re(affix.pattern, options);
-  if (!re.ok()) node["pattern"].Report("RE2 refuses the pattern: " + re.error());
+  if (!re.ok()) node["pattern"].Report("RE2 rejects the pattern: " + re.error());
   static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
   for (const auto& [name, number] : re.NamedCapturingGroups()) {
     if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
@@ -355,7 +356,7 @@ void RuleSetBuilder::CheckAffix(const RuleNode& node, const Affix& affix) {
   }
 }
 
-// What a situation states must be what the log can give.
+// The facts of an example must be facts that a log can provide.
 void RuleSetBuilder::CheckSituations() const {
   for (const RuleNode& node : situations_) {
     const Failure* failure = set_.FindFailure(node["of"].Text());
@@ -364,7 +365,7 @@ void RuleSetBuilder::CheckSituations() const {
     for (const RuleNode& given : {node["facts"], node["expect"]["facts"]}) {
       for (const auto& [name, value] : given.Members()) {
         if (facts.contains(name) || name == "chip") continue;
-        value.ReportKey("nothing gives '" + failure->code + "' the fact '" + name + "'",
+        value.ReportKey("'" + failure->code + "' has no fact '" + name + "'",
                         DidYouMean(name, {facts.begin(), facts.end()}));
       }
     }

@@ -1,5 +1,5 @@
-// Makes a RuleSet of rule files: reads, merges, checks. Works in steps, each of which goes on after faults, so
-// that everything wrong is said at once.
+// Builds a RuleSet from rule files: reads, merges, checks. Each step continues after faults, so that all are reported
+// at once.
 #pragma once
 
 #include <map>
@@ -19,35 +19,35 @@ namespace whyoom {
 
 struct RuleDigest;
 
-// Collects the names that the rule data uses and the facts that it gives, and says afterwards which names
-// nothing gives. Afterwards, because order in a file means nothing.
+// Collects the names that the rule data uses and the facts that it provides, then reports names that nothing provides.
+// The check runs last because the order of entries means nothing.
 
 class NameCheck {
  public:
-  // Owners beside failures: what is said of two runs, of a difference between two programs, and terms, which may be
-  // about anything.
+  // Owners other than failures: comparisons of two runs or programs; terms, which may use facts of any failure; fields
+  // of a row.
   static constexpr const char* kComparison = "the comparison";
   static constexpr const char* kTerms = "the terms";
   static constexpr const char* kRowTests = "the fields of a row";
 
-  // For `owner`, a failure's code, or empty: a remedy, which may use the facts of all failures.
+  // `owner` is a failure's code, or empty for a remedy, which may use the facts of all failures.
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
-  // The type is kAny if several givers disagree.
+  // The type is kAny if several providers disagree.
   void Give(const std::string& owner, const std::string& fact, ValueType type = ValueType::kAny);
   void GiveRowField(const std::string& name);
-  // Of terms, which whoever misspells a name may have meant.
+  // A term that a misspelt name may have meant.
   void MayMean(const std::string& term) { terms_.push_back(term); }
 
-  // All names that expressions mention, and the terms that they are mentioned through.
+  // All names that expressions mention, and the terms through which they do.
   std::set<std::string> UsedNames() const;
 
-  // Of the owner, or of all if it is empty.
+  // The owner's facts, or all facts if `owner` is empty.
   std::set<std::string> FactsOf(const std::string& owner) const;
   ValueType TypeOf(const std::string& owner, const std::string& fact) const;
 
-  // What this failure gives is not known in full (an unknown context, say): nothing is said about it.
+  // Suppresses faults for an owner whose facts are not fully known, for example because of an unknown context.
   void Forgive(const std::string& owner);
 
   void Run() const;
@@ -65,7 +65,7 @@ class NameCheck {
   void ReportInTerm(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
-  std::map<std::string, std::map<std::string, ValueType>> facts_;  // by owner; of all: ""
+  std::map<std::string, std::map<std::string, ValueType>> facts_;  // by owner; "" for all
   std::set<std::string> forgiven_;
   std::vector<std::string> terms_;
   std::vector<std::string> row_fields_ = RowFields();
@@ -73,31 +73,31 @@ class NameCheck {
 
 class RuleSetBuilder {
  public:
-  // RuleSet::Load with the built-in data given.
+  // RuleSet::Load with the built-in data as a parameter.
   static RuleSet Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                        const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                        RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
                        const std::vector<std::string>* known_literals = nullptr, std::vector<Fault>* notes = nullptr);
 
-  // The built-in data alone, trusted, without its examples, by what the build worked out of it.
+  // The built-in data only: trusted, without examples, from the digest that the build computed.
   static RuleSet BuildDigested(std::vector<Fault>* faults);
 
-  // All entries of the data and the files, in order of section and id, whatever is wrong with them otherwise.
+  // All entries of the built-in data and the files, by section and id, even if they have other faults.
   static std::vector<RuleEntry> List(std::string_view schema, const std::vector<RuleFile>& built_in,
                                      const std::vector<RuleFile>& files);
 
  private:
-  // Entries of one section by id; what replaces an entry takes its place.
+  // Entries of one section by id. An entry that replaces another takes its position.
   using Section = std::map<std::string, RuleNode>;
   class Fields;
 
-  // Sections that are objects, not arrays: their keys are the ids.
+  // Sections that are objects instead of arrays; their keys are the ids.
   static constexpr const char* kTerms = "terms";
   static constexpr const char* kRowTests = "row_fields";
   static constexpr const char* kWording = "wording";
   static constexpr const char* kThresholds = "thresholds";
 
-  // Calls `call` with the name of each section that is an array, and the entries that it becomes.
+  // Calls `call` with the name of each section that is an array and the vector of its entries.
   template <class Call>
   void EachSection(const Call& call) {
     call("failures", &set_.failures_);
@@ -133,7 +133,7 @@ class RuleSetBuilder {
   void AddJsonKeys(const RuleNode& node);
   void AddRoleWords(const RuleNode& node);
   RuleEntry EntryOf(const std::string& section, const std::string& id, const RuleNode& node);
-  // The node with an entry's id.
+  // The node that contains an entry's id.
   static RuleNode IdNode(const RuleNode& node, const std::string& section);
   static JsonPlace IdPlace(const RuleNode& node, const std::string& section);
   static std::string ShownPlace(const LoadedFile& file, JsonPlace place);  // "file:line:column"
@@ -159,7 +159,7 @@ class RuleSetBuilder {
   void BuildTerms();
   static void CheckName(const std::string& name, const RuleNode& node, const std::string& what);
 
-  // What entries need of each other: rule_loader.cc.
+  // Checks references between entries: rule_loader.cc.
   void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;
   void CheckReferences();
   void CheckCodes();
@@ -172,7 +172,7 @@ class RuleSetBuilder {
   void ReduceLiterals();
   void Fingerprint();
 
-  // Whose facts the expressions of a context use, apart from codes.
+  // The owner of the facts that a context's expressions use; cannot collide with a code.
   static std::string ContextOwner(const std::string& id) { return "context " + id; }
 
   static const std::string& IdOf(const Failure& failure) { return failure.code; }
@@ -186,7 +186,7 @@ class RuleSetBuilder {
     return keys;
   }
 
-  // Faults that no entry has alone: rule_lint.cc. Only `whyoom rules check` looks for them.
+  // Faults that involve several entries: rule_lint.cc. Only `whyoom rules check` reports them.
   struct TypedUse {
     std::string owner;
     RuleNode at;
@@ -196,9 +196,9 @@ class RuleSetBuilder {
   struct WrittenHead {
     std::string code;
     std::string id;
-    RuleNode at;  // of its pattern
+    RuleNode at;  // the pattern's node
     Pattern pattern;
-    bool by_itself = false;  // whatever stands round it: neither a fragment nor only at the start of a line
+    bool by_itself = false;  // matches regardless of context: neither a fragment nor limited to line starts
   };
   void Lint();
   std::vector<std::pair<std::string, RuleNode>> FailureNodes() const;
@@ -216,28 +216,28 @@ class RuleSetBuilder {
 
   FaultSink sink_;
   std::vector<LoadedFile> files_;
-  bool all_read_ = true;  // else what refers to another entry cannot be judged
+  bool all_read_ = true;  // if false, references to other entries cannot be checked
   std::map<std::string, Section> sections_;
-  std::vector<RuleNode> extensions_;                          // in the order of the files
-  std::vector<RuleNode> more_examples_;                       // likewise
-  std::vector<RuleNode> situations_;                          // likewise
-  std::vector<RuleNode> comparisons_;                         // likewise
-  std::map<std::string, std::vector<std::string>> replaced_;  // by "section/id": places of what stood there before
-  std::map<std::string, std::map<std::string, RuleNode>> disabled_;        // by section and id: where that is said
+  std::vector<RuleNode> extensions_;                                 // in the order of the files
+  std::vector<RuleNode> more_examples_;                              // likewise
+  std::vector<RuleNode> situations_;                                 // likewise
+  std::vector<RuleNode> comparisons_;                                // likewise
+  std::map<std::string, std::vector<std::string>> replaced_;         // by "section/id": places of replaced entries
+  std::map<std::string, std::map<std::string, RuleNode>> disabled_;  // by section and id: the disabling entry
   std::map<std::string, std::map<std::string, RuleNode>> disabled_heads_;  // by code and head
-  bool is_left_out_ = false;                                               // what is being built is disabled
-  std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program asks for: id, section
+  bool is_left_out_ = false;                                               // the entry being built is disabled
+  std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program looks up: id, section
   std::vector<RemedyUse> listed_remedies_;        // of the failure whose scenarios are being read
-  std::string default_framework_;                 // whose steps are for those that have none of their own
+  std::string default_framework_;                 // its steps apply to frameworks without steps of their own
   NameCheck names_;
   std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();
-  // What refers to entries that may come later.
+  // References to entries that may be defined later.
   std::vector<TypedUse> typed_;
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
-  const RuleDigest* digest_ = nullptr;                               // of all there is; null: it is read and worked out
-  const std::vector<std::string>* known_literals_ = nullptr;         // null: they are collected
+  const RuleDigest* digest_ = nullptr;                               // null: the data is read from files and computed
+  const std::vector<std::string>* known_literals_ = nullptr;         // null: they are computed
   std::set<std::string> literals_;
   std::set<std::string> sign_literals_;
   std::set<std::string> nearby_literals_;

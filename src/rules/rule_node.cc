@@ -9,9 +9,9 @@
 namespace whyoom {
 namespace {
 
-// Who reads more than these?
+// Maximum number of faults to report.
 constexpr std::size_t kMostFaults = 1000;
-// Each keeps its line.
+// Longer lines are not stored with a fault.
 constexpr std::size_t kMostLine = 10'000;
 
 }  // namespace
@@ -27,7 +27,6 @@ void FaultSink::AddNote(const LoadedFile& file, JsonPlace place, std::string wha
 void FaultSink::Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to) {
   if (to->size() >= kMostFaults) return;
   const std::string_view line = file.document.LineText(place.line);
-  // Of a line without end what is near the place will do.
   const bool is_long = line.size() > kMostLine;
   to->push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint),
                                    std::string(is_long ? std::string_view() : line)}});
@@ -98,12 +97,11 @@ std::string RuleNode::Joined(char separator) const {
 
 std::string RuleNode::Text() const {
   std::string text = Joined(' ');
-  // Titles and texts are printed as they are. Examples and patterns are not.
+  // Titles and texts are printed unescaped; examples and patterns are not.
   const bool printed = pointer_.find("/examples") == std::string::npos &&
                        pointer_.find("/leaves") == std::string::npos && !pointer_.ends_with("/pattern");
   if (!file_->trusted && printed && Printable(text) != text) {
-    Report("a text holds control characters or characters that cannot be seen",
-           "they would reach the reader's terminal");
+    Report("the text contains control or invisible characters", "reports print it to a terminal");
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// One value of a rule file while it is read: where it stands, and what is wrong with it.
+// One value of a rule file during loading, with its place and the reporting of faults.
 #pragma once
 
 #include <optional>
@@ -17,25 +17,25 @@ namespace whyoom {
 struct LoadedFile {
   std::string name;
   bool built_in = false;
-  int layer = 0;          // of RuleFile; 0: built in
-  bool trusted = false;   // known to be right: nothing in it is checked
-  std::size_t order = 0;  // among all files, for the order of faults
+  int layer = 0;          // RuleFile::layer; 0: built in
+  bool trusted = false;   // known to be valid: not checked
+  std::size_t order = 0;  // position among all files; orders the faults
   JsonDocument document;
-  const nlohmann::json* digested = nullptr;  // replaces the document of a built-in file, without places
+  const nlohmann::json* digested = nullptr;  // replaces `document` for a built-in file; has no places
 };
 
-// Collects faults, and gives them in the order of the files.
+// Collects faults and returns them in the order of the files.
 class FaultSink {
  public:
   void Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
-  // What is worth a look: of built-in data, which is made with care, a fault.
+  // Adds a note about questionable data. In built-in data it counts as a fault.
   void AddNote(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
   std::size_t size() const { return faults_.size(); }
-  std::vector<Fault> Sorted() const { return Sorted(faults_); }  // each once
+  std::vector<Fault> Sorted() const { return Sorted(faults_); }  // distinct
   std::vector<Fault> SortedNotes() const { return Sorted(notes_); }
 
  private:
-  using Entries = std::vector<std::pair<std::size_t, Fault>>;  // with LoadedFile::order
+  using Entries = std::vector<std::pair<std::size_t, Fault>>;  // the number is LoadedFile::order
   static void Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to);
   static std::vector<Fault> Sorted(Entries entries);
 
@@ -43,15 +43,15 @@ class FaultSink {
   Entries notes_;
 };
 
-// Borrows file and sink. The schema has spoken about the form already: what does not have it reads as
-// empty here, without another fault.
+// Borrows `file` and `sink`. The schema check has already reported malformed values, so they read as empty without
+// another fault.
 class RuleNode {
  public:
   RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value);
   static RuleNode Root(const LoadedFile* file, FaultSink* sink);
 
   const LoadedFile& file() const { return *file_; }
-  const nlohmann::json& json() const { return *value_; }  // if it exists
+  const nlohmann::json& json() const { return *value_; }  // requires exists()
   bool exists() const { return value_ != nullptr; }
   bool is_object() const { return value_ != nullptr && value_->is_object(); }
   bool is_null() const { return value_ != nullptr && value_->is_null(); }
@@ -64,7 +64,7 @@ class RuleNode {
   std::vector<RuleNode> Items() const;                            // of an array
   std::vector<std::pair<std::string, RuleNode>> Members() const;  // of an object
 
-  // Where strings are joined, one may be an array itself: of its pieces, which nothing is put between.
+  // A list of strings may contain arrays; the strings of such an array are concatenated.
   std::string Text() const;   // a string, or strings joined with one blank
   std::string Lines() const;  // a string, or strings joined with line breaks
   std::vector<std::string> Words() const;
@@ -80,7 +80,7 @@ class RuleNode {
   void Note(std::string what, std::string hint = "") const;  // FaultSink::AddNote
   void NoteAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
   void NoteKey(std::string what, std::string hint = "") const;
-  void ReportKey(std::string what, std::string hint = "") const;  // at the key that it is the value of
+  void ReportKey(std::string what, std::string hint = "") const;  // at the key of this value
   void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
 
  private:
@@ -93,10 +93,10 @@ class RuleNode {
   const LoadedFile* file_;
   FaultSink* sink_;
   std::string pointer_;
-  const nlohmann::json* value_;  // null: there is none
+  const nlohmann::json* value_;  // null if it does not exist
 };
 
-// Of an entry that is a pattern, or an object with one: the pattern.
+// The pattern of an entry that is either a pattern or an object with one.
 inline RuleNode PatternNode(const RuleNode& node) { return node.is_object() ? node["pattern"] : node; }
 
 }  // namespace whyoom

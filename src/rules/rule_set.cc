@@ -25,7 +25,7 @@ bool SameButForCase(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// "E0100" for "0100" and the other way round: both are written.
+// "E0100" equals "0100": both spellings are common.
 bool SameCode(std::string_view code, std::string_view wanted) {
   const auto digits = [](std::string_view text) {
     return text.size() == 5 && (text[0] == 'E' || text[0] == 'e') ? text.substr(1) : text;
@@ -36,7 +36,7 @@ bool SameCode(std::string_view code, std::string_view wanted) {
   return SameButForCase(code, wanted) || (is_number(digits(code)) && digits(code) == digits(wanted));
 }
 
-// In lower case; what is not ASCII stays.
+// Lower-case ASCII letters and digits; non-ASCII bytes are kept.
 std::string LettersAndDigits(std::string_view text) {
   std::string kept;
   for (const char c : text) {
@@ -48,12 +48,12 @@ std::string LettersAndDigits(std::string_view text) {
 
 RuleFile ReadFile(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error("cannot open the rule file " + path.string());
-  // One byte more than may be tells that there is more.
+  if (!stream) throw Error(path.string() + ": cannot open the rule file");
+  // Read one byte more than the limit, so that the parser reports a file that exceeds it.
   std::string text(JsonDocument::Limits().bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream.bad()) throw Error("cannot read the rule file " + path.string());
+  if (stream.bad()) throw Error(path.string() + ": cannot read the rule file");
   return {path.string(), std::move(text)};
 }
 
@@ -68,7 +68,7 @@ std::string Fault::ToString() const {
 
 std::string Fault::Caret() const {
   if (source.empty() || column == 0) return {};
-  // A line may be long; what stands round the place says enough.
+  // Show only an excerpt of a long line.
   constexpr std::size_t kBefore = 60;
   constexpr std::size_t kAfter = 40;
   const std::size_t at = std::min(column - 1, source.size());
@@ -134,7 +134,7 @@ RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* fa
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw Error("there is no rule file or folder " + Printable(path));
+  if (!std::filesystem::exists(status)) throw Error(Printable(path) + ": no such rule file or folder");
   if (!std::filesystem::is_directory(status)) return {ReadFile(path)};
   std::vector<std::filesystem::path> paths;
   std::filesystem::directory_iterator entry(path, error);
@@ -142,8 +142,8 @@ std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
     const std::filesystem::path& file = entry->path();
     if (file.extension() == ".json" && file.filename() != kSchemaName) paths.push_back(file);
   }
-  if (error) throw Error("cannot read the folder of rule files " + path + ": " + error.message());
-  if (paths.empty()) throw Error("there is no *.json in the folder of rule files " + path);
+  if (error) throw Error(path + ": cannot read the folder of rule files: " + error.message());
+  if (paths.empty()) throw Error(path + ": the folder contains no rule files (expected *.json)");
   std::sort(paths.begin(), paths.end());
   std::vector<RuleFile> files;
   for (const std::filesystem::path& file : paths) files.push_back(ReadFile(file));
@@ -204,7 +204,7 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
 }
 
 bool Quotation::Matches(std::string_view before, std::string_view from_head) const {
-  // `after` first: it begins where the text does, so it fails soonest.
+  // `after` first: it is anchored at the start of its text, so it fails fastest.
   return (!after.ok() || after.IsIn(from_head)) && pattern.IsIn(before) && !unless.IsIn(before) &&
          !unless_after.IsIn(from_head);
 }
@@ -237,7 +237,7 @@ std::vector<unsigned> Numbers(std::string_view version) {
 
 bool IsOfName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Where a text holds a word, from `from` on; npos: nowhere.
+// Offset of the first occurrence of a whole word at or after `from`; npos if there is none.
 std::size_t FindWord(std::string_view text, std::string_view word, std::size_t from) {
   for (std::size_t at = text.find(word, from); at != text.npos; at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -296,7 +296,7 @@ const RuleSet& RuleSource::rules() const {
   std::call_once(loaded_, [this] {
     std::vector<Fault> faults;
     auto rules = std::make_unique<const RuleSet>(RuleSetBuilder::BuildDigested(&faults));
-    if (!faults.empty()) throw Error("the built-in rule data is at fault: " + faults.front().ToString());
+    if (!faults.empty()) throw Error("the built-in rule data has faults: " + faults.front().ToString());
     built_in_ = std::move(rules);
   });
   return *built_in_;

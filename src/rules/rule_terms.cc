@@ -1,4 +1,4 @@
-// Expressions of the rule data that have names: terms and fields of a row.
+// Named expressions of the rule data: terms and fields of a row.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -17,9 +17,9 @@ struct Use {
   std::size_t at = 0;
 };
 
-// The terms that `node` names, in order.
+// The terms that `node` uses, in source order.
 std::vector<Use> UsesOf(const RuleNode& node, const std::map<std::string, RuleNode>& nodes) {
-  std::vector<SyntaxFault> faults;  // said when it is compiled
+  std::vector<SyntaxFault> faults;  // reported when the term is compiled
   const std::vector<internal::Token> tokens = internal::Tokenize(node.Text(), &faults);
   std::vector<Use> uses;
   for (const internal::Token& token : tokens) {
@@ -35,7 +35,7 @@ class Compiler {
   }
 
   Terms Run() {
-    // Each is compiled once the last of those that it uses is.
+    // Compiles each term after all terms that it uses.
     std::map<std::string, std::size_t> missing;
     std::map<std::string, std::vector<std::string>> users;
     std::vector<std::string> ready;
@@ -58,7 +58,7 @@ class Compiler {
   }
 
  private:
-  // What is not compiled now uses another one that is not, so that whoever goes from one to the next goes in a circle.
+  // A term that was not compiled uses another one that was not, so following these uses leads into a cycle.
   void ReportCircles() {
     std::set<std::string> seen;
     for (const auto& [name, node] : nodes_) {
@@ -83,7 +83,7 @@ class Compiler {
     for (const std::string& name : circle) way += name + ", ";
     const Use next = NextOf(circle[0]);
     nodes_.at(circle[0]).ReportAt(next.at,
-                                  "the " + what_ + " '" + circle[0] + "' is explained by itself: " + way + circle[0]);
+                                  "the " + what_ + " '" + circle[0] + "' depends on itself: " + way + circle[0]);
   }
 
   const std::map<std::string, RuleNode>& nodes_;
@@ -92,8 +92,8 @@ class Compiler {
   Terms terms_;
 };
 
-// One for each entry of `nodes`, by name. Reports what is wrong with them; a term with a fault, or one that is part of
-// a circle or uses such a one, is always unknown. `what` is what faults call one of them: "term".
+// Compiles the entries of `nodes`, by name, and reports their faults. A term is always unknown if it has a fault, is
+// part of a cycle or uses such a term. `what` is the kind of entry in faults: "term".
 Terms CompileTerms(const std::map<std::string, RuleNode>& nodes, const std::string& what) {
   return Compiler(nodes, what).Run();
 }
@@ -107,12 +107,12 @@ void RuleSetBuilder::BuildRowTests() {
     CheckName(name, node, "field");
     conditions.emplace(name, node["when"]);
   }
-  // They may name each other; each is compiled with what these stand for in it.
+  // Fields may use each other; each is compiled with the used ones inlined.
   for (auto& [name, when] : CompileTerms(conditions, "field")) {
     const RuleNode& node = nodes.at(name);
     names_.Use(NameCheck::kRowTests, node["when"], when.name_uses(), true);
     names_.GiveRowField(name);
-    if (when.is_over_rows()) node["when"].Report("a field is of one row", "write a term");
+    if (when.is_over_rows()) node["when"].Report("a field of a row cannot use a function over rows", "write a term");
     set_.row_tests_.push_back({name, when, node["about"].Text()});
   }
 }
@@ -122,10 +122,10 @@ void RuleSetBuilder::BuildTerms() {
   for (const auto& [name, node] : nodes) {
     CheckName(name, node, "term");
     if (sections_[kRowTests].contains(name))
-      node.ReportKey("'" + name + "' is a field already", "give the term another name");
+      node.ReportKey("'" + name + "' is already a field", "choose another name for the term");
   }
   terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
-  // Where a term is used tells whose facts it may name; here only what nothing at all gives is wrong.
+  // The use of a term determines the valid facts; this check only finds names that nothing provides.
   for (const auto& [name, node] : nodes) {
     names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
     names_.MayMean(name);
@@ -139,12 +139,12 @@ void RuleSetBuilder::CheckName(const std::string& name, const RuleNode& node, co
   };
   if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
       (name[0] >= '0' && name[0] <= '9')) {
-    node.ReportKey("'" + Printable(name) + "' cannot be the name of a " + what,
-                   "write it in small letters, digits and _");
+    node.ReportKey("'" + Printable(name) + "' is not a valid name for a " + what,
+                   "use lower-case letters, digits and _");
   } else if (internal::IsReserved(name)) {
-    node.ReportKey("'" + name + "' is a word of the expressions", "give the " + what + " another name");
+    node.ReportKey("'" + name + "' is a reserved word of expressions", "choose another name for the " + what);
   } else if (holds(RowFields()) || holds(BuiltInNames())) {
-    node.ReportKey("'" + name + "' is a field already", "give the " + what + " another name");
+    node.ReportKey("'" + name + "' is already a field", "choose another name for the " + what);
   }
 }
 

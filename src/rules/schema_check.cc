@@ -39,7 +39,7 @@ std::string Shown(const json& value) {
   return text.size() <= kMost ? "'" + text + "'" : "the text";
 }
 
-// What one value and all in it have against the schema node that is meant for them.
+// Validates a value and everything inside it against a schema node.
 class Check {
  public:
   Check(const json& schema, const json& node, const json& value, std::string pointer, std::vector<SchemaFault>* faults)
@@ -59,7 +59,7 @@ class Check {
   }
 
  private:
-  // For a member or element; null where nothing is said of it.
+  // The schema node of a member or element; null if the schema does not restrict it.
   const json* NodeOf(const std::string& step) const {
     if (!value_.is_structured()) return nullptr;
     if (value_.is_array()) return node_.contains("items") ? &node_["items"] : nullptr;
@@ -115,7 +115,7 @@ class Check {
     }
     for (const json& key : node_.value("required", json::array())) {
       const std::string name = key.get<std::string>();
-      // A key that is there, but misspelt, is said once.
+      // A misspelt key is reported once, as unknown.
       if (value_.contains(name) || meant_keys.contains(name)) continue;
       const bool described = node_.contains("properties") && node_["properties"].contains(name);
       Add("the key '" + name + "' is missing", described ? Description(node_["properties"][name]) : "");
@@ -130,7 +130,7 @@ class Check {
 
   void CheckSize() {
     if (value_.is_array() && value_.size() < node_.value("minItems", std::size_t{0})) {
-      Add("the array is empty", "give at least one entry");
+      Add("the array is empty", "add at least one entry");
     }
     if (value_.is_string() && value_.get_ref<const std::string&>().size() < node_.value("minLength", std::size_t{0})) {
       Add("the text is empty", Description(node_));

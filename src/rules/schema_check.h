@@ -1,4 +1,4 @@
-// Checks the form of a rule file against rules/schema.json, and says what is wrong in words of the file.
+// Validates a rule file against rules/schema.json and describes errors in the terms of the file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,13 +9,13 @@
 namespace whyoom {
 
 struct SchemaFault {
-  std::string pointer;  // JSON pointer to the value, or to the member whose key is meant
+  std::string pointer;  // JSON pointer to the value, or to the member whose key is wrong
   bool at_key = false;
   std::string what;
   std::string hint;
 };
 
-// Implements the part of JSON Schema that rules/schema.json uses; other keywords are ignored.
+// Supports the JSON Schema keywords that rules/schema.json uses; ignores others.
 std::vector<SchemaFault> CheckSchema(const nlohmann::json& schema, const nlohmann::json& value);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for a fingerprint of the rule data.
+// SHA-256 (FIPS 180-4), for the fingerprint of the rule data.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace whyoom {
 
-// In lower-case hex.
+// Returns lower-case hex.
 std::string Sha256Hex(std::string_view data);
 
 }  // namespace whyoom

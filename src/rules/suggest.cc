@@ -8,12 +8,12 @@
 namespace whyoom {
 namespace {
 
-// Longer names are never typing errors of a name; the distance takes time in proportion to both lengths.
+// Longer names are not typing errors, and the distance takes time proportional to the product of both lengths.
 constexpr std::size_t kMaxLength = 80;
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Edit distance in which two swapped neighbours count once, letter case not at all.
+// Edit distance in which swapping two neighbours costs one; ignores case.
 std::size_t Distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -43,7 +43,7 @@ std::string Nearest(std::string_view name, const std::vector<std::string>& candi
   std::string nearest;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kMaxLength) continue;
-    // Few misspell the first letter: among equals it decides.
+    // The first letter is rarely wrong, so it breaks ties.
     const std::size_t distance = 2 * Distance(name, candidate) + (candidate.starts_with(name[0]) ? 0 : 1);
     if (distance < best) {
       best = distance;

@@ -1,4 +1,4 @@
-// "Did you mean ...?" for a name that is not known.
+// "Did you mean …?" for an unknown name.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace whyoom {
 
-// The candidate nearest to `name` if it is near enough to be meant, else empty.
+// The candidate most similar to `name`, or empty if none is similar enough.
 std::string Nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 // "did you mean 'x'?", or empty.
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates);
 
-// "a, b, c": what is allowed, for a hint.
+// "a, b, c": the allowed words, for a hint.
 std::string Listing(const std::vector<std::string>& words);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Sentences with holes.
+// Templates: sentences with placeholders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string FormatNumber(double number) {
   return text;
 }
 
-// One decimal below `limit`, where it says something.
+// Rounds to one decimal if the absolute value is below `limit` and the decimal is not zero; else to an integer.
 std::string FormatRounded(double number, double limit) {
   const double tenths = std::round(number * 10) / 10;
   if (std::abs(number) < limit && !IsWhole(tenths)) return fmt::format("{:.1f}", tenths);
@@ -49,7 +49,7 @@ std::string FormatBytes(double bytes) {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Cut in the middle, because names differ at both ends. Never inside a character.
+// Cuts in the middle, because names differ at both ends; never splits a character.
 std::string Shorten(const std::string& text) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -79,7 +79,7 @@ std::optional<std::string> Format(const Value& value, const std::string& format)
   return FormatNumber(*number);
 }
 
-// Where the hole that begins at `begin` (behind its brace) ends, and where its format begins; npos where not.
+// End of the placeholder that begins at `begin` (after its brace), and of the bar before its format; npos if absent.
 struct HoleBounds {
   std::size_t end = std::string_view::npos;
   std::size_t bar = std::string_view::npos;
@@ -90,7 +90,7 @@ HoleBounds FindHole(std::string_view source, std::size_t begin) {
   bool in_text = false;
   for (std::size_t i = begin; i < source.size(); ++i) {
     const char c = source[i];
-    if (c == '\'') in_text = !in_text;  // a doubled quote leaves and enters again
+    if (c == '\'') in_text = !in_text;  // a doubled quote toggles twice
     if (in_text) continue;
     if (c == '{') break;
     if (c == '|') bounds.bar = i;
@@ -103,7 +103,7 @@ HoleBounds FindHole(std::string_view source, std::size_t begin) {
   return bounds;
 }
 
-// The format that stands from `at` to the end of `source`.
+// The format from `at` to the end of `source`.
 std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<SyntaxFault>* faults) {
   at = std::min(source.find_first_not_of(' ', at), source.size());
   const std::string format(source.substr(at, source.find_last_not_of(' ') + 1 - at));
@@ -115,16 +115,17 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
   return format;
 }
 
-// What a log says in so many words is no name, and might be taken for the sentence's own: it stands in quotes.
+// Quotes a text from the log that is too long to be a name, so that it cannot be taken for part of the report's
+// sentence.
 std::string QuotedIfSentence(const std::string& text) {
-  constexpr int kMostBlanks = 5;       // of a name
-  constexpr int kMostOfSentences = 2;  // of one beside ". " or ": "
+  constexpr int kMostBlanks = 5;       // in a name
+  constexpr int kMostOfSentences = 2;  // in a name with ". " or ": "
   const auto blanks = std::count(text.begin(), text.end(), ' ');
   const bool is_two = text.find(". ") != std::string::npos || text.find(": ") != std::string::npos;
   return blanks <= (is_two ? kMostOfSentences : kMostBlanks) ? text : "“" + text + "”";
 }
 
-// The texts of `scope` as they stand in a sentence.
+// A scope whose texts are quoted for use in a sentence.
 class QuotingScope : public Scope {
  public:
   explicit QuotingScope(const Scope& scope) : scope_(scope) {}
@@ -144,10 +145,10 @@ class QuotingScope : public Scope {
 
 }  // namespace
 
-// What a template's copies share.
+// Shared by the copies of a template.
 struct Template::Parse {
   std::string source;
-  std::shared_ptr<const Terms> terms;  // those of a deferred one
+  std::shared_ptr<const Terms> terms;  // set for deferred parsing
   mutable std::once_flag done;
   mutable std::vector<Piece> pieces;
 };
@@ -185,7 +186,7 @@ const std::vector<Template::Piece>& Template::pieces() const {
   return parse_->pieces;
 }
 
-// Up to the first fault.
+// Stops at the first fault in a brace.
 std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults,
                                                 const Terms& terms) {
   std::vector<Piece> pieces;
@@ -201,7 +202,7 @@ std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::ve
     const HoleBounds bounds = c == '{' ? FindHole(source, i + 1) : HoleBounds{};
     if (bounds.end == std::string_view::npos) {
       const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
-      faults->push_back({i, what, "write '{{' and '}}' for braces themselves"});
+      faults->push_back({i, what, "write '{{' and '}}' for literal braces"});
       return pieces;
     }
     if (!literal.text.empty()) pieces.push_back(std::exchange(literal, Piece()));
@@ -264,13 +265,13 @@ std::vector<Template::Hole> Template::holes() const {
   return holes;
 }
 
-// Sentences for a reader without a log.
+// Descriptions of templates for a reader without a log.
 namespace internal {
 namespace {
 
 using Words = Expression::Words;
 
-// "output_bytes" gives "output bytes".
+// "output_bytes" becomes "output bytes".
 std::string Spoken(std::string_view name) {
   std::string spoken(name);
   std::replace_if(
@@ -317,7 +318,7 @@ class Speaker {
       case NodeKind::kNot:
         return Plain("not " + Operand(node, 0));
       case NodeKind::kCompare:
-        return Plain(Operand(node, 0) + " against " + Operand(node, 1));
+        return Plain(Operand(node, 0) + " compared with " + Operand(node, 1));
       case NodeKind::kSum:
       case NodeKind::kProduct:
         return Plain(Arithmetic(node));
@@ -364,7 +365,7 @@ class Speaker {
       case Function::kDefault: {
         Words words = Say(*node.operands[0]);
         const Words otherwise = Say(*node.operands[1]);
-        if (otherwise.all_texts) Add(otherwise, &words);  // a number says nothing by itself
+        if (otherwise.all_texts) Add(otherwise, &words);  // a number alone means nothing
         return words;
       }
       case Function::kFloor:
@@ -384,9 +385,9 @@ class Speaker {
       case Function::kContains:
         return Plain(Operand(node, 0));
       case Function::kCountOf:
-        return Plain("how many");
+        return Plain("number");
       case Function::kSumOf:
-        return Plain(Operand(node, 0) + " of all of them");
+        return Plain("total " + Operand(node, 0));
       case Function::kMaxOf:
         return Plain("largest " + Operand(node, 0));
       case Function::kFirstOf:
@@ -416,7 +417,7 @@ std::string Template::Outline() const {
     Expression::Words words = piece.hole.ToWords();
     const bool some = words.all_texts && std::erase(words.choices, "") > 0;
     if (words.all_texts && words.choices.size() == 1) {
-      text += words.choices[0];  // said or not
+      text += words.choices[0];  // a text that may be empty
     } else if (!some || !words.choices.empty()) {
       text += "‹" + internal::Joined(words.choices) + (piece.format == "percent" ? " in %›" : "›");
     }

@@ -1,4 +1,4 @@
-// What an expression of the rule data yields: nothing known, a truth, a number or a text.
+// The result of an expression: unknown, a boolean, a number or a text.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,4 @@
-// Sets of bytes, and what a text has of them. A ByteClass is a few characters that are looked for in texts: as
-// std::string_view::find_first_of, which searches them anew at each character.
+// Sets of bytes. ByteClass is a faster std::string_view::find_first_of, which scans the set again for each character.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ class ByteClass {
 
   constexpr bool Has(char c) const { return has_[static_cast<unsigned char>(c)]; }
 
-  // The first place at or behind `from` of one of them; the text's size where there is none.
+  // Offset of the first of these characters at or after `from`; the text's size if there is none.
   constexpr std::size_t FindIn(std::string_view text, std::size_t from) const {
     while (from < text.size() && !Has(text[from])) ++from;
     return from < text.size() ? from : text.size();
@@ -30,7 +29,8 @@ class ByteClass {
   std::array<bool, 256> has_ = {};
 };
 
-// Appends `text` with one blank for each run of `blanks`, none at the begin of all and none behind another.
+// Appends `text` with each run of `blanks` reduced to one blank. Adds no blank at the start of `to` or after another
+// blank.
 inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blanks, std::string* to) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t blank = blanks.FindIn(text, at);
@@ -49,12 +49,12 @@ inline ByteSet BytesIn(std::string_view text) {
   return bytes;
 }
 
-// Whether a text of these bytes has one of each set.
+// Whether `bytes` contains a byte of each set.
 inline bool HasEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
   return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
 }
 
-// Whether the bytes from `byte` on, as far as there are any, are each in the set of its place.
+// Whether each of the bytes [byte, end) is in the set at its position. Extra bytes and extra sets are ignored.
 template <class Byte>
 bool FitPlaces(const std::vector<ByteSet>& sets, Byte byte, Byte end) {
   for (auto set = sets.begin(); set != sets.end() && byte != end; ++set, ++byte) {

@@ -22,7 +22,7 @@ bool IsUnprintable(char c) {
   return static_cast<unsigned char>(c) < 0x20 && c != '\0' && kUsual.find(c) == std::string_view::npos;
 }
 
-// Whether every other byte is zero, as in text in UTF-16 that was appended to another.
+// Whether every other byte is zero, as in UTF-16 text appended to a UTF-8 log.
 bool IsWide(std::string_view bytes, std::size_t zeros) {
   if (zeros * 3 < bytes.size()) return false;
   std::size_t adjacent = 0;
@@ -32,7 +32,8 @@ bool IsWide(std::string_view bytes, std::size_t zeros) {
   return adjacent * 20 < zeros;
 }
 
-// A few kinds of them in a share of the bytes that no text has. One kind alone parts the fields of records.
+// Whether several kinds of unprintable characters make up a larger share than in any text. A single kind does not
+// count, because it can separate the fields of records.
 bool HasCode(std::string_view bytes) {
   constexpr std::size_t kLeast = 4;
   constexpr std::size_t kKinds = 3;
@@ -56,7 +57,7 @@ bool IsBinary(std::string_view bytes) {
   std::size_t runs = 0;
   std::size_t zeros = 0;
   for (std::size_t at = bytes.find('\0'); at != std::string_view::npos; at = bytes.find('\0', at)) {
-    const std::size_t end = bytes.find_first_not_of('\0', at);  // there is one: zeros at the end are cut off
+    const std::size_t end = bytes.find_first_not_of('\0', at);  // found, because trailing zeros were cut off
     ++runs;
     zeros += end - at;
     at = end;
@@ -67,7 +68,7 @@ bool IsBinary(std::string_view bytes) {
 
 namespace {
 
-// What no sequence begins with: nearly all of a log.
+// Characters that never start a sequence to remove: almost all of a log.
 bool IsPlain(char c) {
   static constexpr auto kPlain = [] {
     std::array<bool, 256> plain{};
@@ -79,13 +80,14 @@ bool IsPlain(char c) {
   return kPlain[static_cast<unsigned char>(c)];
 }
 
-// Past the parameters and the final byte of a control sequence whose introducer ends at `at`.
+// Offset after the parameters and the final byte of a control sequence whose introducer ends at `at`.
 std::size_t PastCsi(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] >= 0x20 && text[at] <= 0x3F) ++at;
   return at < text.size() && text[at] >= 0x40 && text[at] <= 0x7E ? at + 1 : at;
 }
 
-// Past a colour code "[36m" at `at` whose escape character was lost; `at` if it is none. "[2m 30s]" is a duration.
+// Offset after a colour code "[36m" at `at` whose escape character was lost; `at` if there is none. "[2m 30s]" is a
+// duration.
 std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
   int code = 0;
@@ -94,7 +96,7 @@ std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
     if (text[end] == ';') continue;
     code = IsDigit(text[end - 1]) ? code * 10 + (text[end] - '0') : text[end] - '0';
     usual = usual && code <= 255;
-    if (!usual) code = 0;  // decided; a longer number must not overflow
+    if (!usual) code = 0;  // not a colour; a longer number must not overflow
   }
   if (end == at + 1 || end >= text.size() || text[end] != 'm' || !usual) return at;
   ++end;
@@ -104,12 +106,12 @@ std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
   return duration ? at : end;
 }
 
-// Finds what is to be dropped at a place of one text, from left to right.
+// Finds the sequences to remove from a text, from left to right.
 class Dropper {
  public:
   explicit Dropper(std::string_view text) : text_(text) {}
 
-  // Bytes to drop at `at`; 0 if it stays. A blank may have to take its place.
+  // Number of bytes to remove at `at`; 0 for none. Sets `blank` if a blank must replace them.
   std::size_t Drop(std::size_t at, bool* blank) {
     const auto byte = static_cast<unsigned char>(text_[at]);
     if (byte == 0x1B) return Escape(at);
@@ -138,17 +140,17 @@ class Dropper {
     return complete ? end + 1 - at : 1;
   }
 
-  // A command that runs up to BEL or ST, such as a link. One that never ends must not hide the line: only
-  // its introducer goes.
+  // A command string terminated by BEL or ST, such as a link. If it never ends, only its introducer is removed, so that
+  // the line stays visible.
   std::size_t String(std::size_t at) {
-    // Each is looked for again only when it was passed, so that many commands cost no more than one.
+    // Search again only after passing the last result, so that many commands take linear time.
     if (bell_ != std::string_view::npos && bell_ < at + 2) bell_ = text_.find('\a', at + 2);
     if (terminator_ != std::string_view::npos && terminator_ < at + 2) terminator_ = text_.find("\x1b\\", at + 2);
-    if (bell_ == terminator_) return 2;  // there is none
+    if (bell_ == terminator_) return 2;  // neither was found
     return bell_ < terminator_ ? bell_ + 1 - at : terminator_ + 2 - at;
   }
 
-  // A colour code whose escape character is spelled out, as viewers, collectors and escaped strings do.
+  // A colour code whose escape character is spelt out, as viewers, collectors and escaped strings do.
   std::size_t Spelled(std::size_t at) const {
     static constexpr std::array<std::string_view, 8> kSpellings = {"^[",    "#033",    "\\033",   "\\x1b",
                                                                    "\\x1B", "\\u001b", "\\u001B", "\\e"};
@@ -162,8 +164,8 @@ class Dropper {
   }
 
   const std::string_view text_;
-  std::size_t bell_ = 0;        // the first one at or after where it was last looked for
-  std::size_t terminator_ = 0;  // as well
+  std::size_t bell_ = 0;        // the first one at or after the last search position
+  std::size_t terminator_ = 0;  // likewise
 };
 
 }  // namespace
@@ -189,10 +191,11 @@ std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
   while (lines.size() + 1 < most) {
     const std::size_t end = kBreaks.FindIn(text.text, begin);
     if (end == text.text.size()) break;
-    std::size_t next = text.text.find_first_not_of('\r', end);  // the carriage returns before a line feed belong to it
+    std::size_t next =
+        text.text.find_first_not_of('\r', end);  // carriage returns before a line feed are part of the break
     if (next == std::string::npos) next = text.text.size();
     const bool feed = next < text.text.size() && text.text[next] == '\n';
-    // A carriage return alone starts the line anew: nothing was on it if it stands first.
+    // A lone carriage return restarts the line; if it comes first, nothing was overwritten.
     if (feed || end > begin) {
       rewriter.Keep(begin, end);
       lines.push_back(rewriter.Take());
@@ -211,7 +214,7 @@ namespace {
 bool IsQuote(char c) { return c == '\'' || c == '"'; }
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
 
-// The value of the `count` digits at `at`; nullopt if they are none.
+// The value of the `count` digits at `at`; nullopt if there are fewer digits.
 std::optional<char32_t> NumberAt(std::string_view text, std::size_t at, std::size_t count, int base) {
   const std::string_view digits = text.substr(std::min(at, text.size()), count);
   std::uint32_t number = 0;
@@ -220,7 +223,7 @@ std::optional<char32_t> NumberAt(std::string_view text, std::size_t at, std::siz
   return number;
 }
 
-// "\u00e9", and two of them where they are the halves of one code point.
+// "\u00e9", or a surrogate pair of two such escapes.
 std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out) {
   const std::optional<char32_t> high = NumberAt(text, at + 2, 4, 16);
   if (!high) return 0;
@@ -232,15 +235,15 @@ std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out
   return pair ? 12 : 6;
 }
 
-// A stretch of the line in quotes, these included.
+// A part of the line in quotes, including the quotes.
 struct Quoted {
   std::size_t begin;
   std::size_t end;
   bool closed;
-  bool cut;  // holds line breaks to cut at; else it is to be copied as it stands
+  bool cut;  // contains line breaks to split at; otherwise copied unchanged
 };
 
-// Finds the quoted texts of a line and the escaped line breaks in and outside of them.
+// Finds the quoted texts of a line and the escaped line breaks inside and outside them.
 class Scan {
  public:
   explicit Scan(std::string_view text) : text_(text) {
@@ -265,7 +268,8 @@ class Scan {
  private:
   bool IsBreak(std::size_t at) const { return CharAt(text_, at + 1) == 'n'; }
 
-  // A quote that is no apostrophe and does not close anything. b'…', r'…', f'…' and u'…' are Python's.
+  // Whether the quote starts a text: it is neither an apostrophe nor a closing quote. b'…', r'…', f'…' and u'…' are
+  // Python's.
   bool Opens(std::size_t at) const {
     if (at == 0) return true;
     const char before = text_[at - 1];
@@ -274,7 +278,7 @@ class Scan {
     return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text_[at - 2]));
   }
 
-  // Texts that XLA itself prints in quotes, with escapes that belong to them.
+  // Whether XLA prints this text in quotes, with escapes of its own.
   bool IsXlaAttribute(std::size_t quote) const {
     static constexpr std::array<std::string_view, 6> kNames = {
         "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
@@ -282,12 +286,12 @@ class Scan {
                        [&](std::string_view name) { return text_.substr(0, quote).ends_with(name); });
   }
 
-  // Handles what the quote at `begin` opens; returns where to go on.
+  // Handles the text that the quote at `begin` opens; returns the offset after it.
   std::size_t Quote(std::size_t begin) {
     std::size_t at = begin + 1;
-    bool breaks = false;   // a line break, and
-    bool more = false;     // something behind it
-    bool doubled = false;  // "\\n": a level deeper
+    bool breaks = false;   // it contains a line break
+    bool more = false;     // and text after the break
+    bool doubled = false;  // "\\n": escaped twice
     bool escapes = false;
     while (at < text_.size() && text_[at] != text_[begin]) {
       const bool escape = text_[at] == '\\';
@@ -302,24 +306,24 @@ class Scan {
     const std::size_t end = closed ? at + 1 : text_.size();
     const bool own = IsXlaAttribute(begin);
     const bool cut = !own && ((breaks && more) || doubled || (breaks && IsListItem(begin, end)));
-    // A quote that closes nowhere is an apostrophe or an inch.
+    // An unclosed quote is an apostrophe or an inch mark.
     if (!closed && !cut && !own) return begin + 1;
     if (escapes) quoted_.push_back({begin, end, closed, cut});
     return end;
   }
 
-  // Notebooks keep a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
+  // Notebooks store a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
   // print("text\n").
   bool IsListItem(std::size_t begin, std::size_t end) const {
     return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
   }
 
   const std::string_view text_;
-  std::vector<Quoted> quoted_;  // those with escapes in them
+  std::vector<Quoted> quoted_;  // those that contain escapes
   bool break_outside_ = false;
 };
 
-// Writes the parts.
+// Writes the parts of a split line.
 class Cutter {
  public:
   Cutter(const MappedText& line, std::size_t most, std::vector<MappedText>* parts)
@@ -347,7 +351,7 @@ class Cutter {
     rewriter_.Keep(begin, end);
     const std::string_view kept = text_.substr(begin, end - begin);
     empty_ = empty_ && kept.empty();
-    // The brackets and commas round a quoted text say nothing.
+    // Brackets and commas around a quoted text carry no information.
     idle_ = idle_ && kept.find_first_not_of(" \t()[]{},;.") == std::string_view::npos;
   }
 
@@ -380,7 +384,7 @@ class Cutter {
     Keep(kept, end);
   }
 
-  // Ends a part at the place `at` of the line.
+  // Ends a part at offset `at` of the line.
   void Flush(std::size_t at) {
     if (parts_->size() + 1 < most_ || at == text_.size()) {
       parts_->push_back(rewriter_.Take());
@@ -390,7 +394,7 @@ class Cutter {
     empty_ = idle_ = true;
   }
 
-  // Ends the part that stands before, between or after quoted texts.
+  // Ends the part before, between or after quoted texts; drops it if it carries no information.
   void FlushAround(std::size_t at) {
     if (!idle_) {
       Flush(at);
@@ -404,9 +408,9 @@ class Cutter {
   Rewriter rewriter_;
   const std::size_t most_;
   std::vector<MappedText>* parts_;
-  bool empty_ = true;    // the part being written is
-  bool idle_ = true;     // the part being written holds nothing that anyone would miss
-  bool broken_ = false;  // the part being written follows a line break
+  bool empty_ = true;    // the current part is empty
+  bool idle_ = true;     // the current part carries no information
+  bool broken_ = false;  // the current part follows a line break
 };
 
 }  // namespace
@@ -435,7 +439,7 @@ std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
     AppendUtf8(*code, out);
     return number.begin + number.digits;
   }
-  // Only the backslash: what follows it may mean something of its own.
+  // Copy only the backslash; the next character may start an escape of its own.
   out->push_back(text[at]);
   return 1;
 }
@@ -452,23 +456,23 @@ namespace {
 
 constexpr int kMostNested = 8;
 
-// Length of the quote or list marker at `at` with its blank; 0 if there is none.
+// Length of the quote or list marker at `at`, including its blank; 0 if there is none.
 std::size_t MarkerLength(std::string_view text, std::size_t at) {
   const char first = CharAt(text, at);
   if (first == '>') {
     const char next = CharAt(text, at + 1);
-    if (next == '=') return 0;  // "usage >= 1G" wrapped before its sign
+    if (next == '=') return 0;  // "usage >= 1G" wrapped before its operator
     return next == ' ' ? 2 : 1;
   }
   if (text.substr(at, 4) == "\xE2\x80\xA2 ") return 4;  // a bullet
-  if (text.substr(at, 3) == "** ") return 3;            // emphasis that was closed on another line
+  if (text.substr(at, 3) == "** ") return 3;            // emphasis closed on another line
   if (first == '-' || first == '*') return CharAt(text, at + 1) == ' ' ? 2 : 0;
   std::size_t end = at;
   while (end < at + 6 && CharAt(text, end) == '#') ++end;
   return end > at && CharAt(text, end) == ' ' ? end + 1 - at : 0;
 }
 
-// Where the text begins behind all leading markers; 0 if there are none.
+// Offset of the text after all leading markers; 0 if there are none.
 std::size_t PastMarkers(std::string_view text) {
   std::size_t past = 0;
   for (int nested = 0; nested < kMostNested; ++nested) {
@@ -480,8 +484,7 @@ std::size_t PastMarkers(std::string_view text) {
   return past;
 }
 
-// "f(**kw)", "2**10" and "a ** b" are Python's; everything else in pairs of stars is emphasis, also in the middle of a
-// word.
+// "f(**kw)", "2**10" and "a ** b" are Python. Other pairs of stars are emphasis, also inside a word.
 bool IsPythonStars(std::string_view text, std::size_t at) {
   const char before = at == 0 ? ' ' : text[at - 1];
   const char after = CharAt(text, at + 2);
@@ -490,12 +493,12 @@ bool IsPythonStars(std::string_view text, std::size_t at) {
   const std::size_t previous = at == 0 ? std::string_view::npos : text.find_last_not_of(' ', at - 1);
   const char opener = previous == std::string_view::npos ? '\0' : text[previous];
   if ((opener != '(' && opener != ',' && opener != '{' && opener != '[') || !IsWordChar(after)) return false;
-  // An emphasis is closed behind a word.
+  // Emphasis closes directly after a word.
   const std::size_t next = text.find("**", at + 2);
   return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
 }
 
-// Bytes to drop at `at`; 0 if it stays.
+// Number of bytes to remove at `at`; 0 for none.
 std::size_t MarkLength(std::string_view text, std::size_t at) {
   if (text[at] == '`') return 1;
   if (text[at] == '\\') {
@@ -508,7 +511,7 @@ std::size_t MarkLength(std::string_view text, std::size_t at) {
   return stars;
 }
 
-// Where the backslash of "1\. Size" stands, behind leading blanks; npos if there is none.
+// Offset of the backslash in "1\. Size" after leading blanks; npos if there is none.
 std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
   std::size_t at = text.find_first_not_of(' ', from);
   if (at == std::string_view::npos) return at;
@@ -519,7 +522,7 @@ std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
   return escaped ? at : std::string_view::npos;
 }
 
-// The character that the reference at `at` stands for, and its length; 0 if it is none.
+// The character of the reference at `at`, and the reference's length; 0 if there is none.
 std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at) {
   using Name = std::pair<std::string_view, char32_t>;
   static constexpr std::array<Name, 6> kNames = {
@@ -551,7 +554,7 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
   static constexpr ByteClass kMarks("`\\*");
   while ((at = kMarks.FindIn(text, at)) < text.size()) {
     if (const std::size_t drop = MarkLength(text, at); drop > 0) rewriter.Replace(at, at + drop);
-    // The character behind a backslash is no mark; a run of stars is one mark or none.
+    // The character after a backslash is not a mark, and a run of stars is a single mark or none.
     at = std::min(text.size(), at + (text[at] == '\\' ? 2 : 1));
     if (text[at - 1] == '*') at = std::min(text.find_first_not_of('*', at), text.size());
   }

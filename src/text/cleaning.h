@@ -1,4 +1,4 @@
-// The single repairs that the Normalizer makes. Each takes time linear in the text, whatever is in it.
+// The individual repairs that the Normalizer makes. Each takes time linear in the text, whatever it contains.
 #pragma once
 
 #include <cctype>
@@ -11,41 +11,40 @@
 
 namespace whyoom {
 
-// The character at `at`; NUL behind the end.
+// The character at `at`; NUL beyond the end.
 inline char CharAt(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
-// A letter, a digit or "_", of ASCII.
+// An ASCII letter, digit or "_".
 inline bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Takes out terminal escape sequences (also those that lost their escape character on the way through a web page,
-// "[36m"), control characters but tabs, and what no one sees (byte order marks, zero-width blanks); a no-break blank
-// becomes a blank. Returns whether anything changed, as the next two.
+// Removes terminal escape sequences (also those that a web page stripped of their escape character, "[36m"), control
+// characters other than tabs, and invisible characters (byte order marks, zero-width spaces). Replaces no-break spaces
+// by blanks. Returns whether anything changed.
 bool StripControls(MappedText* line);
 
-// Takes off leading "> ", "- ", "* ", "# " (nested), backticks, "**" and the backslashes that Markdown needs ("1\.
-// Size"). `before`, where it is given, becomes the line as it was, if anything changed.
+// Removes leading "> ", "- ", "* ", "# " (nested), backticks, "**" and Markdown's backslashes ("1\. Size"). Returns
+// whether anything changed; then stores the original line in `before` unless it is null.
 bool StripMarkdown(MappedText* line, MappedText* before = nullptr);
 
-// Whether a raw line is no text but machine code or data with texts in it. A run of zero bytes at either end, or one
-// inside, is what a file system or a log that was cut off leaves of a text; UTF-16 has a zero byte in every other
-// place.
+// Whether a raw line is binary data rather than text. A single run of zero bytes does not count: file systems and
+// truncated logs leave them in texts. UTF-16 has a zero in every other byte.
 bool IsBinary(std::string_view bytes);
 
-// Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references.
+// Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references. Returns whether anything changed.
 bool DecodeHtml(MappedText* line);
 
-// Cuts a text at its line feeds and carriage returns (CRLF is one); what is written over by a carriage return counts as
-// a line. The empty rest after a final break is no line. At most `most` parts: the last one holds the rest.
+// Splits a text at line feeds and carriage returns (CRLF is one). Text overwritten after a carriage return is a line of
+// its own. A trailing break adds no empty line. Returns at most `most` parts; the last one contains the rest.
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 
-// Cuts a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and undoes one
-// level of escaping where it cuts: in the quoted text that holds the breaks, or in the whole line if they stand outside
-// of quotes. What stands before and after such a quoted text becomes a part of its own. A break inside of op_name="…"
-// is XLA's own and is left alone. False, and no parts, if there is nothing to cut.
+// Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
+// level of escaping: in the quoted text that contains the breaks, or in the whole line if they are outside quotes. The
+// text before and after such a quoted text becomes a separate part. A break inside op_name="…" is XLA's own and is
+// kept. Returns false and no parts if there is nothing to split.
 bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
 
-// The escape at text[at], which is a backslash: appends what it means to `out` and returns its length. What is no
-// escape is appended as it stands.
+// Appends the meaning of the escape at text[at], a backslash, to `out` and returns its length. An invalid escape is
+// appended unchanged.
 std::size_t Unescape(std::string_view text, std::size_t at, std::string* out);
 
 }  // namespace whyoom

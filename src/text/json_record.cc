@@ -14,13 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-// Deeper objects are no log records, and building them would cost more than they say.
+// Deeper objects are not log records, and building them would be expensive.
 constexpr int kMostDepth = 64;
 
-// How often a key may occur in a record before its value in the raw bytes is not looked for any more.
+// Number of occurrences of a key to search for the value's raw bytes.
 constexpr int kMostOccurrences = 4;
 
-// Where the string that begins with the quote at `at` has its other one.
+// Offset of the closing quote of the string that starts at `at`; at least the text's size if there is none.
 std::size_t EndOfString(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -28,8 +28,8 @@ std::size_t EndOfString(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The text in quotes that begins at `at`, behind its first quote; unescaped, with the way back. `end` becomes the place
-// of its last quote, or the length of the line where it has none.
+// Unescapes the quoted text that begins at `at`, after its opening quote, and maps it back. Sets `end` to the offset of
+// the closing quote, or to the line's length if there is none.
 MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::size_t* end) {
   const std::string_view text = line.text;
   const char stops[] = {quote, '\\', '\0'};
@@ -63,7 +63,7 @@ bool IsTooDeep(std::string_view text) {
   return false;
 }
 
-// The object in `text`, which may be an element of an array; empty if there is none.
+// The object in `text`, possibly an array element; empty if there is none.
 std::string_view Object(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t[,");
   if (begin == std::string_view::npos || text[begin] != '{') return {};
@@ -76,8 +76,8 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t", at), text.size());
 }
 
-// Where the value of `key` stands in the line. The parser does not tell, and a value's place is wanted
-// only for a finding's byte offset: where the search fails, the line's begin stands for it.
+// Locates the value of `key` in the line, because the parser reports no offsets. The place is only used for a finding's
+// byte offset; if the search fails, it is the start of the line.
 MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
   const std::string_view text = line.text;
   const std::string quoted = "\"" + key + "\"";
@@ -95,12 +95,12 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
 
-// Null where there is none.
+// Returns null if there is none.
 const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
 }
 
-// Whether it is a report of whyoom or a record of one (report/record/describe.h).
+// Whether the record is a report of whyoom or part of one (report/record/describe.h).
 bool IsOwnRecord(const json& record) {
   const auto text = [&](const char* key) {
     const auto found = record.find(key);
@@ -116,13 +116,13 @@ bool IsOwnRecord(const json& record) {
 
 struct Pair {
   std::string key;
-  MappedText value;  // without its quotes and escapes
+  MappedText value;  // unquoted and unescaped
 };
 
 bool IsKey(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@'; }
 
-// The pairs that `line` is made of, with blanks between; a value with blanks in it stands in double or single quotes.
-// Empty where anything else is in the line.
+// Parses a line of key=value pairs separated by blanks; values with blanks are in double or single quotes. Returns an
+// empty vector if the line contains anything else.
 std::vector<Pair> ReadPairs(const MappedText& line) {
   const std::string_view text = line.text;
   std::vector<Pair> pairs;
@@ -158,7 +158,7 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
         const bool top = !pointer.empty() && pointer.parent_pointer().empty();
         to->push_back({pointer, pointer.empty() ? "" : pointer.back(), top});
       } catch (const json::exception&) {
-        throw Error("'" + text + "' is no JSON pointer");
+        throw Error("'" + text + "' is not a JSON pointer");
       }
     }
   };
@@ -202,7 +202,7 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
     const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !value->is_string()) continue;
     const auto* text = value->get_ptr<const std::string*>();
-    // Collectors copy a text from one key to another.
+    // Collectors copy texts between keys.
     if (std::any_of(seen.begin(), seen.end(), [&](const std::string* other) { return *other == *text; })) continue;
     seen.push_back(text);
     record->texts.push_back(Locate(line, key.name, *text));
@@ -224,7 +224,7 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
 }
 
 bool JsonRecordReader::ReadAsPairs(const MappedText& line, Record* record) const {
-  // Most lines have no such beginning.
+  // Fast path: most lines do not start with "key=".
   const std::size_t equals = line.text.find_first_of("= \t", line.text.find_first_not_of(' '));
   if (equals == std::string::npos || line.text[equals] != '=') return false;
   const std::vector<Pair> pairs = ReadPairs(line);

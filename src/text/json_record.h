@@ -14,31 +14,31 @@ namespace whyoom {
 
 class JsonRecordReader {
  public:
-  // Throws Error for what is no JSON pointer.
+  // Throws Error if a key is not a valid JSON pointer.
   explicit JsonRecordReader(const JsonLogKeys& keys);
 
   struct Record {
-    std::vector<MappedText> texts;  // each different one, in order of the keys; line breaks are still in them
-    bool own = false;               // a record of whyoom's own report: it repeats what a log says
+    std::vector<MappedText> texts;  // distinct, in the order of the keys; line breaks included
+    bool own = false;               // a record of a whyoom report, which repeats a log's text
     std::string reporter;
     std::optional<Timestamp> time;
   };
 
-  // The objects of an array of several in one line; empty for anything else.
+  // The objects of an array of several objects in one line; empty for any other line.
   static std::vector<MappedText> Elements(const MappedText& line);
 
-  // False if `line` is no JSON object, alone or as an element of an array that has one a line, or holds no text under
-  // the keys and is no record of whyoom.
+  // Returns false if `line` is not a JSON object (alone, or a line of an array), or if the object has no text under the
+  // keys and is not a record of whyoom.
   bool Read(const MappedText& line, Record* record) const;
 
-  // The same for "key=value" pairs, which have the keys at the top only.
+  // Likewise for "key=value" pairs, which have only top-level keys.
   bool ReadAsPairs(const MappedText& line, Record* record) const;
 
  private:
   struct Key {
     nlohmann::json::json_pointer pointer;
-    std::string name;  // the last part
-    bool top = false;  // it is the only one
+    std::string name;  // the last part of the pointer
+    bool top = false;  // the pointer has only one part
   };
   std::vector<Key> text_;
   std::vector<Key> reporter_;

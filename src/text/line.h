@@ -1,4 +1,4 @@
-// Text with the way back to the raw bytes: while it is repaired, and the line that the patterns see then.
+// Text with a mapping back to the raw bytes, and the lines that the patterns see.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace whyoom {
 
 struct MappedText {
-  // From `text_at` on, the text is copied from the raw bytes that begin at `raw_at`, counted from the line's start.
+  // From `text_at` on, the text is a copy of the raw bytes from `raw_at` on; both offsets start at 0.
   struct Segment {
     std::size_t text_at;
     std::size_t raw_at;
@@ -22,58 +22,57 @@ struct MappedText {
   std::vector<Segment> segments;  // ascending in text_at; the first has text_at 0
 };
 
-// A line while it is cleaned, and afterwards: then its text is valid UTF-8 without prefixes, escape sequences and
-// control characters.
+// A line of the log. After cleaning, its text is valid UTF-8 without prefixes, escape sequences and control characters.
 struct Line : MappedText {
-  std::uint64_t number = 0;  // of the raw line it came from, 1-based
-  std::uint64_t offset = 0;  // of the raw line's first byte in the artifact
-  std::string reporter;      // who printed it ("rank0", "10.0.3.7 pid 70231"), empty where no prefix says
-  int repeats = 1;           // how many reporters a suffix such as "[repeated 5x across cluster]" counts
-  // From a prefix or record: of several the first one with a zone, else the first.
+  std::uint64_t number = 0;  // number of its raw line, 1-based
+  std::uint64_t offset = 0;  // offset of the raw line in the artifact
+  std::string reporter;      // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
+  int repeats = 1;           // number of streams counted by a suffix such as "[repeated 5x across cluster]"
+  // From a prefix or record; the first one with a zone, else the first.
   std::optional<Timestamp> time;
-  std::string open_time;   // a stamp that is no moment by itself ("1120 10:05:00"), where `time` is not known
-  bool logged = false;     // a logger's or collector's prefix, or its record, stood round the text
-  bool healthy = false;    // its logger's level says that nothing failed
-  bool after_gap = false;  // the log's lines before this one were not looked at
-  bool open_end = false;   // nothing says that its last word is whole: the log ends, or was cut, right behind it
-  bool binary = false;     // the raw line is machine code or data: nobody printed it
-  bool goes_on = false;  // while it is cleaned: its collector cut it here, the rest is in the reporter's next raw line
+  std::string open_time;   // an ambiguous timestamp ("1120 10:05:00"), set only without `time`
+  bool logged = false;     // the text had a prefix of a logger or collector, or was in a record
+  bool healthy = false;    // the log level shows that nothing failed
+  bool after_gap = false;  // lines of the log before this one were skipped
+  bool open_end = false;   // the last word may be incomplete: the log ends or was cut here
+  bool binary = false;     // the raw line is binary data, not text
+  bool goes_on = false;  // during cleaning: the collector split the line here; the stream's next raw line continues it
 
-  // What the reader finds out about it (read/session.h).
-  std::optional<bool> begins_anew;  // it begins as no part of another message does; absent: not looked at yet
-  bool is_suspect = false;          // it reports a failure that no rule may know
-  bool matters = false;             // it holds a literal of a rule
+  // Set by the reader (read/session.h).
+  std::optional<bool> begins_anew;  // starts a new message rather than continuing one; absent: not examined
+  bool is_suspect = false;          // reports an error that may be unknown to the rules
+  bool matters = false;             // contains a literal of a rule
 
-  // The text before Markdown and the quotes round it were taken off, which tell a source line and a sentence from what
-  // a process printed; empty where nothing was.
+  // The text with its Markdown and quotes, which distinguish source code and prose from a process's output; empty if
+  // nothing was removed.
   MappedText written;
 
   const std::string& Written() const { return written.text.empty() ? text : written.text; }
-  // Where in Written() text[position] stands.
+  // The offset in Written() of text[position].
   std::size_t WrittenAt(std::size_t position) const;
 
-  // Offset in the artifact of the raw byte behind text[position]; exact up to escapes inside a segment.
+  // The offset in the artifact of the raw byte of text[position]; approximate only after an escape inside a segment.
   std::uint64_t RawOffset(std::size_t position) const;
 };
 
-// The raw bytes as valid UTF-8.
+// Converts raw bytes to valid UTF-8.
 MappedText MapRaw(std::string_view bytes);
 
-// Builds a changed copy of a text from left to right. Borrows it.
+// Builds a modified copy of a text from left to right. Borrows the text.
 class Rewriter {
  public:
   explicit Rewriter(const MappedText& from) : from_(from) {}
 
-  // Copies from.text[begin, end). Calls go to the right: `begin` is never less than in the call before.
+  // Copies from.text[begin, end). `begin` must not be less than in the previous call.
   void Keep(std::size_t begin, std::size_t end);
-  // Writes `text` in place of what stands at `at`, from where the same holds.
+  // Writes `text` in place of the text at `at`. The same order applies to `at`.
   void Put(std::string_view text, std::size_t at);
-  // Returns what was built so far and starts afresh, further right.
+  // Returns the result so far and starts a new one; positions continue to increase.
   MappedText Take();
 
-  // Copies what stands between the last call and `begin`, then writes `text` in place of [begin, end).
+  // Copies the text between the last call and `begin`, then writes `text` in place of [begin, end).
   void Replace(std::size_t begin, std::size_t end, std::string_view text = {});
-  // Copies the rest to `line`, which may be what is borrowed. Returns false, and changes nothing, if Replace was never
+  // Copies the rest to `line`, which may be the borrowed text. Returns false and changes nothing if Replace was never
   // called.
   bool Finish(MappedText* line);
 
@@ -81,7 +80,7 @@ class Rewriter {
   void Map(std::size_t raw_at);
 
   const MappedText& from_;
-  std::size_t segment_ = 0;   // of from_, the last one that begins at or before the last position asked for
+  std::size_t segment_ = 0;   // index in from_ of the last segment that begins at or before the last requested position
   std::size_t replaced_ = 0;  // end of the last Replace
   MappedText to_;
 };

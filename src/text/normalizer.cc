@@ -21,11 +21,11 @@
 namespace whyoom {
 namespace {
 
-// Longer lines come in pieces anyway, see LineScanner.
+// The LineScanner splits longer lines anyway.
 constexpr std::size_t kLongestJoined = std::size_t{1} << 20;
-// So many writers cut their lines at the same time; of more, each piece stands for itself.
+// Maximum number of streams with an incomplete line; beyond it, pieces are not joined.
 constexpr std::size_t kMostBegun = 1024;
-// The rest of a line comes soon, or was lost.
+// The rest of a line either follows soon or was lost.
 constexpr std::uint64_t kMostLinesBetween = 1024;
 
 }  // namespace
@@ -63,12 +63,12 @@ std::optional<Line> Unfinished::TakeOverdue(bool all) {
 
 namespace {
 
-// What is larger is no log record.
+// Larger records are not log records.
 constexpr std::size_t kLongestRecordLines = 4096;
 constexpr std::size_t kLongestRecord = std::size_t{1} << 20;
 constexpr std::size_t kMostIndent = 16;
 
-// A line that holds nothing but `bracket` and perhaps a comma: the width of its indentation, else npos.
+// The indentation of a line that contains only `bracket` and optionally a comma; npos for other lines.
 std::size_t IndentOf(std::string_view line, char bracket) {
   const std::size_t indent = line.find_first_not_of(' ');
   if (indent == std::string_view::npos || indent > kMostIndent || line[indent] != bracket)
@@ -97,7 +97,7 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
   if (raw.after_gap) Flush(sink);
   const std::size_t opens = raw.cut ? std::string_view::npos : IndentOf(raw.bytes, '{');
   if (opens != std::string_view::npos) {
-    // An object in an array stands for itself, whatever the array is in.
+    // An object in an array is a record of its own, whatever the array is nested in.
     Flush(sink);
     return Open(raw, opens);
   }
@@ -112,25 +112,25 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
 
 namespace {
 
-constexpr int kMostRounds = 8;                            // of disguises in disguises
+constexpr int kMostRounds = 8;                            // of nested disguises
 constexpr std::size_t kMostAffixes = 8;                   // in a row
-constexpr std::size_t kAffixBytes = 1024;                 // an affix longer than this is none
-constexpr std::size_t kMostLines = std::size_t{1} << 16;  // from one raw line
+constexpr std::size_t kAffixBytes = 1024;                 // longest prefix or suffix
+constexpr std::size_t kMostLines = std::size_t{1} << 16;  // per raw line
 constexpr std::size_t kMostReporterBytes = 200;
 constexpr int kMostRepeats = 1000000;
 
-// Docker's log driver cuts a line into pieces of so many bytes, each a record; only the last piece has the line feed.
-// What was cut inside of a character grows a little when it is made valid.
+// Docker's log driver splits a line into pieces of this size, one record each; only the last piece has the line feed. A
+// piece that was cut inside a character grows slightly when it is made valid UTF-8.
 constexpr std::size_t kDockerPiece = 16384;
 constexpr std::size_t kDockerGrowth = 16;
 
-// Where the lines of one raw line go.
+// The destination of the lines of one raw line.
 struct Cleaned {
   Unfinished* unfinished;
   std::vector<Line>* lines;
   const std::size_t before = lines->size();
 
-  // How many lines may still come.
+  // The number of lines that may still be added.
   std::size_t Budget() const { return kMostLines - std::min(lines->size() - before, kMostLines - 1); }
 };
 
@@ -148,8 +148,8 @@ void AddReporter(std::string_view who, Line* part) {
   part->reporter += who;
 }
 
-// The outermost stamp is the collector's clock, the innermost the job's own. One that knows its zone can be compared
-// with other logs', so it wins.
+// The outermost timestamp comes from the collector's clock, the innermost from the job's. Prefer one with a zone,
+// because it can be compared with other logs.
 void AddTime(const std::optional<Timestamp>& time, Line* part) {
   if (time && (!part->time || (time->zone_known && !part->time->zone_known))) part->time = time;
 }
@@ -167,8 +167,8 @@ void AddStamp(std::string_view stamp, Line* part) {
   if (!time && part->open_time.empty()) part->open_time = stamp;
 }
 
-// What the parts of a line have in common of how it was written: all of it where it is no longer than a source line.
-// Long ones are whole reports, and would be kept once for each part.
+// Stores the line as written, unless it is longer than a source line. Long lines are whole reports and would be stored
+// once per part.
 void KeepShort(Line* part) {
   constexpr std::size_t kSourceLine = 1024;
   if (part->written.text.empty() && part->text.size() <= kSourceLine) part->written = *part;
@@ -178,7 +178,7 @@ void KeepShort(Line* part) {
 }  // namespace
 
 struct Normalizer::Patterns {
-  // Made when it is first tried, by whichever thread does: a log has few of the affixes that there are.
+  // A prefix or suffix pattern, compiled on first use: a log contains few of the known ones. Thread-safe.
   class Pattern {
    public:
     Pattern(const Affix& affix, std::string expression, std::size_t number)
@@ -186,26 +186,26 @@ struct Normalizer::Patterns {
 
     std::size_t number() const { return number_; }
 
-    // Throws Error where RE2 refuses it.
+    // Throws Error if RE2 rejects the pattern.
     const RE2& re() const;
 
-    // Of the groups that mean something; 0 where there is none.
+    // Numbers of the groups with a meaning; 0 if absent.
     struct Groups {
       int reporter = 0;
       int repeats = 0;
       int time = 0;
       int goes_on = 0;
     };
-    const Groups& groups() const { return groups_; }  // known once re() was called
+    const Groups& groups() const { return groups_; }  // set by re()
     int group_count() const { return 1 + std::max({groups_.reporter, groups_.repeats, groups_.time, groups_.goes_on}); }
     bool has_signs() const { return signs_.has_value(); }
 
-    // Of its signs; none where nobody has looked.
+    // Empty if the signs were not computed.
     std::vector<std::string> literals() const { return signs_ ? signs_->literals : std::vector<std::string>(); }
 
-    // Whether one can be in a text that has these bytes.
+    // Whether a text with these bytes can contain a match.
     bool MayBeOf(const ByteSet& bytes) const { return !signs_ || HasEach(signs_->needed, bytes); }
-    // The same by the text's first bytes, of a suffix by its last ones.
+    // Whether the text's first bytes (for a suffix, its last bytes) can belong to a match.
     template <class Byte>
     bool MayStandAt(Byte byte, Byte end) const {
       return !signs_ || FitPlaces(signs_->bytes, byte, end);
@@ -215,18 +215,18 @@ struct Normalizer::Patterns {
     std::string id_;
     std::string expression_;
     std::optional<Affix::Signs> signs_;
-    const std::size_t number_;  // among all affixes
+    const std::size_t number_;  // among all patterns
     mutable std::once_flag made_;
     mutable std::unique_ptr<const RE2> re_;
     mutable Groups groups_;
   };
 
-  // What of the signs a text has: looked for when it is first asked.
+  // The signs that occur in a text, computed on first use.
   class Seen {
    public:
     Seen(const Patterns& patterns, std::string_view text) : patterns_(patterns), text_(text) {}
 
-    // Whether the affix may be in the text; false if not, and in no part of it.
+    // Returns false only if neither the text nor any part of it matches.
     bool MayHold(const Pattern& pattern) {
       if (!bytes_) bytes_ = BytesIn(text_);
       if (!pattern.MayBeOf(*bytes_)) return false;
@@ -240,7 +240,7 @@ struct Normalizer::Patterns {
     const Patterns& patterns_;
     const std::string_view text_;
     std::optional<ByteSet> bytes_;
-    std::optional<std::vector<bool>> literals_;  // see WordLists
+    std::optional<std::vector<bool>> literals_;  // indexed by WordLists
   };
 
   Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
@@ -256,15 +256,15 @@ struct Normalizer::Patterns {
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
-  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by the first byte: those that may begin with it
+  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by first byte: the patterns that can begin with it
   std::deque<Pattern> suffixes;
-  WordLists literals;  // of each affix
+  WordLists literals;  // of each pattern
 };
 
 const RE2& Normalizer::Patterns::Pattern::re() const {
   std::call_once(made_, [this] {
     auto re = std::make_unique<const RE2>(expression_, RegexOptions(expression_));
-    if (!re->ok()) throw Error("affix '" + id_ + "': " + re->error());
+    if (!re->ok()) throw Error("prefix or suffix '" + id_ + "': " + re->error());
     for (const auto& [name, group] : re->NamedCapturingGroups()) {
       if (name == "reporter") groups_.reporter = group;
       if (name == "repeats") groups_.repeats = group;
@@ -282,7 +282,7 @@ Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogK
     const std::size_t number = prefixes.size() + suffixes.size();
     const Pattern& added = is_prefix ? prefixes.emplace_back(affix, affix.pattern, number)
                                      : suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z", number);
-    if (!added.has_signs()) added.re();  // nobody has looked at it before: a wrong one is told now
+    if (!added.has_signs()) added.re();  // without signs the build has not checked it, so compile it now
     literals.Add(added.literals());
   }
   literals.Prepare();
@@ -294,8 +294,7 @@ Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogK
   }
 }
 
-// Notes what the groups of a pattern say that is known to match all of `text`: RE2 reads them fastest of no more than
-// that.
+// Evaluates the groups of a pattern that is known to match all of `text`. RE2 is fastest on exactly the matched text.
 void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Line* part) const {
   if (pattern.group_count() == 1) return;
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.group_count()));
@@ -313,8 +312,8 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, L
   }
 }
 
-// Length of the longest prefix of `text`, whose first kAffixBytes are in what was `seen`; 0 if it has none. The
-// longest, because one logger's line may begin like another's.
+// Returns the length of the longest prefix of `text`; 0 if there is none. `seen` must cover the first kAffixBytes.
+// Prefers the longest because one logger's prefix may begin like another's.
 std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Line* part) const {
   const std::string_view head = text.substr(0, kAffixBytes);
   if (head.empty()) return 0;
@@ -322,7 +321,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen,
   std::size_t longest = 0;
   for (const Pattern* pattern : prefixes_from[static_cast<unsigned char>(head.front())]) {
     if (!pattern->MayStandAt(head.begin(), head.end()) || !seen->MayHold(*pattern)) continue;
-    // Where a match ends is cheap to find; what its groups hold is not, and is wanted of the longest only.
+    // Finding where a match ends is cheap; its groups are expensive and only needed for the longest.
     re2::StringPiece whole;
     if (pattern->re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
       best = pattern;
@@ -333,7 +332,7 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen,
   return longest;
 }
 
-// Length of a suffix of `text`; 0 if it has none.
+// Returns the length of a suffix of `text`; 0 if there is none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part) const {
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
   Seen seen(*this, tail);
@@ -348,13 +347,13 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part)
   return 0;
 }
 
-// Sets `bare` where what is left is known to have none.
+// Sets `bare` if the remaining text is known to have no prefix or suffix.
 bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
   const std::string_view text = part->text;
   std::size_t begin = 0;
   std::size_t end = text.size();
   *bare = false;
-  std::optional<Seen> seen;  // of most lines of all of it
+  std::optional<Seen> seen;  // covers the whole text of most lines
   for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
     const std::string_view rest = text.substr(begin);
     if (!seen || rest.substr(0, kAffixBytes).end() > seen->end()) seen.emplace(*this, rest.substr(0, 2 * kAffixBytes));
@@ -369,7 +368,7 @@ bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     end -= length;
-    *bare = false;  // a prefix may also be all of a line
+    *bare = false;  // a prefix may also match a whole line
   }
   if (begin == 0 && end == text.size()) return false;
   part->logged = part->logged || begin > 0;
@@ -377,7 +376,7 @@ bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
   return true;
 }
 
-// Cleans texts that were all in `outer`.
+// Cleans texts that were all inside `outer`.
 void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const {
   SetText({}, &outer);
   for (MappedText& text : texts) {
@@ -387,7 +386,7 @@ void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, Line outer, i
   }
 }
 
-// Cleans the texts of `part`, if it is a JSON record.
+// Cleans the texts of `part` if it is a JSON record.
 bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
   if (!json.Read(part, &record) && !json.ReadAsPairs(part, &record)) return OpenArray(part, rounds, cleaned);
@@ -405,7 +404,7 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   return true;
 }
 
-// The same for an array of records.
+// Likewise for an array of records.
 bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* cleaned) const {
   if (rounds <= 0) return false;
   std::vector<MappedText> elements = JsonRecordReader::Elements(part);
@@ -415,9 +414,9 @@ bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* clea
 }
 
 void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const {
-  bool bare = false;  // of affixes
+  bool bare = false;  // has no prefix or suffix
   for (bool changed = true; changed && rounds > 0; --rounds) {
-    // First, because what follows would hurt the record's syntax.
+    // Records first, because the other steps would break their syntax.
     if (!part.goes_on && OpenRecord(part, rounds - 1, cleaned)) return;
     changed = StripControls(&part);
     if (changed || !bare) changed = StripAffixes(&part, &bare) || changed;
@@ -431,7 +430,7 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
       }
     }
     bool decoded = StripMarks(&part);
-    // A decoded quote must not end a text that stands in quotes itself, unless all quotes are encoded.
+    // A decoded quote must not end a quoted text, so decode last unless all quotes are encoded.
     const bool quotes = part.text.find_first_of("'\"") != std::string::npos;
     if (!quotes) decoded = DecodeHtml(&part) || decoded;
     std::vector<MappedText> cut;
@@ -443,7 +442,7 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
     bare = bare && !decoded;
     changed = changed || decoded;
   }
-  StripControls(&part);  // what the last round decoded
+  StripControls(&part);  // characters decoded in the last round
   if (part.time) part.open_time.clear();
   if (part.segments.empty()) part.segments = {{0, 0}};
   cleaned->lines->push_back(std::move(part));
@@ -464,7 +463,7 @@ Line LineOf(const RawLine& raw, MappedText text) {
   return line;
 }
 
-// Whether more of the last word or figure may follow.
+// Whether the last word or number may continue.
 bool EndsInWord(std::string_view bytes) {
   if (bytes.ends_with('.')) return bytes.size() > 1 && bytes[bytes.size() - 2] >= '0' && bytes[bytes.size() - 2] <= '9';
   constexpr std::string_view kEnds = " \t\r\n'\"`()[]{}<>;,!?*|";

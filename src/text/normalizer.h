@@ -1,4 +1,4 @@
-// Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see the message alone.
+// Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see only the message.
 #pragma once
 
 #include <cstddef>
@@ -17,47 +17,46 @@
 
 namespace whyoom {
 
-// Beginnings of lines that a collector cut, by reporter.
+// Incomplete lines: a collector split them, and the rest has not arrived. By stream.
 class Unfinished {
  public:
   bool empty() const { return begun_.empty(); }
 
   enum class Joined { kNot, kKept, kWhole };
 
-  // Puts `part` behind what its reporter began. kKept: it goes on, and was taken. kWhole: it now is all of the line.
-  // kNot: nothing was begun, and it does not go on.
+  // Appends `part` to its stream's incomplete line. kKept: the line is still incomplete; `part` was stored. kWhole:
+  // `part` is now the complete line. kNot: nothing was incomplete, and `part` is complete.
   Joined Join(Line* part);
 
-  // Takes out one that waits, or has waited for too many raw lines (`all`: any one).
+  // Removes and returns a line that has waited for too many raw lines, or any line if `all`.
   std::optional<Line> TakeOverdue(bool all);
 
-  // A raw line was read.
+  // Call for each raw line.
   void CountLine() { ++lines_; }
 
  private:
   struct Begun {
     Line line;
-    std::uint64_t at = 0;  // lines_ when its last piece came
+    std::uint64_t at = 0;  // lines_ when its last piece arrived
   };
   std::map<std::string, Begun> begun_;
   std::uint64_t lines_ = 0;
 };
 
-// Puts together the raw lines of a JSON record that stands on several, as `gcloud logging read --format=json` and `jq`
-// print it.
+// Joins the raw lines of a JSON record that spans several, as `gcloud logging read --format=json` and `jq` print it.
 class RecordJoiner {
  public:
   using Sink = std::function<void(const RawLine&)>;
 
-  // Takes the next raw line and hands on what is complete: the line itself, or, at the end of a record, all of the
-  // record as one raw line with line feeds in it. What began like a record and was none is handed on in the same way;
-  // nothing is lost. What the sink gets is valid only while it is called.
+  // Adds a raw line and passes completed ones to `sink`: the line itself or, at the end of a record, the record as one
+  // raw line with line feeds. Lines that turn out not to be a record are passed on unchanged. The sink's argument is
+  // valid only during the call.
   void Feed(const RawLine& raw, const Sink& sink);
 
-  // Hands on what is open. Call at the end.
+  // Passes on an incomplete record. Call at the end.
   void Flush(const Sink& sink);
 
-  // Whether a record waits for its next line.
+  // Whether a record is incomplete.
   bool open() const { return lines_ > 0; }
 
  private:
@@ -69,27 +68,26 @@ class RecordJoiner {
   std::size_t indent_ = 0;
 };
 
-// One prefix that a logger or scheduler puts before each line, or suffix behind it. Comes from rule data.
+// A prefix pattern or suffix pattern: what a logger or scheduler puts around a line. Comes from rule data.
 struct Affix {
   enum class Place { kPrefix, kSuffix };
   std::string id;
   Place place = Place::kPrefix;
-  // RE2, anchored at its place by the Normalizer. The whole match is removed. A group named `reporter`
-  // tells who printed the line; a group named `repeats` how often the line stands for others; a group named `time` when
-  // it was printed, as ParseTimestamp reads it; a group named `goes_on`, where it is not empty, that the line was cut
-  // here and goes on in the next one.
+  // RE2, anchored by the Normalizer. The whole match is removed. Groups: `reporter`, the stream that printed the line;
+  // `repeats`, the number of lines that it represents; `time`, in a form that ParseTimestamp reads; `goes_on`, not
+  // empty if the line is split here and continues in the next.
   std::string pattern;
-  // What was worked out of the pattern, so that a line can be seen to have none without it. Absent: nobody has.
+  // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
   struct Signs {
-    // What a prefix's first bytes can be, one after the other, or a suffix's last ones, the very last first.
+    // Possible values of a prefix's first bytes, or of a suffix's last bytes, last byte first.
     std::vector<ByteSet> bytes;
-    std::vector<ByteSet> needed;        // each affix has a byte of each
-    std::vector<std::string> literals;  // in lower case; each affix holds one of them, in any case; none: nothing known
+    std::vector<ByteSet> needed;        // byte sets; every match contains a byte of each
+    std::vector<std::string> literals;  // lower case; every match contains one, in any case; empty: unknown
   };
   std::optional<Signs> signs;
 };
 
-// Where loggers that write JSON objects keep the text, who wrote it, and when: JSON pointers.
+// JSON pointers to the text, the stream and the time in records of loggers that write JSON.
 struct JsonLogKeys {
   std::vector<std::string> text;
   std::vector<std::string> reporter;
@@ -98,27 +96,28 @@ struct JsonLogKeys {
 
 class Normalizer {
  public:
-  // Throws Error for a pattern that RE2 refuses.
+  // Throws Error if RE2 rejects a pattern.
   Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json);
   ~Normalizer();
 
-  // Appends to `lines` the one or more lines that `raw` holds: a JSON log record gives those of its texts,
-  // a Python repr or JSON string with escaped line breaks one for each, a progress bar written with
-  // carriage returns one for each state. In this order, and again on what results, until nothing changes (eight
-  // times at most): JSON record, escape sequences (ANSI CSI, OSC) and control characters out, prefixes and suffixes off
-  // (several nested), Markdown quoting off (leading "> ", "- ", "* ", "# "; backticks; "**"), escaped line
-  // breaks cut, HTML references decoded. Indentation after the last prefix stays. A blank line gives a Line with empty
-  // text. One raw line gives some 65,000 lines at most; the last one then holds the rest.
-  // A raw line with line feeds in it is a JSON record, see RecordJoiner, or else its lines.
+  // Appends the cleaned lines of `raw` to `lines`: one for each text of a JSON log record, for each part between
+  // escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
-  // A line that its collector cut (CRI's "P" lines, Docker's pieces of 16 KiB) is kept in `unfinished` until its rest
-  // comes, and then cleaned as one.
+  // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
+  // JSON record; remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes and suffixes (several
+  // nested); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at escaped line breaks;
+  // decode HTML references. Indentation after the last prefix is kept. A blank line yields a Line with empty text. One
+  // raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with line feeds is a JSON
+  // record (see RecordJoiner), or else its lines.
+  //
+  // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
+  // rest arrives, then cleaned as a whole.
   void Normalize(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const;
 
-  // Cleans what is still unfinished. Call at the end.
+  // Cleans the lines that are still incomplete. Call at the end.
   void Finish(Unfinished* unfinished, std::vector<Line>* lines) const;
 
-  // The same for a raw line that stands alone.
+  // Likewise for a single raw line.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:

@@ -1,4 +1,4 @@
-// Arithmetic that hostile figures cannot break.
+// Arithmetic that is safe with hostile figures.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace whyoom {
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Of a text that is nothing but digits; nullopt also where 64 bits do not hold it.
+// Parses a text of digits only; nullopt otherwise or if it exceeds 64 bits.
 inline std::optional<std::uint64_t> WholeNumber(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// Of "2/8"; nullopt where one of them is none.
+// Parses "2/8"; nullopt if either part is not a whole number.
 inline std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoWholeNumbers(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -29,16 +29,16 @@ inline std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoWholeNumbers(st
   return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
 }
 
-// The sum, or the largest number there is. Of numbers that are not negative.
+// The sum of two non-negative numbers, or the largest number if it overflows.
 template <typename Integer>
 constexpr Integer AddBounded(Integer a, Integer b) {
   Integer sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Integer>::max() : sum;
 }
 
-inline constexpr double kMostBytes = 9.0e18;  // that 64 bits hold
+inline constexpr double kMostBytes = 9.0e18;  // fits into 64 bits
 
-// A figure that was computed, as bytes; beyond the most it comes to that.
+// Converts a computed figure to bytes, clamped to ±kMostBytes.
 inline std::int64_t WholeBytes(double bytes) {
   return static_cast<std::int64_t>(std::clamp(bytes, -kMostBytes, kMostBytes));
 }

@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::string_view kUnits = "BKMGTPE";  // each 1024 times the one before
+constexpr std::string_view kUnits = "BKMGTPE";  // each is 1024 times the previous one
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
@@ -23,7 +23,7 @@ std::string_view TakeDigits(std::string_view* text) {
   return digits;
 }
 
-// Digits with or without thousands commas; false if they are wrong. Saturates at kMax.
+// Reads digits with or without thousands commas; returns false if they are malformed. Saturates at kMax.
 bool TakeWhole(std::string_view* text, std::int64_t* whole) {
   std::string digits(TakeDigits(text));
   if (digits.empty()) return false;
@@ -43,14 +43,14 @@ bool TakeWhole(std::string_view* text, std::int64_t* whole) {
 long double Fraction(std::string_view digits) {
   long double value = 0;
   long double place = 1;
-  for (const char digit : digits.substr(0, 24)) {  // more say nothing about a byte
+  for (const char digit : digits.substr(0, 24)) {  // more digits do not affect a byte
     place /= 10;
     value += place * (digit - '0');
   }
   return value;
 }
 
-// "", "B", "K", "KB", "KiB", "Ki", "kB" (which is Linux's KiB), "bytes"; nullopt for anything else.
+// Accepts "", "B", "K", "KB", "KiB", "Ki", "kB" (KiB in Linux), "bytes"; returns nullopt for anything else.
 std::optional<std::int64_t> UnitBytes(std::string_view unit) {
   if (unit.empty() || unit == "byte" || unit == "bytes") return 1;
   if (unit == "kB") return 1024;
@@ -99,20 +99,20 @@ bool EndsInUnit(std::string_view text) {
 }
 
 std::string FormatSize(std::int64_t bytes) {
-  // Unsigned, because the smallest int64 has no positive twin.
+  // Unsigned, because the smallest int64 has no positive counterpart.
   const std::uint64_t magnitude = bytes < 0 ? -static_cast<std::uint64_t>(bytes) : static_cast<std::uint64_t>(bytes);
   const std::string sign = bytes < 0 ? "-" : "";
   if (magnitude < 1024) return sign + std::to_string(magnitude) + " B";
   std::size_t unit = 1;
   double value = static_cast<double>(magnitude) / 1024;
-  // Three digits before the point at most: 1000 MiB are 0.98 GiB.
+  // At most three digits before the point: 1000 MiB is 0.98 GiB.
   while (unit + 1 < kUnits.size() && value >= (unit == 1 ? 999.95 : 999.995)) {
     value /= 1024;
     ++unit;
   }
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed,
-                                 unit == 1 ? 1 : 2);  // to_chars, because printf asks the locale
+                                 unit == 1 ? 1 : 2);  // not printf, which depends on the locale
   return sign + std::string(digits.data(), end.ptr) + " " + kUnits[unit] + "iB";
 }
 

@@ -1,4 +1,4 @@
-// How expressions are compiled.
+// Options for RE2.
 #pragma once
 
 #include <re2/re2.h>
@@ -9,10 +9,9 @@
 
 namespace whyoom {
 
-// For the expression to look in UTF-8. Where it finds in a text what it finds in the text's bytes, each taken for a
-// character, since it names none beyond ASCII, it is compiled for bytes: of these RE2 makes a small part of the
-// program, since "any character" is not a dozen ranges of them. Only a counted repetition of any character ends sooner.
-// RE2 says nothing of faults.
+// Compiles an expression for bytes (Latin-1) if it mentions only ASCII, since it then matches the same in UTF-8. The
+// compiled program is much smaller because "any character" is one range instead of a dozen. Only a counted repetition
+// of any character differs: it counts bytes and ends sooner. RE2 logs no errors.
 inline re2::RE2::Options RegexOptions(std::string_view regex) {
   constexpr std::array<std::string_view, 4> kBeyond = {"\\p", "\\P", "\\x", "\\C"};
   const bool ascii =
@@ -26,8 +25,8 @@ inline re2::RE2::Options RegexOptions(std::string_view regex) {
   return options;
 }
 
-// An expression that is written in code, compiled so. Who counts any characters, as in [^)]{0,80}, and means characters
-// takes RE2 itself.
+// A regular expression in code, compiled with RegexOptions. Use RE2 directly if a counted repetition such as [^)]{0,80}
+// must count characters.
 class Regex : public re2::RE2 {
  public:
   explicit Regex(std::string_view regex) : RE2(regex, RegexOptions(regex)) {}

@@ -15,7 +15,7 @@
 namespace whyoom {
 namespace {
 
-// A text without a match of this contains no secret. It spares most texts the expressions below.
+// A text that does not match this contains no secret; most texts skip the expressions below.
 constexpr std::string_view kHint =
     R"((?i)pass|pwd|secret|token|key|credential|auth|cookie|session|bearer|private|://|[?&]sig|gh[a-z]_|github_pat_)"
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
@@ -23,18 +23,18 @@ constexpr std::string_view kHint =
 
 // Group 1 is the secret.
 constexpr std::string_view kForms[] = {
-    // Tokens with a form of their own. The forms are those that the services document and that secret scanners look for
-    // (docs.github.com, "Supported secret scanning patterns"; gitleaks' default rules).
+    // Tokens of a known form, as the services and secret scanners document them (docs.github.com, "Supported secret
+    // scanning patterns"; gitleaks' default rules).
     R"(\b(gh[oprsu]_[A-Za-z0-9]{10,}|github_pat_\w{10,})"                           // GitHub
     R"(|gl(?:pat|ptt|dt|rt|rtr|cbt|soat|ft|imt|agent)-[\w-]{10,})"                  // GitLab
-    R"(|hf_[A-Za-z]{30,})"                                                          // Hugging Face, without a digit
+    R"(|hf_[A-Za-z]{30,})"                                                          // Hugging Face; without digits
     R"(|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,})"                                      // AWS access key ids
     R"(|AIza[\w-]{20,}|ya29\.[\w.-]{10,}|GOCSPX-[\w-]{10,})"                        // Google
     R"(|xox[abeoprs]-[\w-]{8,}|xapp-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+)"  // Slack
     R"(|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3})"                                  // JSON web tokens
     R"(|wandb_v1_\w{10,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dckr_pat_[\w-]{20,}|dapi[0-9a-f]{32})"
     R"(|[sr]k_(?:live|test)_\w{10,}|SG\.[\w-]{16,}\.[\w-]{16,}|gsk_\w{30,}|nvapi-[\w-]{30,}|hvs\.[\w-]{20,}))",
-    // A private key in PEM (RFC 7468), the password of a URL (RFC 3986), and what signed URLs carry (Google Cloud
+    // Private keys in PEM (RFC 7468), passwords in URLs (RFC 3986), and signatures of signed URLs (Google Cloud
     // Storage, AWS, Azure).
     R"((?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|\z))",
     R"(://[^\s/?#@:'"<>]*:([^\s/?#'"<>]+)@)",
@@ -48,7 +48,7 @@ constexpr std::string_view kForms[] = {
     R"([\s,]*['"]?\bvalue['"]?\s*[:=]\s*['"]?([^\s'",}]+))",
 };
 
-// The same, for values that look random: "sk-learn" and "hf_model" are none.
+// The same, for values that must look random: "sk-learn" and "hf_model" are not secrets.
 constexpr std::string_view kMixedForms[] = {
     R"(\b(hf_[A-Za-z0-9]{10,}|sk-[\w-]{12,}))",
     R"(://([^\s/?#@:'"<>]{10,})@)",
@@ -56,14 +56,14 @@ constexpr std::string_view kMixedForms[] = {
     R"((?i)[?&](?:amp;)?key=([^&\s'"<>#]{16,}))",
 };
 
-// A name that contains a word for a secret: what stands before the word, the word, what stands behind it.
+// A name that contains a word for a secret. Groups: the text before the word, the word, the text after it.
 constexpr std::string_view kName =
     R"((?i)([\w.-]*)((?:api|access|secret|private|session|account|auth|encryption|signing|license|shared|master|storage)"
     R"(|ssh|deploy|webhook|consumer)[ _-]?keys?(?:[_-]?id)?|session[_-]?id|passphrase|passwords?|passwd|pwd|secrets?)"
     R"(|(?:db|user|root|admin|smtp|redis|mysql|pg|sql)[_-]?pass|shared[_-]?access[_-]?signature)"
     R"(|token|credentials?|authorization|auth|cookies?)([\w.-]*))";
 
-// Names of text and arrays that contain the word token: "eos_token", "tokens per token".
+// Text before "token" in names about text and arrays: "eos_token", "tokens per token".
 constexpr std::string_view kTokenOfText =
     R"((?i)(?:^|.*[_.-])(?:pad|eos|bos|unk|sep|cls|mask|stop|start|end|next|prev|previous|last|first|per|max|min|num|n)"
     R"(|image|audio|video|vision|special|new|prompt|input|output|decode|decoded|generated|draft|extra|current|each)"
@@ -77,7 +77,7 @@ bool Matches(std::string_view text, const Regex& regex) {
   return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), regex);
 }
 
-// Whether letters of both cases or letters and digits are mixed, as in what a generator made.
+// Whether the value mixes lower case, upper case or digits, as generated values do.
 bool IsMixed(std::string_view value) {
   const auto has = [&](auto is) { return std::any_of(value.begin(), value.end(), is); };
   const int kinds = static_cast<int>(has([](unsigned char c) { return std::islower(c) != 0; })) +
@@ -86,7 +86,7 @@ bool IsMixed(std::string_view value) {
   return kinds >= 2;
 }
 
-// A value that may be a secret though its name alone does not say so.
+// Whether a value may be a secret although its name is not conclusive.
 bool LooksRandom(std::string_view value, std::size_t least) {
   static const Regex plain(R"([\w+/=.~:@!#$^*-]+)");
   static const Regex measure(R"([+-]?[\d.,]+(?:e[+-]?\d+)?[a-zA-Z%/]{0,5})");
@@ -95,23 +95,23 @@ bool LooksRandom(std::string_view value, std::size_t least) {
          !Matches(value, capitalized);
 }
 
-// Enough of a value to decide whether it is a secret, so that many long ones take no longer than the text is long.
+// Enough of a value to decide whether it is a secret; bounds the time for many long values.
 constexpr std::size_t kLookedAt = 1024;
 constexpr std::size_t kMostBackslashes = 32;
 
-// Also where a limit cut the mask: "**…".
+// Accepts a mask that a limit truncated: "**…".
 bool IsMasked(std::string_view value) {
   const std::size_t behind = std::min(value.find_first_not_of('*'), value.size());
   return value.starts_with(kMasked) || behind == value.size() || (behind > 0 && value.substr(behind) == "…");
 }
 
-// What stands between a name and its value: "=", ": ", "\": \"", of an option also a blank, of a list "', '".
+// The separator between a name and its value: "=", ": ", "\": \""; for an option also a blank, for a list "', '".
 struct ValueJoint {
-  std::size_t end = 0;     // where the value begins
-  std::string_view quote;  // that it is in, with the backslashes before it
+  std::size_t end = 0;     // offset of the value
+  std::string_view quote;  // the value's opening quote, with preceding backslashes
   bool tight = false;      // "=" without blanks
   bool option = false;     // the name is an option, such as --token
-  bool scheme = false;     // "Bearer " or the like stands before the value
+  bool scheme = false;     // the value follows "Bearer " or the like
 };
 
 class SecretValues {
@@ -142,13 +142,13 @@ class SecretValues {
   }
 
  private:
-  // What follows the word within the name begins a part of its own: "secret_name", "apiKeyId", not "tokens", "author".
+  // Whether the word is a complete part of the name: "secret_name", "apiKeyId", but not "tokens", "author".
   bool IsName() const {
     if (behind_.empty() || behind_.front() == '_' || behind_.front() == '-' || behind_.front() == '.') return true;
     return IsDigit(behind_.front()) || std::isupper(static_cast<unsigned char>(behind_.front())) != 0;
   }
 
-  // The name itself is a secret's, rather than of something about it: "token_2", not "token_embedding".
+  // Whether the name denotes the secret itself rather than something about it: "token_2", not "token_embedding".
   bool IsWhole() const {
     return std::all_of(behind_.begin(), behind_.end(), [](char c) { return !IsLetter(c); });
   }
@@ -163,14 +163,14 @@ class SecretValues {
     return at;
   }
 
-  // The quote at `at`, with the backslashes before it; empty where there is none.
+  // The quote at `at` with the backslashes before it; empty if there is none.
   std::string_view QuoteAt(std::size_t at) const {
     std::size_t end = at;
     while (end < text_.size() && text_[end] == '\\' && end - at < kMostBackslashes) ++end;
     return end < text_.size() && IsQuoteMark(text_[end]) ? text_.substr(at, end + 1 - at) : std::string_view();
   }
 
-  // The length of an equals sign that JSON escaped, or of a full-width one, at `at`; 0 if there is none.
+  // Length of a JSON-escaped or full-width equals sign at `at`; 0 if there is none.
   std::size_t OtherEqualsSign(std::size_t at) const {
     for (const std::string_view sign : {"\\u003d", "\\u003D", "＝"}) {
       if (text_.substr(at).starts_with(sign)) return sign.size();
@@ -209,14 +209,14 @@ class SecretValues {
     return joint;
   }
 
-  // Behind "Bearer " and the like, which say what the value is for.
+  // Offset after "Bearer " and the like.
   std::size_t PastScheme(std::size_t at) const {
     static const Regex scheme(R"((?i)(?:bearer|basic|token|digest|negotiate|apikey|key)\s+)");
     re2::StringPiece rest(text_.data() + at, text_.size() - at);
     return IsOfLogin() && re2::RE2::Consume(&rest, scheme) ? text_.size() - rest.size() : at;
   }
 
-  // Within the next `most` bytes.
+  // The value's range, limited to `most` bytes.
   TextRange ValueAt(const ValueJoint& joint, std::size_t most) const {
     const std::string_view text = text_.substr(0, most < text_.size() - joint.end ? joint.end + most : text_.size());
     if (!joint.quote.empty()) return {joint.end, EndOfQuoted(text, joint)};
@@ -241,7 +241,7 @@ class SecretValues {
     if (c == '&' || c == '#') return in_url;
     if (c == '\\') return !QuoteAt(at).empty() || text_.substr(at, 2) == "\\n";
     if (c != ',') return false;
-    // A comma ends it where another name follows.
+    // A comma ends the value if another name follows.
     static const Regex name(R"(\s*(?:$|["'{\[]|[A-Za-z_][\w.-]*\s*[=:]|\s))");
     re2::StringPiece rest(text_.data() + at + 1, text_.size() - at - 1);
     return re2::RE2::Consume(&rest, name);
@@ -285,14 +285,14 @@ class SecretValues {
     return Matches(value, nothing);
   }
 
-  // A variable, a hole of a template, an object or a list rather than a value.
+  // Whether the value is a variable, a template placeholder, an object or a list.
   static bool IsReference(std::string_view value, const ValueJoint& joint) {
     static const Regex quoted(R"((?s)\$[A-Z_{(].*|\{.*\}|<[^<>]*>|%[sdr(].*|\[[A-Za-z_]*\])");
     static const Regex bare(R"((?s)\$[A-Z_{(].*|[{[<(].*|%[sdr(].*|[a-z]\w*\[.*)");
     return Matches(value, joint.quote.empty() ? bare : quoted);
   }
 
-  // A file or an address that contains the secret, rather than the secret.
+  // Whether the value is a file or URL that contains the secret.
   bool IsPath(std::string_view value) const {
     static const Regex path(R"((?:~|\.{0,2})/[\w.@+/-]*|[a-z][a-z0-9+.-]*://.*)");
     if (word_.starts_with("pass") || !Matches(value, path)) return false;
@@ -303,7 +303,7 @@ class SecretValues {
            std::count(value.begin(), value.end(), '/') >= 3;
   }
 
-  // Source code: "token=self.token", "api_key = os.environ[…".
+  // Whether the value is source code: "token=self.token", "api_key = os.environ[…".
   bool IsCode(std::string_view value, const ValueJoint& joint) const {
     if (!joint.quote.empty()) return false;
     static const Regex call(R"([A-Za-z_][\w.]*[(\[].*)");
@@ -332,7 +332,7 @@ void FindForms(std::string_view text, const Regex& regex, bool mixed, std::vecto
   }
 }
 
-// In order, those that overlap joined.
+// Sorts the ranges and merges overlapping ones.
 void JoinRanges(std::vector<TextRange>* ranges) {
   std::sort(ranges->begin(), ranges->end(), [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
   std::vector<TextRange> joined;

@@ -20,7 +20,7 @@ constexpr std::int64_t kDay = 24 * 60 * kMinute;
 
 using ThreeNumbers = std::array<int, 3>;
 
-// Microseconds from 1970 to the begin of a day; nullopt if no calendar has it.
+// Microseconds from 1970 to the start of a day; nullopt if the date does not exist.
 std::optional<std::int64_t> DayOf(int year, int month, int day) {
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
@@ -28,7 +28,7 @@ std::optional<std::int64_t> DayOf(int year, int month, int day) {
   return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
 }
 
-// Reads a stamp from left to right. Regular expressions would be slower, and a line near a hit may have several stamps.
+// Reads a timestamp from left to right. Faster than regular expressions; a line near a hit may have several timestamps.
 class StampReader {
  public:
   explicit StampReader(std::string_view text) : rest_(text) {}
@@ -47,8 +47,8 @@ class StampReader {
     return true;
   }
 
-  // Reads what `format` describes, or nothing: a digit stands for a number of so many digits, "M" for the name of a
-  // month, any other character for itself.
+  // Reads text of the form `format`, or nothing. A digit is a number of that many digits, "M" a month's name; any other
+  // character matches itself.
   std::optional<ThreeNumbers> Scan(std::string_view format) {
     ThreeNumbers numbers = {};
     std::string_view rest = rest_;
@@ -67,7 +67,7 @@ class StampReader {
     return numbers;
   }
 
-  // "T12:00:00.123456", in microseconds of the day.
+  // Reads "T12:00:00.123456"; returns microseconds of the day.
   std::optional<std::int64_t> Clock() {
     if (!TakeOneOf("T ,")) return std::nullopt;
     TakeOneOf(" ");
@@ -78,12 +78,12 @@ class StampReader {
     return (hour * 60 + minute) * kMinute + second * kSecond + FractionBehind(".,:");
   }
 
-  // Microseconds of the digits behind one of `marks`; 0, and nothing read, if there are none.
+  // Reads digits after one of `marks` as microseconds; reads nothing and returns 0 if there are none.
   std::int64_t FractionBehind(std::string_view marks) {
     return rest_.size() > 1 && IsDigit(rest_[1]) && TakeOneOf(marks) ? Fraction() : 0;
   }
 
-  // Microseconds of a fraction of a second: nine digits at most, a tenth of a second first.
+  // Reads up to nine digits of a fraction of a second as microseconds.
   std::int64_t Fraction() {
     std::int64_t unit = kSecond;
     std::int64_t fraction = 0;
@@ -95,7 +95,8 @@ class StampReader {
     return fraction;
   }
 
-  // "Z", "UTC", "GMT" or "+01:00" as minutes before UTC; nullopt, and nothing read but a blank, if there is none.
+  // Reads "Z", "UTC", "GMT" or "+01:00"; returns the zone's offset in minutes, to be subtracted for UTC. Without a
+  // zone, reads at most a blank and returns nullopt.
   std::optional<std::int64_t> Zone() {
     TakeOneOf(" ");
     if (TakeWord("Z") || TakeWord("UTC") || TakeWord("GMT")) return 0;
@@ -127,7 +128,7 @@ class StampReader {
   std::string_view rest_;
 };
 
-// Seconds since 1970 have had ten digits since 2001, and will until 2286; finer units have their digits behind these.
+// Seconds since 1970 have ten digits from 2001 to 2286; finer units append digits to them.
 std::optional<Timestamp> ParseEpoch(std::string_view text) {
   constexpr std::size_t kSecondsDigits = 10;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -181,7 +182,7 @@ std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timesta
       std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
   const int this_year = static_cast<int>(about.year());
   for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
-  // Half a year off another year would be nearer, were the day in it: a leap day is not.
+  // A greater distance means that the nearest year lacks the day: it is a leap day.
   constexpr std::int64_t kMostDays = 184;
   return nearest && distance(nearest->microseconds) > kMostDays * kDay ? std::nullopt : nearest;
 }

@@ -11,7 +11,7 @@ struct Range {
   char32_t last;
 };
 
-// Unicode 14, joined over unassigned code points; small scripts that no log of ours is written in are left out.
+// Unicode 14, merged over unassigned code points; omits small scripts that are unlikely in logs.
 constexpr Range kCombining[] = {
     {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x5BF, 0x5BF},     {0x5C1, 0x5C2},     {0x610, 0x61A},
     {0x64B, 0x65F},   {0x670, 0x670},   {0x6D6, 0x6DC},   {0x93C, 0x93C},     {0x941, 0x948},     {0x94D, 0x94D},
@@ -54,8 +54,8 @@ bool IsBidiControl(char32_t code) {
 
 bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
 
-// Shows nothing and so can hide text from whoever reads it: Unicode's Default_Ignorable_Code_Point without the joiners
-// (U+034F, U+200C, U+200D) and the sixteen variation selectors that scripts and emoji are written with.
+// Invisible characters, which can hide text: Unicode's Default_Ignorable_Code_Point without the joiners (U+034F,
+// U+200C, U+200D) and the sixteen variation selectors, which scripts and emoji need.
 constexpr Range kInvisible[] = {
     {0xAD, 0xAD},     {0x61C, 0x61C},     {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
     {0x200B, 0x200B}, {0x2060, 0x206F},   {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
@@ -72,7 +72,7 @@ CodePoint DecodeUtf8(std::string_view bytes, std::size_t at) {
   if (lead < 0x80) return {lead, 1, true};
   if (lead < 0xC2 || lead > 0xF4) return {};
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte's range keeps out overlong forms, surrogates and what is past U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   char32_t code = lead & (0x7Fu >> length);

@@ -25,7 +25,7 @@ TEST_CASE("a change that no example shows is unnoticed, also beside logs that ha
     INFO(result.out << result.err);
     CHECK(result.exit_status == 1);
     CHECK(result.out.find("pattern") != std::string::npos);
-    CHECK(result.out.find(" 0 unnoticed") == std::string::npos);
+    CHECK(result.out.find(" 0 undetected") == std::string::npos);
   }
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a change of the rules that changes what is said of two runs is notice
   const auto unnoticed = [&](const std::string& corpus) {
     const ProcessResult result = RunProcess({WHYOOM_MUTATE, file, "--only", "condition", "--corpus", corpus});
     INFO(result.out << result.err);
-    const std::size_t at = result.out.find(" unnoticed", result.out.rfind("\nall"));
+    const std::size_t at = result.out.find(" undetected", result.out.rfind("\nall"));
     REQUIRE(at != std::string::npos);
     return std::stoi(result.out.substr(result.out.rfind(',', at) + 1));
   };

@@ -124,7 +124,7 @@ TEST_CASE("what no rule can be made of is said in a sentence", "[cli]") {
     CHECK(result.out.empty());
     return result.err;
   };
-  CHECK(Holds(error(log + ":1"), "no rule can be made of this message"));
+  CHECK(Holds(error(log + ":1"), "cannot make a rule from this message"));
   CHECK(Holds(error(log + ":2"), "line 2 of"));
   CHECK(Holds(error(log + ":9"), "has 4 lines, and no line 9"));
   CHECK(Holds(error(log), "names no line of a log"));

@@ -30,7 +30,7 @@ TEST_CASE("--version says what was built from what", "[cli]") {
   const auto tool = nlohmann::json::parse(RunWhyoom({"--format", "json", empty}).out)["tool"];
   REQUIRE(lines.size() >= 5);
   CHECK(lines.front() == "whyoom " + tool["version"].get<std::string>());
-  CHECK(Matches(lines[1], "commit     ([0-9a-f]{40}(, changed)?|not known: .*)"));
+  CHECK(Matches(lines[1], "commit     ([0-9a-f]{40}(, changed)?|unknown: .*)"));
   CHECK(Matches(lines[2],
                 "built by   (GNU|Clang|AppleClang) [0-9.]+, [A-Za-z]+ [a-z0-9_]+, "
                 "(static|libraries of this system)"));

@@ -1,5 +1,5 @@
-// What is known about failures stands in the rule data and nowhere else: no string of the program is an id of it, and
-// none of those below the printers tells anybody what happened, what to do or why.
+// Knowledge about failures belongs to the rule data: no string in the program is an id of it, and no string below the
+// printers explains a failure, its cause or a remedy.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -21,9 +21,8 @@ namespace TEST_FILE {
 namespace fs = std::filesystem;
 
 struct Literal {
-  std::string text;  // as written, pieces that follow each other put together
-  std::string
-      statement;  // what stands before it, without blanks, from the end of the last statement or brace of a block on
+  std::string text;       // as written; adjacent literals are concatenated
+  std::string statement;  // the preceding text without blanks, from the last statement or block brace on
   std::size_t line = 0;
 };
 
@@ -33,12 +32,12 @@ std::size_t EndOfQuoted(const std::string& code, std::size_t begin) {
   return end;
 }
 
-// Those of a source file, comments left out.
+// The literals of a source file, except those in comments.
 std::vector<Literal> Literals(const std::string& code) {
   std::vector<Literal> literals;
   std::size_t line = 1;
   std::string statement;
-  bool goes_on = false;  // nothing but blanks since the last literal
+  bool goes_on = false;  // only blanks since the last literal
   const auto add = [&](const std::string& text) {
     if (goes_on) {
       literals.back().text += text;
@@ -66,7 +65,7 @@ std::vector<Literal> Literals(const std::string& code) {
       goes_on = false;
     } else if (std::isspace(static_cast<unsigned char>(code[i])) == 0) {
       goes_on = false;
-      const bool at_end = i + 1 == code.size() || code[i + 1] == '\n';  // else a brace is a value's
+      const bool at_end = i + 1 == code.size() || code[i + 1] == '\n';  // otherwise the brace belongs to a value
       const bool ends = code[i] == ';' || (at_end && (code[i] == '{' || code[i] == '}'));
       statement = ends ? "" : statement + code[i];
     }
@@ -77,7 +76,7 @@ std::vector<Literal> Literals(const std::string& code) {
   return literals;
 }
 
-// Room and file name of each source file, with its text.
+// The text of each source file, by layer and file name.
 std::map<std::string, std::string> Sources() {
   std::map<std::string, std::string> sources;
   const fs::path root = fs::path(WHYOOM_SOURCE_DIR) / "src";
@@ -102,37 +101,37 @@ std::set<std::string> IdsOfKnowledge() {
   return ids;
 }
 
-// Three words of prose one after another.
+// Whether three consecutive words are prose.
 bool IsProse(const std::string& text) {
   static const std::regex words(R"([a-z']{2,}[,:;]? [a-z']+[,:;]? [a-z']{2,})");
   static const std::regex pattern(R"(\\[sdbw(]|\[\^)");
   return std::regex_search(text, words) && !std::regex_search(text, pattern);
 }
 
-// What a user is told of an input that cannot be read is about the input, not about the failure.
+// A problem with an input is not about the failure, so it is allowed.
 bool IsOfProblem(const std::string& statement) {
   static const std::regex problem(R"([Pp]roblem|(?:Tell|Refuse|Note)\(|throwError\(|->what|\.what)");
   return std::regex_search(statement, problem);
 }
 
 bool IsBelowPrinters(const std::string& path) {
-  static constexpr std::array<std::string_view, 5> kRooms = {"diagnose/", "compare/", "program/", "read/", "facts/"};
-  return std::any_of(kRooms.begin(), kRooms.end(), [&](std::string_view room) { return path.starts_with(room); });
+  static constexpr std::array<std::string_view, 5> kLayers = {"diagnose/", "compare/", "program/", "read/", "facts/"};
+  return std::any_of(kLayers.begin(), kLayers.end(), [&](std::string_view layer) { return path.starts_with(layer); });
 }
 
 struct Exception {
   std::string file;
-  std::string text;  // what the literal begins with
+  std::string text;  // start of the literal
   std::string why;
 };
 
 const std::vector<Exception> kIds = {
-    {"facts/array_shape.h", "bf16", "the element type, which the remedy is named after"},
+    {"facts/array_shape.h", "bf16", "the element type; the remedy has the same name"},
 };
 
-const std::string kOfFiles = "what is wrong with the files of a dump: it becomes a Problem";
-const std::string kOfExamples = "what is wrong with an example of a rule: `rules test` prints it";
-const std::string kPrinted = "what a compiler or Python prints, to be found again";
+const std::string kOfFiles = "a fault of the files of a dump, reported as a Problem";
+const std::string kOfExamples = "a fault of an example of a rule, printed by `rules test`";
+const std::string kPrinted = "text to search for, printed by a compiler or Python";
 
 const std::vector<Exception> kProse = {
     {"program/dump_files.cc", "cut short or damaged: ", kOfFiles},
@@ -182,7 +181,7 @@ std::vector<std::string> Prose(const std::string& file, const std::string& code)
   return found;
 }
 
-TEST_CASE("no string of the program is a remedy, a framework, a chip or a failure", "[layering]") {
+TEST_CASE("no string of the program is an id of a remedy, framework, chip or failure", "[layering]") {
   const std::set<std::string> ids = IdsOfKnowledge();
   REQUIRE(ids.size() > 60);
   const std::map<std::string, std::string> sources = Sources();
@@ -190,13 +189,13 @@ TEST_CASE("no string of the program is a remedy, a framework, a chip or a failur
   for (const auto& [file, code] : sources) CHECK(Ids(file, code, ids) == std::vector<std::string>());
 }
 
-TEST_CASE("below the printers nothing is told but what is wrong with an input", "[layering]") {
+TEST_CASE("strings below the printers only describe problems with inputs", "[layering]") {
   for (const auto& [file, code] : Sources()) {
     if (IsBelowPrinters(file)) CHECK(Prose(file, code) == std::vector<std::string>());
   }
 }
 
-TEST_CASE("what is allowed all the same is there", "[layering]") {
+TEST_CASE("every exception is still needed", "[layering]") {
   const std::map<std::string, std::string> sources = Sources();
   for (const std::vector<Exception>* exceptions : {&kIds, &kProse}) {
     for (const Exception& one : *exceptions) {
@@ -210,7 +209,7 @@ TEST_CASE("what is allowed all the same is there", "[layering]") {
   }
 }
 
-TEST_CASE("the check for knowledge sees what it must", "[layering]") {
+TEST_CASE("the check for knowledge detects ids and prose", "[layering]") {
   const std::set<std::string> ids = {"donate_buffers", "vllm"};
   CHECK(Ids("a.cc", "int a; // \"vllm\"\nf(\"donate_\"\n  \"buffers\");\n", ids) ==
         std::vector<std::string>{"a.cc:2: donate_buffers"});

@@ -1,5 +1,5 @@
-// The rooms of src/README.md: each may include only what stands on a lower floor, so that no circle can be, and only
-// cli touches the process.
+// The layers of src/README.md: a directory may include only lower layers, which prevents cycles, and only cli uses the
+// process.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,15 +14,15 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-// From the top. Those of one floor do not know each other.
-const std::vector<std::vector<std::string>> kFloors = {
+// Top layer first. Directories of one layer may not include each other.
+const std::vector<std::vector<std::string>> kLayers = {
     {"cli"}, {"report"}, {"diagnose"}, {"compare"}, {"read", "program"}, {"facts"}, {"rules"}, {"text"}, {"input"}};
 
-std::size_t FloorOf(const std::string& room) {
-  const auto floor = std::find_if(kFloors.begin(), kFloors.end(), [&](const std::vector<std::string>& rooms) {
-    return std::find(rooms.begin(), rooms.end(), room) != rooms.end();
+std::size_t LayerOf(const std::string& layer) {
+  const auto position = std::find_if(kLayers.begin(), kLayers.end(), [&](const std::vector<std::string>& layers) {
+    return std::find(layers.begin(), layers.end(), layer) != layers.end();
   });
-  return static_cast<std::size_t>(floor - kFloors.begin());
+  return static_cast<std::size_t>(position - kLayers.begin());
 }
 
 std::string ReadFile(const fs::path& path) {
@@ -41,44 +41,44 @@ std::vector<fs::path> Sources() {
   return files;
 }
 
-// What one source file does that its room may not.
-std::vector<std::string> Violations(const std::string& room, const std::string& text) {
+// The violations of one source file.
+std::vector<std::string> Violations(const std::string& layer, const std::string& text) {
   std::vector<std::string> violations;
   static const std::regex include(R"re(#include "(\w+)/([^"]+)")re");
   for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match) {
     const std::string other = (*match)[1];
-    const std::size_t floor = FloorOf(other);
-    if (floor == kFloors.size()) {
-      violations.push_back("unknown room " + other);
-    } else if (other != room && floor <= FloorOf(room)) {
-      violations.push_back(room + " includes " + other);
-    } else if (other == "program" && room != "program" && (*match)[2] != "xla_dump.h" && (*match)[2] != "listed.h") {
-      violations.push_back(room + " includes program/" + (*match)[2].str());
+    const std::size_t position = LayerOf(other);
+    if (position == kLayers.size()) {
+      violations.push_back("unknown layer " + other);
+    } else if (other != layer && position <= LayerOf(layer)) {
+      violations.push_back(layer + " includes " + other);
+    } else if (other == "program" && layer != "program" && (*match)[2] != "xla_dump.h" && (*match)[2] != "listed.h") {
+      violations.push_back(layer + " includes program/" + (*match)[2].str());
     }
   }
   static const std::regex process(R"re(\bstd::(cout|cerr|exit|getenv|signal)\b|\b(printf|isatty|getenv)\()re");
   std::smatch found;
-  if (room != "cli" && std::regex_search(text, found, process)) violations.push_back(room + " uses " + found.str());
+  if (layer != "cli" && std::regex_search(text, found, process)) violations.push_back(layer + " uses " + found.str());
   return violations;
 }
 
-TEST_CASE("includes point one way and only cli touches the process", "[layering][slow]") {
+TEST_CASE("includes point downwards and only cli uses the process", "[layering][slow]") {
   const std::vector<fs::path> sources = Sources();
   REQUIRE(sources.size() > 20);
   for (const fs::path& path : sources) {
-    const std::string room = fs::relative(path, fs::path(WHYOOM_SOURCE_DIR) / "src").begin()->string();
+    const std::string layer = fs::relative(path, fs::path(WHYOOM_SOURCE_DIR) / "src").begin()->string();
     INFO(path);
-    REQUIRE(FloorOf(room) < kFloors.size());
-    CHECK(Violations(room, ReadFile(path)) == std::vector<std::string>());
+    REQUIRE(LayerOf(layer) < kLayers.size());
+    CHECK(Violations(layer, ReadFile(path)) == std::vector<std::string>());
   }
 }
 
-TEST_CASE("the layering check itself sees what it must", "[layering]") {
+TEST_CASE("the layering check detects violations", "[layering]") {
   CHECK(Violations("input", "#include \"text/line.h\"\n") == std::vector<std::string>{"input includes text"});
   CHECK(Violations("report", "#include \"diagnose/finding.h\"\n").empty());
   CHECK(Violations("rules", "std::cerr << 1;\n").size() == 1);
   CHECK(Violations("cli", "std::getenv(\"TERM\");\n").empty());
-  CHECK(Violations("text", "#include \"util/strings.h\"\n") == std::vector<std::string>{"unknown room util"});
+  CHECK(Violations("text", "#include \"util/strings.h\"\n") == std::vector<std::string>{"unknown layer util"});
   CHECK(Violations("compare", "#include \"diagnose/finding.h\"\n") ==
         std::vector<std::string>{"compare includes diagnose"});
   CHECK(Violations("read", "#include \"read/session.h\"\n").empty());

@@ -1,6 +1,6 @@
-// Changes the rules in one place after the other and lists the changes that no example notices:
+// Mutation testing of the rules: changes them in one place at a time and lists the changes that no example detects.
 //   whyoom_mutate [--corpus DIR] [--only TEXT] [--sample N] [--seed N] [--at-least PERCENT] [-j N] [FILE|DIR ...]
-// Without files the built-in rules are changed. Exit status 1 if fewer than PERCENT of the changes are noticed.
+// Without files, changes the built-in rules. Exit status 1 if fewer than PERCENT of the changes are detected.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@
 namespace whyoom {
 namespace {
 
-// The folder of two runs, `before` and `after`, that a file is or lies in one of.
+// The folder with the runs `before` and `after` that contains the file, if there is one.
 std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
   for (std::filesystem::path part = file; part.has_relative_path(); part = part.parent_path()) {
     const std::filesystem::path folder = part.parent_path();
@@ -47,7 +47,7 @@ std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-// What is reported of each log below the folder, with the dump in a folder beside it, and of each pair of runs.
+// One observer for the pages of `explain`, one per log of the folder (with its dump) and one per pair of runs.
 std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
   std::vector<RuleWitness> witnesses;
   witnesses.push_back({[](const Engine& engine) {
@@ -60,7 +60,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
   std::vector<Problem> problems;
   std::vector<Artifact> logs;
   std::set<std::filesystem::path> pairs;
-  std::map<std::string, std::shared_ptr<XlaDump>> dumps;  // by the folders that hold theirs
+  std::map<std::string, std::shared_ptr<XlaDump>> dumps;  // by the folder that contains the dump's folder
   for (Walk walk({corpus}); const std::optional<Artifact> file = walk.Next(&problems);) {
     outputs.ThrowIfOutput(file->path);
     if (const std::optional<std::filesystem::path> folder = PairOf(file->path)) {
@@ -90,7 +90,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                            Options options;
                            options.paths = {(folder / "before").string(), (folder / "after").string()};
                            const Diff diff = MakeDiff(engine, options, outputs);
-                           // The digest of the rules tells of each change, and so of none.
+                           // Drop the fingerprint of the rules, because it differs for every change.
                            std::string said = PrintDiffJson(diff, "", engine.rules());
                            const std::string& digest = engine.rules().fingerprint();
                            for (std::size_t at; (at = said.find(digest)) != std::string::npos;)
@@ -99,7 +99,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                          },
                          false});
   }
-  for (const Problem& problem : problems) throw Error("cannot read " + Printable(problem.path) + ": " + problem.what);
+  for (const Problem& problem : problems) throw Error(Printable(problem.path) + ": " + problem.what);
   return witnesses;
 }
 
@@ -110,14 +110,14 @@ struct Count {
   double Share() const {
     return all == 0 ? 100 : 100.0 * static_cast<double>(all - unnoticed) / static_cast<double>(all);
   }
-  // Rounded down: 100 % means all of them.
+  // Rounds down, so that 100 % means all of them.
   std::string Text() const {
-    return fmt::format("{:>6} changes, {:>5} unnoticed, {:>5.1f} % noticed\n", all, unnoticed,
+    return fmt::format("{:>6} changes, {:>5} undetected, {:>5.1f} % detected\n", all, unnoticed,
                        std::floor(Share() * 10) / 10);
   }
 };
 
-// Lists the unnoticed changes and counts all of them by kind. Returns the count of all.
+// Lists the undetected changes, prints the counts by kind and returns the total.
 Count PrintResults(const std::vector<RuleFile>& files, const std::vector<TriedMutant>& tried) {
   std::vector<JsonDocument> documents;
   for (const RuleFile& file : files) documents.push_back(JsonDocument::Parse(file.text));
@@ -147,14 +147,14 @@ int Mutate(int argc, char** argv) {
   mutation.jobs = std::max(1U, std::thread::hardware_concurrency());
   std::string corpus;
   double at_least = 100;
-  CLI::App app("Change the rules in one place after the other and list the changes that no example notices");
-  app.add_option("file", options.rules, "Rule files or folders to change; none: the built-in ones");
-  app.add_option("--corpus", corpus, "Also compare the reports of the logs and pairs of runs below this folder");
-  app.add_option("--only", mutation.only, "Only files, entries and kinds whose name contains this text");
-  app.add_option("--sample", mutation.sample, "Try only this many changes, drawn at random");
-  app.add_option("--seed", mutation.seed, "Seed of the random draw (1)");
-  app.add_option("--at-least", at_least, "Per cent that must be noticed for exit status 0 (100)");
-  app.add_option("-j,--jobs", mutation.jobs, "Changes tried at once");
+  CLI::App app("Change the rules in one place at a time and list the changes that no example detects");
+  app.add_option("file", options.rules, "Rule files or folders to change (default: the built-in ones)");
+  app.add_option("--corpus", corpus, "Also compare the reports for the logs and pairs of runs in this folder");
+  app.add_option("--only", mutation.only, "Select files, entries and kinds whose name contains this text");
+  app.add_option("--sample", mutation.sample, "Try only this many random changes");
+  app.add_option("--seed", mutation.seed, "Seed for --sample (default: 1)");
+  app.add_option("--at-least", at_least, "Percentage that must be detected for exit status 0 (default: 100)");
+  app.add_option("-j,--jobs", mutation.jobs, "Number of parallel jobs");
   CLI11_PARSE(app, argc, argv);
   const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + test.Failures().front());

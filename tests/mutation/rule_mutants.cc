@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using MutantKind = RuleMutant::Kind;
 
-// What a member of an entry is, by its key; the same word means the same in all sections, but for those below.
+// The kinds of members, by key. A key means the same in all sections, with the exceptions in Visit.
 const std::set<std::string_view> kKept = {"$schema",  "situations",     "comparisons", "format",  "description",
                                           "examples", "until_examples", "logs",        "leaves",  "id",
                                           "code",     "links",          "extends",     "snippets"};
@@ -24,7 +24,7 @@ const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};
 const std::set<std::string_view> kWords = {"title", "about",    "category", "safe_why", "gain",
                                            "note",  "telltale", "section",  "phase",    "why"};
-// What may be left out of an entry.
+// Members that can be omitted from an entry.
 const std::set<std::string_view> kOptional = {"when",  "row",   "unless", "unless_after", "after",       "until",
                                               "saves", "retry", "reader", "change",       "safety_when", "at"};
 constexpr std::array kSafeties = {"safe", "safe_slower", "risky", "changes_training"};
@@ -150,7 +150,7 @@ class FileMutator {
     } else if (key == "place") {
       instead = name == "prefix" ? "suffix" : "prefix";
     } else if (key == "at" || key == "reader" || key == "change") {
-      return;  // gone is told already; another one is refused
+      return;  // removing it is another mutant, and other values are rejected
     }
     Add(MutantKind::kName, pointer, 0, "'" + instead + "' instead of '" + name + "'", instead);
   }

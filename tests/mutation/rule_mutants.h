@@ -1,4 +1,4 @@
-// Rule files with one small thing changed, each of which the rules' examples should notice.
+// Mutants of rule files: one small change each, which the rules' examples should detect.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@
 namespace whyoom {
 
 struct RuleMutant {
-  // Words are those that are for people alone: titles, explanations, notes. What they say is shown by `explain`; of all
-  // others it is the behaviour that changes.
+  // kWords: text for readers, such as titles, explanations and notes, which only `explain` prints. All other kinds
+  // change behaviour.
   enum class Kind { kPattern, kCondition, kSentence, kNumber, kFlag, kName, kEntry, kWords };
   Kind kind = Kind::kEntry;
-  std::size_t file = 0;    // among those given
-  std::string pointer;     // JSON pointer of what is changed
-  std::size_t at = 0;      // of the change, in the text there
+  std::size_t file = 0;    // index of the file
+  std::string pointer;     // JSON pointer to the changed value
+  std::size_t at = 0;      // offset of the change in the text at `pointer`
   std::string what;        // "without the alternative 'hbm'"
-  nlohmann::json instead;  // discarded: it is taken out
+  nlohmann::json instead;  // the new value; discarded: the value is removed
 };
 
 const char* KindName(RuleMutant::Kind kind);
 
-// Of all the files, in their order; of a file that is no JSON none. Examples and ids stay as they are.
+// The mutants of all files, in order; none of a file that is not JSON. Examples and ids are not changed.
 std::vector<RuleMutant> MutateRules(const std::vector<RuleFile>& files);
 
-// Whether two patterns find the same in a text, as often as they find something, and the same captures.
+// Whether two patterns have the same matches and captures in a text.
 bool FindTheSame(const Pattern& one, const Pattern& other, const std::string& text);
 
-// A text of a rule file as it is meant: it may be given in pieces. Empty where the value is no text.
+// A text of a rule file, with its pieces joined. Empty if the value is not a text.
 std::string JoinedText(const nlohmann::json& value);
 
-// The file after the change. `parsed` is the JSON of the one that the mutant is of.
+// Returns the changed file. `parsed` is the JSON of the original.
 std::string Apply(const RuleMutant& mutant, const nlohmann::json& parsed);
 
 }  // namespace whyoom

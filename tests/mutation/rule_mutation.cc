@@ -17,7 +17,7 @@ namespace {
 
 using End = TriedMutant::End;
 
-// Whether a change to an entry of the section can show in a case of the kind at all; most of the time goes into cases.
+// Whether a change to an entry of the section can affect a case of the kind. Trying cases takes most of the time.
 bool CanShow(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
   static const std::set<std::string> kOfRuns = {"traces", "notes"};
@@ -34,7 +34,7 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
   static const std::set<std::string> kAdvice = {"remedies", "thresholds", "wording", "roles"};
   if (kAdvice.contains(section)) return false;
   if (section == "terms" || section == "row_fields") return kind == Kind::kFailure;
-  switch (kind) {  // of these each is of one section alone
+  switch (kind) {  // each of these kinds depends on one section
     case Kind::kFramework:
       return section == "frameworks";
     case Kind::kChip:
@@ -54,7 +54,7 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
   }
 }
 
-// Without the examples, which are much of a file: those of the original are tried.
+// Removes the examples, which are a large part of a file. The examples of the original are used.
 nlohmann::json WithoutExamples(nlohmann::json value) {
   if (value.is_object()) {
     for (const char* key : {"examples", "logs", "leaves"}) value.erase(key);
@@ -65,7 +65,7 @@ nlohmann::json WithoutExamples(nlohmann::json value) {
   return value;
 }
 
-// A text without what loggers put round its lines.
+// The text without prefixes and suffixes of its lines.
 std::string Cleaned(const Engine& engine, const std::string& text) {
   std::vector<Line> lines;
   RawLine raw;
@@ -81,7 +81,7 @@ std::string Cleaned(const Engine& engine, const std::string& text) {
   return cleaned;
 }
 
-// Of the pointer, the part that says which entry it is: "/remedies/3" of "/remedies/3/evidence/0".
+// Length of the part of the pointer that identifies the entry: "/remedies/3" in "/remedies/3/evidence/0".
 std::size_t EntryLength(const std::string& pointer) {
   const std::size_t slash = pointer.find('/', 1);
   return slash == pointer.npos ? pointer.size() : std::min(pointer.find('/', slash + 1), pointer.size());
@@ -103,7 +103,7 @@ class Runner {
     for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
     for (const RuleFile& file : files) {
       parsed_.push_back(Parsed(file));
-      // One's own files are checked each time, and without examples they are at fault.
+      // User files are checked each time, and without examples they would have faults.
       lean_parsed_.push_back(others.empty() ? WithoutExamples(parsed_.back()) : parsed_.back());
       lean_.push_back({file.name, lean_parsed_.back().dump()});
     }
@@ -127,7 +127,7 @@ class Runner {
  private:
   static nlohmann::json Parsed(const RuleFile& file) { return nlohmann::json::parse(file.text, nullptr, false); }
 
-  // Without others the files are the built-in ones, and what is trusted is not checked.
+  // If `others` is empty, the files are the built-in ones; trusted data is not checked.
   RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
                 const std::vector<std::string>* literals) const {
     const auto split = all.begin() + static_cast<std::ptrdiff_t>(others_.empty() ? all.size() : others_.size());
@@ -150,7 +150,7 @@ class Runner {
     return chosen;
   }
 
-  // Those of the least digests, so that a change to the rules leaves the rest of a sample as it was.
+  // Selects the mutants with the smallest digests, so that a change to the rules leaves the rest of a sample unchanged.
   void Draw(std::size_t count, std::vector<TriedMutant>* chosen) const {
     std::vector<std::pair<std::string, std::size_t>> by_digest;
     for (const auto& [mutant, end] : *chosen) {
@@ -182,7 +182,7 @@ class Runner {
     const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
     {
       std::vector<Fault> faults;
-      // Heads are looked for where the original's literals are; what literals a head has follows from it.
+      // Use the original's literals; the literals of a changed header follow from its pattern.
       const RuleSet rules = Build(lean, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
       if (!faults.empty()) return End::kRefused;
       const Engine engine(rules);
@@ -199,9 +199,9 @@ class Runner {
     return faults.empty() ? End::kSurvived : End::kRefused;
   }
 
-  // Those of the entry itself, or that speak of it, first: they are the likeliest to notice. Of the others, of a
-  // changed pattern, only those in which it finds something else by itself: to read them all as logs takes most of the
-  // time.
+  // Tries the cases of the entry itself and those that mention it first, because they are most likely to fail. For a
+  // changed pattern, tries only those other cases in which the pattern itself matches differently: reading every case
+  // as a log would take most of the time.
   bool SomeExampleFails(const Engine& engine, const RuleMutant& mutant) const {
     const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
     const auto fails = [&](const RuleCase& one) {
@@ -239,8 +239,8 @@ class Runner {
   const MutationOptions& options_;
   RuleSet original_;
   std::vector<RuleCase> cases_;
-  std::vector<std::string> cleaned_;  // their texts as patterns are held against them
-  std::vector<std::string> said_;     // by the witnesses, of the rules as they are
+  std::vector<std::string> cleaned_;  // their texts as the patterns see them
+  std::vector<std::string> said_;     // outputs of the observers for the original rules
   std::vector<nlohmann::json> parsed_;
   std::vector<RuleFile> lean_;  // others and files, without examples
   std::vector<nlohmann::json> lean_parsed_;

@@ -1,5 +1,4 @@
-// Changes rules in one place after the other and looks whether anything notices: what nothing notices can be broken
-// without anybody hearing of it.
+// Tries the mutants of rules: a change that nothing detects could happen by mistake without anyone noticing.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +14,8 @@
 
 namespace whyoom {
 
-// What all is looked at to see a difference, beside the examples. `words`: it tells the words that are for people, and
-// is asked about changes to these alone.
+// An output in which changes to the rules can be seen, in addition to the examples. `words`: the output contains the
+// texts for readers; it is compared only for changes to these.
 struct RuleWitness {
   std::function<std::string(const Engine&)> says;
   bool words = false;
@@ -28,7 +27,7 @@ struct TriedMutant {
   End end = End::kSurvived;
 };
 
-// "remedies", "donate_buffers" of "/remedies/3/evidence/0" in a file.
+// The entry that contains a JSON pointer: "remedies", "donate_buffers" for "/remedies/3/evidence/0".
 struct RuleOwner {
   std::string section;
   std::string id;
@@ -38,15 +37,15 @@ RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file);
 
 struct MutationOptions {
   std::size_t jobs = 1;
-  std::optional<std::size_t> sample;  // only so many, drawn by chance: by a digest of each and of the seed
+  std::optional<std::size_t> sample;  // number of mutants to try, selected by a digest of each mutant and the seed
   std::uint64_t seed = 1;
-  std::string only;  // part of the name of a file, of an entry or of a kind; empty: all
-  // Asked of each mutant that nothing noticed whether it does, all the same; from any thread. May be empty.
+  std::string only;  // part of the name of a file, entry or kind; empty: all
+  // A last check of mutants that nothing else detected; called from any thread. May be empty.
   std::function<bool(const RuleMutant&, const Engine&)> notices;
 };
 
-// `files` are mutated, in front of them stand `others`, which stay; together they are all rule data, and right.
-// `examples` are files with nothing but examples, which need not be read for each mutant.
+// Mutates `files`. `others` precede them and are not changed; together they are valid rule data. `examples` are files
+// with only examples, which are not parsed again for each mutant.
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
                                     const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
                                     const MutationOptions& options);

@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 using End = TriedMutant::End;
 
-// One failure; `examples` are its own.
+// One failure with `examples`.
 std::string Rules(const std::string& examples) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run",
     "category": "Pool", "about": "about it", "links": [],
@@ -37,13 +37,13 @@ std::vector<std::string> Survivors(const std::vector<TriedMutant>& tried) {
 const std::string kOne = R"({"text": "the pool is full: wanted 12.50G", "facts": {"need_bytes": 13421772800}})";
 const std::string kOther = R"({"text": "the pool is full: needs 1G"})";
 
-TEST_CASE("what no example tries survives", "[diagnose][mutants]") {
+TEST_CASE("a mutant survives if no example tests it", "[diagnose][mutants]") {
   const std::vector<std::string> survivors = Survivors(Try(kOne));
   CHECK(survivors == std::vector<std::string>{"without the alternative 'needs'", "a character of 'needs' another"});
   CHECK(Survivors(Try(kOne + ", " + kOther)).empty());
 }
 
-TEST_CASE("mutants are chosen by name and by chance", "[diagnose][mutants]") {
+TEST_CASE("mutants are selected by name and at random", "[diagnose][mutants]") {
   const std::size_t all = Try(kOne).size();
   CHECK(Try(kOne, "mine.json").size() == all);
   CHECK(Try(kOne, "my.pool").size() == all);
@@ -67,10 +67,10 @@ TEST_CASE("mutants are chosen by name and by chance", "[diagnose][mutants]") {
     return picked;
   };
   CHECK(pick(7) == pick(7));
-  CHECK(done == 6);  // three each time
+  CHECK(done == 6);  // three per draw
 }
 
-TEST_CASE("a witness sees what examples do not", "[diagnose][mutants]") {
+TEST_CASE("an observer detects changes that examples do not", "[diagnose][mutants]") {
   const std::vector<RuleFile> files = {{"mine.json", Rules(kOne)}};
   const RuleWitness words = {[](const Engine& engine) { return engine.rules().failures().at(0).title; }, true};
   for (const TriedMutant& one : TryMutants({}, files, {}, {words}, {})) {
@@ -80,7 +80,7 @@ TEST_CASE("a witness sees what examples do not", "[diagnose][mutants]") {
   }
 }
 
-TEST_CASE("a change that the loader refuses is noticed", "[diagnose][mutants]") {
+TEST_CASE("a change that the loader rejects is detected", "[diagnose][mutants]") {
   const std::vector<RuleFile> files = {
       {"mine.json",
        R"({"format": "whyoom.rules/1", "terms": {"is_big": "a_bytes > 3", "is_huge": "is_big and a_bytes > 9"}})"}};

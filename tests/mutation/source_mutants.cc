@@ -84,7 +84,7 @@ class PatternMutator {
 
   std::string ShownPiece(const PatternPiece& piece) const { return Shown(mutator_.Text(piece.begin, piece.end)); }
 
-  // A letter or digit near the middle; where there is none, the first character.
+  // Changes a letter or digit near the middle, or the first character if there is none.
   void Literal(const PatternPiece& piece) {
     const std::string_view text = mutator_.Text(piece.begin, piece.end);
     std::optional<std::size_t> best;
@@ -104,7 +104,7 @@ class PatternMutator {
 
   void Class(const PatternPiece& piece) {
     const std::string_view text = mutator_.Text(piece.begin, piece.end);
-    std::string turned = "[^\\s\\S]";  // of a dot: nothing
+    std::string turned = "[^\\s\\S]";  // the inverse of a dot matches nothing
     if (text.starts_with("[^")) {
       turned = "[" + std::string(text.substr(2));
     } else if (text.starts_with("[")) {
@@ -154,10 +154,10 @@ class PatternMutator {
   Mutator mutator_;
 };
 
-// The tokens of an expression, each with its end.
+// Mutates the tokens of an expression.
 class ExpressionMutator {
  public:
-  // Of a part of a source, [begin, end).
+  // Uses the part [begin, end) of the source.
   ExpressionMutator(std::string_view source, std::size_t begin, std::size_t end, Mutator* mutator)
       : mutator_(*mutator), begin_(begin) {
     std::vector<SyntaxFault> faults;
@@ -214,7 +214,7 @@ class ExpressionMutator {
     if (token.kind == TokenKind::kName && token.text == "true") return Replace(i, "false");
     if (token.kind == TokenKind::kName && token.text == "false") return Replace(i, "true");
     if (token.kind == TokenKind::kName && !is_call) return;
-    // A minus in front of a value is no difference.
+    // A minus before a value is negation, not subtraction.
     const bool after_value =
         i > 0 && (tokens_[i - 1].kind == TokenKind::kName || tokens_[i - 1].kind == TokenKind::kNumber ||
                   tokens_[i - 1].kind == TokenKind::kClose);
@@ -224,8 +224,8 @@ class ExpressionMutator {
     }
   }
 
-  // Whether it is '' in `default(x, '') == 'text'`, or such a default in `contains(…, 'text')` or `matches(…, 'text')`,
-  // where what would stand in its place is no more what is looked for than '' is.
+  // Whether token i is '' in `default(x, '') == 'text'`, or in such a default inside `contains(…, 'text')` or
+  // `matches(…, 'text')`. Replacing it changes nothing, because neither '' nor the replacement matches.
   bool IsNoMatchEitherWay(std::size_t i) const {
     const auto is = [&](std::size_t at, TokenKind kind) { return at < tokens_.size() && tokens_[at].kind == kind; };
     const bool is_default = tokens_[i].text.empty() && i >= 4 && is(i - 1, TokenKind::kComma) &&
@@ -253,11 +253,11 @@ class ExpressionMutator {
     Replace(i, counts ? fmt::format("{}", number - 1) : fmt::format("{:.15g}", number * 0.9));
   }
 
-  // Between parentheses and commas, what stands between `and` and `or`.
+  // Removes operands of `and` and `or`, within each level of parentheses and commas.
   void Operands() {
     struct Level {
-      std::size_t begin = 0;            // token
-      std::vector<std::size_t> joints;  // tokens
+      std::size_t begin = 0;            // index of a token
+      std::vector<std::size_t> joints;  // indices of tokens
     };
     std::vector<Level> levels(1);
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -280,7 +280,7 @@ class ExpressionMutator {
       const std::size_t first = i == 0 ? begin : joints[i - 1] + 1;
       const std::size_t last = i == joints.size() ? end : joints[i];
       const std::string_view text = mutator_.Text(begin_ + tokens_[first].at, begin_ + ends_[last - 1]);
-      // With the word before it; the first with the one behind it.
+      // Includes the operator before it; for the first operand, the one after it.
       const std::size_t from = i == 0 ? tokens_[first].at : ends_[first - 2];
       const std::size_t to = i == 0 ? tokens_[last + 1].at : ends_[last - 1];
       mutator_.Replace(begin_ + from, begin_ + to, "", "without " + Shown(text));
@@ -313,7 +313,7 @@ std::vector<SourceMutant> MutateTemplate(std::string_view source) {
       ++i;
       continue;
     }
-    // Quotes may hold braces and bars.
+    // Quoted texts may contain braces and bars.
     std::size_t end = i + 1;
     std::size_t bar = source.npos;
     for (bool quoted = false; end < source.size() && (quoted || source[end] != '}'); ++end) {

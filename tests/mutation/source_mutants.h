@@ -1,5 +1,5 @@
-// Small changes to what rule data says in a language of its own: patterns, expressions, sentences with holes. Each
-// change should be noticed by an example; one that is not shows what nothing tries.
+// Mutants of patterns, expressions and templates in rule data. An example should detect each of them; an undetected one
+// shows a part that no example tests.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,23 @@
 namespace whyoom {
 
 struct SourceMutant {
-  std::string source;  // after the change
-  std::size_t at = 0;  // of the change, in the source before it
+  std::string source;  // the changed source
+  std::size_t at = 0;  // offset of the change in the original
   std::string what;    // "without the alternative 'hbm'"
 };
 
-// One of each: a character of each run of literal characters another one, each alternative gone, what may be there
-// gone or asked for, what may come often only once, each class turned round, each assertion gone, each capture without
-// its name. Empty where the source is no pattern.
+// Mutants, one at a time: one character of each literal changed; each alternative removed; optional parts removed or
+// required; repeated parts matched once; each class inverted; each assertion removed; each capture renamed. Empty if
+// the source is not a pattern.
 std::vector<SourceMutant> MutatePattern(std::string_view source);
 
-// Each operand of `and` and `or` gone, each of these the other one, each comparison turned round, each sign the other
-// one, each number a tenth larger and smaller (a small whole one by one), each text another, each function that has a
-// counterpart that. Empty where the source is not made of tokens.
+// Mutants, one at a time: each operand of `and` and `or` removed; `and` and `or` exchanged; comparisons inverted; signs
+// exchanged; numbers a tenth larger and smaller (small whole numbers by one); texts changed; functions replaced by
+// their counterparts. Empty if the source has invalid tokens.
 std::vector<SourceMutant> MutateExpression(std::string_view source);
 
-// The same in each hole, each hole with another format, and the text outside of the holes another.
+// The mutants of the expression in each placeholder, each placeholder with another format, and other text outside
+// placeholders.
 std::vector<SourceMutant> MutateTemplate(std::string_view source);
 
 }  // namespace whyoom

@@ -23,7 +23,7 @@ std::set<std::string> Sources(const std::vector<SourceMutant>& mutants) {
 
 using Set = std::set<std::string>;
 
-TEST_CASE("a pattern is changed in each of its parts", "[rules][mutants]") {
+TEST_CASE("each part of a pattern is mutated", "[rules][mutants]") {
   CHECK(Sources(MutatePattern("abc")) == Set{"aqc"});
   CHECK(Sources(MutatePattern("(?:ab|cd|ef)")) ==
         Set{"(?:cd|ef)", "(?:ab|ef)", "(?:ab|cd)", "(?:aq|cd|ef)", "(?:ab|cq|ef)", "(?:ab|cd|eq)"});
@@ -37,7 +37,7 @@ TEST_CASE("a pattern is changed in each of its parts", "[rules][mutants]") {
   CHECK(Sources(MutatePattern("q|")) == Set{"", "q", "z|"});
 }
 
-TEST_CASE("what is no pattern is not changed, and ends", "[rules][mutants]") {
+TEST_CASE("no mutant of a malformed pattern equals its source", "[rules][mutants]") {
   for (const char* source : {"(", "(a", "a)", "*", "(?P<a", "%{size:", "\\", "[", "a\\x{", "a(?", "a  "}) {
     CAPTURE(source);
     for (const SourceMutant& mutant : MutatePattern(source)) CHECK(mutant.source != source);
@@ -45,7 +45,7 @@ TEST_CASE("what is no pattern is not changed, and ends", "[rules][mutants]") {
   CHECK_FALSE(ParsePattern(std::string(500, '(') + std::string(500, ')')));
 }
 
-TEST_CASE("every built-in pattern is taken apart, and its mutants are patterns", "[rules][mutants]") {
+TEST_CASE("the mutants of every built-in pattern are valid", "[rules][mutants]") {
   std::size_t count = 0;
   for (const Failure& failure : BuiltInRules().failures()) {
     for (const Head& head : failure.heads) {
@@ -64,7 +64,7 @@ TEST_CASE("every built-in pattern is taken apart, and its mutants are patterns",
   CHECK(count > 500);
 }
 
-TEST_CASE("an expression is changed in each of its parts", "[rules][mutants]") {
+TEST_CASE("each part of an expression is mutated", "[rules][mutants]") {
   CHECK(Sources(MutateExpression("a > 0.5 * b")) == Set{"a <= 0.5 * b", "a > 0.55 * b", "a > 0.45 * b", "a > 0.5 / b"});
   CHECK(Sources(MutateExpression("x and y or z")) ==
         Set{"x or y or z", "x and y and z", "y or z", "x or z", "x and y"});
@@ -77,7 +77,7 @@ TEST_CASE("an expression is changed in each of its parts", "[rules][mutants]") {
   CHECK(MutateExpression("a ? b").empty());
 }
 
-TEST_CASE("a default that matches no more than its mutant does is left as it is", "[rules][mutants]") {
+TEST_CASE("a default is not mutated if the mutant would be equivalent", "[rules][mutants]") {
   const auto changes_default = [](const std::string& source) {
     const Set sources = Sources(MutateExpression(source));
     return std::any_of(sources.begin(), sources.end(), [](const std::string& mutant) {
@@ -97,17 +97,17 @@ TEST_CASE("a default that matches no more than its mutant does is left as it is"
   CHECK(changes_default("matches(default(a, ''), '^[^/]*$')"));
   CHECK(changes_default("matches(default(a, ''), 'thing')"));
   CHECK(changes_default("contains('temp', default(a, ''))"));
-  // What it is looked for in is another text all the same.
+  // The comparison is still mutated.
   CHECK(Sources(MutateExpression("default(a, '') == 'temp'")) ==
         Set{"default(a, '') != 'temp'", "default(a, '') == 'nothing like it'"});
 }
 
-TEST_CASE("a sentence is changed in its words and holes", "[rules][mutants]") {
+TEST_CASE("the text and placeholders of a template are mutated", "[rules][mutants]") {
   CHECK(Sources(MutateTemplate("Takes {a * 2|size} of {{b}}, {c|percent}.")) ==
         Set{"Other words.", "Takes {a / 2|size} of {{b}}, {c|percent}.", "Takes {a * 3|size} of {{b}}, {c|percent}.",
             "Takes {a * 1|size} of {{b}}, {c|percent}.", "Takes {a * 2|times} of {{b}}, {c|percent}.",
             "Takes {a * 2|size} of {{b}}, {c|times}."});
-  // A brace and a bar in quotes end nothing.
+  // A brace or bar in quotes does not end a placeholder.
   const Set quoted = Sources(MutateTemplate("{if(x == '}|', 1, 2)|size}"));
   CHECK(quoted.contains("{if(x == '}|', 1, 2)|times}"));
   CHECK(quoted.contains("{if(x != '}|', 1, 2)|size}"));

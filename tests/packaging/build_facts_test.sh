@@ -40,5 +40,5 @@ git commit -qam two
 mkdir "$work/archive" && git archive HEAD | tar -x -C "$work/archive"
 [ "$(commit_of "$work/archive")" = "$(git rev-parse HEAD)" ] || fail "a source archive"
 mkdir -p inside && cp -r packaging inside/
-case $(commit_of "$work/clone/inside") in "not known: "*) ;; *) fail "sources inside of another repository take its commit" ;; esac
+case $(commit_of "$work/clone/inside") in "unknown: "*) ;; *) fail "sources inside of another repository take its commit" ;; esac
 echo "build facts: clone, changes, archive and neither are told apart"

@@ -1,4 +1,4 @@
-// The rule data that comes with the program: whole, consistent, and right about its own examples.
+// The built-in rule data is complete, consistent and right about its own examples.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ const RuleSet& BuiltIn() {
   return rules;
 }
 
-// The catalogue of the JSON contract. Others measure by these names.
+// The remedies of the JSON contract, which users rely on.
 const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "remove_debug_print",
                                             "reduce_batch",
@@ -71,13 +71,13 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "sharded_checkpoint",
                                             "defragment"};
 
-// Where nothing is known.
+// A scope without facts.
 class EmptyScope : public Scope {
  public:
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
 
-TEST_CASE("the fields of a row that rules may name are those there are, and the README lists them", "[rules]") {
+TEST_CASE("the fields of a row that rules can use are exactly those in the README", "[rules]") {
   std::vector<std::string> given = {"same_size_count"};
   for (const std::string_view name : RowFieldsOfOneRow()) given.emplace_back(name);
   std::vector<std::string> named = RowFields();
@@ -99,7 +99,7 @@ TEST_CASE("the fields of a row that rules may name are those there are, and the 
   CHECK(ReadText(path).substr(begin, table.size()) == table);
 }
 
-TEST_CASE("what the program asks of the rule data by name is there", "[rules]") {
+TEST_CASE("the rule data contains every text and threshold that the program uses", "[rules]") {
   const auto says = [&](const std::string& id) { return !BuiltIn().Say(id, EmptyScope()).empty(); };
   for (const char* total : {"need_bytes", "limit_bytes", "free_bytes", "largest_free_block_bytes", "arguments_bytes",
                             "output_bytes", "shared_output_bytes", "hlo_temp_bytes", "host_bytes", "padding_bytes"}) {
@@ -122,7 +122,7 @@ TEST_CASE("what the program asks of the rule data by name is there", "[rules]") 
     CHECK(words->size() > 10);
 }
 
-TEST_CASE("a literal is near the begin of each head", "[rules]") {
+TEST_CASE("each header has a literal near its start", "[rules]") {
   const Prefilter prefilter(BuiltIn().literals());
   const HeadFinder finder(BuiltIn(), prefilter);
   const std::deque<std::string> nothing_before;
@@ -144,13 +144,13 @@ TEST_CASE("a literal is near the begin of each head", "[rules]") {
   CHECK(heads > 100);
 }
 
-TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
+TEST_CASE("no line of a rule file is longer than 160 bytes", "[rules]") {
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < file.text.size();) {
       const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
       const std::string_view line = file.text.substr(begin, end - begin);
-      INFO(file.name << ":" << ++number << ": lay it out with tools/format_rules.py: " << line.substr(0, 80));
+      INFO(file.name << ":" << ++number << ": format it with tools/format_rules.py: " << line.substr(0, 80));
       CHECK(line.size() <= 160);  // bytes, so that every tool counts the same
       begin = end + 1;
     }
@@ -158,14 +158,14 @@ TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
   }
 }
 
-TEST_CASE("the built-in rules hold what their examples say", "[rules][whole]") {
+TEST_CASE("the built-in rules agree with their examples", "[rules][whole]") {
   const RuleTestResult result = TestRules(BuiltIn());
   CHECK(result.Failures() == std::vector<std::string>());
   CHECK(result.reported >= 150);
   CHECK(result.validated >= 30);
 }
 
-TEST_CASE("every remedy of the contract is in the catalogue, and all are complete", "[rules]") {
+TEST_CASE("every remedy of the contract exists and is complete", "[rules]") {
   const std::set<std::string> safeties = {"safe", "safe_slower", "risky", "changes_training"};
   for (const std::string& id : kRemedies) {
     INFO(id);
@@ -198,7 +198,7 @@ TEST_CASE("every remedy is offered for some failure", "[rules]") {
   }
 }
 
-TEST_CASE("the codes of the mission and their neighbours are known, with their pages", "[rules]") {
+TEST_CASE("the documented codes and their neighbours have a failure with links", "[rules]") {
   for (const char* code : {"0100",
                            "0101",
                            "E1000",
@@ -237,8 +237,8 @@ TEST_CASE("the codes of the mission and their neighbours are known, with their p
   CHECK(BuiltIn().FindFailure("E9999") == nullptr);
 }
 
-TEST_CASE("a remedy that is offered says what to do, whatever the log tells", "[rules]") {
-  Diagnosis finding;  // of which nothing is known
+TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
+  Diagnosis finding;  // without any facts
   finding.failure = BuiltIn().FindFailure("E1000");
   const FindingScope scope(BuiltIn(), finding);
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
@@ -250,10 +250,10 @@ TEST_CASE("a remedy that is offered says what to do, whatever the log tells", "[
   }
 }
 
-TEST_CASE("who does not use JAX is not told to call it", "[rules]") {
+TEST_CASE("steps for TensorFlow and PyTorch do not use JAX", "[rules]") {
   const std::vector<std::string> calls = {"jax.", "jnp.", "jitted", "optax", "NamedSharding"};
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    if (id.starts_with("sc_")) continue;  // SparseCore has one way of setting it
+    if (id.starts_with("sc_")) continue;  // SparseCore has only one way to set it
     for (const char* framework : {"tensorflow", "pytorch_xla"}) {
       const auto own = remedy.how.find(framework);
       const std::vector<Template>& steps = own == remedy.how.end() ? remedy.how.at("") : own->second;
@@ -266,8 +266,8 @@ TEST_CASE("who does not use JAX is not told to call it", "[rules]") {
   }
 }
 
-TEST_CASE("no flag is named that does not exist without saying so", "[rules]") {
-  // That each flag works is tried with the compiler, see tests/advice.
+TEST_CASE("steps do not name flags or values that do not exist", "[rules]") {
+  // tests/advice tries each flag with the compiler.
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
     std::string steps;
     for (const auto& [framework, how] : remedy.how) {

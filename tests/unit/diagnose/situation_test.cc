@@ -76,10 +76,10 @@ TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
     RuleSet::Load({{"mine.json", File(facts, expect)}}, &faults);
     return faults.empty() ? "" : faults[0].what;
   };
-  CHECK(fault(R"({"need_bytes": "9.00X"})", "{}") == "'9.00X' is no size");
+  CHECK(fault(R"({"need_bytes": "9.00X"})", "{}") == "'9.00X' is not a size");
   CHECK(fault(kFacts, R"({"remedies": ["drain_pol"]})") == "unknown remedy 'drain_pol'");
-  CHECK(fault(R"({"need_byte": 3})", "{}") == "nothing gives 'my.pool' the fact 'need_byte'");
-  CHECK(fault(kFacts, R"({"facts": {"excess_byte": 3}})") == "nothing gives 'my.pool' the fact 'excess_byte'");
+  CHECK(fault(R"({"need_byte": 3})", "{}") == "'my.pool' has no fact 'need_byte'");
+  CHECK(fault(kFacts, R"({"facts": {"excess_byte": 3}})") == "'my.pool' has no fact 'excess_byte'");
   CHECK(fault(kFacts, R"({"scenarios": "big"})").find("scenarios") != std::string::npos);
 }
 

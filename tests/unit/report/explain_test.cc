@@ -157,7 +157,7 @@ TEST_CASE("a snippet needs a known framework and a change", "[report]") {
   CHECK(faults(R"({"keras": {"before": ["a"], "after": ["b"]}})").empty());
   CHECK(faults(R"({"kears": {"before": ["a"], "after": ["b"]}})").find("there is no framework 'kears'") !=
         std::string::npos);
-  CHECK(faults(R"({"keras": {"before": ["a"], "after": ["a"]}})").find("what stands before it, too") !=
+  CHECK(faults(R"({"keras": {"before": ["a"], "after": ["a"]}})").find("this is identical to 'before'") !=
         std::string::npos);
   CHECK_FALSE(faults(R"({"keras": {"before": ["a"]}})").empty());
   CHECK_FALSE(faults(R"({"keras": {"language": "lisp", "before": ["a"], "after": ["b"]}})").empty());

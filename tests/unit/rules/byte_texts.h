@@ -1,4 +1,4 @@
-// Sets of bytes as texts, to compare them with what one would write.
+// Shows sets of bytes as texts, so that tests can compare them.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace whyoom {
 
-// Its printable characters of ASCII.
+// The printable ASCII characters of a set.
 inline std::string AsciiOf(const ByteSet& bytes) {
   std::string text;
   for (char c = ' '; c < 0x7F; ++c) {

@@ -1,4 +1,4 @@
-// The tokens of an expression.
+// Tokens of expressions.
 #include <fmt/format.h>
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace whyoom::internal;
 
 namespace TEST_FILE {
 
-// "name a@0, operator <@2, number 5@4", then what is wrong.
+// "name a@0, operator <@2, number 5@4", followed by the faults.
 std::string Tokens(const std::string& source) {
   std::vector<SyntaxFault> faults;
   const std::vector<Token> tokens = Tokenize(source, &faults);
@@ -35,7 +35,7 @@ std::string Tokens(const std::string& source) {
   return shown;
 }
 
-TEST_CASE("names, words, texts and operators", "[rules]") {
+TEST_CASE("names, keywords, texts and operators become tokens", "[rules]") {
   CHECK(Tokens("a.b_1 and not or").starts_with("name a.b_1@0, word and@6, word not@10, word or@14"));
   CHECK(Tokens("android nota true") == "name android@0, name nota@8, name true@13");
   CHECK(
@@ -47,7 +47,7 @@ TEST_CASE("names, words, texts and operators", "[rules]") {
   CHECK(Tokens(" \t\n").empty());
 }
 
-TEST_CASE("numbers with their units", "[rules]") {
+TEST_CASE("units are multiplied into numbers", "[rules]") {
   CHECK(Tokens("5 0.25 10B") == "number 5@0, number 0.25@2, number 10@7");
   CHECK(Tokens("2KiB 1.5MiB 1GiB") == "number 2048@0, number 1572864@5, number 1073741824@12");
   CHECK(Tokens("1TiB") == "number 1099511627776@0");
@@ -55,17 +55,17 @@ TEST_CASE("numbers with their units", "[rules]") {
   CHECK(Tokens("1EiB") == "number 1.152921504606847e+18@0");
 }
 
-TEST_CASE("what no expression has ends the tokens, with what would be right", "[rules]") {
+TEST_CASE("the first invalid character ends the tokens and yields a hint", "[rules]") {
   CHECK(Tokens("a && b") == "name a@0! 2: unexpected '&' (write 'and')");
   CHECK(Tokens("a || b") == "name a@0! 2: unexpected '|' (write 'or')");
   CHECK(Tokens("a = b") == "name a@0! 2: unexpected '=' (write '==')");
   CHECK(Tokens("!a") == "! 0: unexpected '!' (write 'not' or '!=')");
-  CHECK(Tokens("\"a\"") == "! 0: unexpected '\"' (texts stand in single quotes)");
+  CHECK(Tokens("\"a\"") == "! 0: unexpected '\"' (write texts in single quotes)");
   CHECK(Tokens("5 % 2") == "number 5@0! 2: unexpected '%' (write a fraction such as 0.05)");
   CHECK(Tokens("a ^ b") == "name a@0! 2: unexpected '^' ()");
-  CHECK(Tokens("\xC3\xA9") == "! 0: unexpected a character that no expression has ()");
-  CHECK(Tokens("\x7F") == "! 0: unexpected a character that no expression has ()");
-  CHECK(Tokens("'open") == "! 0: the text that begins here has no end (close it with a single quote)");
+  CHECK(Tokens("\xC3\xA9") == "! 0: unexpected a character that expressions cannot contain ()");
+  CHECK(Tokens("\x7F") == "! 0: unexpected a character that expressions cannot contain ()");
+  CHECK(Tokens("'open") == "! 0: this text is not closed (close it with a single quote)");
   CHECK(Tokens("5GB") == "! 1: unknown unit 'GB' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)");
   CHECK(Tokens("5.") == "! 1: unknown unit '.' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)");
   CHECK(Tokens("1" + std::string(400, '0')) == "! 0: the number is too large ()");

@@ -77,7 +77,7 @@ void CheckAll(const std::vector<Case>& cases, const Scope& scope) {
   }
 }
 
-TEST_CASE("expressions: precedence and arithmetic", "[rules]") {
+TEST_CASE("operators are applied by precedence", "[rules]") {
   CheckAll({{"1 + 2 * 3", "7"},
             {"(1 + 2) * 3", "9"},
             {"10 - 4 - 3", "3"},
@@ -97,7 +97,7 @@ TEST_CASE("expressions: precedence and arithmetic", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: units", "[rules]") {
+TEST_CASE("units of numbers are powers of 1024", "[rules]") {
   CheckAll({{"1B", "1"},
             {"64KiB", "65536"},
             {"16MiB", "16777216"},
@@ -109,7 +109,7 @@ TEST_CASE("expressions: units", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: comparisons and types", "[rules]") {
+TEST_CASE("comparing or computing with mixed types is unknown", "[rules]") {
   CheckAll({{"used > limit", "true"},
             {"used >= 30", "true"},
             {"used <= 29.5", "false"},
@@ -129,7 +129,7 @@ TEST_CASE("expressions: comparisons and types", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: logic is Kleene's", "[rules]") {
+TEST_CASE("expressions use Kleene logic", "[rules]") {
   CheckAll({{"no and missing", "false"},
             {"missing and no", "false"},
             {"yes and missing", "unknown"},
@@ -147,7 +147,7 @@ TEST_CASE("expressions: logic is Kleene's", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: functions", "[rules]") {
+TEST_CASE("functions compute their results", "[rules]") {
   CheckAll({{"known(used)", "true"},
             {"known(missing)", "false"},
             {"known(1 / 0)", "false"},
@@ -162,7 +162,7 @@ TEST_CASE("expressions: functions", "[rules]") {
             {"floor(2.7) + ceil(2.1) + round(2.5)", "8"},
             {"floor(-2.5)", "-3"},
             {"abs(2 - 5)", "3"},
-            // A hundredth of the unit, a tenth of a KiB; nothing for what was not printed so.
+            // A hundredth of the unit or a tenth of a KiB; 0 for a figure that cannot have been printed so.
             {"rounding(1.25GiB) == 0.01GiB", "true"},
             {"rounding(1.5KiB) == 0.1KiB", "true"},
             {"rounding(1073741825 + 4096) + rounding(1023)", "0"},
@@ -179,7 +179,7 @@ TEST_CASE("expressions: functions", "[rules]") {
            Report());
 }
 
-TEST_CASE("expressions: over the rows", "[rules]") {
+TEST_CASE("functions over rows evaluate their condition in each row", "[rules]") {
   CheckAll({{"count_of(dtype == 'f32')", "2"},
             {"sum_of(size, dtype == 'f32')", "22"},
             {"sum_of(size, size > 100)", "0"},
@@ -198,14 +198,14 @@ TEST_CASE("expressions: over the rows", "[rules]") {
             {"count_of(contains(op, 'jvp'))", "1"},
             {"sum_of(size, not contains(op, 'jvp'))", "0"},
             {"first_of(op, true)", "'a/transpose(jvp())/b'"},
-            // A row's field goes before the fact of the same name, the fact stands in where the row has none.
+            // A row's field hides a fact of the same name; the fact is used if the row lacks the field.
             {"sum_of(used, true)", "61"},
             {"sum_of(size / limit, true) == 30 / 16", "true"},
             {"size", "unknown"}},
            Report());
 }
 
-TEST_CASE("expressions: without rows what is over rows is unknown", "[rules]") {
+TEST_CASE("functions over rows are unknown without rows", "[rules]") {
   const TableScope scope(Row{{"used", 1.0}}, {});
   CheckAll({{"count_of(true)", "unknown"},
             {"sum_of(1, true)", "unknown"},
@@ -217,7 +217,7 @@ TEST_CASE("expressions: without rows what is over rows is unknown", "[rules]") {
            scope);
 }
 
-TEST_CASE("expressions: in a row its fields go first", "[rules]") {
+TEST_CASE("an expression in a row prefers the row's fields", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Expression expression = Expression::Compile("size + used", &faults);
   REQUIRE(faults.empty());
@@ -226,13 +226,13 @@ TEST_CASE("expressions: in a row its fields go first", "[rules]") {
   CHECK(Show(expression.Evaluate(Report())) == "unknown");
 }
 
-TEST_CASE("expressions: too large is unknown", "[rules]") {
+TEST_CASE("numbers that overflow are unknown", "[rules]") {
   const std::string nines(300, '9');
   CheckAll({{(nines + " * " + nines).c_str(), "unknown"}}, Report());
   CHECK(Faults(std::string(400, '9')) == "0: the number is too large\n");
 }
 
-TEST_CASE("expressions: faults say where and what would be right", "[rules]") {
+TEST_CASE("expression faults have a place and a hint", "[rules]") {
   CHECK(Faults("") == "0: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults("used >") == "6: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults("used limit") == "5: expected an operator or the end, found 'limit'\n");
@@ -241,30 +241,30 @@ TEST_CASE("expressions: faults say where and what would be right", "[rules]") {
   CHECK(Faults("a && b") == "2: unexpected '&' (write 'and')\n");
   CHECK(Faults("a || b") == "2: unexpected '|' (write 'or')\n");
   CHECK(Faults("!a") == "0: unexpected '!' (write 'not' or '!=')\n");
-  CHECK(Faults("a == \"b\"") == "5: unexpected '\"' (texts stand in single quotes)\n");
-  CHECK(Faults("a == 'b") == "5: the text that begins here has no end (close it with a single quote)\n");
+  CHECK(Faults("a == \"b\"") == "5: unexpected '\"' (write texts in single quotes)\n");
+  CHECK(Faults("a == 'b") == "5: this text is not closed (close it with a single quote)\n");
   CHECK(Faults("a < b < c") == "6: comparisons cannot be chained (write a < b and b < c)\n");
   CHECK(Faults("a > 5GB") == "5: unknown unit 'GB' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)\n");
-  CHECK(Faults("\xC3\xA9") == "0: unexpected a character that no expression has\n");
+  CHECK(Faults("\xC3\xA9") == "0: unexpected a character that expressions cannot contain\n");
   CHECK(Faults("min(1 2)") == "6: expected ',' or ')' after an argument of 'min', found '2'\n");
   CHECK(Faults("min(1, 2, 3)") == "0: 'min' takes 2 arguments, not 3\n");
   CHECK(Faults("known()") == "0: 'known' takes 1 argument, not 0\n");
   CHECK(Faults("1 + summ_of(a, b)") == "4: unknown function 'summ_of' (did you mean 'sum_of'?)\n");
   CHECK(Faults("matches(a, b)") ==
         "11: the second argument of 'matches' must be a text (write matches(name, 'RE2'))\n");
-  CHECK(Faults("matches(a, '(b')") == "11: 'matches' has a pattern that RE2 refuses: missing ): (b\n");
+  CHECK(Faults("matches(a, '(b')") == "11: RE2 rejects the pattern of 'matches': missing ): (b\n");
   CHECK(Faults("sum_of(count_of(a), b)") ==
-        "7: 'count_of' cannot stand inside another function over the rows (compute it as a derived fact first)\n");
+        "7: 'count_of' cannot be used inside another function over the rows (compute it as a derived fact first)\n");
 }
 
-TEST_CASE("expressions: several faults of meaning are said at once", "[rules]") {
+TEST_CASE("all semantic faults of an expression are reported at once", "[rules]") {
   CHECK(Faults("foor(1) + known() + cell(2)") ==
         "0: unknown function 'foor' (did you mean 'floor'?)\n"
         "10: 'known' takes 1 argument, not 0\n"
         "20: unknown function 'cell' (did you mean 'ceil'?)\n");
 }
 
-TEST_CASE("expressions: names and their places", "[rules]") {
+TEST_CASE("an expression lists its names with their places", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Expression expression = Expression::Compile("largest.size > 0.5 * limit and any_of(size > limit)", &faults);
   REQUIRE(faults.empty());
@@ -276,7 +276,7 @@ TEST_CASE("expressions: names and their places", "[rules]") {
   CHECK(expression.source() == "largest.size > 0.5 * limit and any_of(size > limit)");
 }
 
-TEST_CASE("expressions: nesting and length are bounded", "[rules]") {
+TEST_CASE("the nesting and length of expressions are limited", "[rules]") {
   const auto nested = [](int depth) { return std::string(depth, '(') + "1" + std::string(depth, ')'); };
   CHECK(Evaluate(nested(100), Report()) == "1");
   CHECK(Faults(nested(200)) == "101: nested more than 100 levels deep\n");
@@ -290,7 +290,7 @@ TEST_CASE("expressions: nesting and length are bounded", "[rules]") {
   CHECK(Faults(nots + "yes") == "400: nested more than 100 levels deep\n");
   CHECK(Faults(calls) == "605: nested more than 100 levels deep\n");
   CHECK(Faults(std::string(100'000, '1')) == "0: the expression is longer than 65536 bytes\n");
-  // A long chain is no deep tree.
+  // A long chain is not a deep tree.
   std::string chain = "1";
   for (int i = 0; i < 15'000; ++i) chain += "+1";
   CHECK(Evaluate(chain, Report()) == "15001");

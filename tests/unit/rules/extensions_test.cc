@@ -1,4 +1,4 @@
-// A team adds a wording, a remedy or a step to what is there, in a few lines.
+// A team can extend existing failures and remedies in a few lines.
 #include <algorithm>
 #include <string>
 
@@ -15,7 +15,7 @@ RuleFile File(const std::string& extensions) {
 
 const Failure& E1000(const RuleSet& set) { return *set.FindFailure("E1000"); }
 
-TEST_CASE("an extension adds a wording with its example, and leaves the rest", "[rules]") {
+TEST_CASE("an extension adds a header with its example and keeps everything else", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   RuleSet set;
@@ -33,7 +33,7 @@ TEST_CASE("an extension adds a wording with its example, and leaves the rest", "
                     [](const std::string& literal) { return literal.find("launcher") != std::string::npos; }));
 }
 
-TEST_CASE("an extension offers a remedy in every scenario", "[rules]") {
+TEST_CASE("an extension adds a remedy to every scenario", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   const std::string remedy = base.remedies().begin()->first;
@@ -47,7 +47,7 @@ TEST_CASE("an extension offers a remedy in every scenario", "[rules]") {
   for (const Scenario& scenario : E1000(set).scenarios) CHECK(scenario.remedies.back().section == "ours");
 }
 
-TEST_CASE("an extension puts a step before those of a remedy", "[rules]") {
+TEST_CASE("an extension puts its steps before those of the remedy", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   const std::string remedy = base.remedies().begin()->first;
@@ -62,15 +62,15 @@ TEST_CASE("an extension puts a step before those of a remedy", "[rules]") {
   CHECK(how.at("keras")[0].source() == "Theirs.");
 }
 
-TEST_CASE("what an extension may not do is a fault with its place", "[rules]") {
+TEST_CASE("invalid extensions are reported with their place", "[rules]") {
   const auto faults = [](const std::string& extension) {
     RuleSet set;
     return Load({BaseRules()}, {File(extension)}, &set);
   };
-  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure and no remedy 'E1001x'") !=
+  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure or remedy 'E1001x'") !=
         std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})")
-            .find("'how' is of remedies, and 'E1000' is a failure") != std::string::npos);
+            .find("'how' belongs to remedies, but 'E1000' is a failure") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
             .find("there is no framework 'kears' (did you mean 'keras'?)") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "title": "Other"})").find("title") != std::string::npos);

@@ -1,4 +1,4 @@
-// Frameworks by the names that people give them, and which rule files somebody asked for.
+// Finding frameworks by name, and which rule files were requested.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-TEST_CASE("a framework is found by its id or its name, however it is written", "[rules]") {
+TEST_CASE("a framework is found by id, name or alias, however it is written", "[rules]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "frameworks": [
     {"id": "our_torch", "name": "Our Torch/TPU", "aliases": ["flames"], "signs": ["our torch"], "examples": ["our torch"]},
     {"id": "plain", "signs": ["plainly"], "examples": ["plainly"]}]})");
@@ -21,13 +21,13 @@ TEST_CASE("a framework is found by its id or its name, however it is written", "
   for (const char* written : {"our", "tpu", "", "/", "all"}) CHECK(rules.FindFramework(written) == nullptr);
 }
 
-TEST_CASE("one framework's steps are for those without", "[rules]") {
+TEST_CASE("there is a default framework", "[rules]") {
   const Framework* usual = BuiltInRules().default_framework();
   REQUIRE(usual != nullptr);
   CHECK(BuiltInRules().FindFramework(usual->name) == usual);
 }
 
-TEST_CASE("rules know which files somebody asked for", "[rules]") {
+TEST_CASE("a rule set lists the files that the user requested", "[rules]") {
   std::vector<Fault> faults;
   const std::string empty = R"({"format": "whyoom.rules/1"})";
   const RuleSet rules = RuleSet::Load(

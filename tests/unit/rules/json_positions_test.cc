@@ -19,7 +19,7 @@ std::string Faults(const std::string& text) {
   return shown;
 }
 
-TEST_CASE("json: values are those of any reader", "[rules]") {
+TEST_CASE("parsed JSON equals the result of another parser", "[rules]") {
   const std::string text =
       R"({"a": [1, -2.5, 1e3, true, false, null, "x\n\u00e9\ud83d\ude00\/"], "b": {"": {}}, "c": [], "d": 9007199254740993})";
   const JsonDocument document = JsonDocument::Parse(text);
@@ -27,7 +27,7 @@ TEST_CASE("json: values are those of any reader", "[rules]") {
   CHECK(document.value() == nlohmann::json::parse(text));
 }
 
-TEST_CASE("json: places of values and keys", "[rules]") {
+TEST_CASE("values and keys have places", "[rules]") {
   const JsonDocument document = JsonDocument::Parse(
       "{\n"
       "  \"a\": [10,\n"
@@ -47,7 +47,7 @@ TEST_CASE("json: places of values and keys", "[rules]") {
   CHECK(PointerToken("a/b~c") == "a~1b~0c");
 }
 
-TEST_CASE("json: places inside texts", "[rules]") {
+TEST_CASE("bytes inside texts have places", "[rules]") {
   const JsonDocument document = JsonDocument::Parse(
       "{\"t\": \"ab\\n\\u00e9\\\\d\",\n"
       " \"l\": [\"one\",\n"
@@ -59,13 +59,13 @@ TEST_CASE("json: places inside texts", "[rules]") {
   CHECK(Show(document.PlaceInText("/t", 5)) == "1:18");
   CHECK(Show(document.PlaceInText("/t", 6)) == "1:20");
   CHECK(Show(document.PlaceInText("/t", 99)) == "1:21");
-  // "one t\wo": the blank belongs to no string.
+  // "one t\wo": the blank is in neither string.
   CHECK(Show(document.PlaceInText("/l", 1)) == "2:10");
   CHECK(Show(document.PlaceInText("/l", 4)) == "3:9");
   CHECK(Show(document.PlaceInText("/l", 6)) == "3:12");
 }
 
-TEST_CASE("json: faults of syntax say what was expected", "[rules]") {
+TEST_CASE("JSON syntax errors state what was expected", "[rules]") {
   CHECK(Faults("") == "1:1: expected a value, found the end of the file\n");
   CHECK(Faults("{\n  \"a\": 1,\n}") ==
         "3:1: expected a key in double quotes, found '}' (remove the comma before it)\n");
@@ -77,20 +77,18 @@ TEST_CASE("json: faults of syntax say what was expected", "[rules]") {
   CHECK(Faults("{\"a\": tru}") == "1:7: expected a value, found 't'\n");
   CHECK(Faults("{} x") == "1:4: expected the end of the file, found 'x'\n");
   CHECK(Faults("// x\n{}") == "1:1: expected a value, found '/'\n");
-  CHECK(Faults("[01]") == "1:2: not a number of JSON\n");
-  CHECK(Faults("[1.]") == "1:2: not a number of JSON\n");
-  CHECK(Faults("[-]") == "1:2: not a number of JSON\n");
-  CHECK(Faults("[\"a\\d\"]") ==
-        "1:4: not an escape sequence of JSON (a backslash of a pattern is written twice: \"\\\\d\")\n");
+  CHECK(Faults("[01]") == "1:2: not a JSON number\n");
+  CHECK(Faults("[1.]") == "1:2: not a JSON number\n");
+  CHECK(Faults("[-]") == "1:2: not a JSON number\n");
+  CHECK(Faults("[\"a\\d\"]") == "1:4: not a JSON escape sequence (write a backslash of a pattern twice: \"\\\\d\")\n");
   CHECK(Faults("[\"\\ud800\"]") ==
-        "1:3: not an escape sequence of JSON (a backslash of a pattern is written twice: \"\\\\d\")\n");
-  CHECK(Faults("[\n\"a\n\"]") ==
-        "2:1: the string that begins here has no end on its line (close it with a double quote)\n");
+        "1:3: not a JSON escape sequence (write a backslash of a pattern twice: \"\\\\d\")\n");
+  CHECK(Faults("[\n\"a\n\"]") == "2:1: this string is not closed on its line (close it with a double quote)\n");
   CHECK(Faults("[\"a\tb\"]") == "1:4: a control character inside a string (write it as \\u00XX)\n");
   CHECK(Faults("\xEF\xBB\xBF{}") == "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n");
 }
 
-TEST_CASE("json: places in lines that stand in pieces", "[rules]") {
+TEST_CASE("bytes of texts that are split into pieces have places", "[rules]") {
   // "ab", "c" + "" + "de", "f"
   const JsonDocument document = JsonDocument::Parse(R"({"t": ["ab",
  ["c", "",
@@ -103,22 +101,22 @@ TEST_CASE("json: places in lines that stand in pieces", "[rules]") {
   }
 }
 
-TEST_CASE("json: a key twice", "[rules]") {
+TEST_CASE("a duplicate key is a fault and the first value is kept", "[rules]") {
   const JsonDocument document = JsonDocument::Parse("{\"a\": 1,\n \"b\": {\"a\": 2}, \"a\": 3}");
   REQUIRE(document.faults().size() == 1);
-  CHECK(document.faults()[0].what == "the key 'a' stands in this object twice");
+  CHECK(document.faults()[0].what == "the key 'a' occurs twice in this object");
   CHECK(Show(document.PlaceAt(document.faults()[0].offset)) == "2:17");
   CHECK(document.value().at("a") == 1);
   CHECK(Show(document.PlaceOf("/a")) == "1:7");
 }
 
-TEST_CASE("json: hostile texts", "[rules][slow]") {
+TEST_CASE("hostile JSON yields faults", "[rules][slow]") {
   CHECK(Faults(std::string(100'000, '[')) == "1:65: nested more than 64 levels deep\n");
   CHECK(Faults(std::string(64, '[') + std::string(64, ']')).empty());
   CHECK(Faults("[1e999]") == "1:2: the number is too large\n");
   CHECK(Faults("[" + std::string(100'000, '9') + "]") == "1:2: the number is too large\n");
   CHECK(Faults(std::string("[\"a\0b\"]", 7)) == "1:4: a control character inside a string (write it as \\u00XX)\n");
-  CHECK(Faults(std::string("\0", 1)) == "1:1: expected a value, found a byte that JSON does not have here\n");
+  CHECK(Faults(std::string("\0", 1)) == "1:1: expected a value, found a byte that JSON does not allow here\n");
   for (const char* bytes : {"\xFF", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
     CHECK(Faults("[\"a" + std::string(bytes) + "\"]") == "1:4: the text is not valid UTF-8\n");
   }
@@ -128,7 +126,7 @@ TEST_CASE("json: hostile texts", "[rules][slow]") {
   CHECK(Faults(many + "]").find("more than 500000 values") != std::string::npos);
 }
 
-TEST_CASE("json: every beginning of a text is a fault, not a crash", "[rules]") {
+TEST_CASE("every prefix of a JSON text yields a fault, not a crash", "[rules]") {
   const std::string text = R"({"a": [1, -2.5e3, true, null, "x\n\u00e9\ud83d\ude00é"], "b": {"c": {}}})";
   for (std::size_t length = 0; length < text.size(); ++length) {
     CHECK_FALSE(JsonDocument::Parse(text.substr(0, length)).faults().empty());

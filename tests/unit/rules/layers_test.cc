@@ -1,4 +1,4 @@
-// Files one above the other: entries that replace, extend and disable others.
+// Layers of rule files: entries that replace, extend and disable others.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,16 +24,16 @@ RuleFile Disabling(const std::string& entries, int layer = 1) {
   return File("ours.json", R"("disable": [)" + entries + "]", layer);
 }
 
-TEST_CASE("a file of a higher layer replaces an entry, one of the same does not", "[rules]") {
+TEST_CASE("a file can replace entries of lower layers but not of its own", "[rules]") {
   const std::string chip = R"("chips": [{"id": "v5e", "limits": ["9G"]}])";
   RuleSet set;
   CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip, 2)}, &set) == "");
-  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip)}, &set).find("is in use already") !=
+  CHECK(Load({BaseRules()}, {File("a.json", chip), File("b.json", chip)}, &set).find("is already in use") !=
         std::string::npos);
   CHECK(set.extra_files() == std::vector<std::string>{"a.json", "b.json"});
 }
 
-TEST_CASE("what is disabled is gone, and who speaks of it is not at fault", "[rules]") {
+TEST_CASE("disabled entries are removed, and references to them are not faults", "[rules]") {
   RuleSet base;
   CHECK(Load({BaseRules()}, {}, &base) == "");
   RuleSet set;
@@ -60,7 +60,7 @@ TEST_CASE("what is disabled is gone, and who speaks of it is not at fault", "[ru
   CHECK(set.disabled().size() == 8);
 }
 
-TEST_CASE("a higher layer brings back what a lower one disabled", "[rules]") {
+TEST_CASE("a higher layer can restore an entry that a lower one disabled", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()},
              {Disabling(R"("chips/v5e")"), File("top.json", R"("chips": [{"id": "v5e", "limits": ["9G"]}])", 2)},
@@ -69,12 +69,12 @@ TEST_CASE("a higher layer brings back what a lower one disabled", "[rules]") {
   CHECK(set.disabled().empty());
 }
 
-TEST_CASE("what cannot be disabled is told with what may be meant", "[rules]") {
+TEST_CASE("a wrong name in \"disable\" yields a suggestion", "[rules]") {
   const auto faults = [](const std::string& entry) {
     RuleSet set;
     return Load({BaseRules()}, {Disabling(entry)}, &set);
   };
-  CHECK(faults(R"("remedies/bf61")").find("among the remedies below this file (did you mean 'bf16'?)") !=
+  CHECK(faults(R"("remedies/bf61")").find("in the remedies of lower layers (did you mean 'bf16'?)") !=
         std::string::npos);
   CHECK(faults(R"("remedes/bf16")").find("(did you mean 'remedies'?)") != std::string::npos);
   CHECK(faults(R"("bf16")").find("(write SECTION/ID") != std::string::npos);
@@ -82,7 +82,7 @@ TEST_CASE("what cannot be disabled is told with what may be meant", "[rules]") {
   CHECK(faults("5").find("expected a text") != std::string::npos);
 }
 
-TEST_CASE("examples that what is disabled turns out otherwise are no failures", "[rules][slow]") {
+TEST_CASE("examples that fail only because of disabled entries count as changed", "[rules][slow]") {
   const auto test = [](const std::string& entry) {
     std::vector<Fault> faults;
     const RuleSet rules = RuleSet::Load({Disabling(entry)}, &faults);
@@ -96,7 +96,7 @@ TEST_CASE("examples that what is disabled turns out otherwise are no failures", 
   CHECK_FALSE(result.changed.empty());
 }
 
-TEST_CASE("the list says where entries are from and what became of them", "[rules]") {
+TEST_CASE("the list of entries shows their origin and what replaces, extends or disables them", "[rules]") {
   const std::string remedy = BuiltInRules().remedies().begin()->first;
   const std::string other = std::next(BuiltInRules().remedies().begin())->first;
   const std::string code = BuiltInRules().failures()[0].code;

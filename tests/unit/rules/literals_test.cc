@@ -1,4 +1,4 @@
-// The prefilter with the literals of the rules, against a plain search.
+// Compares the prefilter with a plain search for the rules' literals.
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Whole literals, their beginnings and ends, in any case, close together: half a hit meets the next one.
+// Whole literals, prefixes and suffixes of literals, in any case and adjacent, so that partial hits meet full ones.
 std::string RandomText(const std::vector<std::string>& literals, std::mt19937* random) {
   std::string text;
   for (std::size_t i = 0, count = (*random)() % 40; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Names that the rule data uses, held against what gives them.
+// Checks the names that rule data uses against those that it provides.
 #include <set>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 using Texts = std::vector<std::string>;
 
-// A check of expressions, each in a line of one file, and what it says.
+// Checks expressions that are members of one JSON file.
 class Check {
  public:
   explicit Check(const std::string& text) {
@@ -22,14 +22,14 @@ class Check {
 
   RuleNode At(const std::string& key) { return RuleNode::Root(&file_, &sink_)[key]; }
 
-  // What the expression at `key` uses, for `owner`.
+  // Adds the names of the expression at `key` as uses by `owner`.
   void Use(const std::string& owner, const std::string& key, bool in_row = false) {
     std::vector<SyntaxFault> faults;
     names.Use(owner, At(key), Expression::Compile(At(key).Text(), &faults).name_uses(), in_row);
     REQUIRE(faults.empty());
   }
 
-  // "1:13 unknown name 'x'" of each.
+  // "1:13 unknown name 'x'" for each fault.
   Texts Run() {
     names.Run();
     Texts said;
@@ -50,13 +50,13 @@ class Check {
   FaultSink sink_;
 };
 
-TEST_CASE("where nothing is used nothing is wrong", "[rules]") {
+TEST_CASE("without uses there are no faults", "[rules]") {
   Check check("{}");
   CHECK(check.Run().empty());
   CHECK(check.names.FactsOf("E1").empty());
 }
 
-TEST_CASE("a failure may name its own facts, given before or after", "[rules]") {
+TEST_CASE("a failure can use its own facts, wherever they are provided", "[rules]") {
   Check check(R"({"when": "mine_bytes > 1 and theirs_bytes > 1"})");
   check.Use("E1", "when");
   check.names.Give("E1", "mine_bytes");
@@ -65,7 +65,7 @@ TEST_CASE("a failure may name its own facts, given before or after", "[rules]") 
   CHECK(check.names.FactsOf("E1") == std::set<std::string>{"mine_bytes"});
 }
 
-TEST_CASE("a remedy may name the facts of all failures, and what is always known", "[rules]") {
+TEST_CASE("a remedy can use the facts of all failures and built-in names", "[rules]") {
   Check check(R"({"when": "mine_bytes > 1 and theirs_bytes > 1 and listed > 0 and largest.size_bytes > 1"})");
   check.Use("", "when");
   check.names.Give("E1", "mine_bytes");
@@ -73,7 +73,7 @@ TEST_CASE("a remedy may name the facts of all failures, and what is always known
   CHECK(check.Run().empty());
 }
 
-TEST_CASE("a misspelt name is told with what may be meant", "[rules]") {
+TEST_CASE("a misspelt name yields a suggestion", "[rules]") {
   Check check(R"({"when": "mine_byte > 1", "far": "something_else"})");
   check.names.Give("E1", "mine_bytes");
   check.Use("E1", "when");
@@ -82,7 +82,7 @@ TEST_CASE("a misspelt name is told with what may be meant", "[rules]") {
   CHECK(check.Hints() == Texts{"did you mean 'mine_bytes'?", ""});
 }
 
-TEST_CASE("a term may be what is meant", "[rules]") {
+TEST_CASE("a suggestion can be a term", "[rules]") {
   Check check(R"({"when": "too_larg"})");
   check.names.MayMean("too_large");
   check.Use("E1", "when");
@@ -90,7 +90,7 @@ TEST_CASE("a term may be what is meant", "[rules]") {
   CHECK(check.Hints() == Texts{"did you mean 'too_large'?"});
 }
 
-TEST_CASE("a field of a row is known in a row, and over the rows", "[rules]") {
+TEST_CASE("a field of a row is valid in a row and in functions over rows only", "[rules]") {
   Check check(R"({"row": "size_bytes > 1", "over": "sum_of(size_bytes, true) > 1", "plain": "size_bytes > 1"})");
   check.Use("E1", "row", true);
   check.Use("E1", "over");
@@ -100,14 +100,14 @@ TEST_CASE("a field of a row is known in a row, and over the rows", "[rules]") {
   CHECK(said[0].find("'size_bytes' is a field of a row") != std::string::npos);
 }
 
-TEST_CASE("a field that is given is one like the others", "[rules]") {
+TEST_CASE("a defined row field is valid like the built-in ones", "[rules]") {
   Check check(R"({"when": "replicated"})");
   check.Use("E1", "when", true);
   check.names.GiveRowField("replicated");
   CHECK(check.Run().empty());
 }
 
-TEST_CASE("what is said of two runs names facts by run", "[rules]") {
+TEST_CASE("expressions of comparisons use facts by run", "[rules]") {
   Check check(
       R"({"good": "before.mine_bytes > after.mine_bytes and same_job and after.failed", "bad": "mine_bytes > 1"})");
   check.names.Give("E1", "mine_bytes");
@@ -117,7 +117,7 @@ TEST_CASE("what is said of two runs names facts by run", "[rules]") {
   CHECK(check.Run().size() == 1);
 }
 
-TEST_CASE("terms may be about anything", "[rules]") {
+TEST_CASE("terms can use any name that exists", "[rules]") {
   Check check(R"({"good": "mine_bytes > 1 and before.mine_bytes > 1 and size_bytes > 1", "bad": "nothing_gives"})");
   check.names.Give("E1", "mine_bytes");
   check.Use(NameCheck::kTerms, "good", true);
@@ -127,22 +127,22 @@ TEST_CASE("terms may be about anything", "[rules]") {
   CHECK(said[0].ends_with("unknown name 'nothing_gives'"));
 }
 
-TEST_CASE("a fact that is used by its name alone is looked for, too", "[rules]") {
+TEST_CASE("facts that are listed by name are checked, too", "[rules]") {
   Check check(R"({"identity": "mine_byte", "known": "mine_bytes", "none": 3})");
   check.names.Give("E1", "mine_bytes");
   check.names.UseFact("E1", check.At("identity"));
   check.names.UseFact("E1", check.At("known"));
-  check.names.UseFact("E1", check.At("none"));  // the schema says what is wrong with it
+  check.names.UseFact("E1", check.At("none"));  // the schema check reports it
   const Texts said = check.Run();
   REQUIRE(said.size() == 1);
   CHECK(said[0].ends_with("unknown name 'mine_byte'"));
 }
 
-TEST_CASE("of a failure that is not known in full nothing is said", "[rules]") {
+TEST_CASE("a failure with unknown facts yields no faults", "[rules]") {
   Check check(R"({"one": "unknown_one > 1", "two": "unknown_two > 1", "any": "unknown_three > 1"})");
   check.Use("E1", "one");
   check.Use("E2", "two");
-  check.Use("", "any");  // a remedy, which may mean what E1 gives
+  check.Use("", "any");  // a remedy, which may use the facts of E1
   check.names.Forgive("E1");
   const Texts said = check.Run();
   REQUIRE(said.size() == 1);

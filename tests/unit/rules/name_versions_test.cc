@@ -1,4 +1,4 @@
-// Which releases of a package have what advice names.
+// Releases of packages that have the names used in advice.
 #include "catch.h"
 #include "rules/rule_set.h"
 #include "unit/rules/rule_data.h"
@@ -15,10 +15,10 @@ TEST_CASE("versions are compared number by number", "[rules]") {
   CHECK(CompareVersions("1", "0.99") == 1);
   CHECK_FALSE(CompareVersions("", "0.1"));
   CHECK_FALSE(CompareVersions("0.1", "head"));
-  CHECK(CompareVersions("0.99999999999999999999", "0.1") == -1);  // what is no number any more ends it
+  CHECK(CompareVersions("0.99999999999999999999", "0.1") == -1);  // a number that overflows ends the version
 }
 
-TEST_CASE("a name counts as a whole word only", "[rules]") {
+TEST_CASE("only whole words count as names", "[rules]") {
   CHECK(HoldsName("--xla_tpu_x=true", "xla_tpu_x"));
   CHECK(HoldsName("jax.memory.Space.Host", "jax.memory.Space"));
   CHECK(HoldsName("xla_tpu_xy and xla_tpu_x", "xla_tpu_x"));
@@ -31,7 +31,7 @@ TEST_CASE("a name counts as a whole word only", "[rules]") {
   CHECK_FALSE(HoldsName("compiler_options={} of jax.jit", "jax.jit(compiler_options=)"));
 }
 
-TEST_CASE("a name holds from its first release to its last", "[rules]") {
+TEST_CASE("a name exists from its first release to its last", "[rules]") {
   const NameVersions both{"f", "torch-xla", "2.1", "2.5.0"};
   CHECK(both.VersionFact() == "torch_xla_version");
   CHECK(both.HoldIn("2.0.9") == false);
@@ -43,15 +43,16 @@ TEST_CASE("a name holds from its first release to its last", "[rules]") {
   CHECK(NameVersions{"f", "jax", "", "0.7.0"}.HoldIn("0.1") == true);
 }
 
-TEST_CASE("what is said of releases is checked", "[rules]") {
+TEST_CASE("entries of versions are checked", "[rules]") {
   const auto faults = [](const std::string& entry) {
     RuleSet set;
     return Load({BaseRules()}, {{"a.json", R"({"format": "whyoom.rules/1", "versions": [)" + entry + "]}"}}, &set);
   };
   CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "0.0.9", "until": "0.0.24"})") == "");
-  CHECK(faults(R"({"id": "xla_f", "package": "libtpu"})").find("neither 'since' nor 'until'") != std::string::npos);
-  CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "0.0.10", "until": "0.0.9"})").find("before 0.0.10") !=
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu"})").find("both 'since' and 'until' are missing") !=
         std::string::npos);
+  CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "0.0.10", "until": "0.0.9"})")
+            .find("precedes 'since', 0.0.10") != std::string::npos);
   CHECK(faults(R"({"id": "xla_f", "package": "libtpu", "since": "next"})").find("'next' does not match") !=
         std::string::npos);
 }

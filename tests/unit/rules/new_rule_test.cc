@@ -1,4 +1,4 @@
-// A rule made from a message recognises that message, and the same one with other figures.
+// A rule that is generated from a message recognises it, also with other figures.
 #include "rules/new_rule.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ RuleSet Load(const std::string& text) {
   return rules;
 }
 
-// The rule whose header pattern takes least of the message.
+// The rule with the shortest header pattern.
 std::string RuleText(const std::vector<std::string>& message, const std::string& code = "my.pool") {
   return NewRules(BuiltInRules(), {code, {message}, ""}).at(0).text;
 }
 
 json Entry(const std::vector<std::string>& message) { return json::parse(RuleText(message))["failures"][0]; }
 
-// The header pattern, and the facts of the example, of a message of one line.
+// The header pattern and the example's facts for a message of one line.
 std::string HeadOf(const std::string& message) { return Entry({message})["heads"][0]["pattern"]; }
 std::string FactsOf(const std::string& message) {
   return Entry({message})["examples"]["match"][0].value("facts", json::object()).dump();
@@ -55,7 +55,7 @@ TEST_CASE("a new rule passes its own test", "[rules][slow]") {
   }
 }
 
-TEST_CASE("what differs from run to run is no part of a new rule", "[rules]") {
+TEST_CASE("a new rule generalises values that change between runs", "[rules]") {
   const RuleSet rules = Load(RuleText({"Pool 'weights' is full: wanted 12.50G, try 3"}));
   REQUIRE(rules.FindFailure("my.pool") != nullptr);
   const Failure& failure = *rules.FindFailure("my.pool");
@@ -67,7 +67,7 @@ TEST_CASE("what differs from run to run is no part of a new rule", "[rules]") {
   CHECK_FALSE(failure.heads.at(0).pattern.Find("Pool 'ids' is empty: wanted 1.5K, try 77", 0, &match));
 }
 
-TEST_CASE("values of keys, paths, hosts, ids and numbers match any such text", "[rules]") {
+TEST_CASE("values of keys, paths, hosts, ids and numbers are generalised", "[rules]") {
   CHECK(HeadOf("launcher refused bf16[8,128] on v5e, see error E1300 please") ==
         R"(launcher refused \w+\[[\d,]*\]\S* on v5e, see error E1300 please)");
   CHECK(HeadOf("staging of /home/me/job/x.bin on rank17 was refused") == R"(staging of \S+ on rank\d+ was refused)");
@@ -77,22 +77,22 @@ TEST_CASE("values of keys, paths, hosts, ids and numbers match any such text", "
         R"(arena [\w-]+ gave up after \d+ tries)");
 }
 
-TEST_CASE("sizes are named by the words next to them, and else numbered", "[rules]") {
+TEST_CASE("sizes are named after adjacent words, or else numbered", "[rules]") {
   CHECK(HeadOf("arena pool used 3.00G of 2.00G") == "arena pool used %{size:used_bytes} of %{size:limit_bytes}");
   CHECK(HeadOf("There are 15.31M free in the staging pool") == "There are %{size:free_bytes} free in the staging pool");
   CHECK(FactsOf("launcher: attempting to allocate 1228800001 over limit 1073741824") ==
         R"({"limit_bytes":1073741824,"request_bytes":1228800001})");
   CHECK(FactsOf("dma rings: 32.000KB, high water mark: 1.5K") == R"({"figure_1":32768,"figure_2":1536})");
-  CHECK(RuleText({"dma rings: 32.000KB, high water mark: 1.5K"}).find("do not show what it is") != std::string::npos);
+  CHECK(RuleText({"dma rings: 32.000KB, high water mark: 1.5K"}).find("do not identify figure_1") != std::string::npos);
   CHECK(FactsOf("Compilation of 'jit_step' aborted: HBM budget of 15.75G exceeded, program requires 21.50G (5.75G over "
                 "budget).") ==
         R"({"excess_bytes":6174015488,"limit_bytes":16911433728,"module":"jit_step","used_bytes":23085449216})");
-  // The names would contradict each other, so none of them is given.
+  // The names would contradict each other, so none is used.
   CHECK(FactsOf("the budget of 15.75G is exceeded, program requires 21.50G (1.00G over budget)") ==
         R"({"figure_1":16911433728,"figure_2":23085449216,"figure_3":1073741824})");
 }
 
-TEST_CASE("what differs between two messages is no part of the rule", "[rules]") {
+TEST_CASE("differences between two messages are generalised", "[rules]") {
   const std::vector<std::string> one = {"arena alpha of the stager gave up: wanted 3.00G"};
   const std::vector<std::string> other = {"arena beta two of the stager gave up: wanted 9.25G"};
   const json entry = json::parse(NewRules(BuiltInRules(), {"my.pool", {one, other}, ""}).at(0).text)["failures"][0];
@@ -110,7 +110,7 @@ TEST_CASE("a code before the message becomes a header pattern and an alias", "[r
   CHECK(entry["heads"][1]["fragment"] == true);
 }
 
-TEST_CASE("what is needed and what there is are held against each other", "[rules]") {
+TEST_CASE("a new rule derives need and limit only if they conflict", "[rules]") {
   const json entry = Entry({"arena pool used 3.00G of 2.00G"});
   CHECK(entry["derived"] == json::parse(R"([{"fact": "need_bytes", "from": "used_bytes"},
                                             {"fact": "have_bytes", "from": "limit_bytes"}])"));
@@ -118,7 +118,7 @@ TEST_CASE("what is needed and what there is are held against each other", "[rule
   CHECK(Entry({"nothing is told of arena pools"})["identity"] == json::array());
 }
 
-TEST_CASE("a wording of a known failure has the names that are there", "[rules]") {
+TEST_CASE("a new wording of a known failure uses its names of facts", "[rules]") {
   const json file = json::parse(RuleText({"launcher: program needs 20.00G, device has 15.75G"}, "E1000"));
   CHECK_FALSE(file.contains("failures"));
   const json& extension = file["extensions"][0];
@@ -131,7 +131,7 @@ TEST_CASE("a wording of a known failure has the names that are there", "[rules]"
   CHECK(TestRules(Load(file.dump())).ok());
 }
 
-TEST_CASE("header patterns become narrower", "[rules]") {
+TEST_CASE("drafts go from the shortest header pattern to the longest", "[rules]") {
   const std::vector<NewRule> rules =
       NewRules(BuiltInRules(), {"my.pool", {{"ValueError: the arena gave up. It had 3 pools. Ask for less."}}, ""});
   REQUIRE(rules.size() == 3);

@@ -1,4 +1,4 @@
-// What a reader without a log sees of sentences with holes.
+// Templates as shown to a reader without a log.
 #include <string>
 
 #include "catch.h"
@@ -14,18 +14,18 @@ std::string Outline(const std::string& source) {
   return made.Outline();
 }
 
-TEST_CASE("a hole is the words of what it holds", "[rules]") {
+TEST_CASE("a placeholder becomes a description of its value", "[rules]") {
   CHECK(Outline("Outputs take {output_bytes|size}.") == "Outputs take ‹output bytes›.");
   CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
   CHECK(Outline("off by {abs(used_bytes)}") == "off by ‹used bytes›");
   CHECK(Outline("to {ceil(made.length / made.parts)}") == "to ‹made length / made parts›");
   CHECK(Outline("{2 * default(steps, 1)} of {min(a, b)}") == "‹2 x steps› of ‹the smaller of a and b›");
-  CHECK(Outline("{first_of(source, is_big)} and {count_of(is_big)}") == "‹source› and ‹how many›");
-  CHECK(Outline("{sum_of(size_bytes, true)|size}") == "‹size bytes of all of them›");
+  CHECK(Outline("{first_of(source, is_big)} and {count_of(is_big)}") == "‹source› and ‹number›");
+  CHECK(Outline("{sum_of(size_bytes, true)|size}") == "‹total size bytes›");
   CHECK(Outline("{{\"level\": 39}}") == "{\"level\": 39}");
 }
 
-TEST_CASE("texts of the rule data stand as they are", "[rules]") {
+TEST_CASE("literal texts of the rule data are shown unchanged", "[rules]") {
   CHECK(Outline("{if(known(x), unknown, 'Lower it.')}") == "Lower it.");
   CHECK(Outline("tiles{if(x > 1, ' of each', '')}") == "tiles of each");
   CHECK(Outline("{if(x > 1, 'Weights', 'Activations')} stay") == "‹Weights or Activations› stay");

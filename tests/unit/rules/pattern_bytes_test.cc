@@ -1,4 +1,4 @@
-// Which bytes a text must begin or end with for a pattern to match.
+// The bytes that a text must begin or end with for a pattern to match.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ ByteSet FirstBytes(std::string_view pattern) { return LeadingBytes(pattern, 1).f
 
 std::string Ascii(std::string_view pattern) { return AsciiOf(FirstBytes(pattern)); }
 
-TEST_CASE("the first character of each alternative counts, and those behind what may be missing", "[rules]") {
+TEST_CASE("first bytes include those of each alternative and those after optional parts", "[rules]") {
   CHECK(Ascii("pod/") == "Pp");
   CHECK(Ascii("\\[pod|<\\d") == "<[");
   CHECK(Ascii(" ?\\d\\d") == " 0123456789");
@@ -25,14 +25,14 @@ TEST_CASE("the first character of each alternative counts, and those behind what
   CHECK(Ascii("[^a-zA-Z0-9]") == " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 }
 
-TEST_CASE("where nothing can match, or nobody can tell, it is every byte", "[rules]") {
+TEST_CASE("any byte is possible if the pattern can be empty or is not understood", "[rules]") {
   for (const char* pattern : {"", "a?", "(?:a|)", "a*", "(", "\\x41"}) {
     CAPTURE(pattern);
     CHECK(FirstBytes(pattern).all());
   }
 }
 
-TEST_CASE("a character outside of ASCII may begin with any byte outside", "[rules]") {
+TEST_CASE("a non-ASCII character allows all non-ASCII bytes", "[rules]") {
   CHECK(FirstBytes("\xE2\x94\x82 ").test(0xE2));
   CHECK(FirstBytes("[^a]").test(0xC3));
   CHECK(FirstBytes("\\S").test(0xC3));
@@ -41,14 +41,14 @@ TEST_CASE("a character outside of ASCII may begin with any byte outside", "[rule
   CHECK_FALSE(FirstBytes("[a-f]").test(0xC3));
 }
 
-TEST_CASE("what follows is known as far as what stands before it has a length", "[rules]") {
+TEST_CASE("later bytes are known while the preceding parts have a bounded length", "[rules]") {
   CHECK(AllAscii(LeadingBytes("(?:\\d|xy)\\.[+-]", 4)) == Sets{"0123456789Xx", ".Yy", "+-.", AsciiOf(ByteSet().set())});
   CHECK(AllAscii(LeadingBytes("\\[\\d{1,2}\\]", 3)) == Sets{"[", "0123456789", "0123456789]"});
   CHECK(AllAscii(LeadingBytes("a%{word:x}b", 3)) == Sets{"Aa", AsciiOf(ByteSet().set()), AsciiOf(ByteSet().set())});
   CHECK(AllAscii(LeadingBytes("a b", 3)) == Sets{"Aa", " ", " Bb"});
 }
 
-TEST_CASE("a character outside of ASCII has one to four bytes, from either end", "[rules]") {
+TEST_CASE("a non-ASCII character has one to four bytes, from either end", "[rules]") {
   const std::vector<ByteSet> leading = LeadingBytes("âx", 2);
   CHECK(leading[0].test(0xE2));
   CHECK(leading[1].test(0x94));
@@ -62,12 +62,12 @@ TEST_CASE("a character outside of ASCII has one to four bytes, from either end",
   CHECK(trailing[1].test('x'));
 }
 
-TEST_CASE("the last bytes are known the same way", "[rules]") {
+TEST_CASE("last bytes are computed like first bytes", "[rules]") {
   CHECK(AllAscii(TrailingBytes("x \\[y\\] ?", 2)) == Sets{" ]", " Y]y"});
   CHECK(AllAscii(TrailingBytes("ab|c", 2)) == Sets{"BCbc", AsciiOf(ByteSet().set())});
 }
 
-TEST_CASE("sets are kept as texts", "[rules]") {
+TEST_CASE("byte sets survive packing and unpacking", "[rules]") {
   ByteSet bytes;
   bytes.set('"');
   bytes.set('z');

@@ -1,4 +1,4 @@
-// What a pattern is written as in RE2, and that what is asked before RE2 changes no answer.
+// The translation of patterns to RE2, and optimisations that must not change results.
 #include <re2/re2.h>
 
 #include <string>
@@ -17,7 +17,7 @@ std::string Loose(std::string_view source) {
   return Expand(source, &faults).loose;
 }
 
-TEST_CASE("what each match begins with is known where it is one text", "[rules]") {
+TEST_CASE("a literal prefix is found if all matches share it", "[rules]") {
   CHECK(LiteralPrefix("Ran out of memory") == "Ran");
   CHECK(LiteralPrefix("\\bTotal hbm") == "Total");
   CHECK(LiteralPrefix("(?P<what>Out of)|memory").empty());
@@ -34,7 +34,7 @@ TEST_CASE("what each match begins with is known where it is one text", "[rules]"
   CHECK(LiteralPrefix("(").empty());
 }
 
-TEST_CASE("a pattern that counts far has one that does not", "[rules]") {
+TEST_CASE("large counted repetitions get an unlimited variant", "[rules]") {
   CHECK(Loose("a[^\\n]{0,80}?b") == "a[^\\n]*?b");
   CHECK(Loose("a \\w{1,200}b{0,3}") == "a\\s+\\w+b{0,3}");
   CHECK(Loose("a%{text:x}b") == "a([^\\n]*?)b");
@@ -42,7 +42,7 @@ TEST_CASE("a pattern that counts far has one that does not", "[rules]") {
   CHECK(Loose("[{0,100}]{2}x{3,}").empty());
 }
 
-TEST_CASE("a beginning that is there often, and begins nothing, hides no match behind it", "[rules]") {
+TEST_CASE("frequent occurrences of the prefix do not hide a later match", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile("Ran out of %{word:what}", &faults);
   std::string text;
@@ -75,7 +75,7 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   return patterns;
 }
 
-TEST_CASE("each built-in pattern finds in the rules' examples what RE2 finds by itself", "[rules]") {
+TEST_CASE("each built-in pattern finds in the examples what plain RE2 finds", "[rules]") {
   const RuleSet& rules = BuiltInRules();
   std::vector<std::string> texts;
   for (const Failure& failure : rules.failures()) {

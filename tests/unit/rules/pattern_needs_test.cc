@@ -1,4 +1,4 @@
-// What a text must have for a pattern to match.
+// Necessary conditions of patterns.
 #include "rules/pattern_needs.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace TEST_FILE {
 Sets LastLine(std::string_view pattern) { return AllAscii(NeedsAtEnd(pattern).line); }
 Sets FirstLine(std::string_view pattern) { return AllAscii(NeedsAtBegin(pattern).line); }
 
-TEST_CASE("of a line are needed what no alternative can do without, up to what may be a line break", "[rules]") {
+TEST_CASE("a line needs bytes that no alternative can omit, up to a possible line break", "[rules]") {
   CHECK(LastLine("\\n[^\\n]*[\"'][^\"'\\n]*\\z") == Sets{"\"'"});
   CHECK(LastLine("\\n(?:a\\(|\\[b)\\z") == Sets{"(["});
   CHECK(LastLine("q\\s+#\\z") == Sets{"#"});
@@ -26,7 +26,7 @@ TEST_CASE("of a line are needed what no alternative can do without, up to what m
   CHECK(FirstLine("\\A(?:#|\\+\\+)?!") == Sets{"!"});
 }
 
-TEST_CASE("nothing is needed where the pattern is not tied to that end of the text", "[rules]") {
+TEST_CASE("nothing is needed if the pattern is not anchored at that end", "[rules]") {
   for (const char* pattern : {"[\"']", "a\\z|b\\z", "\\A[\"']"}) {
     CAPTURE(pattern);
     const TextNeeds needs = NeedsAtEnd(pattern);
@@ -37,20 +37,20 @@ TEST_CASE("nothing is needed where the pattern is not tied to that end of the te
   CHECK(LastLine("\\x22\\z").empty());
 }
 
-TEST_CASE("a match needs what stands anywhere in it, line breaks or not", "[rules]") {
+TEST_CASE("a match needs the bytes of all its lines", "[rules]") {
   CHECK(AllAscii(NeededBytes("a[^b]*#(?:\\n|;)")) == Sets{"#", ";", "Aa"});
   CHECK(AllAscii(NeedsAtEnd("\"\\n[^\\n]*\\z").text) == Sets{"", "\""});
   CHECK(NeededBytes("x?|y").empty());
 }
 
-TEST_CASE("words are needed in the line alone that the pattern is tied to", "[rules]") {
+TEST_CASE("words are needed only in the line at the anchored end", "[rules]") {
   using Words = std::vector<std::string>;
   CHECK(NeedsAtEnd("above\\n[^\\n]*(?:Grep|sed)[ ][^\\n]*\\z").words == Words{"grep", "sed"});
   CHECK(NeedsAtEnd("above\\s*\\z").words.empty());
   CHECK(NeedsAtBegin("\\A[^\\n]*\\bNOTE\\b\\nbelow").words == Words{"note"});
 }
 
-TEST_CASE("the line's first bytes are known where it begins in the pattern", "[rules]") {
+TEST_CASE("the first bytes of the last line are known if the pattern contains its start", "[rules]") {
   const auto leading = [](std::string_view pattern) {
     const std::vector<ByteSet> sets = NeedsAtEnd(pattern).leading;
     return sets.empty() ? "none" : AsciiOf(sets.front());
@@ -58,15 +58,15 @@ TEST_CASE("the line's first bytes are known where it begins in the pattern", "[r
   CHECK(leading("\\n#[ ][^\\n]*\\z") == "#");
   CHECK(leading("\\n\\s*[*#][^\\n]*\\z") == " #*");
   CHECK(leading("\\n+[*#][^\\n]*\\z") == "none");
-  // Behind a line break of the blanks stands nothing of the "x".
+  // After a line break within the blanks, the "x" is in an earlier line.
   CHECK(leading("\\nx\\s*[*#][^\\n]*\\z") == "none");
   CHECK(leading("[^\\n]*#\\z") == "none");
-  CHECK(leading("\\\\n#[^\\n]*\\z") == "none");  // a backslash, and an n
+  CHECK(leading("\\\\n#[^\\n]*\\z") == "none");  // a backslash and an n
   CHECK(AsciiOf(NeedsAtBegin("\\A[+-]?x").leading.front()) == "+-Xx");
 }
 
-// They come with the built-in quotations, and are asked before the patterns.
-TEST_CASE("each quotation of the rules' examples has what it needs", "[rules]") {
+// The needs of built-in quotations are checked before their patterns.
+TEST_CASE("each example of a quotation satisfies the quotation's needs", "[rules]") {
   std::size_t tried = 0;
   for (const Quotation& quotation : BuiltInRules().quotations()) {
     if (quotation.source_line) continue;

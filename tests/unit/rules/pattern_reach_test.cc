@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// "covered text|what the pattern wants"; with "…" where that may stand anywhere behind, and "|again" where its end
+// "matched text|rest of the pattern"; "…" if the rest may match anywhere later; then "|text" if the pattern's end
 // matches again.
 std::string Reach(const std::string& source, const std::string& text) {
   std::vector<SyntaxFault> faults;
@@ -26,7 +26,7 @@ struct Case {
   const char* reach;
 };
 
-TEST_CASE("a pattern reaches as far as its longest beginning that is in the text", "[rules]") {
+TEST_CASE("the longest prefix of a pattern in the text is found", "[rules]") {
   for (const Case& c : std::vector<Case>{
            {"pool is full", "E: pool is full", "pool is full|"},
            {"pool is full", "E: pool is fuIl", "pool is fu|ll"},
@@ -46,13 +46,13 @@ TEST_CASE("a pattern reaches as far as its longest beginning that is in the text
   }
 }
 
-TEST_CASE("a single character that differs is told by the place and by what matches behind it", "[rules]") {
+TEST_CASE("a differing character is located by the text on both sides", "[rules]") {
   const std::string pattern = "Ran out of memory in memory space hbm\\. Used %{size:used} of %{size:limit} hbm";
   CHECK(Reach(pattern, "E Ran out of memory in memory spase hbm. Used 2G of 1G hbm.") ==
         "Ran out of memory in memory spa|ce hbm\\. Used %{size:used} of %{size:limit} hbm|e hbm. Used 2G of 1G hbm.");
 }
 
-TEST_CASE("a pattern that did not compile reaches nowhere", "[rules]") {
+TEST_CASE("a pattern that did not compile matches no prefix", "[rules]") {
   std::vector<SyntaxFault> faults;
   CHECK_FALSE(FindReach(Pattern::Compile("a(", &faults), "a(").has_value());
   CHECK_FALSE(FindReach(Pattern(), "a").has_value());

@@ -1,4 +1,4 @@
-// Which of many patterns are in a text.
+// Searching for many patterns in a text.
 #include "rules/pattern_set.h"
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 using Places = std::vector<std::size_t>;
 
-// A set that owns its patterns.
+// A set with its own patterns.
 class Made {
  public:
   explicit Made(const std::vector<std::string>& sources) {
@@ -28,7 +28,7 @@ class Made {
 
   Places In(std::string_view text) const { return set_->In(text); }
 
-  // One after the other.
+  // Searches for one pattern after the other.
   Places Each(std::string_view text) const {
     Places found;
     PatternMatch match;
@@ -43,26 +43,26 @@ class Made {
   std::unique_ptr<PatternSet> set_;
 };
 
-TEST_CASE("a set without patterns finds none", "[rules]") {
+TEST_CASE("an empty set finds nothing", "[rules]") {
   const PatternSet none({});
   CHECK(none.In("").empty());
   CHECK(none.In("anything").empty());
 }
 
-TEST_CASE("a pattern may be in a text where the words of its literal stand one behind the other", "[rules]") {
+TEST_CASE("a pattern may match only if the words of its literal occur in order", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile("Out of memory on %{word:device}", &faults);
   const PatternSet set({&pattern});
   CHECK(set.MayBeIn("Out of memory on gpu:0") == Places{0});
   CHECK(set.MayBeIn("OUT  OF\n\tMEMORY ON") == Places{0});
-  CHECK(set.MayBeIn("layout of memory one") == Places{0});  // its words begin and end inside of others: that is for RE2
+  CHECK(set.MayBeIn("layout of memory one") == Places{0});  // inside other words: left to RE2
   CHECK(set.MayBeIn("memory on out of, out of memory").empty());
   CHECK(set.MayBeIn("out ofmemory on").empty());
   CHECK(set.MayBeIn("out of memory").empty());
   CHECK(set.MayBeIn("out of memory out of memory on gpu:1") == Places{0});
 }
 
-TEST_CASE("the places of those that are in a text come ascending", "[rules]") {
+TEST_CASE("matching patterns are returned in ascending order", "[rules]") {
   const Made set({"zebra", "apple", "memory", "apple"});
   CHECK(set.In("an apple, then a zebra") == Places{0, 1, 3});
   CHECK(set.In("out of memory") == Places{2});
@@ -70,7 +70,7 @@ TEST_CASE("the places of those that are in a text come ascending", "[rules]") {
   CHECK(set.In("").empty());
 }
 
-TEST_CASE("a pattern is found anywhere, or where it says", "[rules]") {
+TEST_CASE("anchors of patterns are respected", "[rules]") {
   const Made set({"^begin", "end$", "middle", ""});
   CHECK(set.In("begin middle end").size() >= 3);
   CHECK(set.In("x begin middle end x") == set.Each("x begin middle end x"));
@@ -79,7 +79,7 @@ TEST_CASE("a pattern is found anywhere, or where it says", "[rules]") {
   CHECK(anchored.In("x begin end x").empty());
 }
 
-TEST_CASE("those that do not compile, or are none yet, are never found and keep their places", "[rules]") {
+TEST_CASE("patterns that are empty or did not compile are never found and keep their index", "[rules]") {
   const Made set({"first", "(", "last"});
   CHECK(set.In("first ( last") == Places{0, 2});
   const Pattern none;
@@ -88,7 +88,7 @@ TEST_CASE("those that do not compile, or are none yet, are never found and keep 
   CHECK(empty.In("text").empty());
 }
 
-TEST_CASE("a set finds what each pattern finds by itself", "[rules]") {
+TEST_CASE("a set finds what each pattern finds alone", "[rules]") {
   const Made set({"Ran out of memory", "used %{size:used_bytes}", "tag %{word:tag}", "(?i)oom", "a\\x20b",
                   "(?P<module>\\w+) failed", "%{device:device}"});
   for (const char* text :
@@ -101,12 +101,12 @@ TEST_CASE("a set finds what each pattern finds by itself", "[rules]") {
   CHECK(set.In("a\tb").empty());
 }
 
-TEST_CASE("a text with zero bytes is looked through to its end", "[rules]") {
+TEST_CASE("a text with NUL bytes is searched to its end", "[rules]") {
   const Made set({"last"});
   CHECK(set.In(std::string_view("\0\0last", 6)) == Places{0});
 }
 
-TEST_CASE("many threads may look at once", "[rules]") {
+TEST_CASE("a set can be searched by many threads at once", "[rules]") {
   std::vector<std::string> sources;
   for (int i = 0; i < 50; ++i) sources.push_back("word" + std::to_string(i) + "\\b");
   const Made set(sources);
@@ -117,7 +117,7 @@ TEST_CASE("many threads may look at once", "[rules]") {
   for (const Places& places : found) CHECK(places == Places{7, 49});
 }
 
-TEST_CASE("of what is built in the words were worked out by the build", "[rules]") {
+TEST_CASE("the build has stored the literals of the built-in header patterns", "[rules]") {
   for (const Failure& failure : BuiltInRules().failures()) {
     for (const Head& head : failure.heads) {
       INFO(failure.code << " " << head.pattern.source());
@@ -129,7 +129,7 @@ TEST_CASE("of what is built in the words were worked out by the build", "[rules]
   CHECK_FALSE(BuiltInPatternLiterals("no such pattern").has_value());
 }
 
-TEST_CASE("of a pattern's alternatives one is enough, and of each all its words", "[rules]") {
+TEST_CASE("a pattern needs all words of one of its alternatives", "[rules]") {
   const Made set({"(?:used all bytes|took every page) of the card", "short|longer words"});
   for (const char* text : {"used all bytes of the card", "took  every\npage of the card", "used every page of the card",
                            "all the card", "short", "longer words", "words"}) {

@@ -23,7 +23,7 @@ std::string Show(const Value& value) {
   return std::to_string(static_cast<long long>(AsNumber(value).value_or(-1)));
 }
 
-// "begin-end name=value@begin-end ...", or "no".
+// "begin-end name=value@begin-end …", or "no".
 std::string Find(const std::string& source, const std::string& text, std::size_t from = 0) {
   PatternMatch match;
   if (!Compile(source).Find(text, from, &match)) return "no";
@@ -47,7 +47,7 @@ std::string Faults(const std::string& source) {
   return text;
 }
 
-TEST_CASE("patterns: a blank is any white space", "[rules]") {
+TEST_CASE("a blank matches any white space", "[rules]") {
   CHECK(Find("out of memory", "x out  of\n\t memory") == "2-18");
   CHECK(Find("out   of", "out of") == "0-6");
   CHECK(Find("out of", "outof") == "no");
@@ -64,17 +64,17 @@ TEST_CASE("patterns: a blank is any white space", "[rules]") {
   CHECK(Find("\\Qa b.\\E c", "a\nb. c") == "no");
 }
 
-TEST_CASE("patterns: typed captures", "[rules]") {
+TEST_CASE("typed captures yield values", "[rules]") {
   CHECK(Find("Used %{size:used} of %{size:limit} hbm", "Used 22.89G\nof 15.75GiB hbm") ==
         "0-27 used=24577950351@5-11 limit=16911433728@15-23");
   CHECK(Find("%{size:a}", "0B") == "0-2 a=0@0-2");
   CHECK(Find("%{size:a}", "8 MiB") == "0-5 a=8388608@0-5");
   CHECK(Find("%{size:a}", "8\nMiB") == "0-5 a=8388608@0-5");
-  // A size has a unit: a figure without one may be the first half of one that a line break cut.
+  // A size needs a unit: a figure without one may be the first half of a size that a line break split.
   CHECK(Find("%{size:a} frames", "8 Mainframes 9 frames") == "no");
   CHECK(Find("%{size:a},", "16777216, x") == "no");
   CHECK(Find("%{bytes:a},", "16777216, x") == "0-9 a=16777216@0-8");
-  CHECK(Find("%{size:a} x", "-3.00G x") == "0-8");  // no memory has less than nothing
+  CHECK(Find("%{size:a} x", "-3.00G x") == "0-8");  // sizes are not negative
   CHECK(Find("%{size:a} x", "999999999E x") == "0-12");
   CHECK(Find("%{bytes:a}", "17179869184") == "0-11 a=17179869184@0-11");
   CHECK(Find("%{bytes:a}", "17,179,869,184, and") == "0-14 a=17179869184@0-14");
@@ -87,34 +87,34 @@ TEST_CASE("patterns: typed captures", "[rules]") {
   CHECK(Find("'%{text:t}'", "'" + std::string(401, 'x') + "'") == "no");
 }
 
-TEST_CASE("patterns: groups of other kinds do not shift captures", "[rules]") {
+TEST_CASE("other groups do not shift captures", "[rules]") {
   CHECK(Find("(a)(?:b)(?i:C)(\\()[(]%{integer:n}(?P<rest>.*)", "abc((7xyz") == "0-9 n=7@5-6 rest='xyz'@6-9");
   CHECK(Find("\\Q((\\E%{integer:n}", "((7") == "0-3 n=7@2-3");
   CHECK(Find("(?:a %{integer:n}|b %{integer:n})", "b 5") == "0-3 n=5@2-3");
   CHECK(Compile("(?:a %{integer:n}|b %{integer:n}) %{word:m}").capture_names() == std::vector<std::string>{"n", "m"});
 }
 
-TEST_CASE("patterns: from where", "[rules]") {
+TEST_CASE("a search starts at the given offset", "[rules]") {
   CHECK(Find("a\\d", "a1 a2 a3", 1) == "3-5");
   CHECK(Find("a\\d", "a1 a2 a3", 8) == "no");
   CHECK(Find("a\\d", "a1", 100) == "no");
   CHECK(Find("\\bb", "ab b", 1) == "3-4");
 }
 
-TEST_CASE("patterns: faults say where and what would be right", "[rules]") {
+TEST_CASE("pattern faults have a place and a hint", "[rules]") {
   CHECK(Faults("") == "0: the pattern is empty (it would match everywhere)\n");
   CHECK(Faults("a %{sise:x}") == "4: unknown capture type 'sise' (did you mean 'size'?)\n");
   CHECK(Faults("a %{gigabytes:x}") ==
         "4: unknown capture type 'gigabytes' (types are size, bytes, integer, number, name, device, word, text)\n");
-  CHECK(Faults("a %{size}") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
-  CHECK(Faults("a %{size:x") == "2: not a typed capture (write %{type:name}, or %\\{ for the characters themselves)\n");
-  CHECK(Faults("ab [c") == "3: RE2 refuses the pattern: missing ]: [c\n");
-  CHECK(Faults("ab (c") == "0: RE2 refuses the pattern: missing )\n");
-  CHECK(Faults("ab\\y") == "2: RE2 refuses the pattern: invalid escape sequence: \\y\n");
-  CHECK(Faults("(?<=a)b") == "0: RE2 refuses the pattern: invalid perl operator: (?<\n");
+  CHECK(Faults("a %{size}") == "2: not a typed capture (write %{type:name}, or %\\{ for a literal %{)\n");
+  CHECK(Faults("a %{size:x") == "2: not a typed capture (write %{type:name}, or %\\{ for a literal %{)\n");
+  CHECK(Faults("ab [c") == "3: RE2 rejects the pattern: missing ]: [c\n");
+  CHECK(Faults("ab (c") == "0: RE2 rejects the pattern: missing )\n");
+  CHECK(Faults("ab\\y") == "2: RE2 rejects the pattern: invalid escape sequence: \\y\n");
+  CHECK(Faults("(?<=a)b") == "0: RE2 rejects the pattern: invalid perl operator: (?<\n");
 }
 
-TEST_CASE("patterns: names are known in spite of faults", "[rules]") {
+TEST_CASE("capture names are known in spite of faults", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile("(%{size:used} of %{sise:limit}", &faults);
   CHECK_FALSE(faults.empty());
@@ -128,20 +128,20 @@ std::string Literals(const std::string& source, std::size_t min_length) {
   return shown;
 }
 
-TEST_CASE("patterns: literals", "[rules]") {
+TEST_CASE("literals are required by every match", "[rules]") {
   CHECK(Literals("Ran out of memory in memory space (?:hbm|vmem)", 6) ==
         "[ran out of memory in memory space hbm][ran out of memory in memory space vmem]");
   CHECK(Literals("Ran out of memory in memory space", 6) == "[ran out of memory in memory space]");
   CHECK(Literals("(?i)Ran Out", 6) == "[ran out]");
-  // All are needed: the longest alone.
+  // Several are required: the longest suffices.
   CHECK(Literals("Used %{size:a} of %{size:b} hbm\\. Exceeded hbm capacity by %{size:c}", 6) ==
         "[hbm. exceeded hbm capacity by]");
   CHECK(Literals("longer literal\\d+literal", 6) == "[longer literal]");
-  // One of several is needed: all of them.
+  // One of several is required: all are returned.
   CHECK(Literals("alphabet|gammaray", 6) == "[alphabet][gammaray]");
   CHECK(Literals("(?:alphabet|gammaray)\\d+of things", 6) == "[of things]");
-  CHECK(Literals("(?:alphabet|gammaray)\\d+things", 6) == "[alphabet][gammaray]");  // longer ones hit less often
-  // One alternative has none.
+  CHECK(Literals("(?:alphabet|gammaray)\\d+things", 6) == "[alphabet][gammaray]");  // longer ones occur less often
+  // One alternative has no literal.
   CHECK(Literals("alphabet|\\d+", 6).empty());
   CHECK(Literals("alphabet|abc", 6).empty());
   CHECK(Literals("alphabet|abc", 3) == "[abc][alphabet]");
@@ -154,7 +154,7 @@ TEST_CASE("patterns: literals", "[rules]") {
   CHECK(Pattern().Literals(1).empty());
 }
 
-TEST_CASE("patterns: each match holds one of the literals", "[rules]") {
+TEST_CASE("each match contains one of the literals", "[rules]") {
   const struct {
     const char* pattern;
     std::vector<std::string> texts;

@@ -1,4 +1,4 @@
-// rules/schema.json is what an editor knows of rule files: it tells what each key is, and which words there are.
+// Editors use rules/schema.json to explain keys and offer values.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -24,7 +24,7 @@ const json& Target(const json& node) {
 
 bool IsDescribed(const json& node) { return !node.value("description", "").empty(); }
 
-// Calls `see` with the place and schema of each property, and of what stands in open objects and arrays.
+// Calls `see` with the path and schema of each property, including those inside open objects and arrays.
 template <typename See>
 void Walk(const json& node, const std::string& place, See see) {
   const json properties = node.value("properties", json::object());
@@ -43,7 +43,7 @@ void WalkAll(See see) {
   for (const auto& [name, definition] : Schema()["definitions"].items()) Walk(definition, name, see);
 }
 
-TEST_CASE("no key of a rule file is without a description", "[rules]") {
+TEST_CASE("every key of a rule file has a description", "[rules]") {
   std::size_t keys = 0;
   WalkAll([&](const std::string& place, const json& property) {
     INFO(place);
@@ -59,7 +59,7 @@ TEST_CASE("no key of a rule file is without a description", "[rules]") {
   }
 }
 
-TEST_CASE("what is one of a few words is listed for an editor", "[rules]") {
+TEST_CASE("keys with fixed values list them for editors", "[rules]") {
   std::set<std::string> listed;
   WalkAll([&](const std::string& place, const json& property) {
     if (Target(property).contains("enum") || Target(property).contains("examples"))
@@ -72,7 +72,7 @@ TEST_CASE("what is one of a few words is listed for an editor", "[rules]") {
   }
 }
 
-TEST_CASE("an editor offers the frameworks that there are", "[rules]") {
+TEST_CASE("editors offer all frameworks", "[rules]") {
   for (const char* of : {"how", "more_steps"}) {
     std::set<std::string> offered;
     for (const auto& [id, steps] : Schema()["definitions"][of]["properties"].items()) offered.insert(id);
@@ -82,7 +82,7 @@ TEST_CASE("an editor offers the frameworks that there are", "[rules]") {
   }
 }
 
-TEST_CASE("examples in the schema are allowed by it, and a file may name it", "[rules]") {
+TEST_CASE("examples in the schema are valid, and a file can name its schema", "[rules]") {
   WalkAll([&](const std::string& place, const json& property) {
     INFO(place);
     json alone = Target(property);

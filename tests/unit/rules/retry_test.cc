@@ -1,4 +1,4 @@
-// Whether a job is worth starting again is rule data: of a failure, and of a scenario in place of that.
+// Whether to restart a job is rule data of a failure; a scenario can override it.
 #include <string>
 
 #include "catch.h"
@@ -14,7 +14,7 @@ std::string Rules(const std::string& of_failure, const std::string& of_scenario)
          of_scenario + R"(}], "examples": {"match": [{"text": "our own test failed"}]}}]})";
 }
 
-TEST_CASE("rules: retry is read of failures and of scenarios", "[rules]") {
+TEST_CASE("retry is read from failures and scenarios", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"ours.json", Rules(R"(, "retry": {"answer": "never", "why": ["It is", "too large."]})",
@@ -30,7 +30,7 @@ TEST_CASE("rules: retry is read of failures and of scenarios", "[rules]") {
   CHECK_FALSE(set.FindFailure("E1000")->scenarios[0].retry);
 }
 
-TEST_CASE("rules: what is wrong with retry is said", "[rules]") {
+TEST_CASE("wrong retry entries are reported", "[rules]") {
   CHECK(LoadFaults(Rules(R"(, "retry": {"answer": "nevr", "why": "w"})", "")).find("did you mean 'never'?") !=
         std::string::npos);
   CHECK(LoadFaults(Rules("", R"(, "retry": {"answer": "never"})")).find("'why'") != std::string::npos);

@@ -72,7 +72,7 @@ inline RuleFile BaseRules() {
 })json"};
 }
 
-// Loads `files` over `built_in`; faults as text, one a line.
+// Loads `files` over `built_in`; returns the faults, one per line.
 inline std::string Load(const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files, RuleSet* set) {
   std::vector<Fault> faults;
   *set = RuleSetBuilder::Build(RuleSet::SchemaText(), built_in, files, &faults);

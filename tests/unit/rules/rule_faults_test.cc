@@ -1,4 +1,4 @@
-// What is wrong with a rule file, in text and out.
+// Faults in the form and content of rule files.
 #include <algorithm>
 #include <string>
 
@@ -8,14 +8,14 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// The build adds this key to the data that it packs; of a file it is a fault like any other.
-TEST_CASE("rule faults: what only packed data has is no key of a file, and is not read", "[rules]") {
+// The build adds this key to the packed data; in a file it is an unknown key.
+TEST_CASE("a key of the packed data is a fault in a file", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "affixes": [{"id": "mine", "place": "prefix", "pattern": "mine: ",
  "examples": ["mine: a"], "leaves": ["a"], "signs": {"first_bytes": "no bits", "literals": []}}]})") ==
         "user.json:2:44: unknown key 'signs' (keys are examples, id, leaves, pattern, place)\n");
 }
 
-TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
+TEST_CASE("all faults of a file are reported at once, each with its place", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -36,14 +36,13 @@ TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
   }]
 })") == "user.json:4:59: 'compiles' is not allowed here (did you mean 'compile'? allowed: compile, run)\n"
         "user.json:5:68: unknown key 'fragmnt' (did you mean 'fragment'?)\n"
-        "user.json:6:15: this head holds no literal of 6 characters or more (the prefilter could not find it in raw "
-        "bytes)\n"
-        "user.json:6:25: RE2 refuses the pattern: missing )\n"
+        "user.json:6:15: this head has no literal of 6 characters or more (the prefilter could not search for it)\n"
+        "user.json:6:25: RE2 rejects the pattern: missing )\n"
         "user.json:7:15: unknown reader 'memory_reports' (did you mean 'memory_report'?)\n"
         "user.json:8:21: unknown code 'E100' (did you mean 'E1000'?)\n"
         "user.json:10:56: expected a number, a text, a name or '(', found '>'\n"
         "user.json:10:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
-        "user.json:11:14: the id '1' is in use already in this failure\n"
+        "user.json:11:14: the id '1' is already in use in this failure\n"
         "user.json:11:44: unknown function 'summ_of' (did you mean 'sum_of'?)\n"
         "user.json:12:74: unknown scenario '3' (did you mean '1'?)\n"
         "user.json:15:73: 9 is out of range (allowed: 0 to 6)\n"
@@ -51,18 +50,16 @@ TEST_CASE("rule faults: all are said at once, each at its place", "[rules]") {
         "user.json:17:37: 'http://example.com' does not match ^https:// (An address that begins with https://)\n");
 }
 
-TEST_CASE("rule faults: a context that would not be looked for", "[rules]") {
-  CHECK(
-      LoadFaults(R"({
+TEST_CASE("a context without a literal is a fault", "[rules]") {
+  CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "contexts": [{"id": "c", "nearby": true, "patterns": ["abc: \\d", "ab|long enough"],
     "examples": {"match": [{"text": "abc: 1"}, {"text": "ab"}]}}]
-})") ==
-      "user.json:3:69: not each of its alternatives holds a literal of 4 characters (it would not be looked for: make "
-      "the alternatives patterns of their own)\n");
+})") == "user.json:3:69: some alternative has no literal of 4 characters (the pattern could not be searched for: write "
+        "each alternative as a pattern of its own)\n");
 }
 
-TEST_CASE("rule faults: names that nothing gives", "[rules]") {
+TEST_CASE("names that nothing provides are faults", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -81,13 +78,13 @@ TEST_CASE("rule faults: names that nothing gives", "[rules]") {
         "user.json:9:77: unknown name 'total_bytes'\n"
         "user.json:9:97: unknown name 'before_bytes'\n"
         "user.json:10:30: unknown name 'largest.size_byts' (did you mean 'largest.size_bytes'?)\n"
-        "user.json:10:72: 'size_bytes' is a field of a row, and this is not said of a row (write largest.size_bytes, "
-        "or a function over the rows)\n"
+        "user.json:10:72: 'size_bytes' is a field of a row, but this expression is not evaluated for a row (write "
+        "largest.size_bytes or use a function over the rows)\n"
         "user.json:10:96: unknown name 'used_byte' (did you mean 'used_bytes'?)\n"
         "user.json:11:107: unknown name 'rnk' (did you mean 'rank'?)\n");
 }
 
-TEST_CASE("rule faults: a remedy may use the facts of every failure", "[rules]") {
+TEST_CASE("a remedy can use the facts of every failure", "[rules]") {
   const std::string remedy = R"({"format": "whyoom.rules/1", "remedies": [{
     "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t", "note": "n",
     "how": {"jax": ["now"]}, "links": [],
@@ -96,29 +93,29 @@ TEST_CASE("rule faults: a remedy may use the facts of every failure", "[rules]")
   CHECK(LoadFaults(remedy + "lable\"}]}") == "user.json:4:52: unknown name 'lable' (did you mean 'label'?)\n");
 }
 
-TEST_CASE("rule faults: one cause is said once", "[rules]") {
+TEST_CASE("each cause is reported once", "[rules]") {
   const std::string begin = R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", )";
   const std::string end = R"(,
     "numbers": ["used_bytes"], "examples": {"match": [{"text": "a long enough head 5G"}]}}]})";
-  // A misspelt key is not also a missing one.
+  // A misspelt key is not also reported as missing.
   CHECK(LoadFaults(begin + R"("heds": ["a long enough head %{size:used_bytes}"])" + end) ==
         "user.json:2:66: unknown key 'heds' (did you mean 'heads'?)\n"
         "user.json:3:18: unknown name 'used_bytes'\n");
-  // The names of a pattern with faults are names.
+  // The captures of an invalid pattern are known.
   CHECK(LoadFaults(begin + R"("heads": ["a long enough head (%{size:used_bytes}"])" + end) ==
-        "user.json:2:77: RE2 refuses the pattern: missing )\n");
-  // What an unknown context gives is not known.
+        "user.json:2:77: RE2 rejects the pattern: missing )\n");
+  // The facts of an unknown context are unknown.
   CHECK(LoadFaults(begin + R"("heads": ["a long enough head"], "contexts": ["remta"])" + end) ==
         "user.json:2:112: unknown context 'remta' (did you mean 'remat'?)\n");
-  // Where a file cannot be read, nothing is said about what others refer to.
+  // If a file cannot be parsed, references are not checked.
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"a.json", begin + R"("heads": ["a long enough head"], "contexts": ["other"])" + end}, {"b.json", "{"}},
              &set) == "b.json:1:2: expected a key in double quotes, found the end of the file\n");
 }
 
-TEST_CASE("rule faults: the form", "[rules]") {
+TEST_CASE("faults of form are reported", "[rules]") {
   CHECK(LoadFaults("[]") ==
         "user.json:1:1: expected an object, found an array (What whyoom knows about failures; rules/README.md tells "
         "how to write it.)\n");
@@ -141,35 +138,35 @@ TEST_CASE("rule faults: the form", "[rules]") {
  "affixes": [{"id": "a", "place": "front", "pattern": "(", "examples": ["b"], "leaves": ["b", "c"]}],
  "quotations": [{"id": "q", "pattern": "q"}]})") ==
         "user.json:2:19: the text is empty (Its name, such as v5e.)\n"
-        "user.json:2:33: the array is empty (give at least one entry)\n"
+        "user.json:2:33: the array is empty (add at least one entry)\n"
         "user.json:2:45: expected a text, found a number (Its name, such as v5e.)\n"
         "user.json:2:69: the key 'id' is missing (Its name, such as v5e.)\n"
-        "user.json:2:112: 'much' is no size (write it as a message prints it: 15.75G)\n"
-        "user.json:3:25: 'message' is no JSON pointer (write /message)\n"
+        "user.json:2:112: 'much' is not a size (write it as messages print it: 15.75G)\n"
+        "user.json:3:25: 'message' is not a JSON pointer (write /message)\n"
         "user.json:4:35: 'front' is not allowed here (allowed: prefix, suffix)\n"
-        "user.json:4:55: RE2 refuses the pattern: missing ): (\n"
-        "user.json:4:89: 2 leaves for 1 examples (give what is left of each example, in their order)\n"
-        "user.json:5:17: the key 'examples' is missing (Lines that only quote, with "
-        "<head> before the head; without it the head is at the end.)\n");
+        "user.json:4:55: RE2 rejects the pattern: missing ): (\n"
+        "user.json:4:89: 2 leaves for 1 examples (write the text that remains of each example, in the same order)\n"
+        "user.json:5:17: the key 'examples' is missing (Lines that only quote, with <head> before the head; without it "
+        "the head is at the end.)\n");
 }
 
-TEST_CASE("rule faults: names of failures", "[rules]") {
+TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "aliases": ["hbm", "HbmOom"], "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
     "examples": {"match": [{"text": "a long enough head"}]}}]})") ==
-        "user.json:2:38: 'HbmOom' names the failure 'E1000' already\n");
+        "user.json:2:38: 'HbmOom' already names the failure 'E1000'\n");
 }
 
-TEST_CASE("rule faults: as text", "[rules]") {
+TEST_CASE("a fault is printed with its place and hint", "[rules]") {
   CHECK(Fault{"a.json", 3, 5, "what", "hint"}.ToString() == "a.json:3:5: what (hint)");
   CHECK(Fault{"a.json", 3, 5, "what", ""}.ToString() == "a.json:3:5: what");
   CHECK(Fault{"a.json", 0, 0, "what", ""}.ToString() == "a.json: what");
 }
 
-TEST_CASE("rule faults: hostile files are faults", "[rules]") {
+TEST_CASE("hostile rule files yield faults", "[rules]") {
   CHECK(LoadFaults("") == "user.json:1:1: expected a value, found the end of the file\n");
   CHECK(LoadFaults(std::string("\0\0", 2)) ==
-        "user.json:1:1: expected a value, found a byte that JSON does not have here\n");
+        "user.json:1:1: expected a value, found a byte that JSON does not allow here\n");
   CHECK(LoadFaults("{\"format\": \"\xFF\"}") == "user.json:1:13: the text is not valid UTF-8\n");
   CHECK(LoadFaults("{\"chips\":" + std::string(1000, '[')) == "user.json:1:73: nested more than 64 levels deep\n");
   CHECK(LoadFaults("{\"format\": \"" + std::string(10'000'000, 'x') + "\"}") ==
@@ -185,14 +182,14 @@ TEST_CASE("rule faults: hostile files are faults", "[rules]") {
         "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
         "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
         "user.json:3:184: nested more than 100 levels deep\n");
-  // A large file full of faults is not a large output.
+  // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";
   for (int i = 0; i < 20'000; ++i) many += ",0";
   const std::string faults = LoadFaults(many + "]}");
   CHECK(std::count(faults.begin(), faults.end(), '\n') == 1000);
 }
 
-TEST_CASE("rule faults: a rule file cut anywhere, or with any byte changed, is no crash", "[rules]") {
+TEST_CASE("truncated or corrupted rule files do not crash", "[rules]") {
   const std::string text = BaseRules().text;
   RuleSet set;
   for (std::size_t i = 0; i < text.size(); i += 97) {

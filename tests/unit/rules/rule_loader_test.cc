@@ -17,7 +17,7 @@ RuleSet Base() {
   return set;
 }
 
-TEST_CASE("rules: the built-in data has no fault", "[rules]") {
+TEST_CASE("the built-in data has no faults", "[rules]") {
   std::vector<Fault> faults;
   const RuleSet set = RuleSet::Load({}, &faults);
   for (const Fault& fault : faults) {
@@ -27,7 +27,7 @@ TEST_CASE("rules: the built-in data has no fault", "[rules]") {
   CHECK_FALSE(set.failures().empty());
 }
 
-TEST_CASE("rules: failures are read whole", "[rules]") {
+TEST_CASE("all fields of failures are read", "[rules]") {
   const RuleSet set = Base();
   REQUIRE(set.failures().size() == 2);
   CHECK(set.failures()[0].code == "0100");
@@ -57,7 +57,7 @@ TEST_CASE("rules: failures are read whole", "[rules]") {
   CHECK(failure.no_match.at(0).why == "it says so");
 }
 
-TEST_CASE("rules: the other sections", "[rules]") {
+TEST_CASE("the fields of other sections are read", "[rules]") {
   const RuleSet set = Base();
   const Remedy* remedy = set.FindRemedy("shard");
   REQUIRE(remedy != nullptr);
@@ -77,7 +77,7 @@ TEST_CASE("rules: the other sections", "[rules]") {
   CHECK(set.json_keys().text == std::vector<std::string>{"/message"});
 }
 
-TEST_CASE("rules: a failure is found by any of its names", "[rules]") {
+TEST_CASE("a failure is found by any of its names", "[rules]") {
   const RuleSet set = Base();
   for (const char* name : {"E1000", "e1000", "1000", "HbmOom", "hbmoom"}) {
     INFO(name);
@@ -92,14 +92,14 @@ TEST_CASE("rules: a failure is found by any of its names", "[rules]") {
   for (const char* name : {"", "100", "E100", "E", "x"}) CHECK(set.FindFailure(name) == nullptr);
 }
 
-TEST_CASE("rules: literals for the prefilter", "[rules]") {
+TEST_CASE("headers, contexts and long facts provide literals for the prefilter", "[rules]") {
   CHECK(Base().literals() == std::vector<std::string>{"a long literal of", "compiletimehbmoom", "devicenamefailure",
                                                       "error allocating device buffer", "exceeded by ",
                                                       "hostnamefailure", "ran out of memory. used",
                                                       "rematerialization from"});
 }
 
-TEST_CASE("rules: an entry of the user replaces one with its id", "[rules]") {
+TEST_CASE("a user's entry replaces a built-in one with its id", "[rules]") {
   RuleSet set;
   const RuleFile user{"user.json", R"({"format": "whyoom.rules/1",
     "chips": [{"id": "v5e", "limits": ["1G"]}, {"id": "mine", "limits": ["2G"]}],
@@ -115,18 +115,18 @@ TEST_CASE("rules: an entry of the user replaces one with its id", "[rules]") {
   CHECK(set.json_keys().text == std::vector<std::string>{"/message", "/msg"});
 }
 
-TEST_CASE("rules: an id twice among equals is a fault", "[rules]") {
+TEST_CASE("a duplicate id in the same layer is a fault", "[rules]") {
   RuleSet set;
   const std::string chips = R"({"format": "whyoom.rules/1",
  "chips": [{"id": "mine", "limits": ["2G"]}]})";
   CHECK(Load({BaseRules()}, {{"a.json", chips}, {"b.json", chips}}, &set) ==
-        "b.json:2:19: the id 'mine' is in use already (by a.json:2:19)\n");
+        "b.json:2:19: the id 'mine' is already in use (by a.json:2:19)\n");
   CHECK(Load({BaseRules(), {"c.json", chips}, {"d.json", chips}}, {}, &set) ==
-        "d.json:2:19: the id 'mine' is in use already (by c.json:2:19)\n");
+        "d.json:2:19: the id 'mine' is already in use (by c.json:2:19)\n");
   CHECK(Load({BaseRules(), {"c.json", chips}}, {{"a.json", chips}}, &set) == "");
 }
 
-TEST_CASE("rules: the fingerprint is that of the data", "[rules]") {
+TEST_CASE("the fingerprint depends only on the data", "[rules]") {
   const auto fingerprint = [](const std::vector<RuleFile>& files) {
     RuleSet set;
     CHECK(Load({BaseRules()}, files, &set) == "");
@@ -144,7 +144,7 @@ TEST_CASE("rules: the fingerprint is that of the data", "[rules]") {
   CHECK(fingerprint({{"x", a}, {"y", b}}) == fingerprint({{"x", b}, {"y", a}}));
 }
 
-TEST_CASE("rules: reading files", "[rules]") {
+TEST_CASE("rule files are read from files and folders", "[rules]") {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "whyoom_rule_loader_test";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "empty");

@@ -1,4 +1,4 @@
-// Values of a rule file, as they are read and as faults are said of them.
+// Values of a rule file and the places of their faults.
 #include "rules/rule_node.h"
 
 #include <string>
@@ -20,7 +20,7 @@ struct File {
     REQUIRE(file.document.faults().empty());
   }
   RuleNode root() { return RuleNode::Root(&file, &sink); }
-  // "2:5 what" of each.
+  // "2:5 what" for each fault.
   std::vector<std::string> Faults() const {
     std::vector<std::string> faults;
     for (const Fault& fault : sink.Sorted())
@@ -38,7 +38,7 @@ struct Nothing : Scope {
   Value Get(std::string_view) const override { return Unknown{}; }
 };
 
-TEST_CASE("what is not there reads as empty, without a fault", "[rules]") {
+TEST_CASE("a missing value reads as empty without a fault", "[rules]") {
   File file("{\"a\": 1}");
   const RuleNode none = file.root()["b"];
   CHECK_FALSE(none.exists());
@@ -59,7 +59,7 @@ TEST_CASE("what is not there reads as empty, without a fault", "[rules]") {
   CHECK(file.Faults().empty());
 }
 
-TEST_CASE("what has another form than is asked for reads as empty, too", "[rules]") {
+TEST_CASE("a value of the wrong type reads as empty without a fault", "[rules]") {
   File file(R"({"number": 3, "text": "t", "list": [1], "null": null, "part": 2.5})");
   const RuleNode root = file.root();
   CHECK(root["number"].Text().empty());
@@ -78,7 +78,7 @@ TEST_CASE("what has another form than is asked for reads as empty, too", "[rules
   CHECK(file.Faults().empty());
 }
 
-TEST_CASE("scalars are values", "[rules]") {
+TEST_CASE("JSON scalars become values", "[rules]") {
   File file(R"({"yes": true, "no": false, "number": 3, "part": 0.5, "text": "t"})");
   const RuleNode root = file.root();
   CHECK(Show(root["yes"].Scalar()) == "true");
@@ -91,14 +91,14 @@ TEST_CASE("scalars are values", "[rules]") {
   CHECK(root["number"].Int(7) == 3);
 }
 
-TEST_CASE("an int is held within its limits", "[rules]") {
+TEST_CASE("integers are clamped to the range of int", "[rules]") {
   File file(R"({"large": 9223372036854775807, "small": -9223372036854775808, "most": 2147483647})");
   CHECK(file.root()["large"].Int(0) == 2147483647);
   CHECK(file.root()["small"].Int(0) == -2147483647 - 1);
   CHECK(file.root()["most"].Int(0) == 2147483647);
 }
 
-TEST_CASE("strings are joined with a blank or a line break, pieces of one with nothing", "[rules]") {
+TEST_CASE("strings are joined with a blank or line break, pieces without separator", "[rules]") {
   File file(
       R"({"one": "a", "more": ["a", "b", "c"], "pieces": ["a", ["b", "c"], "d"], "none": [], "empty": ["", ""]})");
   const RuleNode root = file.root();
@@ -114,7 +114,7 @@ TEST_CASE("strings are joined with a blank or a line break, pieces of one with n
   CHECK(root["none"].Words().empty());
 }
 
-TEST_CASE("items and members know their places", "[rules]") {
+TEST_CASE("items and members have places", "[rules]") {
   File file("{\n  \"list\": [10,\n    20],\n  \"a/b\": {\"c~d\": 1}\n}");
   const RuleNode root = file.root();
   CHECK(root.is_object());
@@ -137,20 +137,20 @@ TEST_CASE("items and members know their places", "[rules]") {
   CHECK(root.file().name == "test.json");
 }
 
-TEST_CASE("a fault stands where it is: at the value, the key, or a byte of the text", "[rules]") {
+TEST_CASE("a fault is placed at the value, the key, or a byte of the text", "[rules]") {
   File file("{\n  \"key\": [\"ab\", \"c\\u0064e\"]\n}");
   const RuleNode node = file.root()["key"];
   node.Report("value", "hint");
   node.ReportKey("key");
   node.ReportAt(0, "first");
   node.ReportAt(1, "second");
-  node.ReportAt(5, "behind an escape");  // the e of "ab cde"
+  node.ReportAt(5, "behind an escape");  // the "e" in "ab cde"
   CHECK(file.Faults() == Texts{"2:3 key", "2:10 value", "2:12 first", "2:13 second", "2:25 behind an escape"});
   CHECK(file.sink.Sorted()[1].hint == "hint");
   CHECK(file.sink.Sorted()[1].file == "test.json");
 }
 
-TEST_CASE("faults come in the order of the files, each once", "[rules]") {
+TEST_CASE("faults are unique and in the order of the files", "[rules]") {
   LoadedFile first;
   first.name = "z.json";
   LoadedFile second;
@@ -171,7 +171,7 @@ TEST_CASE("faults come in the order of the files, each once", "[rules]") {
   CHECK(FaultSink().size() == 0);
 }
 
-TEST_CASE("expressions, templates and patterns say what is wrong where it stands", "[rules]") {
+TEST_CASE("faults of expressions, templates and patterns have their place", "[rules]") {
   File good(R"({"when": "a > 1", "say": "{a|size}", "pattern": "used %{size:a}"})");
   CHECK(good.root()["when"].AsExpression({}).source() == "a > 1");
   CHECK(good.root()["say"].AsTemplate({}).source() == "{a|size}");
@@ -190,7 +190,7 @@ TEST_CASE("expressions, templates and patterns say what is wrong where it stands
   CHECK(bad.Faults()[2].starts_with("4:"));
 }
 
-TEST_CASE("a name that is a term stands for it", "[rules]") {
+TEST_CASE("the name of a term is replaced by its expression", "[rules]") {
   File file(R"({"when": "large"})");
   std::vector<SyntaxFault> faults;
   const Terms terms = {{"large", Expression::Compile("1 < 2", &faults)}};
@@ -198,7 +198,7 @@ TEST_CASE("a name that is a term stands for it", "[rules]") {
   CHECK(Show(file.root()["when"].AsExpression({}).Evaluate(Nothing())) == "unknown");
 }
 
-TEST_CASE("what a reader could not see is a fault, but not in a file that is trusted", "[rules]") {
+TEST_CASE("invisible characters are a fault except in trusted files", "[rules]") {
   const std::string text = R"({"title": "a\u001b[2Jb"})";
   File file(text);
   CHECK(file.root()["title"].Text() == "a\x1b[2Jb");

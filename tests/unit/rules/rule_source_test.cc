@@ -1,4 +1,4 @@
-// Rule data that is read when it is first asked for.
+// Rule data that is loaded on first use.
 #include <thread>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace whyoom {
 
-TEST_CASE("a set that was loaded already is given as it is", "[rules]") {
+TEST_CASE("a source returns the set that it borrows", "[rules]") {
   const RuleSet loaded = RulesWith(R"({"format": "whyoom.rules/1", "quotations": [
     {"id": "test_source", "pattern": "test source", "examples": ["test source"]}]})");
   const RuleSource source(loaded);
@@ -18,7 +18,7 @@ TEST_CASE("a set that was loaded already is given as it is", "[rules]") {
   CHECK(source.fingerprint() != RuleSource().fingerprint());
 }
 
-TEST_CASE("what is built in has its literals and its fingerprint before and after it is read", "[rules]") {
+TEST_CASE("literals and fingerprint of the built-in data do not change when it is loaded", "[rules]") {
   const RuleSource source;
   const std::vector<std::string> literals = source.literals();
   const std::string fingerprint = source.fingerprint();
@@ -30,7 +30,7 @@ TEST_CASE("what is built in has its literals and its fingerprint before and afte
   CHECK(source.fingerprint() == fingerprint);
 }
 
-TEST_CASE("it is read once, whichever thread asks first", "[rules]") {
+TEST_CASE("the built-in data is loaded once by concurrent threads", "[rules]") {
   const RuleSource source;
   std::vector<const RuleSet*> found(4, nullptr);
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// The checker of rule files knows all that rules/schema.json says.
+// The validator supports everything that rules/schema.json uses.
 #include "rules/schema_check.h"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace TEST_FILE {
 
 using nlohmann::json;
 
-// "pointer: what" of each fault.
+// "pointer: what" for each fault.
 std::string Faults(const std::string& schema, const json& value) {
   std::string all;
   for (const SchemaFault& fault : CheckSchema(json::parse(schema), value))
@@ -21,7 +21,7 @@ std::string Faults(const std::string& schema, const json& value) {
   return all;
 }
 
-// Adds the keywords of a schema node and of all nodes in it.
+// Adds the keywords of a schema node and of all nodes inside it.
 void AddKeywords(const json& node, std::set<std::string>* keywords) {
   for (const auto& [key, value] : node.items()) {
     keywords->insert(key);
@@ -33,7 +33,7 @@ void AddKeywords(const json& node, std::set<std::string>* keywords) {
   }
 }
 
-TEST_CASE("schema: rules/schema.json uses only keywords that are checked", "[rules]") {
+TEST_CASE("rules/schema.json uses only supported keywords", "[rules]") {
   std::set<std::string> keywords;
   AddKeywords(json::parse(RuleSet::SchemaText()), &keywords);
   const std::set<std::string> known = {"$id",         "$ref",        "$schema",    "additionalProperties",
@@ -47,7 +47,7 @@ TEST_CASE("schema: rules/schema.json uses only keywords that are checked", "[rul
   }
 }
 
-TEST_CASE("schema: each keyword is checked, at any depth", "[rules]") {
+TEST_CASE("each keyword is validated at any depth", "[rules]") {
   CHECK(Faults(R"({"type": "object"})", json::array()) == ": expected an object, found an array\n");
   CHECK(Faults(R"({"type": ["string", "number"]})", true) == ": expected a text or a number, found true\n");
   CHECK(Faults(R"({"enum": ["a", "b"]})", "c") == ": 'c' is not allowed here\n");

@@ -1,4 +1,4 @@
-// What somebody who misspelt a name may have meant.
+// Suggestions for misspelt names.
 #include "rules/suggest.h"
 
 #include <string>
@@ -11,22 +11,22 @@ namespace TEST_FILE {
 
 const std::vector<std::string> kNames = {"used_bytes", "limit_bytes", "code", "node", "id"};
 
-TEST_CASE("the nearest name, if it is near enough to be meant", "[rules]") {
+TEST_CASE("the most similar name is suggested if it is similar enough", "[rules]") {
   CHECK(Nearest("used_bites", kNames) == "used_bytes");
   CHECK(Nearest("usedbytes", kNames) == "used_bytes");
   CHECK(Nearest("USED_BYTES", kNames) == "used_bytes");
   CHECK(Nearest("limit", {"limits", "limited"}) == "limits");
-  CHECK(Nearest("cdoe", kNames) == "code");  // two letters swapped are one error
+  CHECK(Nearest("cdoe", kNames) == "code");  // swapping two letters is one error
   CHECK(Nearest("ocde", kNames) == "code");
   CHECK(Nearest("mode", {"node", "code"}) == "node");
-  CHECK(Nearest("coda", {"soda", "code"}) == "code");  // the first letter decides among equals
+  CHECK(Nearest("coda", {"soda", "code"}) == "code");  // the first letter breaks ties
   CHECK(Nearest("ix", kNames) == "id");
   CHECK(Nearest("xyz", kNames).empty());
   CHECK(Nearest("", kNames).empty());
   CHECK(Nearest("code", {}).empty());
 }
 
-TEST_CASE("a third of a name's letters may be wrong, one in any case", "[rules]") {
+TEST_CASE("a third of the letters may differ, at least one", "[rules]") {
   CHECK(Nearest("abcdef", {"abcdxy"}) == "abcdxy");
   CHECK(Nearest("abcdef", {"abcxyz"}).empty());
   CHECK(Nearest("abc", {"abx"}) == "abx");
@@ -38,7 +38,7 @@ TEST_CASE("a third of a name's letters may be wrong, one in any case", "[rules]"
   CHECK(Nearest(name, {name + "x"}).empty());
 }
 
-TEST_CASE("how it is said", "[rules]") {
+TEST_CASE("suggestions and lists are phrased for hints", "[rules]") {
   CHECK(DidYouMean("cod", kNames) == "did you mean 'code'?");
   CHECK(DidYouMean("xyz", kNames).empty());
   CHECK(Listing({"a", "b", "c"}) == "a, b, c");

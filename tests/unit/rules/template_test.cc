@@ -40,7 +40,7 @@ std::string Fill(const std::string& source) {
   return faults.empty() ? text.Fill(FactScope()).value_or("(not said)") : shown;
 }
 
-TEST_CASE("templates: texts and braces", "[rules]") {
+TEST_CASE("templates combine text, braces and values", "[rules]") {
   CHECK(Fill("") == "");
   CHECK(Fill("plain, don't touch") == "plain, don't touch");
   CHECK(Fill("f32[4]{{1,0}} of {module}.") == "f32[4]{1,0} of jit_step.");
@@ -49,7 +49,7 @@ TEST_CASE("templates: texts and braces", "[rules]") {
   CHECK(Fill("{ if(yes, 'it''s', 'no') | text }") == "it's");
 }
 
-TEST_CASE("templates: formats", "[rules]") {
+TEST_CASE("formats print values", "[rules]") {
   CHECK(Fill("{size|size}") == "22.89 GiB");
   CHECK(Fill("{64KiB|size}") == "64.0 KiB");
   CHECK(Fill("{-512|size}") == "-512 B");
@@ -65,14 +65,14 @@ TEST_CASE("templates: formats", "[rules]") {
   CHECK(Fill("{wide|short}") == wide);
 }
 
-TEST_CASE("templates: what is not known is not said", "[rules]") {
+TEST_CASE("a template with an unknown value is not filled", "[rules]") {
   CHECK(Fill("takes {missing|size}") == "(not said)");
   CHECK(Fill("{module} takes {1 / 0}") == "(not said)");
   CHECK(Fill("{module|size}") == "(not said)");
   CHECK(Fill("{yes|percent}") == "(not said)");
 }
 
-TEST_CASE("templates: in a row", "[rules]") {
+TEST_CASE("a template in a row uses the row's fields", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Template text = Template::Compile("number {rank} of {module}", &faults);
   REQUIRE(faults.empty());
@@ -83,10 +83,10 @@ TEST_CASE("templates: in a row", "[rules]") {
   CHECK((uses[0].name == "rank" && uses[1].name == "module" && uses[1].at == 18));
 }
 
-TEST_CASE("templates: faults say where", "[rules]") {
-  CHECK(Fill("a {size") == "2: '{' without '}' (write '{{' and '}}' for braces themselves)\n");
-  CHECK(Fill("a } b") == "2: '}' without '{' (write '{{' and '}}' for braces themselves)\n");
-  CHECK(Fill("a {b {size}}") == "2: '{' without '}' (write '{{' and '}}' for braces themselves)\n");
+TEST_CASE("template faults have a place", "[rules]") {
+  CHECK(Fill("a {size") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");
+  CHECK(Fill("a } b") == "2: '}' without '{' (write '{{' and '}}' for literal braces)\n");
+  CHECK(Fill("a {b {size}}") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");
   CHECK(Fill("a {}") == "3: expected a number, a text, a name or '(', found the end\n");
   CHECK(Fill("a {size + }") == "10: expected a number, a text, a name or '(', found the end\n");
   CHECK(Fill("{size|sise}") == "6: unknown format 'sise' (did you mean 'size'?)\n");

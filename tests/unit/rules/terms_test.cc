@@ -1,4 +1,4 @@
-// Names for expressions.
+// Terms: named expressions.
 #include <string>
 
 #include "catch.h"
@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Two rows, of 6 and 1 byte.
+// Two rows with sizes 6 and 1.
 class Rows : public Scope {
  public:
   Value Get(std::string_view name) const override {
@@ -20,7 +20,7 @@ class Rows : public Scope {
   }
 };
 
-// A rule file with one remedy that saves `saves`, and `terms`.
+// A rule file with `terms` and a remedy that saves `saves`.
 std::string File(const std::string& terms, const std::string& saves) {
   return R"({"format": "whyoom.rules/1",
  "terms": {)" +
@@ -41,18 +41,18 @@ Value Saved(const std::string& terms, const std::string& saves) {
 
 const std::string kLarge = R"("is_large": "size_bytes > 0.5 * limit_bytes")";
 
-TEST_CASE("terms: a name means its expression", "[rules]") {
+TEST_CASE("a term evaluates like its expression", "[rules]") {
   CHECK(Saved(kLarge, "count_of(is_large)") == Value(1.0));
   CHECK(Saved(kLarge, "sum_of(size_bytes, not is_large)") == Value(1.0));
   CHECK(Saved(kLarge + R"json(, "has_large": "any_of(is_large)")json", "if(has_large, used_bytes, 0)") == Value(30.0));
-  // As if it stood in parentheses.
+  // As if it were in parentheses.
   CHECK(Saved(R"("over_bytes": "used_bytes - limit_bytes")", "used_bytes - 2 * over_bytes") == Value(-10.0));
-  // What comes first in the file means nothing, and a term may stand in lines and pieces.
+  // The order in the file does not matter, and a term may be split into lines and pieces.
   CHECK(Saved(R"("a_bytes": "z_bytes + 1", "z_bytes": ["used_bytes -", ["limit_", "bytes"]])", "a_bytes") ==
         Value(21.0));
 }
 
-TEST_CASE("terms: sentences use them, too", "[rules]") {
+TEST_CASE("templates can use terms", "[rules]") {
   std::vector<SyntaxFault> faults;
   Terms terms;
   terms["over_bytes"] = Expression::Compile("used_bytes - limit_bytes", &faults);
@@ -67,7 +67,7 @@ TEST_CASE("terms: sentences use them, too", "[rules]") {
   CHECK((uses[2].name == "size_bytes" && uses[2].at == 24 && uses[2].term == "is_large"));
 }
 
-TEST_CASE("terms: a file uses those that are built in and may replace them", "[rules]") {
+TEST_CASE("a file can use and replace built-in terms", "[rules]") {
   const RuleFile built_in{"terms.json", R"({"format": "whyoom.rules/1", "terms": {)" + kLarge + "}}"};
   const auto saved = [&](const std::string& terms) {
     RuleSet set;
@@ -78,7 +78,7 @@ TEST_CASE("terms: a file uses those that are built in and may replace them", "[r
   CHECK(saved(R"("is_large": "size_bytes > 0.01 * limit_bytes")") == Value(2.0));
 }
 
-TEST_CASE("terms: the fingerprint is theirs, too", "[rules]") {
+TEST_CASE("terms are part of the fingerprint", "[rules]") {
   const auto fingerprint = [](const std::string& terms) {
     RuleSet set;
     CHECK(Load({BaseRules()}, {{"user.json", File(terms, "1")}}, &set) == "");
@@ -88,43 +88,44 @@ TEST_CASE("terms: the fingerprint is theirs, too", "[rules]") {
   CHECK(fingerprint(kLarge) != fingerprint(""));
 }
 
-TEST_CASE("terms: names that cannot be", "[rules]") {
+TEST_CASE("invalid names of terms are faults", "[rules]") {
   CHECK(Faults(R"("Is.Large": "1", "": "1", "2x": "1")") ==
-        "user.json:2:12: 'Is.Large' cannot be the name of a term (write it in small letters, digits and _)\n"
-        "user.json:2:29: '' cannot be the name of a term (write it in small letters, digits and _)\n"
-        "user.json:2:38: '2x' cannot be the name of a term (write it in small letters, digits and _)\n");
+        "user.json:2:12: 'Is.Large' is not a valid name for a term (use lower-case letters, digits and _)\n"
+        "user.json:2:29: '' is not a valid name for a term (use lower-case letters, digits and _)\n"
+        "user.json:2:38: '2x' is not a valid name for a term (use lower-case letters, digits and _)\n");
   CHECK(Faults(R"("min": "1", "not": "1", "unknown": "1")") ==
-        "user.json:2:12: 'min' is a word of the expressions (give the term another name)\n"
-        "user.json:2:24: 'not' is a word of the expressions (give the term another name)\n"
-        "user.json:2:36: 'unknown' is a word of the expressions (give the term another name)\n");
+        "user.json:2:12: 'min' is a reserved word of expressions (choose another name for the term)\n"
+        "user.json:2:24: 'not' is a reserved word of expressions (choose another name for the term)\n"
+        "user.json:2:36: 'unknown' is a reserved word of expressions (choose another name for the term)\n");
   CHECK(Faults(R"("size_bytes": "1", "framework": "1")") ==
-        "user.json:2:12: 'size_bytes' is a field already (give the term another name)\n"
-        "user.json:2:31: 'framework' is a field already (give the term another name)\n");
-  CHECK(Faults(R"("used_bytes": "1")") == "user.json:2:12: 'used_bytes' is a fact already (of 'E1000')\n");
-  CHECK(Faults(R"("before_bytes": "1")") == "user.json:2:12: 'before_bytes' is a fact already (of 'remat')\n");
-  CHECK(Faults(R"("a": "1", "a": "2")") == "user.json:2:22: the key 'a' stands in this object twice\n");
+        "user.json:2:12: 'size_bytes' is already a field (choose another name for the term)\n"
+        "user.json:2:31: 'framework' is already a field (choose another name for the term)\n");
+  CHECK(Faults(R"("used_bytes": "1")") == "user.json:2:12: 'used_bytes' is already the name of a fact (of 'E1000')\n");
+  CHECK(Faults(R"("before_bytes": "1")") ==
+        "user.json:2:12: 'before_bytes' is already the name of a fact (of 'remat')\n");
+  CHECK(Faults(R"("a": "1", "a": "2")") == "user.json:2:22: the key 'a' occurs twice in this object\n");
   RuleSet set;
   CHECK(Load({BaseRules()},
              {{"a.json", File(kLarge, "1")}, {"b.json", R"({"format": "whyoom.rules/1", "terms": {)" + kLarge + "}}"}},
-             &set) == "b.json:1:40: the name 'is_large' is in use already (by a.json:2:12)\n");
+             &set) == "b.json:1:40: the name 'is_large' is already in use (by a.json:2:12)\n");
 }
 
-TEST_CASE("terms: a fact of the user's that is named like one that is built in", "[rules]") {
+TEST_CASE("a user's fact with the name of a built-in term is a fault", "[rules]") {
   const RuleFile built_in{"terms.json", R"({"format": "whyoom.rules/1", "terms": {"my_bytes": "used_bytes"}})"};
   RuleSet set;
   CHECK(Load({BaseRules(), built_in}, {{"user.json", R"({"format": "whyoom.rules/1", "contexts": [
     {"id": "mine", "pattern": "a long literal %{size:my_bytes}", "examples": {"match": [{"text": "a long literal 5G"}]}}]})"}},
              &set) ==
-        "user.json:2:54: a fact of 'mine' has the name of the term 'my_bytes' (the term is in terms.json:1:40)\n");
+        "user.json:2:54: a fact of 'mine' has the same name as the term 'my_bytes' (the term is in terms.json:1:40)\n");
 }
 
-TEST_CASE("terms: a circle is said once", "[rules]") {
+TEST_CASE("a cycle of terms is reported once", "[rules]") {
   CHECK(Faults(R"("a": "1 + b", "b": "c", "c": "2 * a", "d": "a", "e": "1")", "a + d + e") ==
-        "user.json:2:22: the term 'a' is explained by itself: a, b, c, a\n");
-  CHECK(Faults(R"("a": "1 + a")", "a") == "user.json:2:22: the term 'a' is explained by itself: a, a\n");
+        "user.json:2:22: the term 'a' depends on itself: a, b, c, a\n");
+  CHECK(Faults(R"("a": "1 + a")", "a") == "user.json:2:22: the term 'a' depends on itself: a, a\n");
 }
 
-TEST_CASE("terms: what is wrong in one is said there, once", "[rules]") {
+TEST_CASE("faults inside a term are reported once, at its definition", "[rules]") {
   CHECK(Faults(R"("a": "1 +", "b": "2 * a")", "a + b") ==
         "user.json:2:21: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults(R"("a": "used_byte + size_byts")", "a + 1") ==
@@ -135,24 +136,22 @@ TEST_CASE("terms: what is wrong in one is said there, once", "[rules]") {
         "\"Expressions\" in rules/README.md.)\n");
 }
 
-TEST_CASE("terms: names are checked where a term is used", "[rules]") {
+TEST_CASE("names in a term are checked at each use", "[rules]") {
   CHECK(Faults(kLarge, "if(is_large, 1, 2)") ==
-        "user.json:5:17: the term 'is_large' is about 'size_bytes', a field of a row, and this is not said of a row "
-        "(write it "
-        "in a function over the rows)\n");
+        "user.json:5:17: the term 'is_large' uses 'size_bytes', a field of a row, but this expression is not evaluated "
+        "for a row (write it in a function over the rows)\n");
   CHECK(Faults(kLarge + R"json(, "has_large": "any_of(is_large)")json", "count_of(has_large)") ==
-        "user.json:5:23: the term 'has_large' is computed over the rows, and cannot stand inside a function over the "
-        "rows "
+        "user.json:5:23: the term 'has_large' uses a function over the rows and cannot be used inside another one "
         "(compute it as a derived fact first)\n");
   CHECK(Faults(kLarge, "any_of(is_lage)") == "user.json:5:21: unknown name 'is_lage' (did you mean 'is_large'?)\n");
-  // The other failure does not give it.
+  // X1 does not provide the fact.
   const std::string other = R"({"format": "whyoom.rules/1", "terms": {"over_bytes": "used_bytes - 1"}, "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", "heads": ["a long enough head"],
     "why": [{"text": "{over_bytes|size}"}], "examples": {"match": [{"text": "a long enough head"}]}}]})";
-  CHECK(LoadFaults(other) == "user.json:3:24: the term 'over_bytes' is about 'used_bytes', which 'X1' does not give\n");
+  CHECK(LoadFaults(other) == "user.json:3:24: the term 'over_bytes' uses 'used_bytes', which 'X1' does not provide\n");
 }
 
-TEST_CASE("terms: hostile ones take neither time nor stack", "[rules]") {
+TEST_CASE("hostile terms are limited in size and depth", "[rules]") {
   std::string doubled = R"("t0": "used_bytes + used_bytes")";
   for (int i = 1; i < 8; ++i) {
     const std::string last = "t" + std::to_string(i - 1);
@@ -160,13 +159,13 @@ TEST_CASE("terms: hostile ones take neither time nor stack", "[rules]") {
     for (int k = 0; k < 7; ++k) sum += " + " + last;
     doubled += ", \"t" + std::to_string(i) + "\": \"" + sum + "\"";
   }
-  CHECK(Faults(doubled).find("with its terms the expression has more than 65536 parts") != std::string::npos);
+  CHECK(Faults(doubled).find("including its terms, the expression has more than 65536 parts") != std::string::npos);
   std::string chain = R"("t0": "1")";
   for (int i = 1; i < 5000; ++i) chain += ", \"t" + std::to_string(i) + "\": \"t" + std::to_string(i - 1) + "\"";
-  CHECK(Faults(chain).find("terms stand inside one another more than 8 deep") != std::string::npos);
+  CHECK(Faults(chain).find("terms are nested more than 8 deep") != std::string::npos);
 }
 
-TEST_CASE("rules: a line may stand in pieces", "[rules]") {
+TEST_CASE("a line can be split into pieces", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()}, {{"user.json", R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", "heads": [["a long enough", ["he", "ad"]]],
@@ -178,7 +177,7 @@ TEST_CASE("rules: a line may stand in pieces", "[rules]") {
   CHECK(failure->heads.at(0).pattern.source() == "a long enough head");
   CHECK(failure->about == std::vector<std::string>{"one paragraph", "two"});
   CHECK(failure->match.at(0).text == "first\na long enough head\nlast");
-  // A fault has its place in the piece.
+  // A fault has its place inside the piece.
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "terms": {"a": ["1 +", ["2 + ",
  "used_byts"]]}})") == "user.json:2:3: unknown name 'used_byts' (did you mean 'used_bytes'?)\n");
 }

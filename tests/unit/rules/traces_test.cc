@@ -1,4 +1,4 @@
-// What the rule data says of two runs: traces, differences, notes, wording, thresholds.
+// Rule data about comparisons: traces, differences, notes, wording, thresholds.
 #include <string>
 
 #include "catch.h"
@@ -9,12 +9,12 @@ namespace TEST_FILE {
 
 std::string Section(const std::string& text) { return R"({"format": "whyoom.rules/1",)" + text + "}"; }
 
-// One trace, difference or note.
+// The faults of one trace, difference or note.
 std::string Faults(const std::string& section, const std::string& entry) {
   return LoadFaults(Section("\n\"" + section + "\": [{\"id\": " + entry + "}]"));
 }
 
-// A run with 6 bytes needed, 4 afterwards.
+// A run that used 6 bytes, then one that used 4.
 class TwoRuns : public Scope {
  public:
   Value Get(std::string_view name) const override {
@@ -22,7 +22,7 @@ class TwoRuns : public Scope {
   }
 };
 
-TEST_CASE("traces: in the order of prior, sentences put together", "[rules]") {
+TEST_CASE("traces are sorted by prior and their sentences concatenated", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()}, {{"user.json", Section(R"json("traces": [
     {"id": "a", "prior": 2, "when": "after.used_bytes > 1", "why": [{"text": "late"}], "remedies": [{"id": "bf16"}]},
@@ -40,12 +40,12 @@ TEST_CASE("traces: in the order of prior, sentences put together", "[rules]") {
   CHECK_FALSE(set.traces()[0].remedies[1].when);
 }
 
-TEST_CASE("traces: names and remedies are checked", "[rules]") {
+TEST_CASE("names and remedies of traces are checked", "[rules]") {
   CHECK(Faults("traces",
                R"("t", "when": "before.used_byte > 1", "why": [{"text": "x"}], "remedies": [{"id": "bf61"}])") ==
         "user.json:2:33: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n"
         "user.json:2:100: unknown remedy 'bf61' (did you mean 'bf16'?)\n");
-  // A finding's names are no comparison's, and a row's want a function over the rows.
+  // Names of a finding are invalid in comparisons, and fields of rows need a function over rows.
   CHECK(Faults("traces",
                R"("t", "when": "used_bytes > before.dims", "why": [{"text": "x"}], "remedies": [{"id": "bf16"}])") ==
         "user.json:2:33: unknown name 'used_bytes'\nuser.json:2:46: unknown name 'before.dims' (did you mean "
@@ -55,18 +55,18 @@ TEST_CASE("traces: names and remedies are checked", "[rules]") {
         "user.json:2:62: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
 }
 
-TEST_CASE("a term about two runs is for what is said of these", "[rules]") {
+TEST_CASE("a term about two runs is valid in comparisons only", "[rules]") {
   const std::string term = R"("terms": {"less": "after.used_bytes < before.used_bytes"},)";
   CHECK(LoadFaults(
             Section(term + "\n\"notes\": [{\"id\": \"n\", \"when\": \"less\", \"why\": [{\"text\": \"x\"}]}]")) == "");
   CHECK(LoadFaults(Section(term + R"json(
  "contexts": [{"id": "c", "program": true, "pattern": "a long literal %{size:my_bytes}", "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
    "examples": {"match": [{"text": "a long literal 5G"}]}}])json")) ==
-        "user.json:2:128: the term 'less' is about 'after.used_bytes', which 'context c' does not give\n"
-        "user.json:2:128: the term 'less' is about 'before.used_bytes', which 'context c' does not give\n");
+        "user.json:2:128: the term 'less' uses 'after.used_bytes', which 'context c' does not provide\n"
+        "user.json:2:128: the term 'less' uses 'before.used_bytes', which 'context c' does not provide\n");
 }
 
-TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]") {
+TEST_CASE("wording and thresholds that the program does not use are faults", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()}, {{"user.json", Section(R"(
     "wording": {"diff.total.need_bytes": [{"text": "wanted"}]}, "thresholds": {"worth_a_step": {"share": 0.5, "about": "x"}})")}},
@@ -75,10 +75,10 @@ TEST_CASE("wording and thresholds: what nothing asks for is a fault", "[rules]")
   CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
   CHECK(set.Threshold("worth_a_step") == 0.5);
   CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
-        "user.json:2:13: nothing asks for 'diff.total.need_byte' of the wording (did you mean "
+        "user.json:2:13: the program does not use 'diff.total.need_byte' of the wording (did you mean "
         "'diff.total.need_bytes'?)\n");
   CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_a_stop\": {\"share\": 1, \"about\": \"x\"}}")) ==
-        "user.json:2:16: nothing asks for 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
+        "user.json:2:16: the program does not use 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
 }
 
 }  // namespace TEST_FILE

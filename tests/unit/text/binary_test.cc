@@ -1,4 +1,4 @@
-// Which raw lines are no text.
+// Which raw lines are binary data.
 #include <string>
 
 #include "catch.h"
@@ -11,33 +11,33 @@ using std::string_literals::operator""s;
 
 const std::string kMessage = "Ran out of memory in memory space hbm. Used 20.25G of 15.48G hbm.";
 
-// The same with a zero byte behind each.
+// The text with a zero byte after each character.
 std::string Wide(const std::string& text) {
   std::string wide;
   for (const char c : text) wide += {c, '\0'};
   return wide;
 }
 
-TEST_CASE("messages between zero bytes or machine code were not printed", "[text]") {
+TEST_CASE("messages between zero bytes or machine code are binary", "[text]") {
   CHECK(IsBinary("_ZN3fooE\0"s + kMessage + "\0%d bytes\0"s));
   CHECK(IsBinary("a\0\0b\0"s + kMessage));
   CHECK(IsBinary("\x01H\x89\xe5\x05\x02\xc3\x0f\x1f" + kMessage + "\x04\x0e\x02"));
 }
 
-TEST_CASE("texts with a few odd bytes were", "[text]") {
+TEST_CASE("texts with a few unusual bytes are not binary", "[text]") {
   CHECK_FALSE(IsBinary(""));
   CHECK_FALSE(IsBinary("\0\0\0"s));
   CHECK_FALSE(IsBinary(kMessage));
   CHECK_FALSE(IsBinary("\x1b[2mstep 3\x1b[0m\x07 10%\r20%\r\b\t\f\v" + kMessage));
-  CHECK_FALSE(IsBinary(std::string(4096, '\0') + kMessage));  // a log that was cut while it was written to
+  CHECK_FALSE(IsBinary(std::string(4096, '\0') + kMessage));  // a truncated log that was still written to
   CHECK_FALSE(IsBinary(kMessage + std::string(4096, '\0')));
-  CHECK_FALSE(IsBinary("step 3" + std::string(512, '\0') + kMessage));  // two writers on a network
+  CHECK_FALSE(IsBinary("step 3" + std::string(512, '\0') + kMessage));  // two writers on a network file system
   CHECK_FALSE(
       IsBinary("8=FIX\x01"
                "9=12\x01"
                "a\x01"
                "b\x01" +
-               kMessage));                                                 // one separator
+               kMessage));                                                 // one kind of separator
   CHECK_FALSE(IsBinary("\xcf\xf0\xe8\xe2\xe5\xf2 \xff\xfe " + kMessage));  // another encoding
   CHECK_FALSE(IsBinary("\x01\x02\x03 " + std::string(500, 'x') + kMessage));
   CHECK_FALSE(IsBinary(Wide(kMessage)));

@@ -1,4 +1,4 @@
-// What no one sees is taken out of a line; a text is cut at its line breaks.
+// Invisible characters are removed from a line; a text is split at its line breaks.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// The text without controls; what had none says so.
+// Strips the text and checks the returned flag.
 std::string Strip(const std::string& text) {
   MappedText mapped = MapRaw(text);
   const bool changed = StripControls(&mapped);
@@ -17,7 +17,7 @@ std::string Strip(const std::string& text) {
   return mapped.text;
 }
 
-// The lines, each with where it stood: "one@0|two@4".
+// The lines with their raw offsets: "one@0|two@4".
 std::string Split(const std::string& text, std::size_t most = 100) {
   const std::vector<MappedText> lines = SplitLines(MapRaw(text), most);
   std::string shown;
@@ -29,7 +29,7 @@ std::string Split(const std::string& text, std::size_t most = 100) {
   return shown;
 }
 
-TEST_CASE("escape sequences of terminals are taken out", "[text]") {
+TEST_CASE("terminal escape sequences are removed", "[text]") {
   CHECK(Strip("a\x1b[31mred\x1b[0m b") == "ared b");
   CHECK(Strip("\x1b[1;31;48;5;9mred") == "red");
   CHECK(Strip("\x1b[2Kline") == "line");
@@ -38,7 +38,7 @@ TEST_CASE("escape sequences of terminals are taken out", "[text]") {
   CHECK(Strip("\x1b=line") == "line");
   CHECK(Strip("\xC2\x9B"
               "31mred") == "red");
-  // One that is cut takes only what is its own.
+  // An incomplete sequence removes only its own bytes.
   CHECK(Strip("red\x1b") == "red");
   CHECK(Strip("red\x1b[") == "red");
   CHECK(Strip("red\x1b[31") == "red");
@@ -48,7 +48,8 @@ TEST_CASE("escape sequences of terminals are taken out", "[text]") {
               "b") == "ab");
 }
 
-TEST_CASE("a command that runs up to its terminator hides what is in it, and one that never ends nothing", "[text]") {
+TEST_CASE("a terminated command string is removed with its content, an unterminated one only with its introducer",
+          "[text]") {
   CHECK(Strip("a\x1b]8;;https://x\x07link\x1b]8;;\x07 b") == "alink b");
   CHECK(Strip("a\x1b]0;title\x1b\\b") == "ab");
   CHECK(Strip("a\x1bPq\x1b\\b\x1b_c\x1b\\d\x1b^e\x1b\\f\x1bXg\x1b\\h") == "abdfh");
@@ -57,7 +58,7 @@ TEST_CASE("a command that runs up to its terminator hides what is in it, and one
               "b\x1b]0;title") == "ab0;title");
 }
 
-TEST_CASE("a colour that lost its escape character is one only where it looks like one", "[text]") {
+TEST_CASE("a colour code without escape character is removed only if it is unambiguous", "[text]") {
   CHECK(Strip("[36mcyan[0m") == "cyan");
   CHECK(Strip("[1;36mcyan") == "cyan");
   CHECK(Strip("[255mx") == "x");
@@ -69,7 +70,7 @@ TEST_CASE("a colour that lost its escape character is one only where it looks li
   CHECK(Strip("[2m x") == " x");
 }
 
-TEST_CASE("a colour whose escape character is spelled out", "[text]") {
+TEST_CASE("a colour code with a spelt-out escape character is removed", "[text]") {
   for (const char* spelled :
        {"^[[36mx", "#033[36mx", "\\033[36mx", "\\x1b[36mx", "\\x1B[36mx", "\\u001b[36mx", "\\u001B[36mx", "\\e[36mx"}) {
     INFO(spelled);
@@ -81,7 +82,7 @@ TEST_CASE("a colour whose escape character is spelled out", "[text]") {
   }
 }
 
-TEST_CASE("control characters go, tabs stay, blanks that do not break become blanks", "[text]") {
+TEST_CASE("control characters are removed, tabs kept, no-break spaces become blanks", "[text]") {
   CHECK(Strip("a\tb") == "a\tb");
   CHECK(Strip(std::string("a\0b\x01"
                           "c\x1F"
@@ -92,19 +93,19 @@ TEST_CASE("control characters go, tabs stay, blanks that do not break become bla
               "b") == "ab");
   CHECK(Strip("\xEF\xBB\xBFline") == "line");  // byte order mark
   CHECK(Strip("a\xE2\x80\x8B"
-              "b") == "ab");  // blank of no width
+              "b") == "ab");  // zero-width space
   CHECK(Strip("a\xC2\xA0"
-              "b") == "a b");  // no-break blank
+              "b") == "a b");  // no-break space
   CHECK(Strip("a\xC2\x80"
               "b\xC2\x9F"
-              "c") == "abc");  // controls of one byte more
+              "c") == "abc");  // C1 controls
   for (const char* text : {"caf\xC3\xA9", "\xC2\xA1", "\xE2\x80\xA2 x", "\xEF\xBC\x81", "~ }", ""}) {
     INFO(text);
     CHECK(Strip(text) == text);
   }
 }
 
-TEST_CASE("what is left knows where it stood", "[text]") {
+TEST_CASE("a stripped text maps back to raw offsets", "[text]") {
   MappedText text = MapRaw("a\x1b[31mred\x1b[0m b");
   REQUIRE(StripControls(&text));
   REQUIRE(text.text == "ared b");
@@ -132,7 +133,7 @@ TEST_CASE("lines end at line feeds, carriage returns, or both", "[text]") {
   CHECK(SplitLines(MapRaw(""), 9).size() == 1);
 }
 
-TEST_CASE("the last of the lines asked for holds the rest", "[text]") {
+TEST_CASE("the last of the requested lines contains the rest", "[text]") {
   CHECK(Split("a\nb\nc", 3) == "a@0|b@2|c@4");
   CHECK(Split("a\nb\nc", 2) == "a@0|b\nc@2");
   CHECK(Split("a\nb\nc", 1) == "a\nb\nc@0");

@@ -1,4 +1,4 @@
-// What a report meets on its way from the job to the reader must not change a single line of it.
+// No line of a report changes on its way from the job to the user, whatever is put around it.
 
 #include <algorithm>
 #include <cstdio>
@@ -87,7 +87,7 @@ std::string Joined(const Lines& lines) {
   return log;
 }
 
-// All lines of a log, cleaned.
+// All cleaned lines of a log.
 std::vector<Line> Read(const std::string& log) {
   const auto source = OpenMemory(log, 997);
   const Prefilter prefilter({"unused"});
@@ -121,7 +121,7 @@ Rewrite Prefixed(const std::string& prefix) {
   return [prefix](std::size_t, const std::string& line) { return prefix + line; };
 }
 
-TEST_CASE("every line in a disguise comes out as it went in", "[text]") {
+TEST_CASE("every disguise is removed from every line", "[text]") {
   const std::vector<std::pair<std::string, Rewrite>> disguises = {
       {"plain", Prefixed("")},
       {"crlf", [](std::size_t, const std::string& line) { return line + "\r"; }},
@@ -187,12 +187,12 @@ TEST_CASE("every line in a disguise comes out as it went in", "[text]") {
   }
 }
 
-TEST_CASE("a report in one line comes out in its own", "[text]") {
+TEST_CASE("a report in one escaped line is split into its lines", "[text]") {
   std::string whole = Joined(Report());
   whole.pop_back();
   Lines expected = Report();
   expected.insert(expected.begin(), "ERROR worker failed: ");
-  // repr() escapes a single quote only where the text holds both kinds, as this one does.
+  // repr() escapes single quotes only if the text contains both kinds, as this one does.
   CHECK(ReadTexts("ERROR worker failed: '" + Escaped(whole, "'") + "'\n") == expected);
   CHECK(ReadTexts("ERROR worker failed: \"" + Escaped(whole, "\"") + "\"\n") == expected);
   CHECK(ReadTexts("[rank3] ERROR worker failed: '" + Escaped(whole, "'") + "'\n") == expected);
@@ -201,13 +201,13 @@ TEST_CASE("a report in one line comes out in its own", "[text]") {
   CHECK(ReadTexts("{\"log\": \"" + twice + "\"}\n") == Report());
 }
 
-TEST_CASE("no disguise is mistaken for a part of the log", "[text]") {
+TEST_CASE("binary lines around a report do not change it", "[text]") {
   const auto lines = Read("\x80\xFF not text \x80\x81\n" + Joined(Report()) + "\xC3\x28\n");
   REQUIRE(lines.size() == Report().size() + 2);
   for (std::size_t i = 0; i < Report().size(); ++i) CHECK(lines[i + 1].text == Report()[i]);
 }
 
-TEST_CASE("lines that a collector cut are whole again", "[text]") {
+TEST_CASE("lines that CRI split are joined", "[text]") {
   for (const std::size_t width : {1, 7, 60, 1000}) {
     CAPTURE(width);
     const auto cri = [&](const std::string& line) {
@@ -229,7 +229,7 @@ TEST_CASE("lines that a collector cut are whole again", "[text]") {
   }
 }
 
-TEST_CASE("a line in Docker's pieces is whole again", "[text]") {
+TEST_CASE("a line that Docker split is joined", "[text]") {
   const std::string lead(16000, 'x');
   const std::string line = R"({"pad": ")" + lead + R"(", "message": ")" + Escaped(Joined(Report()), "\"") + "\"}";
   REQUIRE(line.size() > 16384);
@@ -252,11 +252,11 @@ TEST_CASE("JSON records on several lines are read as one", "[text]") {
     if (array) log += "]\n";
     Lines texts;
     for (const Line& line : Read(log)) {
-      if (line.reporter.empty()) continue;  // the brackets
+      if (line.reporter.empty()) continue;  // skip the brackets
       CHECK(line.reporter == "train-0");
       CHECK(line.time == ParseTimestamp("2026-11-20T12:00:00Z"));
       texts.push_back(line.text);
-      // The line that holds the text, not the record's first one.
+      // The line number is that of the text, not of the record's first line.
       const std::size_t feeds = static_cast<std::size_t>(
           std::count(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(line.RawOffset(0)), '\n'));
       CHECK(line.number == feeds + 1);
@@ -269,7 +269,7 @@ TEST_CASE("JSON records on several lines are read as one", "[text]") {
   CHECK(ReadTexts(line + "\n") == Report());
 }
 
-TEST_CASE("interleaved ranks can be told apart", "[text]") {
+TEST_CASE("interleaved ranks are different streams", "[text]") {
   std::string log;
   for (std::size_t n = 0; n < Report().size(); ++n) {
     log += "[rank1] step=" + std::to_string(n) + " loss=2.31\n[rank0] " + Report()[n] + "\n";
@@ -282,7 +282,7 @@ TEST_CASE("interleaved ranks can be told apart", "[text]") {
   CHECK(rank0 == Report());
 }
 
-TEST_CASE("the way back survives every prefix", "[text]") {
+TEST_CASE("offsets map back through every prefix", "[text]") {
   const std::string log = EachLine(Prefixed("\x1b[36m(TrainWorker pid=70231)\x1b[0m E1120 12:00:00.1 1 a.cc:1] "));
   for (const Line& line : Read(log)) {
     for (std::size_t at = 0; at < line.text.size(); ++at) {

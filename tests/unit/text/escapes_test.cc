@@ -1,4 +1,4 @@
-// Lines that were escaped, as Python's repr and JSON do it, are cut at their breaks.
+// Lines that Python's repr or JSON escaped are split at their breaks.
 #include <string>
 #include <vector>
 
@@ -9,14 +9,14 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// What an escape means, with its length: "3 é".
+// Length and meaning of an escape: "3 é".
 std::string Meaning(const std::string& text, std::size_t at = 0) {
   std::string out;
   const std::size_t length = Unescape(text, at, &out);
   return std::to_string(length) + " " + out;
 }
 
-// The parts, each with where it stood: "one@0|two@5"; "uncut" where there is nothing to cut.
+// The parts with their raw offsets: "one@0|two@5"; "uncut" if there is nothing to split.
 std::string Cut(const std::string& text, std::size_t most = 100) {
   std::vector<MappedText> parts;
   if (!CutEscapedBreaks(MapRaw(text), most, &parts)) {
@@ -31,7 +31,7 @@ std::string Cut(const std::string& text, std::size_t most = 100) {
   return shown;
 }
 
-TEST_CASE("what an escape means", "[text]") {
+TEST_CASE("each escape yields its character", "[text]") {
   CHECK(Meaning("\\n") == "2 \n");
   CHECK(Meaning("\\r") == "2 \r");
   CHECK(Meaning("\\t") == "2 \t");
@@ -50,7 +50,7 @@ TEST_CASE("what an escape means", "[text]") {
   CHECK(Meaning("\\177") == "4 \x7f");
 }
 
-TEST_CASE("the halves of a code point belong together", "[text]") {
+TEST_CASE("surrogate pairs are combined", "[text]") {
   CHECK(Meaning("\\ud800\\udc00") == "12 \xF0\x90\x80\x80");
   CHECK(Meaning("\\udbff\\udfff") == "12 \xF4\x8F\xBF\xBF");
   const std::string replaced = "6 \xEF\xBF\xBD";
@@ -64,7 +64,7 @@ TEST_CASE("the halves of a code point belong together", "[text]") {
   CHECK(Meaning("\\ue000\\udc00") == "6 \xEE\x80\x80");
 }
 
-TEST_CASE("what is no escape stays as it stands, its backslash first", "[text]") {
+TEST_CASE("an invalid escape is kept unchanged", "[text]") {
   for (const char* text :
        {"\\", "\\d", "\\u00g9", "\\u00e", "\\x4", "\\x4g", "\\U0001F60", "\\08", "\\03", "\\1", "\\200"}) {
     INFO(text);
@@ -72,7 +72,7 @@ TEST_CASE("what is no escape stays as it stands, its backslash first", "[text]")
   }
 }
 
-TEST_CASE("a line is cut at escaped breaks outside of quotes", "[text]") {
+TEST_CASE("a line is split at escaped breaks outside quotes", "[text]") {
   CHECK(Cut("one\\ntwo") == "one@0|two@5");
   CHECK(Cut("one\\r\\ntwo") == "one@0|two@7");
   CHECK(Cut("one\\ntwo\\tthree \\u00e9") == "one@0|two\tthree é@5");
@@ -83,29 +83,29 @@ TEST_CASE("a line is cut at escaped breaks outside of quotes", "[text]") {
   CHECK(Cut("C:\\\\new") == "uncut");
 }
 
-TEST_CASE("a line is cut at the breaks in a quoted text, and what stands around it is a part of its own", "[text]") {
+TEST_CASE("a line is split at breaks in quoted text, and the surrounding text is separate", "[text]") {
   CHECK(Cut("print('one\\ntwo')") == "print(@0|one@7|two@12");
   CHECK(Cut("error: \"one\\ntwo\" at 5") == "error: @0|one@8|two@13| at 5@17");
   CHECK(Cut("b'one\\ntwo'") == "b@0|one@2|two@7");
   CHECK(Cut("('one\\ntwo',)") == "one@2|two@7");
   CHECK(Cut("\"one\\ntwo\", \"three\\nfour\"") == "one@1|two@6|three@13|four@20");
   CHECK(Cut("'one\\ntwo\\n'") == "one@1|two@6");
-  // A text that is not closed was cut off.
+  // An unclosed text was truncated.
   CHECK(Cut("error: \"one\\ntwo") == "error: @0|one@8|two@13");
-  // Another quoted text is copied as it stands.
+  // Other quoted texts are copied unchanged.
   CHECK(Cut("'a\\tb' and 'one\\ntwo'") == "'a\\tb' and @0|one@12|two@17");
 }
 
-TEST_CASE("a break at the end of a quoted text is source code, but in a notebook's list", "[text]") {
+TEST_CASE("a trailing break in quoted text is source code except in a notebook's list", "[text]") {
   CHECK(Cut("print(\"one\\n\")") == "uncut");
   CHECK(Cut("   \"one\\n\",") == "one@4");
   CHECK(Cut("   \"one\\n\", x") == "uncut");
   CHECK(Cut("x  \"one\\n\",") == "uncut");
-  // A level deeper it is a text of its own.
+  // With two levels of escaping the text is split off.
   CHECK(Cut("f(\"one\\\\ntwo\")") == "f(@0|one\\ntwo@3");
 }
 
-TEST_CASE("quotes that open nothing", "[text]") {
+TEST_CASE("apostrophes and inch marks do not open quoted text", "[text]") {
   CHECK(Cut("don't\\nshan't") == "don't@0|shan't@7");
   CHECK(Cut("params['x']\\ntwo") == "params['x']@0|two@13");
   CHECK(Cut("f(x)'s\\ntwo") == "f(x)'s@0|two@8");
@@ -114,7 +114,7 @@ TEST_CASE("quotes that open nothing", "[text]") {
   CHECK(Cut("say 'x\\n") == "say 'x@0");
 }
 
-TEST_CASE("breaks in what XLA itself quotes are its own", "[text]") {
+TEST_CASE("breaks in XLA's own quoted attributes are kept", "[text]") {
   for (const char* name :
        {"op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="}) {
     INFO(name);
@@ -124,7 +124,7 @@ TEST_CASE("breaks in what XLA itself quotes are its own", "[text]") {
   CHECK(Cut("one\\nop_name=\"a\\nb\" two") == "one@0|op_name=\"a\\nb\" two@5");
 }
 
-TEST_CASE("beyond so many parts, breaks become blanks", "[text]") {
+TEST_CASE("breaks beyond the maximum number of parts become blanks", "[text]") {
   CHECK(Cut("a\\nb\\nc", 3) == "a@0|b@3|c@6");
   CHECK(Cut("a\\nb\\nc", 2) == "a@0|b c@3");
   CHECK(Cut("a\\nb\\nc", 1) == "a b c@0");

@@ -1,4 +1,4 @@
-// Log records of collectors, as JSON or as pairs.
+// Collectors' log records, as JSON or as pairs.
 #include "text/json_record.h"
 
 #include <string>
@@ -22,7 +22,7 @@ std::string Show(const JsonRecordReader::Record& record) {
   return shown;
 }
 
-// The texts with their places, who printed them and when.
+// The texts with their offsets, the stream and the time.
 std::string Read(const std::string& line) {
   JsonRecordReader::Record record;
   return JsonRecordReader(kKeys).Read(MapRaw(line), &record) ? Show(record) : "none";
@@ -33,7 +33,7 @@ std::string Pairs(const std::string& line) {
   return JsonRecordReader(kKeys).ReadAsPairs(MapRaw(line), &record) ? Show(record) : "none";
 }
 
-// The elements of an array in one line, each in brackets.
+// The elements of an array in one line, each in brackets, with its offset.
 std::string Elements(const std::string& line) {
   std::string shown;
   for (const MappedText& element : JsonRecordReader::Elements(MapRaw(line)))
@@ -41,7 +41,7 @@ std::string Elements(const std::string& line) {
   return shown;
 }
 
-TEST_CASE("the text of a record, who wrote it and when", "[text]") {
+TEST_CASE("a record yields its text, stream and time", "[text]") {
   CHECK(Read(R"({"message": "one"})") == "one@13");
   CHECK(Read(R"({"time":"2026-11-20T12:00:00Z","host":"h","message":"one"})") == "one@53 by h at 2026-11-20T12:00:00Z");
   CHECK(Read(R"({"payload": {"text": "one"}, "labels": {"pod": "p"}, "ts": 1795176000})") ==
@@ -53,16 +53,16 @@ TEST_CASE("the text of a record, who wrote it and when", "[text]") {
   CHECK(Read(R"({"message": "a\nb \u00e9"})") == "a\nb é@13");
 }
 
-TEST_CASE("each different text of a record, in the order of the keys", "[text]") {
+TEST_CASE("a record yields its distinct texts in the order of the keys", "[text]") {
   CHECK(Read(R"({"msg": "two", "message": "one"})") == "one@27|two@9");
   CHECK(Read(R"({"msg": "one", "message": "one"})") == "one@27");
   CHECK(Read(R"({"message": 5, "msg": "two"})") == "two@23");
-  // A key that occurs elsewhere as well.
+  // The key also occurs as a value or in a nested object.
   CHECK(Read(R"({"key": "message", "message" : "one"})") == "one@32");
   CHECK(Read(R"({"a": {"message": "x"}, "message": "one"})") == "one@36");
 }
 
-TEST_CASE("what is a record, alone or as an element of an array with one a line", "[text]") {
+TEST_CASE("a record can be alone or a line of an array", "[text]") {
   CHECK(Read(R"(  {"message": "one"},)") == "one@15");
   CHECK(Read(R"([{"message": "one"})") == "one@14");
   CHECK(Read(R"({"message": "one"}])") == "one@13");
@@ -81,7 +81,7 @@ TEST_CASE("what is a record, alone or as an element of an array with one a line"
             .starts_with("[["));
 }
 
-TEST_CASE("arrays of several records in one line", "[text]") {
+TEST_CASE("an array of records in one line is split", "[text]") {
   CHECK(Elements(R"([{"a": 1}, {"b": [2]}])") == R"(<{"a": 1}@1><{"b": [2]}@11>)");
   CHECK(Elements(R"( [ {"a": "}]"} ] ,)") == R"(<{"a": "}]"}@3>)");
   CHECK(Elements(R"([{"a": "\"}"}])") == R"(<{"a": "\"}"}@1>)");
@@ -93,7 +93,7 @@ TEST_CASE("arrays of several records in one line", "[text]") {
   }
 }
 
-TEST_CASE("pairs have the keys at the top only", "[text]") {
+TEST_CASE("pairs have top-level keys only", "[text]") {
   CHECK(Pairs("time=2026-11-20T12:00:00Z host=h msg=\"one two\"") == "one two@38 by h at 2026-11-20T12:00:00Z");
   CHECK(Pairs("msg=two message=one") == "one@16|two@4");
   CHECK(Pairs("pod=p message=one") == "one@14");
@@ -104,14 +104,14 @@ TEST_CASE("pairs have the keys at the top only", "[text]") {
   }
 }
 
-TEST_CASE("values of pairs in quotes, unescaped", "[text]") {
+TEST_CASE("quoted values of pairs are unescaped", "[text]") {
   CHECK(Pairs("  host=a   msg=one=two  ") == "one=two@15 by a");
   CHECK(Pairs("msg=\"one two\" host='three \"x\"'") == "one two@5 by three \"x\"");
   CHECK(Pairs("host=h msg=\"one\\ntwo \\\" three\"") == "one\ntwo \" three@12 by h");
   CHECK(Pairs(std::string("host=h msg=\"a\0b\"", 16)) == std::string("a\0b@12 by h", 11));
 }
 
-TEST_CASE("a line with anything but pairs in it is none", "[text]") {
+TEST_CASE("a line with other text is not a record of pairs", "[text]") {
   for (const char* line :
        {"msg=1 two", "one msg=1", "msg=1 =2", "msg=\"one", "msg=\"one\"two", "msg=1 a-b=1", "", " "}) {
     INFO(line);
@@ -119,9 +119,9 @@ TEST_CASE("a line with anything but pairs in it is none", "[text]") {
   }
 }
 
-TEST_CASE("what is no pointer is refused", "[text]") {
+TEST_CASE("an invalid JSON pointer is rejected", "[text]") {
   CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
-  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is no JSON pointer");
+  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is not a JSON pointer");
 }
 
 }  // namespace TEST_FILE

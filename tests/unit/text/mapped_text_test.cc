@@ -1,4 +1,4 @@
-// Text that is changed knows where it stood.
+// Modified text maps back to raw offsets.
 #include <string>
 
 #include "catch.h"
@@ -8,7 +8,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Each character with the place of the raw byte behind it: "a0b1".
+// Each character with the offset of its raw byte: "a0b1".
 std::string Show(const MappedText& text) {
   Line line;
   line.text = text.text;
@@ -19,7 +19,7 @@ std::string Show(const MappedText& text) {
   return shown;
 }
 
-TEST_CASE("raw bytes become valid text", "[text]") {
+TEST_CASE("raw bytes become valid UTF-8", "[text]") {
   CHECK(Show(MapRaw("abc")) == "a0b1c2");
   CHECK(MapRaw("caf\xC3\xA9").text == "café");
   const MappedText mapped = MapRaw(
@@ -37,7 +37,7 @@ TEST_CASE("raw bytes become valid text", "[text]") {
   CHECK(MapRaw("").text.empty());
 }
 
-TEST_CASE("parts of a text are kept or replaced from left to right", "[text]") {
+TEST_CASE("a text is copied or replaced from left to right", "[text]") {
   const MappedText from = MapRaw("0123456789");
   Rewriter rewriter(from);
   rewriter.Keep(1, 3);
@@ -50,7 +50,7 @@ TEST_CASE("parts of a text are kept or replaced from left to right", "[text]") {
   CHECK(rewriter.Take().text.empty());
 }
 
-TEST_CASE("a part of a changed text still knows", "[text]") {
+TEST_CASE("a slice of a modified text maps back to raw offsets", "[text]") {
   const MappedText from = MapRaw("0123456789");
   Rewriter rewriter(from);
   rewriter.Keep(1, 3);

@@ -1,4 +1,4 @@
-// Marks of Markdown and of HTML are undone.
+// Markdown and HTML markup is removed.
 #include <string>
 
 #include "catch.h"
@@ -22,7 +22,7 @@ std::string Html(const std::string& text) {
   return mapped.text;
 }
 
-TEST_CASE("leading marks of quotes, lists and headings", "[text]") {
+TEST_CASE("leading quote, list and heading markers are removed", "[text]") {
   CHECK(Markdown("> one") == "one");
   CHECK(Markdown(">one") == "one");
   CHECK(Markdown("> > - one") == "one");
@@ -40,7 +40,7 @@ TEST_CASE("leading marks of quotes, lists and headings", "[text]") {
   }
 }
 
-TEST_CASE("numbering that Markdown needs escaped", "[text]") {
+TEST_CASE("escaped numbering is unescaped", "[text]") {
   CHECK(Markdown("1\\. Size") == "1. Size");
   CHECK(Markdown("> 123456\\. Size") == "123456. Size");
   CHECK(Markdown("  12\\) Size") == "  12) Size");
@@ -49,7 +49,7 @@ TEST_CASE("numbering that Markdown needs escaped", "[text]") {
   CHECK(Markdown("1\\: Size") == "1\\: Size");
 }
 
-TEST_CASE("backticks, emphasis and escaped characters", "[text]") {
+TEST_CASE("backticks, emphasis and escapes are removed", "[text]") {
   CHECK(Markdown("`a` and ``b``") == "a and b");
   CHECK(Markdown("**a** b") == "a b");
   CHECK(Markdown("a **b***c*** d") == "a bc d");
@@ -62,7 +62,7 @@ TEST_CASE("backticks, emphasis and escaped characters", "[text]") {
   CHECK(Markdown("a*b") == "a*b");
 }
 
-TEST_CASE("stars of Python stay", "[text]") {
+TEST_CASE("Python's stars are kept", "[text]") {
   for (const char* text : {"2**10", "(x)**2", "a ** b", "f(**kw)", "f(a, **kw)", "{**a, **b}", "[**a]"}) {
     INFO(text);
     CHECK(Markdown(text) == text);
@@ -71,7 +71,7 @@ TEST_CASE("stars of Python stay", "[text]") {
   CHECK(Markdown("x**2") == "x2");
 }
 
-TEST_CASE("references of HTML", "[text]") {
+TEST_CASE("named and numeric HTML references are decoded", "[text]") {
   CHECK(Html("&gt;= &lt;a&amp;b&quot;c&apos;&nbsp;d") == ">= <a&b\"c' d");
   CHECK(Html("&#62;&#x3e;&#X3E;") == ">>>");
   CHECK(Html("&#233;&#xe9;") == "éé");
@@ -84,7 +84,7 @@ TEST_CASE("references of HTML", "[text]") {
   }
 }
 
-TEST_CASE("what is left of markup knows where it stood", "[text]") {
+TEST_CASE("text whose markup was removed maps back to raw offsets", "[text]") {
   const auto raw = [](const MappedText& text, std::size_t at) {
     Line line;
     line.text = text.text;

@@ -1,4 +1,4 @@
-// What holds for any bytes whatever.
+// Invariants for arbitrary bytes.
 
 #include <random>
 
@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Pieces of every disguise, so that they meet in ways that no one thought of.
+// Pieces of every disguise, to combine them in unexpected ways.
 const std::vector<std::string>& Scraps() {
   static const std::vector<std::string> scraps = {"boom",
                                                   " ",
@@ -92,7 +92,7 @@ std::string RandomBytes(std::mt19937* random) {
   return bytes;
 }
 
-TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text][slow]") {
+TEST_CASE("lines from random bytes are clean and map back to them", "[text][slow]") {
   std::mt19937 random(20261121);
   for (int round = 0; round < 20000; ++round) {
     const std::string bytes = RandomBytes(&random);
@@ -114,7 +114,7 @@ TEST_CASE("whatever comes in, lines are clean and lead back to it", "[text][slow
       const std::uint64_t first = line.RawOffset(0);
       REQUIRE(first >= 1000);
       REQUIRE(first <= line.RawOffset(line.text.size() - 1));
-      // A record's texts may stand in any order, and in it twice.
+      // A record's texts can be in any order and occur twice.
       if (bytes.find('{') == std::string::npos) {
         REQUIRE(first >= previous);
         previous = first;

@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("lines of a report come out as they are", "[text]") {
+TEST_CASE("lines of a memory report are unchanged", "[text]") {
   for (const std::string line : {
            "  1. Size: 11.44G",
            "     Operator: op_name=\"jit(t)/foo[ dimension=4\\n  ]\" source_file=\"/home/a/t.py\" source_line=3",
@@ -52,7 +52,7 @@ TEST_CASE("lines of a report come out as they are", "[text]") {
   }
 }
 
-TEST_CASE("each affix of the rule data strips its examples", "[text]") {
+TEST_CASE("each prefix and suffix of the rule data is removed from its examples", "[text]") {
   for (const auto& affix : AffixData()["affixes"]) {
     CAPTURE(affix["id"]);
     REQUIRE_FALSE(affix["examples"].empty());
@@ -65,7 +65,7 @@ TEST_CASE("each affix of the rule data strips its examples", "[text]") {
   }
 }
 
-TEST_CASE("prefixes tell who printed a line", "[text]") {
+TEST_CASE("prefixes identify the stream", "[text]") {
   const auto reporter = [](std::string_view bytes) { return NormalizeLine(bytes).at(0).reporter; };
   CHECK(reporter("[rank0] boom") == "rank0");
   CHECK(reporter("[rank0]: boom") == "rank0");
@@ -82,13 +82,13 @@ TEST_CASE("prefixes tell who printed a line", "[text]") {
   CHECK(reporter(R"({"resource":{"labels":{"pod_name":"train-0"}},"textPayload":"[rank1] boom\n"})") ==
         "train-0 rank1");
   CHECK(reporter(R"({"rank":3,"message":"boom"})") == "3");
-  // Times and threads tell nothing.
+  // Times and threads do not identify a stream.
   CHECK(reporter("E1120 12:00:00.272763 140408571025152 error_handling.py:81] boom").empty());
   CHECK(reporter("2026-11-20T12:00:00.000123Z boom").empty());
   CHECK(reporter("boom").empty());
 }
 
-TEST_CASE("prefixes and records tell when a line was printed", "[text]") {
+TEST_CASE("prefixes and records contain the time", "[text]") {
   const auto time = [](std::string_view bytes) {
     const std::optional<Timestamp> known = NormalizeLine(bytes).at(0).time;
     return known ? ToString(*known) : "none";
@@ -103,7 +103,7 @@ TEST_CASE("prefixes and records tell when a line was printed", "[text]") {
   CHECK(time(R"({"log":"boom\n","stream":"stderr","time":"2026-11-20T12:00:05.5Z"})") == "2026-11-20T12:00:05.500000Z");
   CHECK(time(R"({"ts":1795176000.25,"msg":"boom"})") == "2026-11-20T12:00:00.250000Z");
   CHECK(time(R"({"timestamp":1795176000123,"message":"boom"})") == "2026-11-20T12:00:00.123000Z");
-  // Without a year it is not known when that was.
+  // The date is ambiguous or missing.
   CHECK(time("E1120 12:00:00.272763    4001 pjrt_client.cc:100] boom") == "none");
   CHECK(time("Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: boom") == "none");
   CHECK(time("11/20/2026 12:00:05 - ERROR - __main__ - boom") == "none");
@@ -112,7 +112,7 @@ TEST_CASE("prefixes and records tell when a line was printed", "[text]") {
   CHECK(time("boom") == "none");
 }
 
-TEST_CASE("of several times the first that knows its zone counts, else the first", "[text]") {
+TEST_CASE("the first time with a zone wins, else the first time", "[text]") {
   const auto time = [](std::string_view bytes) { return ToString(NormalizeLine(bytes).at(0).time.value()); };
   CHECK(time("2026-11-20T12:00:09Z [rank0]: 2026-11-20T13:00:05+01:00 boom") == "2026-11-20T12:00:09Z");
   CHECK(time("2026-11-20 12:00:09 2026-11-20T13:00:05+01:00 boom") == "2026-11-20T12:00:05Z");
@@ -121,18 +121,19 @@ TEST_CASE("of several times the first that knows its zone counts, else the first
   CHECK(time(R"({"asctime":"2026-11-20 12:00:09","msg":"2026-11-20T12:00:05Z boom"})") == "2026-11-20T12:00:05Z");
 }
 
-TEST_CASE("a suffix tells how often a line stands for others", "[text]") {
+TEST_CASE("a suffix contains the number of repeats", "[text]") {
   const auto lines = NormalizeLine("(pid=7, ip=10.0.0.1) boom\x1b[32m [repeated 5x across cluster]\x1b[0m");
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "boom");
   CHECK(lines[0].repeats == 5);
   CHECK(lines[0].logged);
-  CHECK_FALSE(NormalizeLine("boom [repeated 5x across cluster]").at(0).logged);  // by whom it was printed is not known
+  CHECK_FALSE(
+      NormalizeLine("boom [repeated 5x across cluster]").at(0).logged);  // a suffix alone does not make it logged
   CHECK(NormalizeLine("boom [repeated 9999999x across cluster]").at(0).repeats == 1000000);
   CHECK(Text("boom [repeated 99999999x across cluster]") == "boom [repeated 99999999x across cluster]");
 }
 
-TEST_CASE("escape sequences and control characters go", "[text]") {
+TEST_CASE("escape sequences and control characters are removed from lines", "[text]") {
   CHECK(Text("\x1b[2m2026-11-20T12:00:00.000123\x1b[0m \x1b[1;31m  1. Size: 2.00G\x1b[0m") == "  1. Size: 2.00G");
   CHECK(Text("\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x07 end") == "link end");
   CHECK(Text("before\x1b]0;unterminated boom") == "before0;unterminated boom");
@@ -158,7 +159,7 @@ TEST_CASE("invalid UTF-8 is replaced", "[text]") {
   CHECK(lines.at(0).RawOffset(lines[0].text.find("boom")) == 1003);
 }
 
-TEST_CASE("carriage returns separate states of a line", "[text]") {
+TEST_CASE("carriage returns separate the states of a line", "[text]") {
   CHECK(Texts("boom\r") == Lines{"boom"});
   CHECK(Texts("boom\r\r") == Lines{"boom"});
   CHECK(Texts("\r") == Lines{""});
@@ -167,7 +168,7 @@ TEST_CASE("carriage returns separate states of a line", "[text]") {
   CHECK(NormalizeLine("50%\rboom").at(1).RawOffset(0) == 1004);
 }
 
-TEST_CASE("Markdown quoting goes", "[text]") {
+TEST_CASE("Markdown quoting is removed", "[text]") {
   CHECK(Text("> boom") == "boom");
   CHECK(Text("> >     reserved  1G") == "    reserved  1G");
   CHECK(Text(">boom") == "boom");
@@ -195,7 +196,7 @@ TEST_CASE("HTML references are decoded", "[text]") {
   CHECK(Text("&gt; boom") == "boom");
 }
 
-TEST_CASE("JSON records give their texts", "[text]") {
+TEST_CASE("JSON records yield their texts", "[text]") {
   CHECK(Texts(R"({"log":"    reserved  1G\n","stream":"stderr"})") == Lines{"    reserved  1G"});
   CHECK(Texts(R"({"message":"one\ntwo \"q\" \u00e9\r\nthree\n\n"})") ==
         Lines{"one", "two \"q\" \xC3\xA9", "three", ""});
@@ -214,7 +215,7 @@ TEST_CASE("JSON records give their texts", "[text]") {
   CHECK(Texts(R"({"message":""})") == Lines{""});
 }
 
-TEST_CASE("records of pairs give their texts", "[text]") {
+TEST_CASE("records of pairs yield their texts", "[text]") {
   CHECK(Texts(R"(time="2026-11-20T12:00:00Z" level=error msg="    reserved  \"1G\"\nend")") ==
         Lines{"    reserved  \"1G\"", "end"});
   CHECK(Texts(R"(timestamp='2026-11-20T12:00:00Z' level='error' event='it\'s full' host='tpu-vm-3')") ==
@@ -233,7 +234,7 @@ TEST_CASE("records of pairs give their texts", "[text]") {
   }
 }
 
-TEST_CASE("escaped line breaks are cut", "[text]") {
+TEST_CASE("lines are split at escaped line breaks", "[text]") {
   CHECK(Texts(R"(ERROR worker failed: 'boom\n    reserved\n\nend')") ==
         Lines{"ERROR worker failed: ", "boom", "    reserved", "", "end"});
   CHECK(Texts(R"(XlaRuntimeError("it's \"full\"\n\ttab\\ \u00e9 \x41 \q"))") ==
@@ -245,18 +246,18 @@ TEST_CASE("escaped line breaks are cut", "[text]") {
   // repr() of a text with both kinds of quotes.
   CHECK(Texts(R"x('op_name="params[\\\'w\\\']"\nop_name="jit(t)[ d=4\\n  ]"\nend')x") ==
         Lines{R"(op_name="params[\'w\']")", R"x(op_name="jit(t)[ d=4\n  ]")x", "end"});
-  // A notebook's output, and a repr in a repr.
+  // A notebook's output, and a repr inside a repr.
   CHECK(Text(R"(      "    reserved        204B\n",)") == "    reserved        204B");
   CHECK(Text(R"(      "\u001b[0;31mboom\u001b[0m\n",)") == "boom");
   CHECK(Texts(R"x(RuntimeError("task: E('a\\nb')"))x") == Lines{"RuntimeError(", "task: E(", "a", "b"});
-  // The begin or the end is lost.
+  // Truncated at the start or the end.
   CHECK(Texts(R"({"message": "boom\nsecond li)") == Lines{"{\"message\": ", "boom", "second li"});
   CHECK(Texts(R"(ne two\nthree", "time": 3})") == Lines{"ne two", "three\", \"time\": 3}"});
-  // Source code is no message.
+  // Source code is not split.
   CHECK(Text(R"(    print("RESOURCE_EXHAUSTED\n"))") == R"(    print("RESOURCE_EXHAUSTED\n"))");
 }
 
-TEST_CASE("escaped line breaks keep the way back", "[text]") {
+TEST_CASE("lines split at escaped breaks map back to raw offsets", "[text]") {
   const std::string_view bytes = R"([rank0] E('a\t\nreserved \"b\" end'))";
   const auto lines = NormalizeLine(bytes);
   REQUIRE(lines.size() == 3);
@@ -265,7 +266,7 @@ TEST_CASE("escaped line breaks keep the way back", "[text]") {
   CHECK(lines[2].RawOffset(lines[2].text.find("end")) == 1000 + bytes.find("end"));
 }
 
-TEST_CASE("offsets lead back through prefixes, escapes and records", "[text]") {
+TEST_CASE("offsets map back through prefixes, escapes and records", "[text]") {
   for (const std::string_view bytes :
        {"\x1b[36m(TrainWorker pid=70231)\x1b[0m \x1b[31m  1. Size: \x1b[1m2.00G\x1b[0m of all",
         "[rank0] 1\\. **Size**: 2.00G of all", R"({"log":"\u001b[1m 1. \"Size\": 2.00G of all\n"})",
@@ -295,7 +296,7 @@ TEST_CASE("number, offset and gap come from the raw line", "[text]") {
   CHECK(lines[2].RawOffset(0) == 36);
 }
 
-TEST_CASE("bad rule data is refused", "[text]") {
+TEST_CASE("invalid prefixes and JSON pointers are rejected", "[text]") {
   CHECK_THROWS_AS(Normalizer({{"bad", Affix::Place::kPrefix, "("}}, {}), Error);
   CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), Error);
   std::vector<Line> lines;
@@ -306,7 +307,7 @@ TEST_CASE("bad rule data is refused", "[text]") {
   CHECK(lines[0].text == "[rank0] boom");
 }
 
-TEST_CASE("hostile lines cost no more than their length", "[text][slow]") {
+TEST_CASE("hostile lines take linear time", "[text][slow]") {
   std::vector<std::string> lines;
   for (const std::string unit : {"[",
                                  "\\",
@@ -354,12 +355,12 @@ TEST_CASE("hostile lines cost no more than their length", "[text][slow]") {
     for (const Line& part : cleaned) size += part.text.size();
     CHECK(size <= 3 * line.size());
   }
-  // Sixteen MiB take seconds, also under a sanitizer; anything quadratic would take much longer.
+  // Sixteen MiB take seconds, even under a sanitizer; quadratic time would exceed the limit.
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(2));
 }
 
-TEST_CASE("a line tells how it was written", "[text]") {
-  // The text, what was written, and where in that the text's letter x stands.
+TEST_CASE("a line keeps its text as written", "[text]") {
+  // The text, the written text, and the offset of the letter x in the latter.
   const auto written = [](const std::string& raw) {
     std::string shown;
     for (const Line& line : NormalizeLine(raw))
@@ -372,13 +373,13 @@ TEST_CASE("a line tells how it was written", "[text]") {
   CHECK(written("{\"log\": \"* ax\\n\"}") == "ax | * ax | 3\n");
   CHECK(written("say(\"ax\\nbx\")") ==
         "say( | say(\"ax\\nbx\") | 13\nax | say(\"ax\\nbx\") | 6\nbx | say(\"ax\\nbx\") | 10\n");
-  // A long one is a whole report.
+  // A long line is a whole report.
   const std::string report = "failed: '" + std::string(1200, 'a') + "\\nbx'";
   CHECK(NormalizeLine(report).at(2).Written() == "bx");
 }
 
-// What may go on in bytes that are still to come, see Line::open_end.
-TEST_CASE("a line that nothing ends may go on in its last word", "[text]") {
+// See Line::may_continue.
+TEST_CASE("the last word of an unterminated line may be incomplete", "[text]") {
   const Normalizer normalizer({}, {});
   const auto may_go_on = [&](const std::string& text, bool open) {
     RawLine raw;

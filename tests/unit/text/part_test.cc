@@ -1,4 +1,4 @@
-// Lines that their collector cut are put together again, each reporter's by itself.
+// Lines that a collector split are joined, separately for each stream.
 #include <fmt/format.h>
 
 #include <string>
@@ -19,7 +19,7 @@ Line Piece(const std::string& text, bool goes_on, const std::string& reporter = 
   return part;
 }
 
-// What becomes of the piece: "kept", or the text that is handed back.
+// The result of joining the piece: "kept", or the returned text.
 std::string Join(Unfinished* unfinished, Line part) {
   switch (unfinished->Join(&part)) {
     case Unfinished::Joined::kKept:
@@ -33,7 +33,7 @@ std::string Join(Unfinished* unfinished, Line part) {
   return "alone: " + part.text;
 }
 
-TEST_CASE("pieces are joined until one does not go on", "[text]") {
+TEST_CASE("pieces are joined until one is the last", "[text]") {
   Unfinished unfinished;
   CHECK(unfinished.empty());
   CHECK(Join(&unfinished, Piece("one", false)) == "alone: one");
@@ -47,7 +47,7 @@ TEST_CASE("pieces are joined until one does not go on", "[text]") {
   CHECK(unfinished.empty());
 }
 
-TEST_CASE("a joined line knows where each piece stood", "[text]") {
+TEST_CASE("a joined line maps each piece back to its raw offset", "[text]") {
   Unfinished unfinished;
   Line first = Piece("one ", true, "a", 100);
   first.number = 7;
@@ -69,7 +69,7 @@ TEST_CASE("a joined line knows where each piece stood", "[text]") {
   CHECK(line.RawOffset(6) == 152);
 }
 
-TEST_CASE("a line that gets too long is whole as it is", "[text]") {
+TEST_CASE("a line that becomes too long is returned incomplete", "[text]") {
   Unfinished unfinished;
   const std::string half(std::size_t{1} << 19, 'x');
   CHECK(Join(&unfinished, Piece(half, true)) == "kept");
@@ -77,7 +77,7 @@ TEST_CASE("a line that gets too long is whole as it is", "[text]") {
   CHECK(Join(&unfinished, Piece("x", true)) == "whole: " + half + half);
 }
 
-TEST_CASE("of too many writers the last ones' pieces stand alone", "[text]") {
+TEST_CASE("beyond the maximum of streams, pieces are not joined", "[text]") {
   Unfinished unfinished;
   for (int i = 0; i < 1024; ++i) CHECK(Join(&unfinished, Piece("x", true, fmt::format("{}", i))) == "kept");
   CHECK(Join(&unfinished, Piece("x", true, "more")) == "alone: x");
@@ -85,7 +85,7 @@ TEST_CASE("of too many writers the last ones' pieces stand alone", "[text]") {
   CHECK(Join(&unfinished, Piece("x", true, "more")) == "kept");
 }
 
-TEST_CASE("what waits for too long, or at the end, is given as it is", "[text]") {
+TEST_CASE("an overdue line is returned incomplete", "[text]") {
   Unfinished unfinished;
   CHECK_FALSE(unfinished.TakeOverdue(true));
   Join(&unfinished, Piece("one", true));
@@ -101,7 +101,7 @@ TEST_CASE("what waits for too long, or at the end, is given as it is", "[text]")
   REQUIRE(overdue);
   CHECK(overdue->text == "two");
   CHECK(unfinished.empty());
-  // Each piece begins the wait anew.
+  // Each piece restarts the wait.
   Join(&unfinished, Piece("one", true));
   for (int i = 0; i < 1024; ++i) unfinished.CountLine();
   Join(&unfinished, Piece("two", true));

@@ -13,7 +13,7 @@ constexpr std::int64_t kG = kM * 1024;
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
-TEST_CASE("sizes are read as logs print them", "[text]") {
+TEST_CASE("sizes are parsed as logs print them", "[text]") {
   CHECK(ParseSize("0B") == 0);
   CHECK(ParseSize("204B") == 204);
   CHECK(ParseSize("1.9K") == 1946);
@@ -42,7 +42,7 @@ TEST_CASE("sizes are read as logs print them", "[text]") {
   CHECK(ParseSize("9223372036854775807") == kMax);
 }
 
-TEST_CASE("what is no size is none", "[text]") {
+TEST_CASE("texts that are not sizes are rejected", "[text]") {
   for (const char* text :
        {"",     "-",  "G",    ".5G", "1.",  "1.5",  "1.G",   "1..5G",    "+1G",          " 1G",      "1G ",
         "1  G", "1 ", "1X",   "1g",  "1BB", "1BiB", "1GiBs", "1KiBytes", "12,34",        "1234,567", "1,2345",
@@ -63,7 +63,7 @@ TEST_CASE("sizes out of range are clamped", "[text]") {
   CHECK(ParseSize(std::string(100000, '0') + "5K") == 5 * kK);
 }
 
-TEST_CASE("sizes are written for people", "[text]") {
+TEST_CASE("sizes are formatted like the compiler's", "[text]") {
   CHECK(FormatSize(0) == "0 B");
   CHECK(FormatSize(512) == "512 B");
   CHECK(FormatSize(1023) == "1023 B");
@@ -81,7 +81,7 @@ TEST_CASE("sizes are written for people", "[text]") {
   CHECK(FormatSize(kMin) == "-8.00 EiB");
 }
 
-TEST_CASE("a written size is read back to its digits", "[text]") {
+TEST_CASE("a formatted size is parsed back to the same digits", "[text]") {
   for (std::int64_t bytes = 1; bytes > 0 && bytes < kMax / 3; bytes = bytes * 3 + 7) {
     CAPTURE(bytes);
     const std::string text = FormatSize(bytes);
@@ -90,7 +90,7 @@ TEST_CASE("a written size is read back to its digits", "[text]") {
   }
 }
 
-TEST_CASE("a size with its unit is over, one without may go on", "[text]") {
+TEST_CASE("a size is complete only with its unit", "[text]") {
   for (const char* text : {"15.75G", "used 2.43G", "12 bytes", "1.5 GiB", "64K", "7B"}) {
     INFO(text);
     CHECK(EndsInUnit(text));

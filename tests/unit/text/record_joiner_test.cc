@@ -9,7 +9,7 @@ namespace TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
-// What comes of `lines`, each with its number and offset in the artifact.
+// The joined lines, each with its number and offset in the artifact.
 std::vector<std::string> Joined(const Lines& lines) {
   RecordJoiner joiner;
   Lines out;
@@ -28,18 +28,18 @@ std::vector<std::string> Joined(const Lines& lines) {
   return out;
 }
 
-TEST_CASE("a record ends with the brace below its first one", "[text]") {
+TEST_CASE("a record ends at the brace with the indentation of its first one", "[text]") {
   CHECK(Joined({"[", "  {", "    \"a\": {", "      \"b\": 1", "    }", "  },", "  {", "  }", "]"}) ==
         Lines{"1@0 [", "2@2   {\n    \"a\": {\n      \"b\": 1\n    }\n  },", "7@41   {\n  }", "9@49 ]"});
   CHECK(Joined({"{\r", "}\r", "boom"}) == Lines{"1@0 {\r\n}\r", "3@6 boom"});
 }
 
-TEST_CASE("an object in an array stands for itself", "[text]") {
+TEST_CASE("an object in an array is a record of its own", "[text]") {
   CHECK(Joined({"{", "  \"events\": [", "    {", "    },", "    {", "    }", "  ]", "}"}) ==
         Lines{"1@0 {\n  \"events\": [", "3@16     {\n    },", "5@29     {\n    }", "7@41   ]", "8@45 }"});
 }
 
-TEST_CASE("what is no record loses nothing", "[text]") {
+TEST_CASE("lines that are not a record are not lost", "[text]") {
   CHECK(Joined({"{", "boom"}) == Lines{"1@0 {\nboom"});
   std::vector<std::string> lines = {"{"};
   lines.insert(lines.end(), 5000, "boom");
@@ -68,7 +68,7 @@ Line Piece(const std::string& text, const std::string& reporter, std::uint64_t o
   return part;
 }
 
-TEST_CASE("pieces of a line are joined for each reporter", "[text]") {
+TEST_CASE("pieces of a line are joined per stream", "[text]") {
   Unfinished unfinished;
   Line a = Piece("one ", "a", 0, true);
   Line b = Piece("uno ", "b", 100, true);
@@ -89,7 +89,7 @@ TEST_CASE("pieces of a line are joined for each reporter", "[text]") {
   CHECK(unfinished.empty());
 }
 
-TEST_CASE("a line that never ends is not kept for ever", "[text]") {
+TEST_CASE("a line that never ends is returned at a maximum length", "[text]") {
   Unfinished unfinished;
   std::size_t kept = 0;
   for (int i = 0; i < 100; ++i) {

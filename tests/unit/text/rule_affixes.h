@@ -1,4 +1,4 @@
-// The affixes of the rule data, read without the rules layer.
+// The prefixes and suffixes of the rule data, read without the rules layer.
 #pragma once
 
 #include <fstream>
@@ -15,7 +15,7 @@ inline const nlohmann::json& AffixData() {
   return data;
 }
 
-// As the loader reads a text: strings joined with a blank, each a string or its pieces.
+// Joins a text like the loader: strings joined with a blank; each is a string or an array of pieces.
 inline std::string JoinedText(const nlohmann::json& value) {
   if (value.is_string()) return value;
   std::string joined;
@@ -57,7 +57,7 @@ inline std::vector<std::string> Texts(std::string_view bytes) {
   return texts;
 }
 
-// The one line that `bytes` hold.
+// The text of the only line in `bytes`.
 inline std::string Text(std::string_view bytes) {
   const auto texts = Texts(bytes);
   return texts.size() == 1 ? texts[0] : "not one line but " + std::to_string(texts.size());

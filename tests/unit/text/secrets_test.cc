@@ -1,4 +1,4 @@
-// What is masked in text that is shown, and what a diagnosis needs and keeps.
+// Which text is masked, and which text a diagnosis needs and keeps.
 #include "text/secrets.h"
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// A made-up token's random part, `size` long.
+// The random part of a made-up token, `size` characters long.
 std::string Random(std::size_t size) {
   std::string text;
   while (text.size() < size) text += "a1B2c3D4e5F6g7H8";
@@ -70,7 +70,7 @@ TEST_CASE("the value of a name for a secret is masked", "[text]") {
   }
 }
 
-TEST_CASE("a value in quotes is masked up to the closing quote", "[text]") {
+TEST_CASE("a quoted value is masked up to the closing quote", "[text]") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"password": "two words", "batch": 8})", R"({"password": "***", "batch": 8})"},
       {R"({'HF_TOKEN': 'abc', 'HOME': '/root'})", R"({'HF_TOKEN': '***', 'HOME': '/root'})"},
@@ -86,7 +86,7 @@ TEST_CASE("a value in quotes is masked up to the closing quote", "[text]") {
   for (const auto& [text, masked] : cases) CHECK(MaskSecrets(text) == masked);
 }
 
-TEST_CASE("a value ends where the next name, word or bracket begins", "[text]") {
+TEST_CASE("a value ends before the next name, word or bracket", "[text]") {
   CHECK(MaskSecrets("Config(token=abc1234, batch=8)") == "Config(token=***, batch=8)");
   CHECK(MaskSecrets("Config(token=abc1234,batch=8)") == "Config(token=***,batch=8)");
   CHECK(MaskSecrets("PASSWORD=p@ss,w0rd!&x python") == "PASSWORD=*** python");
@@ -95,7 +95,7 @@ TEST_CASE("a value ends where the next name, word or bracket begins", "[text]") 
   CHECK(MaskSecrets("a.password=x b.password=y") == "a.password=*** b.password=***");
 }
 
-TEST_CASE("tokens with a known form are masked without a name", "[text]") {
+TEST_CASE("tokens of known forms are masked without a name", "[text]") {
   for (const std::string token : {"ghp_" + Random(36),
                                   "gho_" + Random(36),
                                   "ghs_" + Random(36),
@@ -127,7 +127,7 @@ TEST_CASE("tokens with a known form are masked without a name", "[text]") {
   }
 }
 
-TEST_CASE("credentials of addresses, headers and files are masked", "[text]") {
+TEST_CASE("credentials in URLs, headers and files are masked", "[text]") {
   CHECK(MaskSecrets("https://user:pa@ss@host/x") == "https://user:***@host/x");
   CHECK(MaskSecrets("redis://:pw@host:6379") == "redis://:***@host:6379");
   CHECK(MaskSecrets("git clone https://" + Random(20) + "@host/x") == "git clone https://***@host/x");
@@ -145,7 +145,7 @@ TEST_CASE("credentials of addresses, headers and files are masked", "[text]") {
         dashes + "BEGIN PRIVATE KEY" + dashes + "***");
 }
 
-TEST_CASE("what a diagnosis needs is no secret", "[text]") {
+TEST_CASE("text that a diagnosis needs is not masked", "[text]") {
   for (const std::string text :
        {"tokens=4096",
         "num_tokens: 8",
@@ -217,7 +217,7 @@ TEST_CASE("what a diagnosis needs is no secret", "[text]") {
   }
 }
 
-TEST_CASE("masking again changes nothing", "[text]") {
+TEST_CASE("masking is idempotent", "[text]") {
   for (const std::string text : {"password=abc", "https://u:p@h", "Authorization: Bearer abc", "Cookie: a=b; c=d",
                                  "h?sig=abc&x=1", "sshpass -p abc", "TOKEN='a b'", "--token abc"}) {
     const std::string masked = MaskSecrets(text);
@@ -226,7 +226,7 @@ TEST_CASE("masking again changes nothing", "[text]") {
   }
 }
 
-TEST_CASE("a part of a text shows nothing of a secret that it cuts", "[text]") {
+TEST_CASE("a part of a text hides secrets that it cuts", "[text]") {
   const std::string text = "use --token abcdef now";
   CHECK(MaskSecretsIn(text, 0, 14) == "use --token ***");
   CHECK(MaskSecretsIn(text, 14, text.size()) == "*** now");

@@ -5,19 +5,19 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// What is understood of a stamp.
+// The parsed timestamp, or "none".
 std::string Read(std::string_view text) {
   const std::optional<Timestamp> time = ParseTimestamp(text);
   return time ? ToString(*time) : "none";
 }
 
-TEST_CASE("A timestamp prints as ISO 8601", "[text]") {
+TEST_CASE("a timestamp prints as ISO 8601", "[text]") {
   CHECK(ToString(Timestamp{1795176000123456, true}) == "2026-11-20T12:00:00.123456Z");
   CHECK(ToString(Timestamp{1795176000000000, false}) == "2026-11-20T12:00:00");
   CHECK(ToString(Timestamp{-1, true}) == "1969-12-31T23:59:59.999999Z");
 }
 
-TEST_CASE("stamps of loggers are understood", "[text]") {
+TEST_CASE("loggers' timestamps are parsed", "[text]") {
   CHECK(Read("2026-11-20T12:00:00") == "2026-11-20T12:00:00");
   CHECK(Read("2026-11-20 12:00:00,123") == "2026-11-20T12:00:00.123000");
   CHECK(Read("2026-11-20, 12:00:00 UTC") == "2026-11-20T12:00:00Z");
@@ -31,7 +31,7 @@ TEST_CASE("stamps of loggers are understood", "[text]") {
   CHECK(Read("2028-02-29T23:59:59Z") == "2028-02-29T23:59:59Z");
 }
 
-TEST_CASE("times since 1970 are understood by their number of digits", "[text]") {
+TEST_CASE("the unit of a time since 1970 follows from its number of digits", "[text]") {
   CHECK(Read("1795176000") == "2026-11-20T12:00:00Z");
   CHECK(Read("1795176000.25") == "2026-11-20T12:00:00.250000Z");
   CHECK(Read("1795176000.123456789") == "2026-11-20T12:00:00.123456Z");
@@ -44,7 +44,7 @@ TEST_CASE("times since 1970 are understood by their number of digits", "[text]")
   }
 }
 
-TEST_CASE("a moment is never guessed", "[text]") {
+TEST_CASE("an ambiguous or impossible timestamp is rejected", "[text]") {
   for (const std::string_view text : {
            "",
            "1120 12:00:00.272763",
@@ -80,7 +80,7 @@ std::string Near(const std::string& text, const std::string& near) {
   return time ? ToString(*time) : "none";
 }
 
-TEST_CASE("what a stamp leaves open is what is nearest to another one", "[text]") {
+TEST_CASE("an ambiguous timestamp resolves to the time nearest to another one", "[text]") {
   CHECK(Near("1120 10:05:00.123456", "2026-11-18 10:00:00") == "2026-11-20T10:05:00.123456");
   CHECK(Near("11-20 10:05:00", "2026-11-18T10:00:00Z") == "2026-11-20T10:05:00");
   CHECK(Near("Nov 20 10:05:00", "2026-11-18 10:00:00") == "2026-11-20T10:05:00");

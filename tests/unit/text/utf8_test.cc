@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 const std::string kBad = "\xEF\xBF\xBD";
 
-TEST_CASE("valid UTF-8 stays", "[text]") {
+TEST_CASE("valid UTF-8 is unchanged", "[text]") {
   for (const std::string text :
        {"", "plain", "caf\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x92\xA5", "\xF4\x8F\xBF\xBF", "\xEF\xBF\xBF"}) {
     CHECK(ValidUtf8(text) == text);
@@ -19,7 +19,7 @@ TEST_CASE("valid UTF-8 stays", "[text]") {
   CHECK(ValidUtf8(std::string_view("a\0b", 3)) == std::string("a\0b", 3));
 }
 
-TEST_CASE("each invalid sequence becomes one replacement", "[text]") {
+TEST_CASE("each invalid sequence becomes one replacement character", "[text]") {
   CHECK(ValidUtf8("\x80") == kBad);
   CHECK(ValidUtf8("a\xFF\xFE"
                   "b") == "a" + kBad + kBad + "b");
@@ -27,8 +27,8 @@ TEST_CASE("each invalid sequence becomes one replacement", "[text]") {
   CHECK(ValidUtf8("\xC0\xAF") == kBad + kBad);                        // overlong
   CHECK(ValidUtf8("\xE0\x80\x80") == kBad + kBad + kBad);             // overlong
   CHECK(ValidUtf8("\xED\xA0\x80") == kBad + kBad + kBad);             // surrogate
-  CHECK(ValidUtf8("\xF4\x90\x80\x80") == kBad + kBad + kBad + kBad);  // past the last code point
-  CHECK(ValidUtf8("\xE2\x82") == kBad);                               // cut off
+  CHECK(ValidUtf8("\xF4\x90\x80\x80") == kBad + kBad + kBad + kBad);  // above U+10FFFF
+  CHECK(ValidUtf8("\xE2\x82") == kBad);                               // truncated
   CHECK(ValidUtf8("\xF0\x9F\x92x") == kBad + "x");
 }
 
@@ -50,14 +50,14 @@ TEST_CASE("any bytes become valid UTF-8", "[text]") {
   }
 }
 
-TEST_CASE("code points that are none are replaced", "[text]") {
+TEST_CASE("invalid code points are replaced", "[text]") {
   std::string text;
   AppendUtf8(0xD800, &text);
   AppendUtf8(0x110000, &text);
   CHECK(text == kBad + kBad);
 }
 
-TEST_CASE("printable text cannot command a terminal", "[text]") {
+TEST_CASE("printable text contains nothing that controls a terminal or is invisible", "[text]") {
   CHECK(Printable("a\xC2\xAD\xE2\x81\xA0\xF3\xA0\x81\x81z") == "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
   for (const char32_t hidden : {0x115F, 0x180E, 0x2069, 0x3164, 0xFFA0, 0xE01EF}) {
     std::string text;
@@ -80,22 +80,22 @@ TEST_CASE("printable text cannot command a terminal", "[text]") {
                   "31m") == kBad + "31m");
 }
 
-TEST_CASE("columns on a terminal", "[text]") {
+TEST_CASE("the display width counts terminal columns", "[text]") {
   CHECK(DisplayWidth("") == 0);
   CHECK(DisplayWidth("plain") == 5);
   CHECK(DisplayWidth("caf\xC3\xA9") == 4);
   CHECK(DisplayWidth("e\xCC\x81") == 1);                 // combining accent
   CHECK(DisplayWidth("\xE6\x97\xA5\xE6\x9C\xAC") == 4);  // CJK
   CHECK(DisplayWidth("\xF0\x9F\x92\xA5") == 2);          // emoji
-  CHECK(DisplayWidth("\xE2\x96\x88\xE2\x96\x91") == 2);  // the bar's blocks
+  CHECK(DisplayWidth("\xE2\x96\x88\xE2\x96\x91") == 2);  // the blocks of a bar
   CHECK(DisplayWidth("22.89 GiB \xC2\xB7 32 \xC3\x97") == 16);
   CHECK(DisplayWidth("\xFF\xFF") == 2);
 }
 
-TEST_CASE("a position in a line leads back to its raw byte", "[text]") {
+TEST_CASE("a position in a line maps back to its raw byte", "[text]") {
   Line line;
   line.offset = 100;
-  CHECK(line.RawOffset(5) == 105);  // no segments: as it was
+  CHECK(line.RawOffset(5) == 105);  // without segments, offsets are unchanged
   line.segments = {{0, 10}, {4, 20}, {6, 40}};
   CHECK(line.RawOffset(0) == 110);
   CHECK(line.RawOffset(3) == 113);
