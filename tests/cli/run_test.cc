@@ -159,7 +159,7 @@ TEST_CASE("run explains a failure on standard error, and is silent otherwise", "
   const std::string told = failed.err.substr(log.size());
   CHECK(told.substr(0, 7) == "\nE1000 ");
   CHECK(told.find("output line 41 of: sh ") != std::string::npos);
-  CHECK(told.find("Give tiny dimensions a better place") != std::string::npos);
+  CHECK(told.find("Move tiny dimensions off the last axis") != std::string::npos);
   CHECK(told.find('\x1b') == std::string::npos);
 
   const ProcessResult passed = RunShell("cat '" + kPointsLog + "' >&2");
@@ -292,7 +292,7 @@ TEST_CASE("run does not advise to be run where the job wrote no dump", "[cli]") 
       "cat '" + std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-short-message/log' >&2; exit 1";
   const ProcessResult result = RunShell(job, {}, "", {"XLA_FLAGS="});
   CHECK(result.err.find("This run wrote no dump") != std::string::npos);
-  CHECK(result.err.find("Start it as whyoom run") == std::string::npos);
+  CHECK(result.err.find("Start the job with whyoom run") == std::string::npos);
   const ScratchFolder scratch;
   const ProcessResult named = RunWhyoom(
       {"--xla-dump", scratch.path(), std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-short-message/log"});

@@ -92,9 +92,9 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
   CHECK(Holds(How(finding, "micro_batch"),
               "per_device_batch_size is 12 and gradient_accumulation_steps 1: try 3 and 4."));
-  CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16: raise it"));
-  CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is full already, the strictest there is");
-  CHECK(How(finding, "donate_buffers") == "not offered: MaxText donates the train state already");
+  CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16. Raise it"));
+  CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is already full, the strictest policy");
+  CHECK(How(finding, "donate_buffers") == "not offered: MaxText already donates the train state");
   CHECK_FALSE(Holds(How(finding, "host_offload"), "optimizer_memory_host_offload"));
   CHECK(Holds(How(finding, "host_offload"), "parameter_memory_host_offload=True"));
   CHECK_FALSE(Holds(How(finding, "bf16"), "dtype is bfloat16"));
@@ -114,7 +114,7 @@ TEST_CASE("MaxText: the command line will do, and so does a traceback without va
   const Diagnosis traced = Diagnose("  File \"/app/src/MaxText/train.py\", line 812, in train_loop\n" + kShort);
   CHECK(traced.framework == "maxtext");
   CHECK(Holds(How(traced, "reduce_batch"), "Lower per_device_batch_size."));
-  CHECK(Holds(How(traced, "jax_checkpoint"), "remat_policy is full by default"));
+  CHECK(Holds(How(traced, "jax_checkpoint"), "remat_policy defaults to full"));
   CHECK(Holds(How(traced, "bf16"), "Set dtype=bfloat16"));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("MaxText: what is on is advised where the report shows that it is not"
   const Diagnosis finding = Diagnose(
       "Config param per_device_batch_size: 4\nConfig param dtype: bfloat16\nConfig param weight_dtype: bfloat16\n" +
       TrainingReport(" source_file=\"/app/src/MaxText/layers/models.py\" source_line=77"));
-  CHECK(Holds(How(finding, "donate_buffers"), "outputs do not share it"));
+  CHECK(Holds(How(finding, "donate_buffers"), "outputs do not share its memory"));
   CHECK_FALSE(Holds(How(finding, "bf16"), "not offered"));
 }
 
@@ -169,9 +169,9 @@ TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[dia
   CHECK(Holds(How(finding, "shorten_sequence"), "--max-model-len is 16384: try 8192."));
   CHECK(Holds(How(finding, "shard_tensor"), "--tensor-parallel-size is 2: try 4"));
   CHECK(Holds(How(finding, "fewer_programs"), "--gpu-memory-utilization is 0.93: try 0.83"));
-  CHECK(How(finding, "bf16") == "Serve quantized weights (--quantization) for less memory still.");
+  CHECK(How(finding, "bf16") == "Serve quantized weights (--quantization) to save even more.");
   CHECK(How(finding, "jax_checkpoint") == "not offered: serving has no backward pass");
-  CHECK(How(finding, "donate_buffers") == "not offered: vLLM updates its cache in place already");
+  CHECK(How(finding, "donate_buffers") == "not offered: vLLM already updates its cache in place");
 }
 
 TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]") {
@@ -199,7 +199,7 @@ TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
   CHECK(Holds(How(levanter, "reduce_batch"), "trainer.per_device_parallelism is 16: try 8"));
   CHECK(Holds(How(levanter, "reduce_batch"), "train_batch_size is 512"));
   CHECK(Holds(How(levanter, "micro_batch"), "trainer.per_device_parallelism is 16: try 4"));
-  CHECK(How(levanter, "jax_checkpoint") == "not offered: gradient_checkpointing is true already");
+  CHECK(How(levanter, "jax_checkpoint") == "not offered: gradient_checkpointing is already true");
 
   const Diagnosis easydel =
       Diagnose("INFO EasyDeL: TrainingArguments(total_batch_size=32, gradient_accumulation_steps=2)\n" + kShort);
@@ -222,7 +222,7 @@ TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
   CHECK(Holds(How(finding, "reduce_batch"), "batch_size of model.fit is 512: try 256."));
   CHECK(Holds(How(finding, "micro_batch"),
               "try 128, and set gradient_accumulation_steps of the optimizer (Keras 3) to 4."));
-  CHECK(How(finding, "donate_buffers") == "not offered: model.fit updates the weights in place already");
+  CHECK(How(finding, "donate_buffers") == "not offered: model.fit already updates the weights in place");
   CHECK(Holds(Why(finding), "The call in your code that needs it is at classify.py:58."));
 }
 
@@ -241,19 +241,19 @@ TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or agains
   };
   const Diagnosis unshared = Diagnose(analysis("6.000000", "0.500000") + head);
   CHECK(unshared.framework == "pytorch_xla");
-  CHECK(
-      Why(unshared, "donate_buffers") ==
-      "The last graph that was compiled made 6.00 GiB from 6.00 GiB of inputs, and reuses 512.00 MiB of their memory.");
+  CHECK(Why(unshared, "donate_buffers") ==
+        "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs, and reuses 512.00 MiB of their "
+        "memory.");
   CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() aliases them by itself"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
   const Diagnosis shared = Diagnose(analysis("6.000000", "5.990000") + head);
   CHECK(How(shared, "donate_buffers") ==
-        "not offered: the last graph that was compiled reuses its inputs' memory already");
+        "not offered: the last compiled graph already reuses the memory of its inputs");
 
   const Diagnosis held = Diagnose(analysis("40.000000", "5.990000") + head);
   CHECK(Holds(Why(held, "free_references"),
-              "made 40.00 GiB from 6.00 GiB of inputs: each tensor that Python still holds"));
+              "produced 40.00 GiB of outputs from 6.00 GiB of inputs. Each tensor that Python still holds"));
 }
 
 TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
@@ -326,7 +326,7 @@ TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]")
 TEST_CASE("JAX: a row's own line in user code stays as it is", "[diagnose]") {
   const Diagnosis finding = Diagnose(TrainingReport(" source_file=\"/home/ada/train/model.py\" source_line=19"));
   CHECK(finding.framework == "jax");
-  CHECK(Holds(How(finding, "shard_tensor"), "is made at model.py:19."));
+  CHECK(Holds(How(finding, "shard_tensor"), "is created at model.py:19."));
   CHECK_FALSE(Holds(Why(finding), "in your code"));
 }
 
@@ -335,14 +335,15 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
   const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/optax/losses.py\" source_line=12";
   const std::string report = TrainingReport(library);
   const Diagnosis alone = Diagnose("  File \"/home/ada/loop.py\", line 41, in main\n    step(x)\n" + report);
-  CHECK(Holds(How(alone, "shard_tensor"), "optax/losses.py:12 makes the largest, in your call at loop.py:41."));
+  CHECK(Holds(How(alone, "shard_tensor"),
+              "The largest array is created in optax/losses.py:12, called from your code at loop.py:41."));
 
   // The second row, renamed into the first one's scope, is the user's.
   std::string beside = report;
   const std::size_t second = beside.find("block_1");
   beside.replace(second, 7, "block_0");
   beside.replace(beside.find(library, second), library.size(), " source_file=\"/home/ada/model.py\" source_line=30");
-  CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "is made at model.py:30."));
+  CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "is created at model.py:30."));
 }
 
 TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") {
