@@ -19,10 +19,10 @@ namespace {
 struct FooterParagraph {
   std::string title;
   std::vector<std::string> lines;
-  bool as_it_stands = false;  // its lines are not to be filled
+  bool as_it_stands = false;  // print the lines as they are instead of filling them
 };
 
-// Its paragraphs, which empty lines part.
+// Splits the footer at empty lines.
 std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
   std::vector<FooterParagraph> paragraphs = {{}};
   std::istringstream in(footer);
@@ -47,12 +47,12 @@ std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
 }
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kColumn = 28;  // of what an option means
+constexpr std::size_t kColumn = 28;  // where descriptions of options begin
 constexpr std::size_t kShortColumn = 23;
 constexpr std::size_t kScreenColumns = 80;
 constexpr std::size_t kScreenRows = 24;
 
-// In short these come first, as far as a command has them.
+// -h shows these options first, if the command has them.
 constexpr const char* kMostUsed[] = {"--format",   "--output",     "--brief",  "--all",     "--framework",
                                      "--xla-dump", "--exit-retry", "--from",   "--healthy", "--select",
                                      "--baseline", "--quiet",      "--verbose"};
@@ -79,7 +79,7 @@ std::string Wrapped(const std::string& text, std::size_t width) {
   return page;
 }
 
-// Of a line "  whyoom merge FILE ...    one report from many" the second part is wrapped below itself.
+// Wraps the second part of a line such as "  whyoom merge FILE ...    one report from many" in its own column.
 std::string Typed(const std::string& line, std::size_t width) {
   const std::string whole = std::string(kIndent, ' ') + line;
   const std::size_t gap = line.find("   ");
@@ -104,7 +104,6 @@ std::string FooterText(const CLI::App& app, std::size_t width) {
   return text;
 }
 
-// What the footer shows to be typed.
 std::vector<std::string> Examples(const CLI::App& app) {
   for (const FooterParagraph& paragraph : FooterParagraphs(app.get_footer())) {
     if (paragraph.title == "Examples") return paragraph.lines;
@@ -124,7 +123,7 @@ std::string WithoutBrackets(const std::string& text) {
   return plain;
 }
 
-// In at most `room` columns: up to a comma where one stands late enough, but of a list of words the begin.
+// Shortens `phrase` to `columns`: at a comma if that leaves at least a third, except in lists.
 std::string Cut(const std::string& phrase, std::size_t room) {
   if (DisplayWidth(phrase) <= room) return phrase;
   const std::size_t comma = phrase.rfind(", ", room);
@@ -132,7 +131,6 @@ std::string Cut(const std::string& phrase, std::size_t room) {
   return comma == std::string::npos || comma < room / 3 || is_list ? Fit(phrase, room) : phrase.substr(0, comma);
 }
 
-// One line.
 std::string OptionRow(const std::string& name, const std::string& about) {
   const std::string lead = std::string(kIndent, ' ') + name;
   const std::size_t column = std::max(kShortColumn, DisplayWidth(lead) + 2);
@@ -203,11 +201,12 @@ std::string ShortHelp(const CLI::App& app, const std::string& trailer) {
   rows.emplace_back("\n");
   const bool is_main = app.get_parent() == nullptr && name.find(' ') == std::string::npos;
   const std::vector<std::string> end = {
-      "\n", "All of it: " + name + " --help" + (is_main ? "; more commands: merge, rules, completions, man\n" : "\n")};
+      "\n",
+      "Full help: " + name + " --help" + (is_main ? "; more commands: merge, rules, completions, skill\n" : "\n")};
   for (const CLI::App* command : app.get_subcommands({}))
     rows.push_back(OptionRow(command->get_name(), command->get_description()));
   for (const CLI::Option* option : ByUse(app)) {
-    if (rows.size() + end.size() >= kScreenRows - 1) break;  // the prompt needs a row, too
+    if (rows.size() + end.size() >= kScreenRows - 1) break;  // one row for the prompt
     rows.push_back(OptionRow(Synopsis(*option), option->get_description()));
   }
   std::string text;
