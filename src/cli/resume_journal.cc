@@ -28,11 +28,11 @@ namespace {
 constexpr std::string_view kAnyHeader = R"({"schema":"whyoom.journal/)";
 constexpr std::string_view kHeader = R"({"schema":"whyoom.journal/1",)";
 constexpr std::string_view kSqlite = "SQLite format 3";  // the state file of earlier versions
-constexpr std::string_view kSum = R"({"sum":")";         // of all that follows the checksum
+constexpr std::string_view kSum = R"({"sum":")";         // of everything after the checksum
 constexpr std::string_view kKey = R"(","key":")";        // digest of the path
 constexpr std::size_t kDigest = 16;
 constexpr std::size_t kBlock = 1 << 20;
-constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures take some ten million bytes
+constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures need about ten million bytes
 constexpr std::chrono::seconds kSyncEvery{1};
 
 std::string Digest(std::string_view text) { return Sha256Hex(text).substr(0, kDigest); }
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> KeyOf(std::string_view digest) {
   return key;
 }
 
-// nullopt if the line is damaged. Accepts the line with its line feed.
+// Returns nullopt if the line is damaged. `line` includes its line feed.
 std::optional<std::uint64_t> KeyOfLine(std::string_view line) {
   constexpr std::size_t kSumEnd = kSum.size() + kDigest;
   if (!line.starts_with(kSum) || line.size() < kSumEnd + kKey.size() + kDigest) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> KeyOfLine(std::string_view line) {
   return KeyOf(line.substr(kSumEnd + kKey.size(), kDigest));
 }
 
-// A line, but for its checksum, its key and its findings.
+// A line without its checksum, key and findings.
 struct Entry {
   std::string path;
   std::uint64_t size = 0;
@@ -172,9 +172,9 @@ void ResumeJournal::Compact(std::uint64_t begin) {
   if (failure_.empty()) Truncate();
 }
 
-// Passes each complete line from `begin` on, with its line feed.
+// Calls `use` for each complete line from `begin` on, including its line feed.
 void ResumeJournal::ForEachLine(std::uint64_t begin, const std::function<void(Line, std::string_view)>& use) const {
-  std::string text;  // at `begin`
+  std::string text;  // starts at `begin`
   for (std::string block; !(block = ReadAt(begin + text.size(), kBlock)).empty();) {
     text += block;
     std::size_t at = 0;
@@ -182,11 +182,11 @@ void ResumeJournal::ForEachLine(std::uint64_t begin, const std::function<void(Li
       use({begin + at, feed + 1 - at}, std::string_view(text).substr(at, feed + 1 - at));
     text.erase(0, at);
     begin += at;
-    if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove it, and all inputs are read again");
+    if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove the file to read all inputs again");
   }
 }
 
-// Fewer bytes at the end of the file.
+// Returns fewer bytes at the end of the file.
 std::string ResumeJournal::ReadAt(std::uint64_t offset, std::size_t size) const {
   std::string text(size, '\0');
   std::size_t filled = 0;
@@ -215,7 +215,7 @@ void ResumeJournal::Append(std::string_view line) {
   if (failure_.empty()) {
     end_ += line.size();
   } else {
-    Truncate();  // drop what was written of it
+    Truncate();  // remove the incomplete line
   }
 }
 
@@ -267,9 +267,8 @@ std::optional<Problem> ResumeJournal::Close() {
   const std::lock_guard lock(mutex_);
   Sync();
   if (failure_.empty()) return std::nullopt;
-  return Problem{
-      path_, "",
-      fmt::format("the journal cannot be written ({}): the next run reads again what it does not contain", failure_)};
+  return Problem{path_, "",
+                 fmt::format("cannot write the journal ({}); the next run reads the missing inputs again", failure_)};
 }
 
 }  // namespace whyoom
