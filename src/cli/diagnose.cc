@@ -67,9 +67,9 @@ class Batch {
 };
 
 // Size of the queue, so that millions of paths do not fill the memory.
-constexpr std::size_t kMostWaiting = 4096;
+constexpr std::size_t kMaxQueued = 4096;
 // Inputs that a thread takes at once, because small files are read faster than threads can exchange them.
-constexpr std::size_t kMostTaken = 32;
+constexpr std::size_t kMaxTaken = 32;
 
 struct Batch::Queue {
   std::mutex mutex;
@@ -111,7 +111,7 @@ void Batch::Add(Artifact input) {
   }
   Queue& queue = *queue_;
   std::unique_lock lock(queue.mutex);
-  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMostWaiting || queue.error; });
+  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMaxQueued || queue.error; });
   if (queue.error) std::rethrow_exception(queue.error);
   queue.waiting.push_back(std::move(input));
   const std::size_t idle = queue.threads.size() - queue.busy;
@@ -130,7 +130,7 @@ void Batch::Work() {
       queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
       if (queue.waiting.empty() || queue.error) break;
       // At most a fair share, or the last thread would finish long after the others.
-      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMostTaken);
+      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
       inputs.assign(std::make_move_iterator(queue.waiting.begin()),
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
@@ -337,7 +337,7 @@ std::optional<double> LimitOf(const RunContext& run) {
 }
 
 // A list may contain remote names: suggest the command that reads them.
-void SayWhatReads(std::vector<Problem>* problems) {
+void SuggestReadCommands(std::vector<Problem>* problems) {
   for (Problem& problem : *problems) {
     const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
     if (command && problem.member.empty())
@@ -360,7 +360,7 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
 }
 
 // Files that engines write beside their output parts ("_SUCCESS", ".part-00000.crc").
-bool IsBesideParts(const std::string& path) {
+bool IsPartMetadata(const std::string& path) {
   const char first = path[path.rfind('/') + 1];
   return first == '.' || first == '_';
 }
@@ -382,7 +382,7 @@ int RunDiagnose(const RunContext& run) {
     const Interrupt interrupt(&control.stop);
     Readings readings = ReadInputs(run, interrupt, &control, &dump);
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
-    SayWhatReads(&readings.problems);
+    SuggestReadCommands(&readings.problems);
     dump.StopAt(&control, options.limits);
     AddDumps(run, limit, &dump, &readings);
     report = run.MakeReport(std::move(readings), dump);
@@ -400,14 +400,14 @@ int RunMerge(const RunContext& run) {
   const std::vector<std::string>& paths = run.options.paths;
   ReportReader reader(run.rules.rules());
   std::vector<Problem> problems;
-  const auto tell = [&](const Problem& problem) { problems.push_back(problem); };
+  const auto add_problem = [&](const Problem& problem) { problems.push_back(problem); };
   for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
     const std::string& path = artifact->path;
     run.outputs.ThrowIfOutput(path);
-    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsBesideParts(path)) continue;
+    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsPartMetadata(path)) continue;
     ReadMembers(
         *artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits,
-        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
+        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, add_problem);
   }
   for (const Problem& problem : problems) reader.Tell(problem);
   Report report = run.MakeReport(reader.Take());

@@ -28,7 +28,7 @@ std::size_t SkipBlanks(const std::string& text, std::size_t at) {
 }
 
 // Parses the value at `*at`, quoted or up to a blank, like XLA (xla/parse_flags_from_env.cc).
-std::string TakeValue(const std::string& text, std::size_t* at) {
+std::string ParseValue(const std::string& text, std::size_t* at) {
   std::string value;
   const char quote = *at < text.size() && (text[*at] == '"' || text[*at] == '\'') ? text[*at] : '\0';
   if (quote != '\0') ++*at;
@@ -66,11 +66,11 @@ std::optional<std::string> DumpFlag(const std::string& flags) {
     const bool wanted = name == kFlag || name == kFlag.substr(1);
     at = end;
     if (at < flags.size() && flags[at] == '=') {
-      std::string given = TakeValue(flags, &++at);
+      std::string given = ParseValue(flags, &++at);
       if (wanted) value = given;
     } else if (wanted) {
       at = SkipBlanks(flags, at);
-      value = at < flags.size() && flags[at] != '-' ? TakeValue(flags, &at) : "";
+      value = at < flags.size() && flags[at] != '-' ? ParseValue(flags, &at) : "";
     }
   }
   return value;
@@ -109,8 +109,8 @@ XlaDump DumpFolder::Read(const OutputFiles& outputs) const {
   struct stat info {};
   // XLA writes "-" to standard output; gs:// is not a local path.
   if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
-  std::vector<Problem> not_told;
-  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&not_told);) {
+  std::vector<Problem> ignored_problems;
+  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&ignored_problems);) {
     const bool is_new =
         stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack);
     if (is_new && dump.AddFile(artifact->path)) outputs.ThrowIfOutput(artifact->path);

@@ -13,12 +13,12 @@ namespace whyoom {
 namespace {
 
 // Processes that wait for each other at the end of a job give up within minutes. The job survived older failures.
-constexpr std::chrono::minutes kSoon{10};
-constexpr std::chrono::seconds kStep{1};
+constexpr std::chrono::minutes kRecent{10};
+constexpr std::chrono::seconds kResolution{1};
 // Allows for tracebacks of launchers and output at process exit.
 constexpr std::uint64_t kMostLinesAfter = 500;
 // This many lines of one kind show progress; fewer are what processes print when they end.
-constexpr int kGoesOn = 12;
+constexpr int kRepeats = 12;
 constexpr std::size_t kKindBytes = 48;  // of the line's beginning; the rest differs in more than digits
 constexpr int kLastSignal = 64;
 constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
@@ -65,18 +65,18 @@ void PrintedLines::Add(std::string_view bytes, Time now) {
     ++count_;
     begin = end + 1;
   }
-  if (steps_.empty() || now - steps_.back().first >= kStep) {
+  if (steps_.empty() || now - steps_.back().first >= kResolution) {
     steps_.emplace_back(now, count_);
   } else {
     steps_.back().second = count_;
   }
-  while (steps_.size() > 1 && now - steps_[1].first >= kSoon) steps_.pop_front();
+  while (steps_.size() > 1 && now - steps_[1].first >= kRecent) steps_.pop_front();
 }
 
 std::uint64_t PrintedLines::CountLongBefore(Time now) const {
   std::uint64_t count = 0;
   for (const auto& [time, lines] : steps_) {
-    if (now - time >= kSoon) count = lines;
+    if (now - time >= kRecent) count = lines;
   }
   return count;
 }
@@ -86,7 +86,7 @@ bool PrintedLines::GoesOnBehind(std::uint64_t number) const {
   std::map<std::uint64_t, int> counts;
   for (std::uint64_t i = std::max(number, first); i < count_; ++i) {
     const std::uint64_t kind = kinds_[static_cast<std::size_t>(i - first)];
-    if (kind != 0 && ++counts[kind] >= kGoesOn) return true;
+    if (kind != 0 && ++counts[kind] >= kRepeats) return true;
   }
   return false;
 }

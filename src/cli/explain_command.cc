@@ -69,15 +69,15 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);
-  const std::vector<std::string> told = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
-  const std::string meant = near.empty() ? told.empty() ? "" : ", related topics: " + Listing(told)
+  const std::vector<std::string> related = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
+  const std::string meant = near.empty() ? related.empty() ? "" : ", related topics: " + Listing(related)
                                          : fmt::format(", did you mean '{}'?", near);
   throw Error(
       fmt::format("unknown topic '{}'{} (`whyoom explain` lists the topics)", Printable(topic), Printable(meant)));
 }
 
 // Refuses to overwrite files that `explain --pages` did not create.
-void ThrowIfNoPage(const fs::path& path) {
+void ThrowIfForeignFile(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
   std::string begin(kPageMark.size(), '\0');
@@ -91,7 +91,7 @@ void ThrowIfNoPage(const fs::path& path) {
 int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
   std::error_code error;
   for (const Page& page : pages) {
-    ThrowIfNoPage(folder / page.path);
+    ThrowIfForeignFile(folder / page.path);
     fs::create_directories((folder / page.path).parent_path(), error);
     if (error)
       throw Error(fmt::format("--pages: cannot create folder {}: {}",

@@ -129,11 +129,11 @@ int WriteAll(int descriptor, std::string_view text) {
 }
 
 std::string FinalName(const std::string& path) {
-  constexpr int kMostLinks = 40;  // the limit of Linux
+  constexpr int kMaxLinks = 40;  // the limit of Linux
   std::error_code error;
   std::filesystem::path name = std::filesystem::absolute(path, error);
   if (error) return path;  // the current folder was removed
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(name, error); ++i)
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(name, error); ++i)
     name = name.parent_path() / std::filesystem::read_symlink(name, error);
   const std::filesystem::path whole = std::filesystem::weakly_canonical(name, error);
   return (error ? name.lexically_normal() : whole).string();

@@ -156,7 +156,7 @@ Readings Follow(const RunContext& run, ReadControl* control) {
 }
 
 // Prints notes that the diagnoses printed one by one do not contain.
-void SayNotes(const Report& report) {
+void PrintNotes(const Report& report) {
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
   if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
@@ -172,7 +172,7 @@ int RunFollow(const RunContext& run) {
   if (run.options.format != Format::kText || report.findings.empty()) {
     run.Write(report);
   } else {
-    if (!run.options.quiet) SayNotes(report);
+    if (!run.options.quiet) PrintNotes(report);
     WriteExtraOutputs(report, run.options);
   }
   run.log.Sum(report);

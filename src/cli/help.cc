@@ -19,7 +19,7 @@ namespace {
 struct FooterParagraph {
   std::string title;
   std::vector<std::string> lines;
-  bool as_it_stands = false;  // print the lines as they are instead of filling them
+  bool is_verbatim = false;  // print the lines as they are instead of filling them
 };
 
 // Splits the footer at empty lines.
@@ -34,12 +34,12 @@ std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
     FooterParagraph& last = paragraphs.back();
     if (last.lines.empty() && last.title.empty() && line.back() == ':') {
       last.title = line.substr(0, line.size() - 1);
-      last.as_it_stands = true;
+      last.is_verbatim = true;
     } else if (constexpr std::string_view kStatus = "Exit status: "; line.starts_with(kStatus)) {
       last.title = "Exit status";
       last.lines.push_back(line.substr(kStatus.size()));
     } else {
-      last.lines.push_back(last.as_it_stands ? line.substr(std::min<std::size_t>(2, line.size())) : line);
+      last.lines.push_back(last.is_verbatim ? line.substr(std::min<std::size_t>(2, line.size())) : line);
     }
   }
   std::erase_if(paragraphs, [](const FooterParagraph& each) { return each.lines.empty() && each.title.empty(); });
@@ -80,7 +80,7 @@ std::string Wrapped(const std::string& text, std::size_t width) {
 }
 
 // Wraps the second part of a line such as "  whyoom merge FILE ...    one report from many" in its own column.
-std::string Typed(const std::string& line, std::size_t width) {
+std::string CommandRow(const std::string& line, std::size_t width) {
   const std::string whole = std::string(kIndent, ' ') + line;
   const std::size_t gap = line.find("   ");
   if (DisplayWidth(whole) <= width || gap == std::string::npos) return whole + "\n";
@@ -92,9 +92,9 @@ std::string FooterText(const CLI::App& app, std::size_t width) {
   std::string text;
   for (const FooterParagraph& paragraph : FooterParagraphs(app.get_footer())) {
     text += "\n";
-    if (paragraph.as_it_stands) {
+    if (paragraph.is_verbatim) {
       text += paragraph.title + ":\n";
-      for (const std::string& line : paragraph.lines) text += Typed(line, width);
+      for (const std::string& line : paragraph.lines) text += CommandRow(line, width);
       continue;
     }
     std::string filled = paragraph.title.empty() ? "" : paragraph.title + ":";
@@ -124,22 +124,22 @@ std::string WithoutBrackets(const std::string& text) {
 }
 
 // Shortens `phrase` to `columns`: at a comma if that leaves at least a third, except in lists.
-std::string Cut(const std::string& phrase, std::size_t room) {
-  if (DisplayWidth(phrase) <= room) return phrase;
-  const std::size_t comma = phrase.rfind(", ", room);
+std::string Cut(const std::string& phrase, std::size_t columns) {
+  if (DisplayWidth(phrase) <= columns) return phrase;
+  const std::size_t comma = phrase.rfind(", ", columns);
   const bool is_list = std::count(phrase.begin(), phrase.end(), ',') > 3;
-  return comma == std::string::npos || comma < room / 3 || is_list ? Fit(phrase, room) : phrase.substr(0, comma);
+  return comma == std::string::npos || comma < columns / 3 || is_list ? Fit(phrase, columns) : phrase.substr(0, comma);
 }
 
 std::string OptionRow(const std::string& name, const std::string& about) {
   const std::string lead = std::string(kIndent, ' ') + name;
   const std::size_t column = std::max(kShortColumn, DisplayWidth(lead) + 2);
   const std::string phrase = WithoutBrackets(Phrase(about));
-  const std::size_t room = kScreenColumns - std::min(column, kScreenColumns);
-  return lead + std::string(column - DisplayWidth(lead), ' ') + Cut(phrase, room) + "\n";
+  const std::size_t columns = kScreenColumns - std::min(column, kScreenColumns);
+  return lead + std::string(column - DisplayWidth(lead), ' ') + Cut(phrase, columns) + "\n";
 }
 
-std::vector<const CLI::Option*> ByUse(const CLI::App& app) {
+std::vector<const CLI::Option*> MostUsedFirst(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   const auto add = [&](const CLI::Option* option) {
     if (option != nullptr && !option->get_positional() && option != app.get_help_ptr() &&
@@ -205,7 +205,7 @@ std::string ShortHelp(const CLI::App& app, const std::string& trailer) {
       "Full help: " + name + " --help" + (is_main ? "; more commands: merge, rules, completions, skill\n" : "\n")};
   for (const CLI::App* command : app.get_subcommands({}))
     rows.push_back(OptionRow(command->get_name(), command->get_description()));
-  for (const CLI::Option* option : ByUse(app)) {
+  for (const CLI::Option* option : MostUsedFirst(app)) {
     if (rows.size() + end.size() >= kScreenRows - 1) break;  // one row for the prompt
     rows.push_back(OptionRow(Synopsis(*option), option->get_description()));
   }

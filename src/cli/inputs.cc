@@ -94,8 +94,8 @@ std::string PathList::TakeEntry() {
   std::string name;
   const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
   if (fault == nullptr) return name == "-" ? "./-" : name;
-  Fault& told = faults_[fault];
-  if (told.count++ == 0) told.first = number_;
+  Fault& counted = faults_[fault];
+  if (counted.count++ == 0) counted.first = number_;
   return {};
 }
 

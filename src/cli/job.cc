@@ -51,22 +51,22 @@ constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 // State of the signal handlers. Only the main thread receives signals; see Spawn.
 struct {
   std::atomic<pid_t> child{0};
-  std::atomic<int> early{0};  // the last signal before there was a child; -1: there has been a child
-  std::atomic<int> wake{-1};  // write end of a pipe
-  std::array<std::atomic<int>, 3> screen{0, 0, 0};  // by stream: the pseudo terminal whose size follows ours
+  std::atomic<int> early{0};                     // the last signal before there was a child; -1: there has been a child
+  std::atomic<int> wake{-1};                     // write end of a pipe
+  std::array<std::atomic<int>, 3> pty{0, 0, 0};  // by stream: the pseudo terminal whose size follows ours
 } g_signal_state;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void CopyWindowSizes() {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     winsize size{};
-    const int screen = g_signal_state.screen[static_cast<std::size_t>(stream)];
-    if (screen > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen, TIOCSWINSZ, &size);
+    const int pty = g_signal_state.pty[static_cast<std::size_t>(stream)];
+    if (pty > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty, TIOCSWINSZ, &size);
   }
 }
 
 // Stops this process as if SIGTSTP had not been caught; the kernel knows when it must not stop.
-void StopAsUsual() {
+void StopByDefault() {
   struct sigaction usual {};
   struct sigaction ours {};
   usual.sa_handler = SIG_DFL;
@@ -93,12 +93,12 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
     if (child > 0) kill(child, signal);
   } else {
     // Signals from the kernel are from the terminal, for the whole foreground group.
-    const bool job_has_it = info->si_code > 0 && getpgid(child) == getpgrp();
+    const bool job_received_it = info->si_code > 0 && getpgid(child) == getpgrp();
     int none = 0;
-    if (child > 0 && !job_has_it) kill(child, signal);
+    if (child > 0 && !job_received_it) kill(child, signal);
     if (child == 0 && signal != SIGTSTP && signal != SIGCONT)
       g_signal_state.early.compare_exchange_strong(none, signal);
-    if (signal == SIGTSTP) StopAsUsual();
+    if (signal == SIGTSTP) StopByDefault();
   }
   errno = error;
 }
@@ -111,34 +111,34 @@ struct Channel {
 Channel MakePipe(int flags = O_CLOEXEC) {
   int ends[2];
 #ifdef __APPLE__
-  if (pipe(ends) != 0) Fail("cannot make a pipe");
+  if (pipe(ends) != 0) Fail("cannot create a pipe");
   for (const int end : ends) {
     if ((flags & O_CLOEXEC) != 0) fcntl(end, F_SETFD, FD_CLOEXEC);
     if ((flags & O_NONBLOCK) != 0) fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
   }
 #else
-  if (pipe2(ends, flags) != 0) Fail("cannot make a pipe");
+  if (pipe2(ends, flags) != 0) Fail("cannot create a pipe");
 #endif
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 // Makes a pseudo terminal with the settings of `stream`; nullopt if the system has none left.
-std::optional<Channel> MakeScreen(int stream) {
-  Channel screen;
-  screen.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
+std::optional<Channel> MakePseudoTerminal(int stream) {
+  Channel pty;
+  pty.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
   char name[128];
-  if (!screen.ours.is_open() || fcntl(screen.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(screen.ours.get()) != 0 ||
-      unlockpt(screen.ours.get()) != 0 || ptsname_r(screen.ours.get(), name, sizeof name) != 0)
+  if (!pty.ours.is_open() || fcntl(pty.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(pty.ours.get()) != 0 ||
+      unlockpt(pty.ours.get()) != 0 || ptsname_r(pty.ours.get(), name, sizeof name) != 0)
     return std::nullopt;
-  screen.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  pty.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
   termios settings{};
-  if (!screen.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
+  if (!pty.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
   settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the real terminal does the output processing
   winsize size{};
-  if (tcsetattr(screen.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
-  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen.jobs.get(), TIOCSWINSZ, &size);
-  g_signal_state.screen[static_cast<std::size_t>(stream)] = screen.ours.get();
-  return screen;
+  if (tcsetattr(pty.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
+  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty.jobs.get(), TIOCSWINSZ, &size);
+  g_signal_state.pty[static_cast<std::size_t>(stream)] = pty.ours.get();
+  return pty;
 }
 
 bool SameFile(int one, int other) {
@@ -155,25 +155,25 @@ class LineTee {
   void Add(std::string_view bytes) {
     const std::size_t end = bytes.rfind('\n') + 1;  // 0 if there is none
     if (end > 0) {
-      Give(bytes.substr(0, end));
+      Emit(bytes.substr(0, end));
       bytes.remove_prefix(end);
     }
-    held_.append(bytes);
-    if (held_.size() > kLongestLine) Give({});
+    partial_line_.append(bytes);
+    if (partial_line_.size() > kLongestLine) Emit({});
   }
   void Finish() {
-    if (!held_.empty()) Give("\n");
+    if (!partial_line_.empty()) Emit("\n");
   }
 
  private:
-  void Give(std::string_view rest) {
-    if (!held_.empty()) tee_(held_);
+  void Emit(std::string_view rest) {
+    if (!partial_line_.empty()) tee_(partial_line_);
     if (!rest.empty()) tee_(rest);
-    held_.clear();
+    partial_line_.clear();
   }
 
   const std::function<void(std::string_view)>& tee_;
-  std::string held_;
+  std::string partial_line_;
 };
 
 // Passes one output stream of the job on. Never blocks on its reader, who may be waiting for the other stream.
@@ -254,8 +254,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 // Replaces this process by the command, or writes the errno to `failed`. System calls only, because this runs after
 // fork() in a program with threads.
-[[noreturn]] void Become(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
-                         const JobSignals& signals, const sigset_t& mask, pid_t parent) {
+[[noreturn]] void ExecJob(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
+                          const JobSignals& signals, const sigset_t& mask, pid_t parent) {
   signals.Restore();
   std::signal(SIGXFSZ, SIG_DFL);
   std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
@@ -287,7 +287,7 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
   const pid_t child = fork();
   if (child == 0) {
-    Become(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
+    ExecJob(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
   }
   const int error = errno;
   g_signal_state.child = std::max(child, 0);
@@ -378,7 +378,7 @@ bool PassOn(int from, int to) {
 
 // Forks a process that passes on what the job's own processes print after it has ended, so that their output stays open
 // without delaying the exit status. It may only make system calls.
-void LeaveRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
+void ForkRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
   std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
   for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
   const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
@@ -404,7 +404,7 @@ void OpenStandardStreams() {
 
 Channel MakeChannel(int stream) {
   if (isatty(stream) == 1) {
-    if (std::optional<Channel> screen = MakeScreen(stream)) return std::move(*screen);
+    if (std::optional<Channel> pty = MakePseudoTerminal(stream)) return std::move(*pty);
   }
   return MakePipe();
 }
@@ -452,8 +452,8 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.ours.get(), &result);
   // After a failure the diagnosis must be the end of the output.
-  if (result.exit_status == 0) LeaveRelay(streams, signals);
-  for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
+  if (result.exit_status == 0) ForkRelay(streams, signals);
+  for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;
   g_signal_state.wake = -1;
   for (Stream& stream : streams) stream.Finish();
   return result;

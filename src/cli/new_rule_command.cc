@@ -94,14 +94,14 @@ MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& l
     }
     Drain(source);
   };
-  const auto tell = [&](const Problem& one) {
+  const auto add_problem = [&](const Problem& one) {
     if (problem.empty()) problem = fmt::format("{}: {}", ArtifactText({one.path, one.member}), Printable(one.what));
   };
   if (IsEndlessDevice(place.artifact.path))
     throw Error(fmt::format("--from: {}: is an endless device", Printable(place.artifact.path)));
   Artifact input = place.artifact;
   input.member.clear();
-  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
+  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, add_problem);
   if (found.empty() && !problem.empty()) throw Error(problem);
   if (members.empty()) throw Error(fmt::format("--from: no text in {}", ArtifactText(place.artifact)));
   if (found.empty())
@@ -162,37 +162,38 @@ TriedRule Try(const std::vector<RuleFile>& files, NewRule rule) {
   return choice;
 }
 
-void Tell(const std::string& words) { WriteError("whyoom: " + Printable(words) + "\n"); }
+void PrintNote(const std::string& words) { WriteError("whyoom: " + Printable(words) + "\n"); }
 
-void TellKnown(const std::vector<std::string>& codes, const Failure* extended) {
+void PrintKnownCodes(const std::vector<std::string>& codes, const Failure* extended) {
   if (codes.empty()) return;
   const std::string all = fmt::format("{}", fmt::join(codes, ", "));
   if (extended != nullptr && codes.size() == 1 && codes[0] == extended->code) {
-    Tell(fmt::format("{} already recognizes this message; nothing needs to be added", all));
+    PrintNote(fmt::format("{} already recognizes this message; nothing needs to be added", all));
   } else if (extended != nullptr) {
-    Tell(fmt::format("this message is already recognized as {}; with this rule it would be reported as two failures",
-                     all));
+    PrintNote(fmt::format(
+        "this message is already recognized as {}; with this rule it would be reported as two failures", all));
   } else {
-    Tell(
+    PrintNote(
         fmt::format("this message is already recognized as {0}; with its own code it would be reported as two "
                     "failures. `whyoom rules new {0} --from …` extends {0}; an entry with the code {0} replaces it",
                     codes[0]));
   }
 }
 
-void TellChoice(const TriedRule& choice, const std::string& code, std::size_t passed_over, bool is_known) {
+void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t passed_over, bool is_known) {
   if (passed_over > 0 && choice.result.ok())
-    Tell("the header pattern includes more of the message, because a shorter one would also match other failures");
+    PrintNote("the header pattern includes more of the message, because a shorter one would also match other failures");
   if (!choice.result.ok() && !is_known) {
     const std::vector<std::string> failures = choice.result.Failures();
     const bool is_own = std::all_of(failures.begin(), failures.end(),
                                     [&](const std::string& failure) { return failure.starts_with(code + ":"); });
-    Tell(is_own ? "the rule does not find its own message, which looks like a quotation, for example in source code:"
-                : "this rule conflicts with others; make its header pattern more specific:");
+    PrintNote(is_own
+                  ? "the rule does not find its own message, which looks like a quotation, for example in source code:"
+                  : "this rule conflicts with others; make its header pattern more specific:");
     for (const std::string& failure : failures) WriteError("  " + Printable(failure) + "\n");
   }
-  if (!choice.rule.asks.empty()) Tell(fmt::format("the prefilter searches logs for '{}'", choice.rule.asks[0]));
-  Tell("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
+  if (!choice.rule.asks.empty()) PrintNote(fmt::format("the prefilter searches logs for '{}'", choice.rule.asks[0]));
+  PrintNote("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
 }
 
 }  // namespace
@@ -231,8 +232,8 @@ int RunNewRule(const Options& options) {
   if (!best->faults.empty()) throw Error("no rule can be made of this message:\n" + FaultListing(best->faults));
   WriteOutput(best->rule.text, options.output);
   const Failure* const extended = known.FindFailure(request.code);
-  TellKnown(codes, extended);
-  TellChoice(*best, extended == nullptr ? request.code : extended->code, passed_over, !codes.empty());
+  PrintKnownCodes(codes, extended);
+  PrintAdvice(*best, extended == nullptr ? request.code : extended->code, passed_over, !codes.empty());
   return kNothing;
 }
 

@@ -24,18 +24,18 @@ namespace {
 
 constexpr const char* kMoreHelp = "For more information, try --help.\n";
 
-EarlyExit Misused(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
+EarlyExit UsageError(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
 
 // The innermost subcommand that was parsed.
-const CLI::App& Reached(const CLI::App& app) {
+const CLI::App& InnermostCommand(const CLI::App& app) {
   const auto reached = app.get_subcommands();
-  return reached.empty() ? app : Reached(*reached.back());
+  return reached.empty() ? app : InnermostCommand(*reached.back());
 }
 
 // The error for an argument that `app` does not accept.
 EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   const std::string name = given.substr(0, given.find('='));
-  if (!given.starts_with("-")) return Misused("unexpected argument '" + Printable(given) + "'");
+  if (!given.starts_with("-")) return UsageError("unexpected argument '" + Printable(given) + "'");
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
@@ -45,7 +45,7 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   const bool at_top = app.get_parent() == nullptr;
   if (at_top && !command.empty() && *FindCommand(command).name != '\0')
     meant = "did you mean 'whyoom " + command + "'?";
-  return Misused(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
+  return UsageError(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 
 // "missing AFTER (Run after the change), usage: whyoom diff [OPTIONS] BEFORE AFTER".
@@ -67,15 +67,15 @@ std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std:
     app.parse(arguments);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& about = Reached(app);
+    const CLI::App& about = InnermostCommand(app);
     return EarlyExit{0, in_full ? LongHelp(about, command.trailer, HelpWidth()) : ShortHelp(about, command.trailer)};
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> unknown = app.remaining(true);
-    return UnknownArgument(Reached(app), unknown.empty() ? "" : unknown.front());
+    return UnknownArgument(InnermostCommand(app), unknown.empty() ? "" : unknown.front());
   } catch (const CLI::ParseError& error) {
     const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    if (const std::string missing = is_missing ? MissingText(Reached(app)) : ""; !missing.empty())
-      return Misused(missing);
+    if (const std::string missing = is_missing ? MissingText(InnermostCommand(app)) : ""; !missing.empty())
+      return UsageError(missing);
     std::ostringstream out;
     std::ostringstream err;
     const int status = app.exit(error, out, err);
@@ -84,7 +84,7 @@ std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std:
 }
 
 // Not done with CLI11's own checks, because they clutter --help.
-std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& options) {
+std::optional<EarlyExit> CheckCombinations(const CLI::App& app, const Options& options) {
   for (const auto& [option, value] :
        {std::pair("--files-from", &options.files_from), std::pair("--resume", &options.resume)}) {
     if (app.count(option) > 0 && value->empty())
@@ -95,7 +95,7 @@ std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& optio
       *options.range.until <= *options.range.since)
     return EarlyExit{2, "whyoom: --until must be later than --since\n"};
   if (options.follow && !options.xla_dump.empty())
-    return Misused("--follow and --xla-dump cannot be used together: an XLA dump is of a compile that ended");
+    return UsageError("--follow and --xla-dump cannot be used together: an XLA dump is of a compile that ended");
   const std::size_t forms = app.count("--files-format") + app.count("--null");
   if (forms > 1) return EarlyExit{2, "whyoom: --null and --files-format cannot be used together\n"};
   if (forms == 1 && options.files_from.empty())
@@ -106,11 +106,11 @@ std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& optio
 bool HasBriefForm(Format format) { return format == Format::kText || format == Format::kJson; }
 
 std::optional<EarlyExit> CheckForms(const Options& options) {
-  if (options.quiet && options.verbose) return Misused("--quiet and --verbose cannot be used together");
+  if (options.quiet && options.verbose) return UsageError("--quiet and --verbose cannot be used together");
   const bool any_brief =
       HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),
                                                   [](const ExtraOutput& extra) { return HasBriefForm(extra.format); });
-  if (options.detail == Detail::kBrief && !any_brief) return Misused("--brief requires --format text or json");
+  if (options.detail == Detail::kBrief && !any_brief) return UsageError("--brief requires --format text or json");
   return std::nullopt;
 }
 
@@ -138,7 +138,7 @@ std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
   std::string meant = DidYouMean(word, known);
   if (word == "help" || word == "version") meant = "did you mean '--" + word + "'?";
   if (meant.empty()) return std::nullopt;
-  return Misused(fmt::format("no file or command '{}', {}", Printable(word), meant));
+  return UsageError(fmt::format("no file or command '{}', {}", Printable(word), meant));
 }
 
 // The error for a command's name after options, if no file of that name exists.
@@ -146,12 +146,12 @@ std::optional<EarlyExit> MisplacedCommand(const std::vector<std::string>& paths)
   std::error_code error;
   if (paths.empty() || *FindCommand(paths[0]).name == '\0' || std::filesystem::exists(paths[0], error))
     return std::nullopt;
-  return Misused(fmt::format("the command {} must come first: whyoom {} [OPTIONS] ... (there is no file '{}')",
-                             paths[0], paths[0], paths[0]));
+  return UsageError(fmt::format("the command {} must come first: whyoom {} [OPTIONS] ... (there is no file '{}')",
+                                paths[0], paths[0], paths[0]));
 }
 
 // The error for a command such as `rules` without, or with an unknown, subcommand.
-std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands({});
   const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
   std::vector<std::string> known;
@@ -161,11 +161,11 @@ std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vecto
   const bool asks_help = word == arguments.end() && !arguments.empty();
   if (commands.empty() || asks_help) return std::nullopt;
   if (word == arguments.end())
-    return Misused(fmt::format("{}: missing command (expected one of {})", name, Listing(known)));
+    return UsageError(fmt::format("{}: missing command (expected one of {})", name, Listing(known)));
   if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
   const std::string meant = DidYouMean(*word, known);
-  return Misused(fmt::format("{}: unknown command '{}'{}", name, Printable(*word),
-                             meant.empty() ? " (expected one of " + Listing(known) + ")" : ", " + meant));
+  return UsageError(fmt::format("{}: unknown command '{}'{}", name, Printable(*word),
+                                meant.empty() ? " (expected one of " + Listing(known) + ")" : ", " + meant));
 }
 
 }  // namespace
@@ -182,14 +182,14 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const CommandArguments built = command.build(options);
   const std::vector<std::string> rest(arguments.begin() + (named ? 1 : 0), arguments.end());
   if (options->command == Command::kRun) return ParseRun(built, rest, options);
-  if (std::optional<EarlyExit> none = WithoutSubcommand(*built.app, rest)) return none;
+  if (std::optional<EarlyExit> none = MissingSubcommand(*built.app, rest)) return none;
   if (std::optional<EarlyExit> misspelt = named || rest.empty() ? std::nullopt : MisspeltCommand(rest[0]))
     return misspelt;
   std::optional<EarlyExit> early = Parse(built, rest);
   if (!early) early = CheckForms(*options);
   if (early || named) return early;
   early = MisplacedCommand(options->paths);
-  return early ? early : CheckTogether(*built.app, *options);
+  return early ? early : CheckCombinations(*built.app, *options);
 }
 
 // A cryptographic digest, because with simple hashes the low bits of "rank7/rank7.log" are equal for every rank.

@@ -61,7 +61,7 @@ bool IsOwnGroup(gid_t group) {
 }
 
 // Why the open file or folder is not trusted; empty if it is.
-std::string Objection(int descriptor) {
+std::string TrustProblem(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return std::strerror(errno);
   if (status.st_uid != geteuid() && status.st_uid != 0) return fmt::format("owned by another user ({})", status.st_uid);
@@ -70,7 +70,7 @@ std::string Objection(int descriptor) {
   return "";
 }
 
-std::string OpenObjection() {
+std::string OpenProblem() {
   return errno == ELOOP || errno == ENOTDIR ? "not a folder, or a symbolic link" : std::strerror(errno);
 }
 
@@ -83,19 +83,19 @@ class FolderReader {
   bool Read(ProjectRules* rules) {
     const Descriptor outer(open((folder_ / kOuter).c_str(), kFolder));
     if (outer.get() < 0) {
-      const std::string why = OpenObjection();
+      const std::string why = OpenProblem();
       struct stat status {};
       return lstat((folder_ / kOuter).c_str(), &status) == 0 && Refuse(kOuter, why, rules);
     }
     const Descriptor inner(openat(outer.get(), kInner, kFolder));
     const std::string name = fmt::format("{}/{}", kOuter, kInner);
-    if (inner.get() < 0) return errno != ENOENT && Refuse(name, OpenObjection(), rules);
-    if (const std::string why = Objection(outer.get()); !why.empty()) return Refuse(kOuter, why, rules);
-    if (const std::string why = Objection(inner.get()); !why.empty()) return Refuse(name, why, rules);
+    if (inner.get() < 0) return errno != ENOENT && Refuse(name, OpenProblem(), rules);
+    if (const std::string why = TrustProblem(outer.get()); !why.empty()) return Refuse(kOuter, why, rules);
+    if (const std::string why = TrustProblem(inner.get()); !why.empty()) return Refuse(name, why, rules);
     for (const std::string& file : Names(inner.get())) {
       const std::string path = fmt::format("{}/{}", name, file);
       Descriptor opened(openat(inner.get(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      std::string why = opened.get() < 0 ? OpenObjection() : Objection(opened.get());
+      std::string why = opened.get() < 0 ? OpenProblem() : TrustProblem(opened.get());
       struct stat status {};
       if (why.empty() && (fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode))) why = "not a regular file";
       if (!why.empty()) {
@@ -171,7 +171,7 @@ FileId IdOf(const std::filesystem::path& path) {
 }
 
 // Keeps only the last, most important, mention of each file.
-void DropTwice(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
+void DropDuplicates(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
   std::set<FileId> seen;
   for (std::size_t i = files->size(); i-- > 0;) {
     const std::filesystem::path path = (*files)[i].name;
@@ -231,7 +231,7 @@ RuleFiles RuleFilesOf(const Options& options) {
   files.named = files.files.empty();
   ++layer;
   for (const std::string& path : options.rules) Append(path, layer, true, &files);
-  DropTwice(project.root, of_project, &files.files);
+  DropDuplicates(project.root, of_project, &files.files);
   return files;
 }
 

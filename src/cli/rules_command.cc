@@ -51,7 +51,7 @@ std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
   return files.empty() ? std::nullopt : std::optional(Load(files, RuleSet::BuiltInData::kTrusted));
 }
 
-void TellPassedOver(const Options& options, const RuleFiles& files) {
+void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
   if (options.quiet) return;
   for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
 }
@@ -59,7 +59,7 @@ void TellPassedOver(const Options& options, const RuleFiles& files) {
 int Check(const Options& options) {
   std::vector<Fault> faults;
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   std::vector<Fault> notes;
   RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
   for (Fault& note : notes) note.what = "note: " + note.what;
@@ -74,7 +74,7 @@ int Check(const Options& options) {
 }
 
 // If there are user files, reports only entries that they add or extend.
-void KeepAdded(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
+void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
   if (files.empty()) return;
   std::vector<std::string> owners;  // as Untried() names them
   for (const RuleEntry& entry : ListRuleEntries(files)) {
@@ -101,7 +101,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
     }
   }
   RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
-  if (options.rule_test.untried) KeepAdded(RuleFilesOf(options).files, &result.untried);
+  if (options.rule_test.untried) KeepUserEntries(RuleFilesOf(options).files, &result.untried);
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
@@ -233,13 +233,13 @@ std::string FaultListing(const std::vector<Fault>& faults) {
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   return Load(files.files, built_in);
 }
 
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   return LoadIfAny(files.files);
 }
 
@@ -247,7 +247,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   std::string fault;
   try {
     const RuleFiles files = RuleFilesOf(options);
-    TellPassedOver(options, files);
+    PrintIgnoredFolders(options, files);
     if (files.named) return LoadIfAny(files.files);
     std::vector<Fault> faults;
     RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);

@@ -90,16 +90,16 @@ int Dispatch(const Options& options) {
 }
 
 // Released after an allocation failure, because destructors may need memory during unwinding.
-constexpr std::size_t kKeptMemory = std::size_t{1} << 20;
-std::atomic<void*> kept_memory{nullptr};
+constexpr std::size_t kReserveBytes = std::size_t{1} << 20;
+std::atomic<void*> reserved_memory{nullptr};
 
 void OnShortMemory() {
-  if (void* const kept = kept_memory.exchange(nullptr)) {
-    std::free(kept);
+  if (void* const released = reserved_memory.exchange(nullptr)) {
+    std::free(released);
     throw std::bad_alloc();
   }
-  constexpr std::string_view kWords = "whyoom: out of memory\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  constexpr std::string_view kMessage = "whyoom: out of memory\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(kCouldNotRun);
 }
 
@@ -107,7 +107,7 @@ void OnShortMemory() {
 void PrepareForShortMemory() {
   void* frame = nullptr;
   backtrace(&frame, 1);
-  kept_memory = std::malloc(kKeptMemory);
+  reserved_memory = std::malloc(kReserveBytes);
   std::set_new_handler(OnShortMemory);
 }
 

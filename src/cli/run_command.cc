@@ -66,11 +66,11 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
 }
 
 // The time limit for reading the output, because the user waits for the end of the job.
-constexpr double kMostSeconds = 30;
+constexpr double kMaxSeconds = 30;
 
 Readings ReadLog(const Engine& engine, const std::string& name, const ReadControl& control, JobLog* log) {
   Limits limits;
-  limits.seconds = kMostSeconds;
+  limits.seconds = kMaxSeconds;
   const Stop stop(&control, limits);
   ReadOptions options;
   options.stop = &stop;
@@ -82,7 +82,7 @@ Readings ReadLog(const Engine& engine, const std::string& name, const ReadContro
   if (control.stopped()) {
     readings.problems.push_back({name, "", "interrupted; the rest was not read"});
   } else if (stop.IsAsked()) {
-    readings.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMostSeconds)});
+    readings.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
   }
   return readings;
 }
@@ -95,14 +95,14 @@ bool LacksList(const Report& report) {
   });
 }
 
-// `cut`: output was not read; reported even if nothing was found.
-void Print(const Options& options, const Report& report, bool line_open, bool cut) {
+// `is_incomplete`: output was not read; reported even if nothing was found.
+void Print(const Options& options, const Report& report, bool line_open, bool is_incomplete) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = cut || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
-  const bool says_nothing = report.findings.empty() && (!has_notes || options.quiet);
+  const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
+  const bool nothing_to_print = report.findings.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.
   WriteExtraOutputs(report, options);
-  if (says_nothing && !to_file) return;
+  if (nothing_to_print && !to_file) return;
   const bool as_text = options.format == Format::kText;
   const TextOptions style = StyleOf(options, to_file, STDERR_FILENO);
   const std::string text = PrintReport(report, options.format, style, options.source_root);
@@ -126,7 +126,7 @@ void RecordSuccess(const RunContext& run) {
 }
 
 // Explains an exit status that is not the job's own.
-void SayStatus(int of_job, int status) {
+void PrintStatusNote(int of_job, int status) {
   if (status == of_job) return;
   WriteError(
       fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status {}\n",
@@ -148,7 +148,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   Readings readings = ReadLog(run.engine, Name(options.job), control, &job.log);
-  const bool cut = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
+  const bool is_incomplete = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
@@ -159,9 +159,9 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   run.filter.Apply(&report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
-  Print(options, report, job.result.line_open, cut);
+  Print(options, report, job.result.line_open, is_incomplete);
   log.Sum(report);
-  if (options.exit_retry && !options.quiet) SayStatus(job.result.exit_status, status);
+  if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
 }
 

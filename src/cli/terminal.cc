@@ -28,10 +28,10 @@ constexpr std::size_t kUsualColumns = 80;
 
 // COLUMNS takes precedence over the terminal's size.
 std::size_t Columns(int descriptor) {
-  std::size_t said = 0;
+  std::size_t columns = 0;
   const std::string_view text = IsSet("COLUMNS") ? std::getenv("COLUMNS") : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), said);
-  if (error == std::errc() && end == text.data() + text.size() && said > 0) return said;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
   winsize size{};
   const bool is_known = isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : kUsualColumns;

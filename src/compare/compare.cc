@@ -35,7 +35,7 @@ std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> lim
 }
 
 // Compares the figures of two runs that both need too much.
-RunChange JudgeFigures(const Run& before, const Run& after, const Comparison& comparison) {
+RunChange CompareFigures(const Run& before, const Run& after, const Comparison& comparison) {
   auto one = comparison.over_before;
   auto other = comparison.over_after;
   if (!one || !other) {
@@ -51,17 +51,17 @@ RunChange JudgeFigures(const Run& before, const Run& after, const Comparison& co
   return *other < *one ? RunChange::kLess : RunChange::kWorse;
 }
 
-RunChange Judge(const Run& before, const Run& after, const Comparison& comparison) {
+RunChange ClassifyChange(const Run& before, const Run& after, const Comparison& comparison) {
   if (after.failed && !before.failed) return RunChange::kFailsNow;
   if (after.failed && !before.code.empty() && !after.code.empty() && before.code != after.code)
     return RunChange::kOtherFailure;
-  if (after.failed) return JudgeFigures(before, after, comparison);
+  if (after.failed) return CompareFigures(before, after, comparison);
   if (!after.success || (before.failed && !comparison.same_job)) return RunChange::kNoEvidence;
   // A program that compiled for another device, or on the host, may need more than the limit of the failed one.
   const bool runs =
       after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
   if (!runs && before.failed && comparison.over_after.value_or(0) > kRounding)
-    return Bytes(after, "limit_bytes") ? JudgeFigures(before, after, comparison) : RunChange::kNoEvidence;
+    return Bytes(after, "limit_bytes") ? CompareFigures(before, after, comparison) : RunChange::kNoEvidence;
   return before.failed ? RunChange::kFitsNow : RunChange::kNeitherFails;
 }
 
@@ -137,7 +137,7 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
   if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
 }
 
-bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
+bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {
   return !condition || AsBool(condition->Evaluate(scope)) == true;
 }
 
@@ -145,17 +145,17 @@ bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
 std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
   std::vector<std::string> ids;
   for (const TraceRemedy& remedy : trace.remedies) {
-    const bool told = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
-    if (!told && Holds(remedy.when, scope)) ids.push_back(remedy.id);
+    const bool seen = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
+    if (!seen && IsTrue(remedy.when, scope)) ids.push_back(remedy.id);
   }
   return ids;
 }
 
 // The remedies whose traces match the differences between the runs.
-std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
+std::vector<SeemingRemedy> FindLikelyRemedies(const RuleSet& rules, const Scope& scope) {
   std::vector<SeemingRemedy> seems;
   for (const Trace& trace : rules.traces()) {
-    if ((trace.otherwise && !seems.empty()) || !Holds(trace.when, scope)) continue;
+    if ((trace.otherwise && !seems.empty()) || !IsTrue(trace.when, scope)) continue;
     SeemingRemedy seeming{RemediesOf(trace, scope), SayAll(trace.why, scope)};
     if (!seeming.ids.empty()) seems.push_back(std::move(seeming));
   }
@@ -166,7 +166,7 @@ void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) 
   comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
   for (const Trace& note : rules.notes()) {
-    if (Holds(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
+    if (IsTrue(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
   }
 }
 
@@ -178,7 +178,7 @@ Value FromNumber(const std::optional<std::int64_t>& number) {
 }
 
 // The factor by which dimensions were divided in most of the common rows, by bytes; 1 if none were.
-std::int64_t DividedMostBy(const std::vector<RowPair>& pairs) {
+std::int64_t MostCommonFactor(const std::vector<RowPair>& pairs) {
   std::map<std::int64_t, std::int64_t> bytes;
   for (const RowPair& pair : pairs) {
     if (pair.factor != 1) bytes[pair.factor] += pair.before->size_bytes.value_or(0);
@@ -208,7 +208,7 @@ SizedRows Sized(const std::vector<Allocation>& rows) {
 }
 
 // The op name without the wrappers that checkpointing adds.
-std::string PlainOp(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
+std::string OpWithoutCheckpoints(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
 
 std::string Dims(const Allocation& row) {
   return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
@@ -258,10 +258,10 @@ class Matcher {
   // Pairs rows with the same op if the later row has divided dimensions.
   void PairDivided() {
     std::map<std::string, SizedRows> later;
-    for (const Allocation* row : after_) later[PlainOp(*row)].push_back(row);
+    for (const Allocation* row : after_) later[OpWithoutCheckpoints(*row)].push_back(row);
     std::map<const Allocation*, bool> used;
     for (const Allocation* row : before_) {
-      const std::string op = PlainOp(*row);
+      const std::string op = OpWithoutCheckpoints(*row);
       if (op.empty() || !row->array) continue;
       for (const Allocation* other : later[op]) {
         RowPair pair{row, other, 1};
@@ -330,7 +330,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   comparison.over_after = Over(after, limit_after ? limit_after : limit_before);
   comparison.at_least_before = CountsTemporariesOnly(before);
   comparison.at_least_after = CountsTemporariesOnly(after);
-  comparison.change = Judge(before, after, comparison);
+  comparison.change = ClassifyChange(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
   MatchedRows matched;
@@ -339,7 +339,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     SetRows(matched, &comparison);
   }
   const ComparisonScope scope(rules, before, after, comparison, matched);
-  comparison.seems = Guessed(rules, scope);
+  comparison.seems = FindLikelyRemedies(rules, scope);
   SetWords(rules, scope, &comparison);
   return comparison;
 }
@@ -352,7 +352,7 @@ ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const 
       comparison_(comparison),
       padding_(Padding(before, after)),
       rows_(matched.pairs),
-      divided_most_by_(DividedMostBy(matched.pairs)) {
+      divided_most_by_(MostCommonFactor(matched.pairs)) {
   std::set<const Allocation*> paired;
   for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
   for (const Allocation& row : before.allocations) {
@@ -439,7 +439,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
   Matcher matcher(Sized(before), Sized(after));
   const auto with_op = [](const std::function<std::string(const Allocation&)>& rest) {
     return [rest](const Allocation& row) {
-      const std::string op = PlainOp(row);
+      const std::string op = OpWithoutCheckpoints(row);
       const std::string more = rest(row);
       return op.empty() || more.empty() ? std::string() : op + "\n" + more;
     };
@@ -455,7 +455,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
   matcher.Pair([&](const Allocation& row) { return Shape(row).empty() ? std::string() : sized_shape(row); });
   matcher.Pair(Shape);  // logs round sizes, dumps do not
   matcher.Pair(Dims, true);
-  matcher.Pair(PlainOp, true);
+  matcher.Pair(OpWithoutCheckpoints, true);
   return matcher.Finish();
 }
 
