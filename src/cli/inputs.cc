@@ -155,7 +155,7 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
     if (IsEndlessDevice(options_.files_from))
-      throw Error("--files-from " + Printable(options_.files_from) + ": is an endless device");
+      throw Error("--files-from " + Printable(options_.files_from) + ": device with endless output");
     bool may_wait = false;
     list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
                   options_.files_form);

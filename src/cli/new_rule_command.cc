@@ -98,7 +98,7 @@ MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& l
     if (problem.empty()) problem = fmt::format("{}: {}", ArtifactText({one.path, one.member}), Printable(one.what));
   };
   if (IsEndlessDevice(place.artifact.path))
-    throw Error(fmt::format("--from: {}: is an endless device", Printable(place.artifact.path)));
+    throw Error(fmt::format("--from: {}: device with endless output", Printable(place.artifact.path)));
   Artifact input = place.artifact;
   input.member.clear();
   ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, add_problem);
@@ -229,7 +229,7 @@ int RunNewRule(const Options& options) {
     if ((best->faults.empty() && best->result.ok()) || !codes.empty()) break;
     ++passed_over;
   }
-  if (!best->faults.empty()) throw Error("no rule can be made of this message:\n" + FaultListing(best->faults));
+  if (!best->faults.empty()) throw Error("cannot make a rule from this message:\n" + FaultListing(best->faults));
   WriteOutput(best->rule.text, options.output);
   const Failure* const extended = known.FindFailure(request.code);
   PrintKnownCodes(codes, extended);

@@ -22,7 +22,7 @@
 namespace whyoom {
 namespace {
 
-constexpr const char* kMoreHelp = "For more information, try --help.\n";
+constexpr const char* kMoreHelp = "Run with --help for more information.\n";
 
 EarlyExit UsageError(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
 
