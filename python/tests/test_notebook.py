@@ -131,7 +131,7 @@ class IPython(unittest.TestCase):
             self.assertIn("UsageError: %", said)
             self.assertIn(words, said)
             self.assertNotIn("Traceback", said)
-        self.assertIn("%%whyoom: --framework nope: there is no such", self.ipython("%%whyoom --framework nope\nstep()"))
+        self.assertIn("%%whyoom: --framework nope: unknown framework", self.ipython("%%whyoom --framework nope\nstep()"))
 
     def test_it_can_be_unloaded(self):
         self.assertIn("UsageError", self.ipython("%unload_ext whyoom", "%whyoom"))

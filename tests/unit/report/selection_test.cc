@@ -98,9 +98,7 @@ TEST_CASE("a failure whose scenario is open may be any that the log leaves open"
 TEST_CASE("blanks round a name do not count", "[report]") { CHECK(Holds({"E1000 ", " 0100"}, Made("E1000", "2"))); }
 
 TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
-  CHECK(FaultOf("E1O00") ==
-        "--ignore E1O00: no failure has such a code, did you mean 'E1000'?; `whyoom explain` lists "
-        "the codes");
+  CHECK(FaultOf("E1O00") == "--ignore E1O00: unknown code, did you mean 'E1000'? (`whyoom explain` lists the codes)");
   CHECK(FaultOf("E1000.9").find("did you mean 'E1000") != std::string::npos);
   CHECK(FaultOf("\x1b[2Jqqqqqqqq").find('\x1b') == std::string::npos);
   CHECK_FALSE(FaultOf("").empty());
