@@ -1,4 +1,4 @@
-// The rules without their texts, so that a golden test of what whyoom decides does not depend on wording.
+// The rules without their texts, so that golden tests of decisions do not depend on wording.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::vector<std::string> Names(const CLI::Option& option) {
   return names;
 }
 
-// What the words of one command before the last one determine about the last one.
+// The state of the command line before the word to complete.
 struct Position {
   const CLI::Option* value_of = nullptr;  // the option whose value comes next
   std::set<const CLI::Option*> given;

@@ -13,7 +13,7 @@
 namespace whyoom {
 
 struct Completion {
-  // What the shell completes itself, in addition to the words.
+  // Completions that the shell itself adds to the words.
   enum class Fill { kNone, kFiles, kFolders, kJob };
 
   std::vector<Word> words;  // each replaces the whole last word

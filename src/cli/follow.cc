@@ -55,7 +55,7 @@ class LiveReport {
     // The file of --output always contains the whole report, not only the new part.
     const std::string& output = run_.options.output;
     const bool is_read = WriteOutput(output.empty() ? text : printed_, output);
-    if (!is_read) control_->stop = true;  // nobody reads the output
+    if (!is_read) control_->stop = true;  // the output was closed
     if (output.empty()) printed_ = "\n";
   }
 
@@ -117,7 +117,7 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
   return source.state();
 }
 
-// Follows each path until its pipe is closed or `control` says to stop (files never end).
+// Follows each path until its pipe is closed or `control` stops it (files never end).
 Readings Follow(const RunContext& run, ReadControl* control) {
   for (const std::string& path : run.options.paths) {
     std::error_code error;

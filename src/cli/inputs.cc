@@ -99,7 +99,7 @@ std::string PathList::TakeEntry() {
   return {};
 }
 
-// What is wrong with the entry, or null.
+// The fault of the entry, or null.
 const char* PathList::NameOf(const std::string& entry, std::string* name) const {
   *name = entry;
   if (form_ == PathListForm::kNull || entry.empty()) return nullptr;

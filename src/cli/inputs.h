@@ -59,12 +59,12 @@ bool DecodeFileUri(std::string_view text, std::string* path);
 
 class Inputs {
  public:
-  // Borrows both. If reading the list may block (a pipe), it ends soon after `control` says to stop. Throws Error if
-  // standard input is both the list and an input.
+  // Borrows both. `control` also stops waiting for a list that blocks (a pipe). Throws Error if standard input is both
+  // the list and an input.
   Inputs(const Options& options, const ReadControl& control);
 
-  // Returns the next input, in an order that depends only on the names, or nullopt at the end or when `control` says to
-  // stop. Throws Error if the list cannot be used.
+  // Returns the next input, in an order that depends only on the names, or nullopt at the end or after `control`
+  // stopped. Throws Error if the list cannot be used.
   std::optional<Artifact> Next();
 
   // Whether all inputs were returned.

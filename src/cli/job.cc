@@ -364,7 +364,7 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
   }
 }
 
-// Reads once and writes everything. Returns false at the end of the input, or if nobody reads the output.
+// Reads once and writes everything. Returns false at the end of the input, or if the output is closed.
 bool PassOn(int from, int to) {
   std::array<char, kWriteAtOnce> buffer;
   const ssize_t got = read(from, buffer.data(), buffer.size());

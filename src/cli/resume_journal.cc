@@ -102,8 +102,8 @@ void ResumeJournal::Refuse(const std::string& why) const {
   throw Error(fmt::format("--resume: '{}' {}", Printable(path_), why));
 }
 
-// Checks the open file, not its name, so that nobody can replace it in between. O_NONBLOCK: do not wait for the other
-// end of a FIFO.
+// Checks the open file, not its name, because the name may be replaced in between. O_NONBLOCK: does not wait for the
+// other end of a FIFO.
 void ResumeJournal::Open() {
   constexpr int kHow = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file_ = Descriptor(open(path_.c_str(), kHow, 0644));

@@ -120,7 +120,7 @@ TEST_CASE("values are completed by their kind", "[cli]") {
   CHECK(Complete({"diff", "a", "b", ""}).fill == "none");
 }
 
-TEST_CASE("options are offered where one is accepted", "[cli]") {
+TEST_CASE("options are offered only in places that accept one", "[cli]") {
   CHECK(Complete({"train.log", "--xla"}).words == Names{"--xla-dump"});
   CHECK(Complete({"--", "--xla"}).words.empty());
   CHECK(Complete({"--", "--xla"}).fill == "files\t");

@@ -40,7 +40,7 @@ void WriteDump(const ScratchFolder& scratch, const std::string& folder, const st
   scratch.Write(stem + "before_optimizations.txt", "Ran out of memory in memory space hbm. Used 9.00G of 1.00G hbm.\n");
 }
 
-TEST_CASE("diff: the exit status tells whether the later run fails", "[cli]") {
+TEST_CASE("diff: the exit status shows whether the later run fails", "[cli]") {
   const ScratchFolder scratch;
   const std::string before = Pair("fits-now") + "/before";
   const std::string after = Pair("fits-now") + "/after";

@@ -44,7 +44,7 @@ const std::string kNever = "echo our pool is far too small >&2; ";
 const std::string kMaybe = "echo our pool is used by others; ";
 const std::string kUnknown = "echo our pool is gone for now; ";
 
-TEST_CASE("run --exit-retry tells a scheduler not to retry", "[cli]") {
+TEST_CASE("run --exit-retry returns 42 if a retry would fail again", "[cli]") {
   const Runner runner;
   const ProcessResult never = runner.Run(kNever + "exit 3");
   CHECK(never.exit_status == 42);

@@ -1,4 +1,4 @@
-// --resume: an interrupted batch continues where it was, reads nothing twice and prints the same bytes.
+// --resume: an interrupted batch continues, reads nothing twice and prints the same bytes.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -53,7 +53,7 @@ TEST_CASE("rows with the same op name match despite another element type, layout
   // More similar rows match first.
   CHECK(Match({Row("a", "f32[4,8]"), Row("a", "f32[8,4]")}, {Row("a", "f32[8,4]", 50), Row("a", "bf16[4,8]", 50)}) ==
         "a f32[8,4] 100 = a f32[8,4] 50\na f32[4,8] 100 = a bf16[4,8] 50\n");
-  // The element count says nothing about single elements.
+  // Single elements do not match by element count.
   CHECK(Match({Row("a", "f32[]"), Row("a", "f32[5,7]")}, {Row("a", "f32[1,1]"), Row("a", "f32[11,13]")}) ==
         "gone a f32[] 100\ngone a f32[5,7] 100\nnew a f32[1,1] 100\nnew a f32[11,13] 100\n");
 }

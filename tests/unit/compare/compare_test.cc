@@ -89,7 +89,7 @@ TEST_CASE("only evidence makes a run without a failure fit", "[compare]") {
   ran.success = SuccessSign{SuccessSign::Kind::kProgress, "b.log", 3, "step 1 loss 2.0"};
   CHECK(Compare(MakeRun(20, {}), ran).change == RunChange::kFitsNow);
   CHECK(Compare(silent, ran).change == RunChange::kNeitherFails);
-  Run other = MakeRun(12, {});  // a dump of another program says nothing about this one
+  Run other = MakeRun(12, {});  // a dump of another program is no evidence for this one
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   CHECK(Compare(MakeRun(20, {}), other).change == RunChange::kNoEvidence);
   Run failed = MakeRun(20, {});  // steps before the failure
