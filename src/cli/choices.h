@@ -71,7 +71,7 @@ T ToChoice(const char* option, const char* kind, const Choices<T>& choices, cons
 }
 
 template <typename T>
-std::vector<Word> ToWords(const Choices<T>& choices) {
+std::vector<Word> ChoiceWords(const Choices<T>& choices) {
   std::vector<Word> words;
   for (const Choice<T>& choice : choices) words.push_back({choice.name, choice.about});
   return words;
@@ -83,7 +83,7 @@ CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, cons
                        const Choices<T>& choices, T* value, ValueWords* words) {
   const auto take = [=](const std::string& given) { *value = ToChoice(option, kind, choices, given); };
   CLI::Option* added = app.add_option_function<std::string>(option, take, Listing(choices, true));
-  (*words)[added] = ToWords(choices);
+  (*words)[added] = ChoiceWords(choices);
   return added->type_name(type_name);
 }
 

@@ -347,7 +347,7 @@ CommandArguments BuildCompletions(Options* options) {
       "shell", [options](const std::string& name) { options->shell = ToChoice("completions", "shell", kShells, name); },
       Listing(kShells, false));
   shell->type_name("SHELL")->required();
-  command.words[shell] = ToWords(kShells);
+  command.words[shell] = ChoiceWords(kShells);
   AddOutput(app, options);
   options->command = Command::kCompletions;
   return command;

@@ -223,10 +223,10 @@ bool InputReader::Admit(const Artifact& input) {
   // All modules of a folder are diagnosed together, so they belong to the same shard.
   const bool is_of_dump =
       dump_.AddFile(input.path, run_.options.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (is_of_dump) run_.log.PassedOver(input.path, "part of an XLA dump");
+  if (is_of_dump) run_.log.Skipped(input.path, "part of an XLA dump");
   if (is_of_dump) return false;
   if (!run_.options.shard.Owns(input.path)) {
-    run_.log.PassedOver(input.path, "belongs to another shard");
+    run_.log.Skipped(input.path, "belongs to another shard");
     return false;
   }
   if (wants_sizes_) {
@@ -247,13 +247,13 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
   const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
   if (journal_) {
     if (journal_->IsOwn(stamp)) {
-      run_.log.PassedOver(input.path, "the journal of --resume");
+      run_.log.Skipped(input.path, "the journal of --resume");
       ++counts_.files_done;
       return {};
     }
     if (std::optional<Readings> earlier = journal_->Recall(input, stamp)) {
       CountDone(stamp, *earlier, true);
-      run_.log.PassedOver(input.path, "already read by an earlier run, and unchanged");
+      run_.log.Skipped(input.path, "already read by an earlier run, and unchanged");
       return *std::move(earlier);
     }
   }

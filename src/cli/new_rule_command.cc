@@ -180,8 +180,8 @@ void PrintKnownCodes(const std::vector<std::string>& codes, const Failure* exten
   }
 }
 
-void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t passed_over, bool is_known) {
-  if (passed_over > 0 && choice.result.ok())
+void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t rejected, bool is_known) {
+  if (rejected > 0 && choice.result.ok())
     PrintNote("the header pattern includes more of the message, because a shorter one would also match other failures");
   if (!choice.result.ok() && !is_known) {
     const std::vector<std::string> failures = choice.result.Failures();
@@ -220,20 +220,20 @@ int RunNewRule(const Options& options) {
   const std::vector<std::string> codes = KnownAs(engine, request.messages[0]);
   const std::vector<RuleFile> files = RuleFilesOf(options).files;
   std::optional<TriedRule> best;
-  std::size_t passed_over = 0;
+  std::size_t rejected = 0;
   for (NewRule& rule : rules) {
     TriedRule choice = Try(files, std::move(rule));
     const bool better = !best || !best->faults.empty() ||
                         (choice.faults.empty() && choice.result.Failures().size() < best->result.Failures().size());
     if (better) best = std::move(choice);
     if ((best->faults.empty() && best->result.ok()) || !codes.empty()) break;
-    ++passed_over;
+    ++rejected;
   }
   if (!best->faults.empty()) throw Error("cannot make a rule from this message:\n" + FaultListing(best->faults));
   WriteOutput(best->rule.text, options.output);
   const Failure* const extended = known.FindFailure(request.code);
   PrintKnownCodes(codes, extended);
-  PrintAdvice(*best, extended == nullptr ? request.code : extended->code, passed_over, !codes.empty());
+  PrintAdvice(*best, extended == nullptr ? request.code : extended->code, rejected, !codes.empty());
   return kNothing;
 }
 

@@ -51,7 +51,7 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
   CLI::Option* option = app.add_option_function<std::vector<std::string>>(
       "--format", take, Listing(formats, true) + "; FORMAT=FILE writes an additional report to FILE (may be repeated)");
   option->type_name("FORMAT[=FILE]")->allow_extra_args(false)->group(kOutput);
-  (*words)[option] = ToWords(formats);
+  (*words)[option] = ChoiceWords(formats);
 }
 
 void AddForCi(CLI::App& app, Options* options) {

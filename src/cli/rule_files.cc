@@ -33,7 +33,7 @@ namespace {
 struct ProjectRules {
   std::filesystem::path root;   // the folder that contains .whyoom
   std::vector<RuleFile> files;  // sorted by name; named ".whyoom/rules/NAME"
-  std::string passed_over;      // why the folder that was found is not used; empty: it is used
+  std::string fault;            // why the folder that was found is not used; empty: it is used
 };
 
 constexpr const char* kOuter = ".whyoom";
@@ -113,7 +113,7 @@ class FolderReader {
   static constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
   bool Refuse(const std::string& name, const std::string& why, ProjectRules* rules) const {
-    rules->passed_over = fmt::format("ignored the project's rules: {}: {}", (folder_ / name).string(), why);
+    rules->fault = fmt::format("ignored the project's rules: {}: {}", (folder_ / name).string(), why);
     return true;
   }
 
@@ -222,7 +222,7 @@ RuleFiles RuleFilesOf(const Options& options) {
   if (options.project_rules) {
     std::error_code error;
     project = FindProjectRules(std::filesystem::current_path(error), Home());
-    if (!project.passed_over.empty()) files.passed_over.push_back(std::move(project.passed_over));
+    if (!project.fault.empty()) files.ignored_folders.push_back(std::move(project.fault));
     files.files = std::move(project.files);
   }
   const std::size_t of_project = files.files.size();

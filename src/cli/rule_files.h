@@ -11,9 +11,9 @@
 namespace whyoom {
 
 struct RuleFiles {
-  std::vector<RuleFile> files;           // in order of precedence
-  std::vector<std::string> passed_over;  // messages about project folders that are not trusted
-  bool named = true;                     // --rules names all of them
+  std::vector<RuleFile> files;               // in order of precedence
+  std::vector<std::string> ignored_folders;  // messages about project folders that are not trusted
+  bool named = true;                         // --rules names all of them
 };
 
 // Reads the files. Throws Error if a file of --rules or WHYOOM_RULES cannot be read.

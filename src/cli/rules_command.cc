@@ -53,7 +53,7 @@ std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
 
 void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
   if (options.quiet) return;
-  for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
+  for (const std::string& words : files.ignored_folders) WriteError("whyoom: " + Printable(words) + "\n");
 }
 
 int Check(const Options& options) {

@@ -37,7 +37,7 @@ void VerboseLog::Read(const std::string& path, const Readings& readings,
                   Counted(failures, "failure", "failures"), SecondsSince(begin)));
 }
 
-void VerboseLog::PassedOver(const std::string& path, const char* why) const {
+void VerboseLog::Skipped(const std::string& path, const char* why) const {
   if (options_.verbose) Say(fmt::format("skipped {}: {}", Printable(path), why));
 }
 

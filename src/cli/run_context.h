@@ -23,7 +23,7 @@ class VerboseLog {
   // "read train.log: 1.20 MiB, 2 failures, 0.004 s".
   void Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const;
   // "skipped FILE: why".
-  void PassedOver(const std::string& path, const char* why) const;
+  void Skipped(const std::string& path, const char* why) const;
   // A summary: the rules, bytes and time, and the number of failures.
   void Sum(const Report& report) const;
 

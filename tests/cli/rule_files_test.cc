@@ -98,7 +98,7 @@ TEST_CASE("a rule file that is named twice is read once", "[cli]") {
 }
 
 TEST_CASE("untrusted rules are ignored with a warning", "[cli]") {
-  const auto passed_over = [](const Project& project, const std::string& why) {
+  const auto expect_ignored = [](const Project& project, const std::string& why) {
     const ProcessResult result = project.Read();
     CHECK(result.exit_status == 0);
     CHECK(TitleIn(result) == "");
@@ -108,33 +108,33 @@ TEST_CASE("untrusted rules are ignored with a warning", "[cli]") {
   SECTION("a file that others may write") {
     const Project project;
     fs::permissions(project.rules() + "/ours.json", fs::perms(0646));
-    passed_over(project, "ours.json: writable by others");
+    expect_ignored(project, "ours.json: writable by others");
   }
   SECTION("a folder that others may write") {
     const Project project;
     fs::permissions(project.rules(), fs::perms(0777));
-    passed_over(project, "rules: writable by others");
+    expect_ignored(project, "rules: writable by others");
   }
   SECTION("the outer folder") {
     const Project project;
     fs::permissions(project.root() + "/.whyoom", fs::perms(0757));
-    passed_over(project, ".whyoom: writable by others");
+    expect_ignored(project, ".whyoom: writable by others");
   }
   SECTION("a link") {
     const Project project;
     fs::rename(project.rules(), project.root() + "/elsewhere");
     fs::create_directory_symlink(project.root() + "/elsewhere", project.rules());
-    passed_over(project, "not a folder, or a symbolic link");
+    expect_ignored(project, "not a folder, or a symbolic link");
   }
   SECTION("a file that is a link") {
     const Project project;
     fs::create_symlink(project.rules() + "/ours.json", project.rules() + "/more.json");
-    passed_over(project, "more.json: not a folder, or a symbolic link");
+    expect_ignored(project, "more.json: not a folder, or a symbolic link");
   }
   SECTION("of another user") {
     const Project project;
     if (geteuid() != 0 || chown((project.rules() + "/ours.json").c_str(), 12345, 12345) != 0) return;
-    passed_over(project, "owned by another user (12345)");
+    expect_ignored(project, "owned by another user (12345)");
   }
 }
 
