@@ -77,7 +77,7 @@ std::vector<Word> ChoiceWords(const Choices<T>& choices) {
   return words;
 }
 
-// An option with one of a few words as its value; `kind` is what an error calls them.
+// Adds an option that accepts one of `choices`; `kind` names them in errors.
 template <typename T>
 CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
                        const Choices<T>& choices, T* value, ValueWords* words) {

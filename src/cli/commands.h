@@ -1,5 +1,4 @@
-// The commands of the program and what each takes: the one definition that parsing, --help, the manual page and
-// completions are made from. Nothing is parsed here.
+// Defines the commands and their options, once for parsing, --help, the manual page and completions.
 #pragma once
 
 #include <CLI/CLI.hpp>

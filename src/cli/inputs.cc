@@ -168,7 +168,7 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
 void Inputs::Keep(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
     if (!options_.shard.Owns(problem.path))
-      continue;  // every shard walks the same tree; the owner of the path reports its problem
+      continue;  // every shard walks the same tree; only the owner of a path reports its problems
     problems_.push_back(std::move(problem));
     BoundProblems(&problems_, &problems_left_out_);
   }

@@ -127,7 +127,7 @@ void ResumeJournal::ReadHeader() {
       fmt::format("{}\"version\":\"{}\",\"rules\":\"{}\"}}\n", kHeader, WHYOOM_VERSION, rules_.fingerprint());
   const std::string begin = ReadAt(0, header.size() + 4096);
   const std::size_t feed = begin.find('\n');
-  if (header.starts_with(begin)) {  // empty, or a crash cut the header
+  if (header.starts_with(begin)) {  // empty, or the header was truncated by a crash
     Append(header);
   } else if (begin.starts_with(kHeader) && feed != std::string::npos) {
     end_ = feed + 1;
@@ -140,7 +140,7 @@ void ResumeJournal::ReadHeader() {
   }
 }
 
-// Finds the last line of each path, and removes a line that a crash or a full disk cut.
+// Finds the last line of each path, and removes a last line that a crash or a full disk truncated.
 void ResumeJournal::ReadIndex() {
   const std::uint64_t begin = end_;
   ForEachLine(begin, [this](Line place, std::string_view line) {
@@ -157,8 +157,8 @@ void ResumeJournal::ReadIndex() {
   if (damaged_lines_ > 0 || end_ - begin > 2 * used) Compact(begin);
 }
 
-// Moves the lines of the index to the beginning, in place. If the process is killed meanwhile, the line that it moves
-// may be damaged, and its input is read again; all others stay valid.
+// Moves the lines of the index to the beginning, in place. If the process is killed meanwhile, at most the line being
+// moved is damaged, and its input is read again.
 void ResumeJournal::Compact(std::uint64_t begin) {
   end_ = begin;
   ForEachLine(begin, [this](Line place, std::string_view line) {

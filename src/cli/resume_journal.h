@@ -46,7 +46,7 @@ class ResumeJournal {
     return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
   }
 
-  // Lines whose checksum was wrong. They were removed, and their inputs are read again.
+  // Number of lines with a wrong checksum. They were removed, and their inputs are read again.
   std::size_t damaged_lines() const { return damaged_lines_; }
 
   // Flushes the journal to disk. Returns the first write error, if there was one. Call once, at the end.
@@ -73,7 +73,7 @@ class ResumeJournal {
   const std::string path_;
   const RuleSource& rules_;
   const std::string absolute_;  // digest of the settings of inputs with an absolute path
-  const std::string relative_;  // of others: includes the current folder
+  const std::string relative_;  // digest of the settings of inputs with a relative path: includes the current folder
   Descriptor file_;
   FileStamp own_;
   std::unordered_map<std::uint64_t, Line> index_;  // last line of each path, by digest of the path
@@ -82,7 +82,7 @@ class ResumeJournal {
   std::mutex mutex_;       // guards all members below
   std::uint64_t end_ = 0;  // of the last complete line
   std::chrono::steady_clock::time_point synced_;
-  std::string failure_;  // why nothing more is written
+  std::string failure_;  // why writing stopped; empty: it did not
 };
 
 }  // namespace whyoom

@@ -15,7 +15,7 @@
 
 namespace whyoom {
 
-// The lines of --verbose, on standard error. Threads may call it concurrently.
+// Prints the lines of --verbose to standard error. Threads may call it concurrently.
 class VerboseLog {
  public:
   explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options and starts the clock
@@ -53,7 +53,7 @@ struct RunContext {
   const RuleSource rules;
   const Engine engine;
   const ReportFilter filter;
-  const std::string framework;  // id of the framework whose steps are shown; empty: the log's
+  const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
   const VerboseLog log;
 };
 

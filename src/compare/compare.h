@@ -107,7 +107,7 @@ struct Comparison {
   std::string module_before;  // empty: unknown
   std::string module_after;
   bool same_job = true;                     // false if the modules differ
-  std::optional<std::int64_t> over_before;  // negative: free
+  std::optional<std::int64_t> over_before;  // negative: bytes left
   std::optional<std::int64_t> over_after;
   bool at_least_before = false;  // counts only temporaries, so the true figure is larger
   bool at_least_after = false;

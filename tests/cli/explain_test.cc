@@ -115,7 +115,7 @@ TEST_CASE("explain rejects formats that it does not support", "[cli]") {
   CHECK(json::parse(ReadText(file))["id"] == "bf16");
 }
 
-TEST_CASE("explain writes its pages into a folder, and overwrites nothing else", "[cli]") {
+TEST_CASE("explain writes its pages into a folder and overwrites nothing else", "[cli]") {
   const ScratchFolder scratch;
   const std::string folder = scratch.path() + "/a/pages";
   const std::string rules = scratch.Write("rules.json", kRules);

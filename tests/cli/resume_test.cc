@@ -229,7 +229,7 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   CHECK(json::parse(rest.result.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("--resume refuses a file that is not a journal", "[cli]") {
+TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
   const ScratchFolder scratch;
   for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
   const auto refuse = [&](const std::string& text, const std::string& why) {

@@ -105,12 +105,12 @@ TEST_CASE("untrusted rules are ignored with a warning", "[cli]") {
     CHECK(Holds(result.err, "ignored the project's rules"));
     CHECK(Holds(result.err, why));
   };
-  SECTION("a file that others may write") {
+  SECTION("a file writable by others") {
     const Project project;
     fs::permissions(project.rules() + "/ours.json", fs::perms(0646));
     expect_ignored(project, "ours.json: writable by others");
   }
-  SECTION("a folder that others may write") {
+  SECTION("a folder writable by others") {
     const Project project;
     fs::permissions(project.rules(), fs::perms(0777));
     expect_ignored(project, "rules: writable by others");
@@ -131,7 +131,7 @@ TEST_CASE("untrusted rules are ignored with a warning", "[cli]") {
     fs::create_symlink(project.rules() + "/ours.json", project.rules() + "/more.json");
     expect_ignored(project, "more.json: not a folder, or a symbolic link");
   }
-  SECTION("of another user") {
+  SECTION("a file of another user") {
     const Project project;
     if (geteuid() != 0 || chown((project.rules() + "/ours.json").c_str(), 12345, 12345) != 0) return;
     expect_ignored(project, "owned by another user (12345)");

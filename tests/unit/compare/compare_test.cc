@@ -187,13 +187,13 @@ TEST_CASE("each remedy is recognized by its trace", "[compare]") {
                 MakeRun(17, {MakeRow("pts", "f32[750000,4,2]{1,2,0:T(2,128)}", 6)}))
               .empty());
   }
-  SECTION("more is shared with the arguments") {
+  SECTION("more memory shared with the arguments") {
     CHECK(seems(MakeRun(20, {}, {{"shared_output_bytes", 0}}), MakeRun(17, {}, {{"shared_output_bytes", 3}})) ==
           "donate_buffers");
     CHECK(
         seems(MakeRun(20, {}, {{"shared_output_bytes", 1}}), MakeRun(17, {}, {{"shared_output_bytes", 1.01}})).empty());
   }
-  SECTION("no transfer to the host any more") {
+  SECTION("no more transfers to the host") {
     const Allocation send = MakeRow("jit(step)/debug_callback", "(f32[8]{0}, u32[])", 0, "debug_callback.1 = send(x)");
     std::vector<Allocation> rows = Layers(kLayer, 1);
     rows.push_back(send);
@@ -217,7 +217,7 @@ TEST_CASE("each remedy is recognized by its trace", "[compare]") {
   }
 }
 
-TEST_CASE("a dimension divided on most temporaries: both possibilities, the likelier first", "[compare]") {
+TEST_CASE("a dimension divided in most temporaries yields both remedies, the likelier one first", "[compare]") {
   const auto seems = [](double devices, double arguments_after, const std::string& shape) {
     std::vector<Allocation> before = Layers(kLayer, 1);
     std::vector<Allocation> after = Layers(shape, 0.25);
