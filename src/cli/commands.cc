@@ -125,8 +125,8 @@ CommandArguments BuildExplain(Options* options) {
   app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
       ->type_name("TOPIC");
   app.add_option("--framework", options->framework,
-                 "Show the steps for this framework, by id or name (pytorch_xla, MaxText), and the default steps where "
-                 "it has none; 'all' shows every framework")
+                 "Show the steps for this framework, by id or name (pytorch_xla, MaxText), or the default steps if it "
+                 "has none; 'all' shows every framework")
       ->type_name("FRAMEWORK|all");
   app.add_option("--pages", options->pages,
                  "Write Markdown pages into this folder: an index, one page per failure and one per remedy, with the "
@@ -295,11 +295,11 @@ CommandArguments BuildRules(Options* options) {
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
       {"literals",
        {Command::kRulesLiterals,
-        "Print the literals of which a log must contain at least one, one per line: zgrep -ilF -f <(whyoom rules "
+        "Print the literals that the prefilter searches logs for, one per line: zgrep -ilF -f <(whyoom rules "
         "literals)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files (for editors)"}},
   };
-  app.require_subcommand(0, 1);  // WithoutSubcommand() reports a missing subcommand
+  app.require_subcommand(0, 1);  // MissingSubcommand() reports a missing subcommand
   for (const auto& [name, what] : commands) {
     CLI::App* sub = app.add_subcommand(name, what.second);
     const bool lists = what.first == Command::kRulesList;

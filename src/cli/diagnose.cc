@@ -46,7 +46,7 @@ class Batch {
   // Reads one input. Several threads call it at once. It may use up to `threads` further threads for a large input.
   using Reader = std::function<Readings(const Artifact& input, std::size_t threads)>;
 
-  // Reads with `jobs` threads, at least one; if it is one, reads only in Add.
+  // Reads with `jobs` threads. With one job, reads in the caller's thread, in Add.
   Batch(std::size_t jobs, Reader reader);
   ~Batch();  // drops inputs that are not read yet
 
@@ -68,7 +68,8 @@ class Batch {
 
 // Size of the queue, so that millions of paths do not fill the memory.
 constexpr std::size_t kMaxQueued = 4096;
-// Inputs that a thread takes at once, because small files are read faster than threads can exchange them.
+// Maximum number of inputs that a thread takes at once: handing over each small file alone would cost more than reading
+// it.
 constexpr std::size_t kMaxTaken = 32;
 
 struct Batch::Queue {

@@ -167,7 +167,8 @@ bool IsModule(const std::string& module, const std::string& name) {
 }
 
 // Sets the evidence that the program of `run` compiled or ran, if its log contains any. If the other run failed, `side`
-// must have got further: what a failed run printed too, such as the initialization's programs, is no evidence.
+// must have got further: lines that the failed run printed as well, such as the initialization's programs, are no
+// evidence.
 void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run* run) {
   if (run->failed || run->success || side.unknown_error) return;
   const std::string module = other.facts.Text("module");
@@ -209,7 +210,7 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
   RefuseReport(before);
   RefuseReport(after);
-  // A run of which nothing could be read has no verdict.
+  // If nothing of a run could be read, there is no verdict.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
     for (const Problem& problem : diff.problems) {

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kResolution{1};
 constexpr std::uint64_t kMostLinesAfter = 500;
 // This many lines of one kind show progress; fewer are what processes print when they end.
 constexpr int kRepeats = 12;
-constexpr std::size_t kKindBytes = 48;  // of the line's beginning; the rest differs in more than digits
+constexpr std::size_t kKindBytes = 48;  // compared bytes of each line; the rest differs in more than digits
 constexpr int kLastSignal = 64;
 constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 

@@ -61,8 +61,8 @@ int StreamTo(const std::string& path) {
   return -1;
 }
 
-// Returns the stat of the regular file at `path`, or nullopt if it is none or cannot be opened for writing. Opens the
-// file, because the kernel decides which links of other users may be followed (protected_symlinks).
+// Returns the stat of the file at `path`, or nullopt if it is not a regular file or cannot be opened for writing. Opens
+// the file, because the kernel decides which links of other users may be followed (protected_symlinks).
 std::optional<struct stat> WritableFile(const std::string& path) {
   struct stat named {};
   if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // opening a FIFO would block

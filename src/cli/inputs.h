@@ -63,8 +63,8 @@ class Inputs {
   // the list and an input.
   Inputs(const Options& options, const ReadControl& control);
 
-  // Returns the next input, in an order that depends only on the names, or nullopt at the end or after `control`
-  // stopped. Throws Error if the list cannot be used.
+  // Returns the next input, in an order that depends only on the names, or nullopt at the end or when `control` asks to
+  // stop. Throws Error if the list cannot be used.
   std::optional<Artifact> Next();
 
   // Whether all inputs were returned.

@@ -17,7 +17,7 @@
 
 namespace whyoom {
 
-// Counters that listing and reading inputs update.
+// Counters, updated while inputs are listed and read.
 struct BatchCounts {
   std::atomic<std::uint64_t> files_known{0};
   std::atomic<bool> listed{false};           // all files are known

@@ -54,8 +54,8 @@ class ReportFilter {
   // Borrows the options. Throws Error if they name an unknown failure or an unreadable baseline.
   ReportFilter(const Options& options, const RuleSource& rules);
 
-  // Removes failures that are not to be reported. If requested, writes the new baseline: the remaining failures and
-  // those already known. Throws Error if it cannot be written.
+  // Removes the failures that the options hide. If requested, writes the new baseline: the remaining failures and those
+  // already known. Throws Error if it cannot be written.
   void Apply(Report* report) const;
 
   // Only removes failures; for a part of a report.

@@ -159,8 +159,8 @@ struct MatchedRows {
 MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
 
 // The names that the rules can use when comparing two runs: before.FACT and after.FACT, and, in a function over rows,
-// before.FIELD and after.FIELD of each allocation. An allocation that both runs list is one row; one that only one run
-// lists has no fields of the other. See "traces and notes" in rules/README.md.
+// before.FIELD and after.FIELD of each allocation. An allocation in both lists is one row. An allocation in one list
+// has only the fields of that run. See "traces and notes" in rules/README.md.
 class ComparisonScope : public Scope {
  public:
   // Borrows its arguments. `matched` is empty unless both runs list their allocations.
