@@ -1,4 +1,4 @@
-// The rule data that comes with the program, for tests of what is made from it.
+// The built-in rules, for tests.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "rules/rule_set.h"
 
-// Fails the test that first asks where the data has faults.
+// Fails the calling test if the rules have faults.
 inline const whyoom::RuleSet& BuiltInRules() {
   static const whyoom::RuleSet rules = [] {
     std::vector<whyoom::Fault> faults;
@@ -18,7 +18,7 @@ inline const whyoom::RuleSet& BuiltInRules() {
   return rules;
 }
 
-// The same with a rule file beside them, whose entries come on top.
+// The built-in rules with an additional rule file.
 inline whyoom::RuleSet RulesWith(const std::string& file) {
   std::vector<whyoom::Fault> faults;
   whyoom::RuleSet loaded = whyoom::RuleSet::Load({{"test.json", file}}, &faults);

@@ -1,4 +1,4 @@
-// Catch2 v2 (Debian 12) and v3 by one name.
+// Includes Catch2 v2 (Debian 12) or v3.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,4 +1,4 @@
-// What every text that is kept or printed has to be.
+// Properties of every text that whyoom stores or prints.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline std::string ValidUtf8(std::string_view bytes) {
   return text;
 }
 
-// Valid UTF-8 without control characters, tabs and those in `allowed` excepted.
+// Whether the text is valid UTF-8 without control characters, except tabs and those in `allowed`.
 inline bool IsClean(std::string_view text, std::string_view allowed = "") {
   for (std::size_t at = 0; at < text.size();) {
     const whyoom::CodePoint point = whyoom::DecodeUtf8(text, at);

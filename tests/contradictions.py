@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Changes single figures of logs so that they contradict others, and counts how many of these logs are reported as contradictory.
+"""Changes single figures of logs so that they contradict others, and counts how many contradictions are reported.
 
     tests/contradictions.py PROGRAM FOLDER... [--share 0.9] [--least 200] [--show N]
 
-Each KIND below changes one figure (scaled, swapped with another, another unit) of each log that states it, wherever the log repeats it. A changed
-log counts as reported if a diagnosis of it has contradictions, and its confidence is low. Prints a table of the kinds. Status 1: an unchanged log
-of a folder is reported as contradictory, fewer than --share of the changed logs are reported, or there are fewer than --least of these.
+Each entry of KINDS changes one figure (scales it, swaps it with another, changes its unit) everywhere in each log
+that contains it. A changed log counts as reported if one of its diagnoses has contradictions and low confidence.
+Prints a table. Exit status 1: an unchanged log is reported as contradictory, fewer than --share of the changed logs
+are reported, or there are fewer than --least changed logs.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def value(size):
 
 
 def scaled(size, factor):
-    """The size as it would be printed: with as many decimals and the same unit."""
+    """Returns the scaled size with the same unit and number of decimals."""
     number, unit = parts(size)
     decimals = len(size.split(".")[1].rstrip(" BKMGTPEi")) if "." in size else 0
     return f"{number * factor:.{decimals}f}{' ' if ' ' in size else ''}{unit}"
@@ -59,7 +60,7 @@ def integer(factor, group="a"):
 
 
 def above(m):
-    """One figure is far enough above the other for the swap to be no matter of rounding."""
+    """Whether figure a exceeds b by more than rounding could explain."""
     return value(m["a"]) > 1.05 * value(m["b"])
 
 
@@ -76,7 +77,7 @@ ROW = rf"Size: (?P<a>{SIZE})\n(?:.*\n){{1,3}}?.*Unpadded size: (?P<b>{SIZE})\n.*
 BLOCK = rf"allocate (?P<a>{SIZE})\.\s+That was not possible\.\s+There are (?P<b>{SIZE}) free\.(?:.|\s){{0,80}}?free memory is (?P<c>{SIZE})"
 COULD_NOT = r"Could not allocate (?P<a>\d+) bytes in memory \w+; (?P<b>\d+) bytes allocatable, (?P<c>\d+) bytes available"
 RESERVE = rf"reserve (?P<a>{SIZE}) at the bottom of memory\.\s+That was not possible\.\s+There are (?P<b>{SIZE}) free, {SIZE} reserved, and (?P<c>{SIZE}) reservable"
-KINDS = [  # name, pattern, the groups that change, and what must hold of the match for that to be a contradiction
+KINDS = [  # name, pattern, change of groups, and the condition on the match under which the change is a contradiction
     ("used / 10", USED, times(0.1), lambda m: value(m["a"]) < 9 * value(m["b"])),
     ("limit * 10", USED, times(10, "b"), lambda m: value(m["a"]) < 9 * value(m["b"])),
     ("used and limit swapped", USED, swap, above),
@@ -127,7 +128,7 @@ KINDS = [  # name, pattern, the groups that change, and what must hold of the ma
 
 
 def changed(log, pattern, change, holds):
-    """The log with the figures of the first match changed wherever that stands; None if it has none that may change."""
+    """Returns the log with the first match changed everywhere, or None if there is no suitable match."""
     match = re.search(pattern, log)
     if not match or (holds and not holds(match)):
         return None
@@ -139,7 +140,7 @@ def changed(log, pattern, change, holds):
 
 
 def diagnoses(program, paths):
-    """The diagnoses of each log, by its path."""
+    """Returns the diagnoses of each log, by path."""
     names = "\0".join(map(str, paths))
     done = subprocess.run([program, "--no-project-rules", "--exit-zero", "--format", "json", "--files-from", "-", "-0"], input=names.encode(), capture_output=True, check=True)
     found = collections.defaultdict(list)
@@ -157,9 +158,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--share", type=float, default=0.9, help="of the changed logs that must be reported")
-    parser.add_argument("--least", type=int, default=200, help="changed logs")
-    parser.add_argument("--show", type=int, default=0, help="so many of each kind that are not reported")
+    parser.add_argument("--share", type=float, default=0.9, help="share of the changed logs that must be reported")
+    parser.add_argument("--least", type=int, default=200, help="minimum number of changed logs")
+    parser.add_argument("--show", type=int, default=0, help="print up to N unreported logs of each kind")
     options = parser.parse_args()
 
     logs = [path for folder in options.folders for path in sorted(folder.rglob("*")) if path.is_file() and (path.suffix == ".log" or path.name in ("log", "before", "after"))]
@@ -190,7 +191,7 @@ def main():
             by_kind[name].append(variant)
         for name, variants in by_kind.items():
             found = {}
-            for variant in variants:  # each alone: the same failure in several logs is one diagnosis
+            for variant in variants:  # one at a time, because equal failures of several logs are one diagnosis
                 found[variant] = diagnoses(options.program, [variant])[str(variant)]
             silent = [variant for variant in variants if not is_reported(found[variant])]
             made[name], reported[name] = len(variants), len(variants) - len(silent)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Damages each log of a folder in many ways and holds what whyoom says of it against what it says of the whole log.
+"""Damages each log of a folder in many ways and compares whyoom's report with that of the undamaged log.
 
     tests/damage.py PROGRAM FOLDER [--each N] [--seed S] [--sample K] [--jobs J] [--keep FOLDER]
 
-Cuts (at any byte), flips (of bits and of digits), shuffled, dropped and doubled lines. Whatever is left, the program must end by
-itself in time and memory, with a status that it documents, in JSON that can be read. Of what is left of a cut log it may say nothing that it
-does not say of the whole log, and of no damaged log a code that nothing in the whole log speaks of: a value that ends where the text ends is
-not known. --sample takes every Kth log, --keep writes those that fail. Status 1: something failed.
+Truncates logs at any byte, flips bits, and shuffles, drops and doubles lines. In every case the program must end
+within limits of time and memory, with a documented exit status and valid JSON. A truncated log must yield no fact
+that the whole log does not yield, because a value cut by the end of the text is unknown. No damaged log may yield a
+code that the whole log does not contain. --sample uses every Kth log; --keep writes the logs that fail. Exit status
+1: something failed.
 """
 
 import argparse
@@ -19,19 +20,20 @@ import subprocess
 import sys
 
 SECONDS = 20
-ADDRESSES = 2 << 30  # of one run; libraries and threads take half a gigabyte of them
+ADDRESSES = 2 << 30  # per run; libraries and threads need half a gigabyte
 
-# What follows from other facts changes with what is left of these, and is checked by way of them. Where several stand in a log, what is left may
-# be about another program, host or call, which the whole log also holds; these are looked for in its text.
+# Facts derived from others. They change with what is left of the log; the others are checked. If a log contains several
+# reports, what is left may be about another program, host or call, which the whole log also contains. So texts and
+# numbers are searched for in the log.
 DERIVED = {"excess_bytes", "have_bytes", "need_bytes", "used_bytes", "limit_bytes", "free_bytes", "total_bytes", "listed_bytes"}
 
 
-# For sentences that were cut before they say which memory they are about.
+# Codes for sentences truncated before they name the memory.
 GENERAL = {"tpu.memory", "tpu.vmem", "device.oom"}
 
 
 def damages(log, each, random_source):
-    """Pairs of a name and bytes."""
+    """Yields a name and the damaged bytes."""
     size = len(log)
     lines = log.splitlines(keepends=True)
     for _ in range(each):
@@ -57,17 +59,17 @@ def limit_memory():
 
 
 def run(program, text):
-    """What is wrong with the run, and its report."""
+    """Returns what is wrong with the run, and its report."""
     try:
         done = subprocess.run([program, "--format", "json", "-"], input=text, capture_output=True, timeout=SECONDS, preexec_fn=limit_memory)
     except subprocess.TimeoutExpired:
-        return f"not ended after {SECONDS} s", None
+        return f"still running after {SECONDS} s", None
     if done.returncode not in (0, 1, 3):
         return f"status {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}", None
     try:
         return "", json.loads(done.stdout)
     except ValueError as fault:
-        return f"no JSON: {fault}", None
+        return f"invalid JSON: {fault}", None
 
 
 def facts_of(report):
@@ -79,7 +81,7 @@ def codes_of(report):
 
 
 def judge(name, whole, damaged, log):
-    """What the damaged log is said to hold and does not."""
+    """Returns what the report on the damaged log claims without basis."""
     wrong = [f"code {code}" for code in sorted(codes_of(damaged) - codes_of(whole) - GENERAL)]
     if not name.startswith("cut:"):
         return wrong
@@ -88,7 +90,7 @@ def judge(name, whole, damaged, log):
         if fact in DERIVED:
             continue
         plain = json.loads(value)
-        # Another place of the log may say so of another failure: the text holds it, as a whole word.
+        # Another place in the log may state it for another failure: accept it if the text contains it as a whole word.
         if isinstance(plain, str) and any(plain == word.strip("'\"`()[]{},;:.") for word in text.split()):
             continue
         if isinstance(plain, (int, float)) and not fact.endswith("_bytes") and f"{plain}" in text:
@@ -118,12 +120,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--each", type=int, default=4, help="cuts of each log; half as many of the others")
+    parser.add_argument("--each", type=int, default=4, help="truncations per log; half as many of each other kind")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path)
-    parser.add_argument("--json", type=pathlib.Path, help="for {tries, failed}")
+    parser.add_argument("--json", type=pathlib.Path, help="write {tries, failed} to this file")
     options = parser.parse_args()
     logs = [path for path in sorted(options.folder.rglob("*")) if path.is_file() and (path.suffix in (".log", ".txt") or path.name == "log")][:: options.sample]
     if not logs:

@@ -1,4 +1,4 @@
-// Bytes in memory as a file gives them: with a size, and places to go to.
+// Bytes in memory that behave like a file: with a size, and seekable.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace whyoom {
 
 class FileInMemory : public ByteSource {
  public:
-  // Gives at most `chunk` bytes at a time.
+  // Returns at most `chunk` bytes per read.
   explicit FileInMemory(std::string bytes, std::size_t chunk = std::string::npos)
       : bytes_(std::move(bytes)), chunk_(chunk) {}
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""How long whyoom needs to end after SIGTERM, in situations in which it has much to do.
+"""Measures how long whyoom needs to end after SIGTERM while it has much to do.
 
     tests/interrupts.py build/release/whyoom [--most 3]
 
-Each situation would take far longer than the time after which the signal is sent, or ends before it, which is reported
-and does not count. Prints a table. Status 1 if one takes more than --most seconds: the promise is one second, on a
-machine that has nothing else to do.
+Each case runs far longer than the time before the signal. A case that ends earlier is reported and does not count.
+Prints a table. Exit status 1: a case takes more than --most seconds. (The promise is one second on an idle machine.)
 """
 import argparse
 import bz2
@@ -26,7 +25,7 @@ REPORT = ("RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memor
 
 
 def inputs(folder):
-    """Name of the situation, arguments of whyoom, and what standard input repeats, if anything."""
+    """Returns the name and the arguments of each case."""
     def write(name, data):
         path = folder / name
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -98,7 +97,7 @@ def main():
                 late.append(name)
     if late:
         print(f"more than {options.most} s: {', '.join(late)}")
-    # A machine that is so fast that nothing can be interrupted measures nothing.
+    # On a very fast machine too few runs can be interrupted to measure anything.
     return 1 if late or measured < 5 else 0
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a report says of one program must not contradict itself: `room`, the remedies, `budget` and the order.
+"""Checks that a report does not contradict itself: `room`, the remedies, `budget` and the order.
 
     tests/invariants.py build/release/whyoom ../shared/corpus ../shared/world
 
-A corpus is a folder with manifest.json: {"cases": [{"id": …, "log": path, "dump": path or absent}]}. Each log is read with its
-dump, if it has one. Exit status 1 if a report contradicts itself; each contradiction is a line.
+A corpus is a folder with manifest.json: {"cases": [{"id": …, "log": path, "dump": path or absent}]}. Each log is read
+with its dump, if it has one. Prints each contradiction on a line. Exit status 1: there was one.
 """
 import json
 import pathlib
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-ROUNDED = 2**20  # bytes; what a log prints is rounded
+ROUNDED = 2**20  # bytes; logs print rounded sizes
 
 
 def diagnoses(binary, corpus, case):
@@ -22,7 +22,7 @@ def diagnoses(binary, corpus, case):
 
 
 def order(remedies):
-    """The order, and what is listed apart."""
+    """Checks the order of the remedies, and that free ones come last."""
     cures = [r for r in remedies if not r.get("free")]
     small = next((r for r in remedies if r.get("enough") is False), None)
     late = next((r for r in remedies if r.get("enough") is True and small and r["rank"] > small["rank"]), None)
@@ -33,9 +33,9 @@ def order(remedies):
             yield f"{remedies[0]['id']} is not enough and ranks first"
     for r in remedies:
         if r.get("free") and (r.get("enough") is not False or r["safety"] != "safe"):
-            yield f"{r['id']} is free, and not safe or not estimated to be too little"
+            yield f"{r['id']} is free, but not safe, or not estimated as insufficient"
     if [r["id"] for r in remedies[: len(cures)]] != [r["id"] for r in cures]:
-        yield "what is free does not stand behind the others"
+        yield "a free remedy does not come after the others"
 
 
 def estimates(facts, remedies):
@@ -45,9 +45,9 @@ def estimates(facts, remedies):
         if enough is None:
             continue
         if saves is not None and excess and enough != (saves >= excess):
-            yield f"{r['id']}: enough is {enough}, and it saves {saves} of {excess}"
+            yield f"{r['id']}: enough is {enough}, but it saves {saves} of {excess}"
         if left is not None and limit and enough != (left <= limit) and abs(left - limit) > ROUNDED:
-            yield f"{r['id']}: enough is {enough}, and it leaves {left} of {limit}"
+            yield f"{r['id']}: enough is {enough}, but it leaves {left} of {limit}"
 
 
 def room(found, by_id):
@@ -55,13 +55,13 @@ def room(found, by_id):
     micro = by_id.get("micro_batch")
     if micro and micro.get("basis") == "program" and steps > 1:
         if micro.get("parts") != steps or micro.get("enough") is not True:
-            yield f"{steps} micro-batches fit, and micro_batch is of {micro.get('parts')}, enough {micro.get('enough')}"
+            yield f"{steps} micro-batches fit, but micro_batch has {micro.get('parts')}, enough {micro.get('enough')}"
     if micro and micro.get("basis") == "program" and not steps and micro.get("enough"):
-        yield "micro_batch is enough, and no number of micro-batches fits"
+        yield "micro_batch is enough, but no number of micro-batches fits"
     for r in by_id.values():
         for n in re.findall(r"`n = (\d+)`", " ".join(r.get("how", []))):
             if int(n) != r.get("parts"):
-                yield f"{r['id']}: a step says n = {n}, the figures are for {r.get('parts')}"
+                yield f"{r['id']}: a step uses n = {n}, but the figures are for {r.get('parts')}"
     fits = [("largest_batch", "batch", "reduce_batch"), ("largest_sequence", "sequence", "shorten_sequence")]
     nothing = not any(r.get("enough") for r in by_id.values())
     for largest, whole, remedy in fits:
@@ -69,9 +69,9 @@ def room(found, by_id):
         if not r or r.get("basis") != "program":
             continue
         if found.get(largest) and nothing:
-            yield f"{largest} {found[largest]} fits, and no remedy is enough"
+            yield f"{largest} {found[largest]} fits, but no remedy is enough"
         if r.get("enough") and r.get("parts") and found.get(whole) and found.get(largest, 0) * r["parts"] < 0.95 * found[whole]:
-            yield f"{remedy} is enough with 1/{r['parts']}, and {largest} is {found.get(largest)} of {found[whole]}"
+            yield f"{remedy} is enough with 1/{r['parts']}, but {largest} is {found.get(largest)} of {found[whole]}"
 
 
 def sums(budget, remedies, by_id):
@@ -80,15 +80,15 @@ def sums(budget, remedies, by_id):
         if other not in by_id:
             yield f"{one} is enough with {other}, which is not offered"
         elif one not in by_id[other].get("enough_with", []):
-            yield f"{one} is enough with {other}, and not the other way round"
+            yield f"{one} is enough with {other}, but not vice versa"
     if not budget:
         return
     alone = any(r.get("enough") for r in remedies)
     added = sum(step["saves_bytes"] for step in budget["steps"]) + len(budget["steps"]) >= budget["excess_bytes"]
     if budget["covered"] != added:
-        yield f"covered is {budget['covered']}, and the steps do {'' if added else 'not '}add up to the excess"
+        yield f"covered is {budget['covered']}, but the steps do {'' if added else 'not '}add up to the excess"
     if not budget["covered"] and (alone or pairs):
-        yield "a remedy is enough, alone or with another, and the budget is not covered"
+        yield "a remedy is enough, alone or with another, but the budget is not covered"
 
 
 def contradictions(diagnosis):
@@ -100,7 +100,7 @@ def contradictions(diagnosis):
     yield from sums(diagnosis.get("budget"), remedies, by_id)
     topology = by_id.get("larger_topology", {})
     if topology.get("enough") and "alone change nothing" in " ".join(topology["how"]):
-        yield "larger_topology is enough, and its steps say that more chips change nothing"
+        yield "larger_topology is enough, but its steps state that more chips change nothing"
 
 
 def main():

@@ -1,7 +1,7 @@
-// Valijson is slow to compile: it stays in this file.
-#define VALIJSON_USE_EXCEPTIONS 1  // else it ends the program where a schema is wrong
+// Only this file includes valijson, which is slow to compile.
+#define VALIJSON_USE_EXCEPTIONS 1  // else it ends the program if a schema is wrong
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 is wrong about std::regex, which valijson uses, when it builds with sanitizers.
+// A false positive of GCC 12 in std::regex, which valijson uses, when building with sanitizers.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include "json_schema.h"

@@ -1,5 +1,4 @@
-// JSON against a schema of any form (draft 7), by valijson. Rule files have a checker of their own
-// (rules/schema_check.h).
+// Validates JSON against a schema (draft 7) with valijson. Rule files have their own checker (rules/schema_check.h).
 #pragma once
 
 #include <memory>
@@ -12,7 +11,7 @@ class JsonSchema {
   explicit JsonSchema(const nlohmann::json& schema);
   ~JsonSchema();
 
-  // What is wrong with `value`, with its place; empty where it is valid.
+  // The errors in `value`, with their places; empty if it is valid.
   std::vector<std::string> Faults(const nlohmann::json& value) const;
 
  private:
@@ -20,5 +19,5 @@ class JsonSchema {
   std::unique_ptr<State> state_;
 };
 
-// That of SARIF 2.1.0, as it is published.
+// The published schema of SARIF 2.1.0.
 const JsonSchema& SarifSchema();

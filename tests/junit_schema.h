@@ -1,4 +1,4 @@
-// JUnit XML against the schema of Jenkins's xUnit plugin, by xmllint (libxml2-utils).
+// Validates JUnit XML against the schema of Jenkins's xUnit plugin with xmllint (libxml2-utils).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ inline bool HasXmllint() {
   return has;
 }
 
-// What is wrong with `xml`; empty where it is valid. Needs xmllint.
+// The errors in `xml`; empty if it is valid. Needs xmllint.
 inline std::string JunitFault(const std::string& xml) {
   const ScratchFolder scratch;
   const ProcessResult checked =

@@ -1,4 +1,4 @@
-// Lines as the normalizer gives them, and rule data that says little, for what reads them.
+// Normalized lines and a small rule set, for tests of `read/`.
 #pragma once
 
 #include <deque>
@@ -9,9 +9,8 @@
 #include "read/engine.h"
 #include "text/line.h"
 
-// Lines 1, 2, … of a log that holds just these. A "~" before one says that lines before it were not looked at, a "^"
-// that a logger's prefix stood before it, a "+" that this logger says that nothing failed. A "$" behind the last one
-// says that the log is cut there.
+// Lines 1, 2, … of a log. Prefixes: "~" the lines before were skipped; "^" a logger's prefix was removed; "+" like "^",
+// and the logger's level means that nothing failed. A "$" at the end of the last line: the log is truncated there.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
@@ -32,8 +31,8 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   return lines;
 }
 
-// T1 is a compile that fails, with a report of memory behind it; T2 a run that fails, and may carry a compile's message
-// as its cause; T3 a request, which may be part of T2's head.
+// T1 is a failed compile, followed by a memory report. T2 is a failed run, whose message may contain a compile's as its
+// cause. T3 is a request, whose message may be part of T2's header.
 inline const whyoom::Engine& TestEngine() {
   static const whyoom::RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1",
 "failures": [

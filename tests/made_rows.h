@@ -1,4 +1,4 @@
-// Rows of a report's list of allocations, made by hand.
+// Rows of an allocation list, for tests.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "facts/allocation.h"
 #include "facts/array_shape.h"
 
-// A row of this shape, which need not be one array; its op name and its label as the report prints them.
+// A row with this shape (not necessarily one array), op name and label, as a report prints them.
 inline whyoom::Allocation MakeRow(const std::string& shape, std::optional<std::int64_t> size = std::nullopt,
                                   const std::string& op_name = "", const std::string& label = "") {
   whyoom::Allocation row;

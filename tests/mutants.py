@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Changes single tokens of the program and looks whether the quick tests notice.
+"""Changes single tokens of the program and checks whether the quick tests notice.
 
     tests/mutants.py [--count 200] [--seed 1] [--build build/mutants] [--in src/read,src/diagnose,src/program,src/text] [--json FILE] [--only FILE:LINE]
 
-Each change is one token: a comparison, a sign, `and` for `or`, a number by one, a truth, a `not` gone. What does not compile is drawn anew. The
-tests that count are those of `ctest -L quick`. Survivors are listed with their lines: each is a test that is missing, a token that is not needed, or
-a change that makes no difference: tests/same_anyway.json has those, with the reason, and they are not counted. Status 1 where less than --at-least
-per cent of the others are noticed.
+Each mutant changes one token: a comparison, a sign, `and` to `or`, a number by one, a truth value, or drops a `not`.
+Mutants that do not compile are replaced by others. The tests are those of `ctest -L quick`. Survivors are listed with
+their lines: each is a missing test, an unnecessary token, or an equivalent mutant. Equivalent mutants are listed in
+tests/same_anyway.json with the reason, and not counted. Exit status 1: less than --at-least per cent are noticed.
 
-It builds a copy of the tree below the build folder, once; then each change costs one file compiled, the tests linked with it, and tests until the
-first fails: those of its own room, then those from bytes to conclusions (WHOLE), then others that can know of it. What survives is dear, since all
-are asked. What the build makes of the rules (`cmake/rule_digest.cc`) stays what the unchanged program made. A run that is stopped goes on with the
-same --json; --again FILE asks the survivors of such a file once more, after tests were written for them.
+Builds a copy of the tree in the build folder once. Each mutant then needs one file compiled, the tests linked, and
+tests run until the first fails: those of its own layer, then end-to-end tests (WHOLE), then those of other layers that
+can depend on it. Survivors are expensive, because they run all tests. The rule digest (`cmake/rule_digest.cc`) stays
+that of the unchanged program. A stopped run continues with the same --json; --again FILE runs the survivors in such a
+file once more, after tests were added.
 """
 import argparse
 import concurrent.futures
@@ -35,18 +36,18 @@ SWAPS = {" < ": [" <= ", " >= "], " <= ": [" < ", " > "], " > ": [" >= ", " <= "
          "++": ["--"], "--": ["++"], "true": ["false"], "false": ["true"], "std::min": ["std::max"], "std::max": ["std::min"],
          "continue;": ["break;"], "break;": ["continue;"], "begin()": ["end()"], "front()": ["back()"], "back()": ["front()"]}
 TOKEN = re.compile("|".join([r"(?<![\w.])\d+(?![\w.'])", r"(?<=[(\s])!(?=[\w(*])"] + [re.escape(one) for one in sorted(SWAPS, key=len, reverse=True)]))
-# Neither comments, texts nor what includes and declares.
+# Excludes comments, strings, directives and static assertions.
 HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#[^\n]*|static_assert\([^\n]*', re.S | re.M)
 ROOMS = "input text rules facts read program diagnose compare report layering".split()
 COMMON = "algorithm array charconv functional map memory mutex numeric optional set string string_view tuple unordered_map utility variant vector"
-WHOLE = "whole"  # tests from bytes to conclusions, which notice most of what a room's own do not
-# A room's tests know nothing of the rooms further left (src/README.md).
+WHOLE = "whole"  # tag of end-to-end tests, which notice most of what a layer's own tests miss
+# The tests of a layer cannot depend on layers further left (src/README.md).
 FURTHER_LEFT = {"text": ROOMS[2:], "read": ["diagnose", "compare", "report"], "program": ["diagnose", "compare", "report"], "diagnose": ["report"]}
 WORD = re.compile(r"\b(?:true|false)\b")
 
 
 def places(path):
-    """Each token that can be changed: (begin, end, what may stand there)."""
+    """Returns the tokens that can be changed: (begin, end, replacements)."""
     text = path.read_text()
     hidden = bytearray(len(text))
     for match in HIDDEN.finditer(text):
@@ -68,7 +69,7 @@ def places(path):
 
 
 class Change:
-    """One token of a file, and what stands there instead."""
+    """One token of a file and its replacement."""
 
     def __init__(self, file, begin, end, instead):
         self.file, self.begin, self.end, self.instead = file, begin, end, instead
@@ -81,7 +82,7 @@ class Change:
         self.column = begin - start - (len(line) - len(line.lstrip()))
 
     def key(self):
-        """Tells it from others without a line number, which is another one soon."""
+        """Identifies the change without its line number, which changes often."""
         return {"file": str(self.file), "line": self.line, "column": self.column, "is": self.instead.strip()}
 
     def write(self, tree, path):
@@ -97,7 +98,7 @@ def key_of(listed):
 
 
 def equivalents():
-    """The changes that make no difference, as Change.key has them."""
+    """Returns the equivalent mutants, in the form of Change.key."""
     listed = json.loads(SAME_ANYWAY.read_text())
     for one in listed:
         if one["line"] not in [line.strip() for line in (ROOT / one["file"]).read_text().splitlines()]:
@@ -106,7 +107,7 @@ def equivalents():
 
 
 class Lab:
-    """A copy of the tree, built; whose objects are linked with that of one changed file into tests of their own."""
+    """A built copy of the tree, whose objects are linked with one changed file into test programs."""
 
     def __init__(self, build, workers, rooms, changed):
         self.tree, self.out, self.rooms = build / "tree", build / "out", rooms
@@ -123,7 +124,7 @@ class Lab:
                         for one in listed if pathlib.Path(one["file"]).is_relative_to(self.tree)}
         told = subprocess.run(["ninja", "-C", self.out, "-t", "commands", "-s", "tests/whyoom_tests"], check=True, capture_output=True, text=True)
         self.link = shlex.split(told.stdout.strip().removeprefix(": && ").removesuffix(" && :"))
-        # What most sources include is read once: a fourth of the time of compiling one.
+        # A precompiled header of common includes saves a quarter of the compile time.
         self.header = build / "common.h"
         self.header.write_text("".join(f"#include <{name}>\n" for name in COMMON.split()))
         some = next(command for file, command in self.compile.items() if file.parts[0] == "src")
@@ -136,7 +137,7 @@ class Lab:
         tests, known = self.out / "tests" / "whyoom_tests", build / "seconds.json"
         self.seconds = dict.fromkeys([WHOLE, *sorted(self.built)], 600)
         if known.exists() and known.stat().st_mtime > tests.stat().st_mtime and json.loads(known.read_text()).keys() >= self.seconds.keys():
-            self.seconds = json.loads(known.read_text())  # these tests passed already
+            self.seconds = json.loads(known.read_text())  # these tests have already passed
             return
         for room in self.seconds:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -149,7 +150,7 @@ class Lab:
 
     def sync(self):
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True)
-        # Tests that do not count are not compiled.
+        # Does not compile tests that are not used.
         left_out = ("tests/cli/", "tests/golden/", "tests/unit/cli/", *(f"tests/unit/{room}/" for room in ROOMS if room not in self.built))
         wanted = {file for file in listed.stdout.decode().split("\0") if file and (ROOT / file).is_file() and not (file.startswith(left_out) and file.endswith("_test.cc"))}
         for path in [path for path in self.tree.rglob("*") if path.is_file() and str(path.relative_to(self.tree)) not in wanted]:
@@ -162,7 +163,7 @@ class Lab:
             shutil.copy2(ROOT / file, there)
 
     def passes(self, tests, room, folder):
-        """What takes more than three times the processor's time that it should, or sleeps for long, hangs."""
+        """Runs the tests of a layer; using three times the usual CPU time, or sleeping for long, counts as a failure."""
         spent = int(3 * self.seconds[room] + 2)
         try:
             return run(["prlimit", f"--cpu={spent}", "--as=8000000000", tests, "--abort", f"[{room}]~[slow]"], timeout=20 * spent, cwd=folder,
@@ -171,7 +172,7 @@ class Lab:
             return False
 
     def try_out(self, change):
-        """The room whose tests notice, empty where none does; None where it does not compile."""
+        """Returns the layer whose tests notice the change, "" if none does, or None if it does not compile."""
         desk = self.desks.get()
         try:
             source, made, tests = desk / "changed.cc", desk / "changed.o", desk / "whyoom_tests"
@@ -182,7 +183,7 @@ class Lab:
             there = {known: str(made), str(self.tree / change.file): str(source)}
             if run([there.get(part, part) for part in [*command, "-w", "-include", str(self.header)]], cwd=self.out).returncode != 0:
                 return None
-            # Of an archive nothing is taken that is there already.
+            # The linker takes nothing from an archive that is already defined.
             replaced = [str(made) if part == known else part for part in self.link] if known in self.link else \
                 list(itertools.chain.from_iterable([str(made), part] if part == "libwhyoom.a" else [part] for part in self.link))
             replaced[replaced.index("-o") + 1] = str(tests)
@@ -199,7 +200,7 @@ def run(command, **more):
 
 
 def in_order(lab, changes, workers):
-    """Each change with what came of it, in order, some at a time."""
+    """Yields each change with its result, in order; runs several at a time."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         waiting = []
         for change in changes:
@@ -217,12 +218,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--in", dest="folders", default="src/read,src/diagnose,src/program,src/text")
-    parser.add_argument("--rooms", default=",".join(ROOMS), help="whose tests are asked beside those of the changed room; fewer are built sooner, and notice less")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="layers whose tests run besides those of the changed layer; fewer build faster and notice less")
     parser.add_argument("--at-least", type=float, default=95)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--json", type=pathlib.Path, help="what came of each change; goes on where it is there already")
-    parser.add_argument("--again", type=pathlib.Path, help="such a file: only what survived, with the same --seed")
-    parser.add_argument("--only", help="FILE:LINE, all of its tokens")
+    parser.add_argument("--json", type=pathlib.Path, help="results of each change; an existing file is continued")
+    parser.add_argument("--again", type=pathlib.Path, help="a --json file: run only its survivors, with the same --seed")
+    parser.add_argument("--only", help="FILE:LINE: all tokens of this line")
     options = parser.parse_args()
     every = []
     for folder in options.folders.split(","):

@@ -19,7 +19,7 @@ std::string Joined(const Json& text) {
   return all;
 }
 
-// "[place] {hole} {hole}"; two braces are one that is written out.
+// "[place] {hole} {hole}". Doubled braces are literal ones and dropped.
 std::string Neutral(const std::string& place, const Json& text) {
   static const std::regex hole(R"(\{[^{}]*\})");
   static const std::regex written_out(R"(\{\{|\}\})");
@@ -36,7 +36,7 @@ void Replace(const std::string& place, const std::vector<std::string>& keys, Jso
   }
 }
 
-// A list of sentences, each with its `key`; one without says nothing, which is meant.
+// Replaces the text at `key` in each sentence of a list. Sentences without a text are left alone.
 void ReplaceEach(const std::string& place, const std::string& list, const std::string& key, Json* entry) {
   if (!entry->contains(list)) return;
   int number = 0;

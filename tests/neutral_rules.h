@@ -1,19 +1,17 @@
-// The rule data without its words, so that a golden of what whyoom decides does not change with how advice is put.
+// The rules without their texts, so that golden tests of decisions do not depend on wording.
 #pragma once
 
 #include <string>
 
-// A rule file to be given as --rules: each failure and remedy of rules/ with every sentence for people
-// replaced by its place ("[bf16 evidence 2]") and the holes that it fills from the log. Conditions, patterns, estimates
-// and examples are as they are.
+// Path of a rule file for --rules: all failures and remedies of rules/ with each text replaced by its place ("[bf16
+// evidence 2]") and its placeholders. Conditions, patterns, estimates and examples are unchanged.
 const std::string& NeutralRulesFile();
 
-// What it holds.
+// The content of that file.
 const std::string& NeutralRules();
 
-// The JSON of a report without the fingerprint of the rule data, which changes with each edit of a rule and says
-// nothing about a case.
+// The JSON of a report without the fingerprint of the rules, which changes with each edit of a rule.
 std::string WithoutFingerprint(const std::string& text);
 
-// The text without the folder of that file, which has another name each time.
+// The text without the folder of the rule file, whose name varies.
 std::string WithoutFolder(const std::string& text);

@@ -42,7 +42,7 @@ struct Pipe {
   _exit(127);
 }
 
-// A program that was started; the other ends of its streams are open.
+// A started program with the other ends of its streams.
 struct Child {
   Pipe in, out, err;
   pid_t pid = -1;
@@ -71,7 +71,7 @@ struct Child {
   }
 };
 
-// Until nothing is left in the pipe, or nobody reads it any more.
+// Waits until the pipe is empty or has no reader.
 void WaitUntilRead(int write_end) {
   int left = 0;
   while (ioctl(write_end, FIONREAD, &left) == 0 && left > 0) {
@@ -81,7 +81,7 @@ void WaitUntilRead(int write_end) {
   }
 }
 
-// Feeds and reads at once, so that neither side waits for the other.
+// Writes and reads at the same time, so that neither side blocks the other.
 void Exchange(int to_child, const std::string& input, int out, int err, ProcessResult* result) {
   std::size_t sent = 0;
   fcntl(to_child, F_SETFL, O_NONBLOCK);
@@ -96,7 +96,7 @@ void Exchange(int to_child, const std::string& input, int out, int err, ProcessR
     if (to_child >= 0 && fds[0].revents != 0) {
       const ssize_t n = write(to_child, input.data() + sent, input.size() - sent);
       if (n > 0) sent += static_cast<std::size_t>(n);
-      if (n < 0) sent = input.size();  // the program reads no more
+      if (n < 0) sent = input.size();  // the program stopped reading
     }
     for (const auto& [fd, text, at] : {std::tuple(&out, &result->out, 1), std::tuple(&err, &result->err, 2)}) {
       if (*fd < 0 || fds[static_cast<std::size_t>(at)].revents == 0) continue;

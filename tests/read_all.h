@@ -1,11 +1,11 @@
-// All that a source gives.
+// Reads a source to its end.
 #pragma once
 
 #include <string>
 
 #include "input/byte_source.h"
 
-// Asks for at most `capacity` bytes at a time.
+// Reads at most `capacity` bytes at a time.
 inline std::string ReadAll(whyoom::ByteSource& source, std::size_t capacity = 4096) {
   std::string all;
   std::string buffer(capacity, '\0');

@@ -1,4 +1,4 @@
-// Texts recorded in files of the repository. WHYOOM_BLESS=1 writes the files again.
+// Compares texts with recorded files of the repository. WHYOOM_BLESS=1 writes the files.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,10 +30,10 @@ inline std::string FirstDifferences(const std::string& recorded, const std::stri
                                has_after ? "\"" + after + "\"" : "no more lines");
     ++shown;
   }
-  return shown == 0 ? "they differ in the last line break only\n" : differences;
+  return shown == 0 ? "only the last line break differs\n" : differences;
 }
 
-// Checks that the file contains the text. A failure names the lines that differ and the command that records them.
+// Checks that the file contains `text`. A failure prints the lines that differ and the command that records them.
 inline void CheckRecorded(const std::string& path, const std::string& text) {
   if (std::getenv("WHYOOM_BLESS") != nullptr) std::ofstream(path, std::ios::binary) << text;
   const std::string differences = FirstDifferences(ReadText(path), text);

@@ -1,6 +1,6 @@
-// What GitHub's runner does with the output of a step: which lines it obeys as commands. A command is "::name
-// properties::data" at the begin of a line, blanks aside, or "##[name properties]data" anywhere in one; between
-// "::stop-commands::token" and a command of that token's name all is text.
+// A model of GitHub's runner: which lines of a step's output it executes as commands. A command is "::name
+// properties::data" at the beginning of a line, after blanks, or "##[name properties]data" anywhere in a line. Between
+// "::stop-commands::token" and a command named like the token, everything is text.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct RunnerCommand {
 
 class RunnerModel {
  public:
-  // Obeys `output`; gives the commands in order, those that stop and resume left out.
+  // Returns the commands in `output` in order, except those that stop and resume commands.
   std::vector<RunnerCommand> Read(const std::string& output) {
     std::vector<RunnerCommand> obeyed;
     for (std::size_t begin = 0; begin < output.size();) {
@@ -32,7 +32,7 @@ class RunnerModel {
   bool stopped() const { return !token_.empty(); }
 
  private:
-  // How long the white space at `begin` is, as .NET's TrimStart knows it; 0: none.
+  // Length of the white space at `begin`, as .NET's TrimStart defines it; 0: none.
   static std::size_t BlankAt(const std::string& line, std::size_t begin) {
     for (const char* blank : {" ",      "\t",     "\r",     "\f",     "\v",     "\u0085", "\u00A0", "\u1680",
                               "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
@@ -99,5 +99,5 @@ class RunnerModel {
     }
   }
 
-  std::string token_;  // of a stop that is on
+  std::string token_;  // set while commands are stopped
 };

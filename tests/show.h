@@ -1,4 +1,4 @@
-// Values and facts as text, so that a test can name all of them in one line.
+// Values and facts as text, so that a test can list them in one line.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@ inline std::string Show(const whyoom::Value& value) {
   return text == nullptr ? "unknown" : "'" + *text + "'";
 }
 
-// "limit_bytes=5 used_bytes=7": in order of name.
+// "limit_bytes=5 used_bytes=7", sorted by name.
 inline std::string Show(const whyoom::Evidence& facts) {
   std::string shown;
   for (const auto& [name, fact] : facts.all()) shown += (shown.empty() ? "" : " ") + name + "=" + Show(fact.value);
   return shown;
 }
 
-// "limit_bytes=5@3": with the line that each stands on.
+// "limit_bytes=5@3", with the line of each fact.
 inline std::string ShowWithLines(const whyoom::Evidence& facts) {
   std::string shown;
   for (const auto& [name, fact] : facts.all())

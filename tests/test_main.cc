@@ -1,4 +1,4 @@
-// The tests' own executable is what is started where they read archives.
+// whyoom starts the test executable itself to read archives.
 #include "input/archive/worker.h"
 
 #if __has_include(<catch2/catch_session.hpp>)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Attacks whyoom with inputs made for it, measures what they cost, and writes the table of docs/threat-model.md.
+"""Attacks whyoom with malicious inputs, measures their cost, and writes the table of docs/threat-model.md.
 
     tests/trust.py PROGRAM [--write docs/threat-model.md] [--attacks FOLDER] [--fuzzed build/fuzz/summary] [--quick]
 
-Each input is read beside a log with a failure, which must be reported whatever the other holds. --attacks adds the files of a folder. Then the other
-scripts that bring harm are run, unless --quick, and what they tried is added up; --fuzzed adds what .ci/fuzz has done. Status 1: a promise is broken.
+Each input is read together with a log with a failure, which must be reported in any case. --attacks adds the files of
+a folder. Then, unless --quick, runs the other attack scripts and adds up their tries. --fuzzed adds the results of
+.ci/fuzz. Exit status 1: a promise is broken.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 SECONDS = 60
-MEBIBYTES = 256  # of the largest process: what it is, a decoder's 128, and the usual
+MEBIBYTES = 256  # of the largest process: the program, a decoder's 128, and its usual memory
 
 
 def cpio(name_bytes, links=1, inode=1, said=None):
@@ -80,7 +81,7 @@ def nested_zip(depth):
 
 
 def attacks(scratch):
-    """Pairs of what it is and its path."""
+    """Yields a description of each input and its path."""
     mebibyte = 1 << 20
     made = {
         "a cpio whose one name is of 1 GiB": gzip.compress(cpio(0, said=(1 << 30))[:-1] + b"n" * (512 * mebibyte), 1),
@@ -102,10 +103,10 @@ def attacks(scratch):
 
 
 def measure(command):
-    """Status, standard output, seconds, MiB of the largest process."""
+    """Returns the status, whether E1000 was reported, seconds, and MiB of the largest process."""
     read_end, write_end = os.pipe()
     pid = os.fork()
-    if pid == 0:  # so that what it and its children took is known apart from other runs
+    if pid == 0:  # a separate process, so that its resource usage is separate from other runs
         os.close(read_end)
         start = time.monotonic()
         try:
@@ -133,22 +134,22 @@ def good_log(scratch):
     return path
 
 
-# What stands in the table for a script's results, by the begin of their names.
+# The table's text for the results of a script, by the beginning of their names.
 HARM = {
-    "damage": ("logs cut at any byte, flipped, shuffled, with lines lost and doubled", "`tests/damage.py`"),
-    "hostile": ("outputs with hostile texts in any field, read by a terminal emulator, a Markdown renderer, parsers and schemas", "`tests/hostile/run.py`"),
-    "kills": ("batches killed at any moment and gone on with, to the very bytes", "`tests/faults/kills.py`"),
-    "signals": ("runs ended by a signal, or by a reader that went away", "`tests/faults/times.py`"),
+    "damage": ("logs truncated at any byte, with flipped bits, and with shuffled, lost and doubled lines", "`tests/damage.py`"),
+    "hostile": ("outputs with hostile texts in any field, checked with a terminal emulator, a Markdown renderer, parsers and schemas", "`tests/hostile/run.py`"),
+    "kills": ("batches killed at any moment and resumed, with byte-identical reports", "`tests/faults/kills.py`"),
+    "signals": ("runs ended by a signal, or by a reader that closed the pipe", "`tests/faults/times.py`"),
     "max_time": ("runs ended by `--max-time`", "`tests/faults/times.py`"),
-    "disk": ("disks and files without room", "`tests/faults/disks.py`"),
-    "change": ("inputs cut, grown, rotated, gone or failing while they are read", "`tests/faults/changes.py`"),
-    "rights": ("folders, files, descriptors, processes, streams that may not be used", "`tests/faults/rights.py`"),
-    "names": ("names, links, devices and depths that file systems allow", "`tests/faults/names.py`"),
+    "disk": ("full disks and file size limits", "`tests/faults/disks.py`"),
+    "change": ("inputs that are truncated, grow, rotate, vanish or fail while they are read", "`tests/faults/changes.py`"),
+    "rights": ("missing permissions, descriptors, processes and streams", "`tests/faults/rights.py`"),
+    "names": ("unusual names, links, devices and depths of file systems", "`tests/faults/names.py`"),
 }
 
 
 def bring_harm(program, scratch):
-    """Rows of what the other scripts tried, and whether any was broken."""
+    """Runs the other attack scripts; returns the table rows and the number of broken promises."""
     commands = [[HERE / "damage.py", program, HERE.parent / "testdata"], [HERE / "hostile" / "run.py", program], [HERE / "faults" / "run.py", program]]
     results = {}
     for number, command in enumerate(commands):
@@ -168,7 +169,7 @@ def bring_harm(program, scratch):
 def fuzzed(path):
     done = [line.split("\t") for line in path.read_text().splitlines()]
     minutes = sum(int(seconds) for _, seconds, _, _ in done) / 60
-    return (f"| made-up inputs of {len(done)} fuzz targets, {minutes:.0f} minutes, no crash left | `.ci/fuzz` | {sum(int(runs) for _, _, runs, _ in done):,} | 0 | |\n")
+    return (f"| generated inputs for {len(done)} fuzz targets, {minutes:.0f} minutes, no open crash | `.ci/fuzz` | {sum(int(runs) for _, _, runs, _ in done):,} | 0 | |\n")
 
 
 def main():
@@ -179,7 +180,7 @@ def main():
     parser.add_argument("--fuzzed", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    lines = ["| read beside a log with a failure | seconds | MiB, largest process | status |\n", "|---|---|---|---|\n"]
+    lines = ["| input, read together with a log with a failure | seconds | MiB, largest process | status |\n", "|---|---|---|---|\n"]
     broken = 0
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
@@ -190,7 +191,7 @@ def main():
         for what, path in cases:
             status, found, seconds, memory = measure([options.program, str(good), str(path)])
             faults = [fault for fault, holds in (
-                ("not ended", status != "None"), ("status", status in ("1", "3")), ("the other log's report is missing", found),
+                ("still running", status != "None"), ("status", status in ("1", "3")), ("the other log's report is missing", found),
                 ("memory", memory <= MEBIBYTES)) if not holds]
             if faults:
                 broken += 1
@@ -199,7 +200,7 @@ def main():
         if not options.quick:
             rows, more = bring_harm(options.program, scratch)
             broken += more
-            lines += ["\n| harm | brought by | tried | broken | seconds, worst |\n", "|---|---|---|---|---|\n", *rows]
+            lines += ["\n| attack | script | tries | broken | seconds, worst |\n", "|---|---|---|---|---|\n", *rows]
             if options.fuzzed:
                 lines.append(fuzzed(options.fuzzed))
     table = "".join(lines)

@@ -127,11 +127,11 @@ class IPython(unittest.TestCase):
             ("%whyoom 'open", "No closing quotation"),
             ("%%whyoom train.log\n1", "in a line of its own"),
         ):
-            output = self.ipython(line)
-            self.assertIn("UsageError: %", output)
-            self.assertIn(words, output)
-            self.assertNotIn("Traceback", output)
-        self.assertIn("%%whyoom: --framework nope: there is no such", self.ipython("%%whyoom --framework nope\nstep()"))
+            said = self.ipython(line)
+            self.assertIn("UsageError: %", said)
+            self.assertIn(words, said)
+            self.assertNotIn("Traceback", said)
+        self.assertIn("%%whyoom: --framework nope: unknown framework", self.ipython("%%whyoom --framework nope\nstep()"))
 
     def test_it_can_be_unloaded(self):
         self.assertIn("UsageError", self.ipython("%unload_ext whyoom", "%whyoom"))

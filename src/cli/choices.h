@@ -1,4 +1,4 @@
-// Options whose value is one of a few words: what each word stands for, said once for parsing, --help and completions.
+// Options with a fixed set of values: their names and descriptions for parsing, --help and completions.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,16 +36,16 @@ extern const Choices<ProgressMode> kProgress;
 extern const Choices<PathListForm> kListForms;
 extern const Choices<Shell> kShells;
 
-// A word that can stand on the command line, and what it means.
+// A word that the command line accepts, with its description.
 struct Word {
   std::string text;
   std::string about;
 };
 
-// The words that a value can be, of the options that have such.
+// The accepted values of options that have a fixed set.
 using ValueWords = std::map<const CLI::Option*, std::vector<Word>>;
 
-// "text, json or ndjson"; with what each is where `about`.
+// "text, json or ndjson"; with descriptions if `about`.
 template <typename T>
 std::string Listing(const Choices<T>& choices, bool about) {
   std::string list;
@@ -57,7 +57,7 @@ std::string Listing(const Choices<T>& choices, bool about) {
   return list;
 }
 
-// Throws CLI::ValidationError, which names the choices, where `given` is none of them.
+// Throws CLI::ValidationError, which lists the choices, if `given` is none of them.
 template <typename T>
 T ToChoice(const char* option, const char* kind, const Choices<T>& choices, const std::string& given) {
   for (const Choice<T>& choice : choices) {
@@ -66,24 +66,24 @@ T ToChoice(const char* option, const char* kind, const Choices<T>& choices, cons
   std::vector<std::string> names;
   for (const Choice<T>& choice : choices) names.emplace_back(choice.name);
   const std::string meant = DidYouMean(given, names);
-  throw CLI::ValidationError(fmt::format("{} {}: no such {}{}; {}", option, Printable(given), kind,
+  throw CLI::ValidationError(fmt::format("{} {}: unknown {}{} (expected {})", option, Printable(given), kind,
                                          meant.empty() ? "" : ", " + meant, Listing(choices, false)));
 }
 
 template <typename T>
-std::vector<Word> ToWords(const Choices<T>& choices) {
+std::vector<Word> ChoiceWords(const Choices<T>& choices) {
   std::vector<Word> words;
   for (const Choice<T>& choice : choices) words.push_back({choice.name, choice.about});
   return words;
 }
 
-// An option with one of a few words as its value; `kind` is what an error calls them.
+// Adds an option that accepts one of `choices`; `kind` names them in errors.
 template <typename T>
 CLI::Option* AddChoice(CLI::App& app, const char* option, const char* kind, const char* type_name,
                        const Choices<T>& choices, T* value, ValueWords* words) {
   const auto take = [=](const std::string& given) { *value = ToChoice(option, kind, choices, given); };
   CLI::Option* added = app.add_option_function<std::string>(option, take, Listing(choices, true));
-  (*words)[added] = ToWords(choices);
+  (*words)[added] = ChoiceWords(choices);
   return added->type_name(type_name);
 }
 

@@ -1,5 +1,4 @@
-// The commands of the program and what each takes: the one definition that parsing, --help, the manual page and
-// completions are made from. Nothing is parsed here.
+// Defines the commands and their options, once for parsing, --help, the manual page and completions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,32 +13,32 @@ namespace whyoom {
 
 // The arguments of one command.
 struct CommandArguments {
-  std::unique_ptr<CLI::App> app;  // writes to the Options it was built for
-  ValueWords words;               // of options of `app` and of its subcommands
-  std::string trailer;            // what follows that CLI11 does not see, as it is shown: "-- CMD ..."; may be empty
+  std::unique_ptr<CLI::App> app;  // writes to the Options passed to `build`
+  ValueWords words;               // values of the options of `app` and its subcommands
+  std::string trailer;            // usage text for arguments that CLI11 does not parse ("-- CMD ..."); may be empty
 };
 
 struct CommandDefinition {
-  const char* name;  // the first argument; empty: none, that is to diagnose
+  const char* name;  // first argument; empty for the default command (diagnose)
   CommandArguments (*build)(Options* options);
 };
 
-// In the order in which a reader should meet them; the one without a name is first.
+// In display order; the default command is first.
 const std::vector<CommandDefinition>& Commands();
 
-// The command that a command line begins with; the one without a name where `first_word` names none. A file of the name
-// of a command is given as ./explain; so a path can never hide a command, nor the other way round.
+// Returns the command called `first_word`, or the default command. A file that has the name of a command must be
+// written ./explain.
 const CommandDefinition& FindCommand(const std::string& first_word);
 
-// Of the arguments of `run`: where the job's command begins, which is after "--", or with the first word that is no
-// option of ours; its own options are left to it. The "--" counts as part of it.
+// Returns the index in the arguments of `run` at which the job's command begins: the "--", or the first word that is
+// neither an option nor an option's value.
 std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments);
 
-// Whether `next`, the word behind an option of `run`, is its value. Where the option needs none only a number is, so
-// that no command is taken for one.
+// Returns whether `next`, the word after an option of `run`, is the option's value. If the value is optional, only a
+// number counts, so that a command is never mistaken for a value.
 bool TakesNextWord(const CLI::Option& option, const std::string& next);
 
-// What groups of options --help shows.
+// Headings of the option groups in --help.
 constexpr const char* kInputs = "Inputs";
 constexpr const char* kOutput = "Output";
 constexpr const char* kSelection = "Which failures count";
@@ -48,16 +47,16 @@ constexpr const char* kBatches = "Batches";
 void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words);
 void AddForCi(CLI::App& app, Options* options);
 void AddOutput(CLI::App& app, Options* options);
-void AddCommon(CLI::App& app, Options* options, ValueWords* words);  // --output among them
+void AddCommon(CLI::App& app, Options* options, ValueWords* words);
 void AddExitStatus(CLI::App& app, Options* options);
 void AddDetail(CLI::App& app, Options* options);     // --brief, --all
-void AddVerbose(CLI::App& app, Options* options);    // the opposite of --quiet, which AddCommon has
+void AddVerbose(CLI::App& app, Options* options);    // AddCommon adds --quiet
 void AddSelection(CLI::App& app, Options* options);  // --select, --ignore, --baseline, --write-baseline
-void AddFailOn(CLI::App& app, Options* options);     // of commands whose exit status tells what was found
-void AddFramework(CLI::App& app, Options* options);  // of reports
+void AddFailOn(CLI::App& app, Options* options);     // for commands whose exit status depends on what was found
+void AddFramework(CLI::App& app, Options* options);
 void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
 void AddTimeRange(CLI::App& app, Options* options);
 void AddBatches(CLI::App& app, Options* options, ValueWords* words);
-void AddLimits(CLI::App& app, Limits* limits);  // of each path, with all that is packed in it
+void AddLimits(CLI::App& app, Limits* limits);  // per path, including everything packed in it
 
 }  // namespace whyoom

@@ -25,12 +25,12 @@ std::vector<std::string> Names(const CLI::Option& option) {
   return names;
 }
 
-// The words of one command up to the one to complete, read as far as is needed to tell what that one is.
+// The state of the command line before the word to complete.
 struct Position {
   const CLI::Option* value_of = nullptr;  // the option whose value comes next
   std::set<const CLI::Option*> given;
   std::size_t positionals = 0;
-  bool options_ended = false;  // by "--"
+  bool options_ended = false;  // "--" was seen
 };
 
 Position FindPosition(const CLI::App& app, const std::vector<std::string>& words) {
@@ -52,7 +52,7 @@ Position FindPosition(const CLI::App& app, const std::vector<std::string>& words
   return at;
 }
 
-// Completes one word; what is offered stands behind `prefix`, a part of that word.
+// Collects the completions of one word.
 class Offers {
  public:
   Offers(const std::string& current, const ValueWords& words, const KnownWords& known)
@@ -119,7 +119,7 @@ class Offers {
   Completion completion_;
 };
 
-// The positional argument that comes after `count` others; nullptr where none does.
+// The positional argument after `count` others, or nullptr.
 const CLI::Option* NextPositional(const CLI::App& app, std::size_t count) {
   for (const CLI::Option* option : app.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
     const std::size_t most = static_cast<std::size_t>(std::max(1, option->get_items_expected_max()));
@@ -145,7 +145,7 @@ void OfferArgument(const CLI::App& app, const std::vector<std::string>& before, 
   }
 }
 
-// Where the job's own command line begins among the words of `run`; nullopt where the last word is still our own.
+// Index of the first word of the job's command among the words of `run`, or nullopt if the last word belongs to whyoom.
 std::optional<std::size_t> JobWord(const CLI::App& app, const std::vector<std::string>& before,
                                    const std::string& current) {
   const std::size_t begin = JobBegin(app, before);
@@ -154,7 +154,7 @@ std::optional<std::size_t> JobWord(const CLI::App& app, const std::vector<std::s
   return before.size();
 }
 
-// Null where `name` is no subcommand.
+// Returns nullptr if there is no subcommand `name`.
 const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands({})) {
     if (sub->get_name() == name) return sub;
@@ -162,7 +162,7 @@ const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-// `before` is what stands between the command's name and the word to complete.
+// `before`: the words between the command's name and the word to complete.
 void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std::string& current, Offers* offers) {
   const bool has_subcommands = !app.get_subcommands({}).empty();
   if (has_subcommands && before.empty()) offers->AddSubcommands(app);

@@ -1,5 +1,5 @@
-// What can stand next on a command line. The shells' scripts know nothing themselves: they ask
-// `whyoom __complete -- WORD ...`, so that what they offer cannot differ from what is understood.
+// Completion of command lines. The shell scripts call `whyoom __complete -- WORD ...`, so they always offer what this
+// version accepts.
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,33 @@
 namespace whyoom {
 
 struct Completion {
-  // What a shell knows itself, and offers beside the words.
+  // Completions that the shell itself adds to the words.
   enum class Fill { kNone, kFiles, kFolders, kJob };
 
-  std::vector<Word> words;  // each is the whole word that would stand in place of the last one
+  std::vector<Word> words;  // each replaces the whole last word
   Fill fill = Fill::kNone;
-  std::string prefix;         // of kFiles and kFolders: the name begins after this part of the last word
-  std::size_t job_begin = 0;  // of kJob: the index of the first word of another program's command line
+  std::string prefix;         // for kFiles and kFolders: part of the last word before the name
+  std::size_t job_begin = 0;  // for kJob: index of the first word of the job's command
 };
 
-// A menu has room for a phrase, where --help has sentences: what stands before the first stop outside of brackets.
+// The first phrase of a description, for menus: the text before the first '.', ';' or ':' outside parentheses.
 std::string Phrase(const std::string& about);
 
-// What the rule data knows; each is only called where its words are asked for.
+// Words from the rules. Each function is called only if its words are needed.
 struct KnownWords {
-  std::function<std::vector<Word>()> topics;  // of `explain`
+  std::function<std::vector<Word>()> topics;  // topics of `explain`
   std::function<std::vector<Word>()> codes;   // with and without a scenario
   std::function<std::vector<Word>()> frameworks;
 };
 
-// `line` is what stands behind the program's name; its last word is the one to complete, and may be empty.
+// Completes the last word of `line`, which may be empty. `line` does not include the program's name.
 Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known);
 
-// For the scripts: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then "WORD<TAB>ABOUT" a line.
+// The format that the shell scripts read: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then one
+// "WORD<TAB>ABOUT" per line.
 std::string ToText(const Completion& completion);
 
-// One of integrations/completions.
+// A script of integrations/completions.
 std::string_view CompletionScript(Shell shell);
 
 }  // namespace whyoom

@@ -43,19 +43,17 @@ namespace {
 
 class Batch {
  public:
-  // Reads one input. Called by several threads at once; beside the one that calls, it may use `threads` for a large
-  // one.
+  // Reads one input. Several threads call it at once. It may use up to `threads` further threads for a large input.
   using Reader = std::function<Readings(const Artifact& input, std::size_t threads)>;
 
-  // Reads with `jobs` threads, at least one; with one, only in Add.
+  // Reads with `jobs` threads. With one job, reads in the caller's thread, in Add.
   Batch(std::size_t jobs, Reader reader);
-  ~Batch();  // what is not read by then is dropped
+  ~Batch();  // drops inputs that are not read yet
 
-  // Reads the input, now or soon; waits where more are waiting than are worth holding. Throws what reading another one
-  // threw.
+  // Reads the input now or later. Blocks while the queue is full. Rethrows an exception of another read.
   void Add(Artifact input);
 
-  // Waits for all. Throws what reading one threw. Call once, at the end.
+  // Waits for all reads. Rethrows an exception of a read. Call once, at the end.
   Readings Finish();
 
  private:
@@ -65,13 +63,14 @@ class Batch {
   const std::size_t jobs_;
   const Reader read_;
   Readings readings_;
-  std::unique_ptr<Queue> queue_;  // null with one job
+  std::unique_ptr<Queue> queue_;  // null if there is one job
 };
 
-// Inputs that wait; each is a path, so that millions of them are not held.
-constexpr std::size_t kMostWaiting = 4096;
-// Inputs taken at once: small files are read in less time than two threads need to hand one over.
-constexpr std::size_t kMostTaken = 32;
+// Size of the queue, so that millions of paths do not fill the memory.
+constexpr std::size_t kMaxQueued = 4096;
+// Maximum number of inputs that a thread takes at once: handing over each small file alone would cost more than reading
+// it.
+constexpr std::size_t kMaxTaken = 32;
 
 struct Batch::Queue {
   std::mutex mutex;
@@ -79,9 +78,9 @@ struct Batch::Queue {
   std::condition_variable not_full;
   std::deque<Artifact> waiting;
   bool closed = false;
-  std::size_t busy = 0;  // threads that read
+  std::size_t busy = 0;  // threads that are reading
   std::exception_ptr error;
-  Readings readings;  // of the threads that are done
+  Readings readings;  // of threads that have finished
   std::vector<std::thread> threads;
 
   void Close(bool drop) {
@@ -113,7 +112,7 @@ void Batch::Add(Artifact input) {
   }
   Queue& queue = *queue_;
   std::unique_lock lock(queue.mutex);
-  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMostWaiting || queue.error; });
+  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMaxQueued || queue.error; });
   if (queue.error) std::rethrow_exception(queue.error);
   queue.waiting.push_back(std::move(input));
   const std::size_t idle = queue.threads.size() - queue.busy;
@@ -131,13 +130,13 @@ void Batch::Work() {
     while (true) {
       queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
       if (queue.waiting.empty() || queue.error) break;
-      // Not more than a fair share, or the last thread would read long after the others.
-      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMostTaken);
+      // At most a fair share, or the last thread would finish long after the others.
+      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
       inputs.assign(std::make_move_iterator(queue.waiting.begin()),
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
       ++queue.busy;
-      // A thread that waits for hits of a large file leaves its place to one that searches the blocks.
+      // A thread that waits for matches in a large file is not busy, so one more can search blocks.
       const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
       const std::size_t searchers = idle == 0 ? 0 : idle + 1;
       lock.unlock();
@@ -166,13 +165,13 @@ std::size_t Jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
-// --quiet is over what nobody asked for.
+// --quiet hides the progress bar unless --progress was given.
 ProgressMode ProgressOf(const Options& options) {
   return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
 }
 
-// All that the readings of an input depend on beside the input and the rule data. An option that changes what is found
-// in an input belongs here, or a journal would give what was found without it.
+// Everything but the input itself that affects its findings. Any new option with such an effect must be added, or the
+// journal would return stale findings.
 std::string Settings(const RuleSource& rules, const Options& options) {
   const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
   const Limits& limits = options.limits;
@@ -182,7 +181,7 @@ std::string Settings(const RuleSource& rules, const Options& options) {
                      time(options.range.until));
 }
 
-// Reads single inputs, several at once, and counts them. Files of dumps go to `dump`, unread.
+// Reads inputs, several at once, and counts them. Passes dump files to `dump` without reading them.
 class InputReader {
  public:
   InputReader(const RunContext& run, ReadControl* control, XlaDump* dump)
@@ -195,12 +194,12 @@ class InputReader {
                              Counted(count, "damaged line", "damaged lines")));
   }
 
-  // Whether the input is to be read.
+  // Counts the input; returns whether it must be read.
   bool Admit(const Artifact& input);
   Readings Read(const Artifact& input, std::size_t threads);
-  // Whether no more inputs will come.
+  // Sets whether all inputs are known.
   void SetListed(bool listed) { counts_.listed = listed; }
-  // Adds what stood in the way. Call once, at the end; `signal`: which ended it early; 0: none.
+  // Adds problems of the batch. `signal`: the signal that interrupted it, or 0. Call once, at the end.
   void Finish(int signal, std::vector<Problem>* problems);
 
   const BatchCounts& counts() const { return counts_; }
@@ -215,20 +214,20 @@ class InputReader {
   const bool wants_sizes_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
-  std::atomic<std::uint64_t> not_read_{0};   // found, but the run was interrupted
-  std::atomic<std::uint64_t> cut_short_{0};  // perhaps; they were being read when it was
+  std::atomic<std::uint64_t> not_read_{0};   // listed, but the run was interrupted before
+  std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
 };
 
-// Counts an input that this shard reads, and says whether it is one; a file of a dump is noted instead.
+// Counts the input if this shard reads it. Registers dump files and returns false for them.
 bool InputReader::Admit(const Artifact& input) {
   run_.outputs.ThrowIfOutput(input.path);
-  // All modules of a folder are judged together, so they are one shard's.
+  // All modules of a folder are diagnosed together, so they belong to the same shard.
   const bool is_of_dump =
       dump_.AddFile(input.path, run_.options.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (is_of_dump) run_.log.PassedOver(input.path, "a part of an XLA dump, which is read as a whole");
+  if (is_of_dump) run_.log.Skipped(input.path, "part of an XLA dump");
   if (is_of_dump) return false;
   if (!run_.options.shard.Owns(input.path)) {
-    run_.log.PassedOver(input.path, "of another shard");
+    run_.log.Skipped(input.path, "belongs to another shard");
     return false;
   }
   if (wants_sizes_) {
@@ -249,13 +248,13 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
   const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
   if (journal_) {
     if (journal_->IsOwn(stamp)) {
-      run_.log.PassedOver(input.path, "the journal of --resume");
+      run_.log.Skipped(input.path, "the journal of --resume");
       ++counts_.files_done;
       return {};
     }
     if (std::optional<Readings> earlier = journal_->Recall(input, stamp)) {
       CountDone(stamp, *earlier, true);
-      run_.log.PassedOver(input.path, "read by an earlier run, and not changed since");
+      run_.log.Skipped(input.path, "already read by an earlier run, and unchanged");
       return *std::move(earlier);
     }
   }
@@ -286,7 +285,7 @@ std::string InputReader::InterruptText(int signal) const {
     parts.push_back(fmt::format("{}{} {} not read", counts_.listed ? "" : "at least ", count,
                                 count == 1 ? "input was" : "inputs were"));
   if (const std::uint64_t count = cut_short_; count > 0)
-    parts.push_back(fmt::format("{}{} perhaps not to the end", count,
+    parts.push_back(fmt::format("{}{} possibly not to the end", count,
                                 not_read_ > 0 ? ""
                                 : count == 1  ? " input was read"
                                               : " inputs were read"));
@@ -302,7 +301,7 @@ void InputReader::Finish(int signal, std::vector<Problem>* problems) {
     problems->push_back({"the rest", "", InterruptText(signal)});
 }
 
-// All inputs that the command line and its list name.
+// Reads all inputs of the command line and its list.
 Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
   Readings readings;
   Inputs inputs(run.options, *control);
@@ -327,26 +326,28 @@ Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadContr
   return readings;
 }
 
-// What --hbm says.
+// The value of --hbm.
 std::optional<double> LimitOf(const RunContext& run) {
   const std::string& hbm = run.options.hbm;
   if (hbm.empty()) return std::nullopt;
   const std::optional<double> limit = ParseLimit(hbm, run.rules.rules());
   if (!limit)
-    throw Error(fmt::format("--hbm: '{}' is neither a size, such as 15.75G, nor a chip, such as v5e", Printable(hbm)));
+    throw Error(fmt::format(
+        "--hbm: invalid value '{}' (expected a size, for example 15.75G, or a chip, for example v5e)", Printable(hbm)));
   return limit;
 }
 
-// Names of a list may lie on other machines, too.
-void SayWhatReads(std::vector<Problem>* problems) {
+// A list may contain remote names: suggest the command that reads them.
+void SuggestReadCommands(std::vector<Problem>* problems) {
   for (Problem& problem : *problems) {
     const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
     if (command && problem.member.empty())
-      problem.what = "whyoom reads no network; this does: " + *command + " | whyoom";
+      problem.what = "whyoom cannot read remote files, try: " + *command + " | whyoom";
   }
 }
 
-// What dumps say by themselves, which is asked if no log tells of a failure. A shard does not know that.
+// If no log contains a failure, treats the dump itself as an input. Not done in a shard, which does not know the other
+// logs.
 void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Readings* readings) {
   const bool any = readings->table && !readings->table->entries().empty();
   if (!any && run.options.shard.count <= 1) dump->TakeAsInputs();
@@ -359,8 +360,8 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
   if (readings->table && !run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
 }
 
-// What engines that write many parts put beside them ("_SUCCESS", ".part-00000.crc").
-bool IsBesideParts(const std::string& path) {
+// Files that engines write beside their output parts ("_SUCCESS", ".part-00000.crc").
+bool IsPartMetadata(const std::string& path) {
   const char first = path[path.rfind('/') + 1];
   return first == '.' || first == '_';
 }
@@ -373,7 +374,8 @@ int RunDiagnose(const RunContext& run) {
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
-  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });  // its owner reports it
+  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });  // the shard that owns it
+                                                                                               // reports it
   int signal = 0;
   Report report;
   {
@@ -381,7 +383,7 @@ int RunDiagnose(const RunContext& run) {
     const Interrupt interrupt(&control.stop);
     Readings readings = ReadInputs(run, interrupt, &control, &dump);
     std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
-    SayWhatReads(&readings.problems);
+    SuggestReadCommands(&readings.problems);
     dump.StopAt(&control, options.limits);
     AddDumps(run, limit, &dump, &readings);
     report = run.MakeReport(std::move(readings), dump);
@@ -399,14 +401,14 @@ int RunMerge(const RunContext& run) {
   const std::vector<std::string>& paths = run.options.paths;
   ReportReader reader(run.rules.rules());
   std::vector<Problem> problems;
-  const auto tell = [&](const Problem& problem) { problems.push_back(problem); };
+  const auto add_problem = [&](const Problem& problem) { problems.push_back(problem); };
   for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
     const std::string& path = artifact->path;
     run.outputs.ThrowIfOutput(path);
-    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsBesideParts(path)) continue;
+    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsPartMetadata(path)) continue;
     ReadMembers(
         *artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits,
-        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, tell);
+        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, add_problem);
   }
   for (const Problem& problem : problems) reader.Tell(problem);
   Report report = run.MakeReport(reader.Take());

@@ -31,25 +31,25 @@
 namespace whyoom {
 namespace {
 
-// One of the two, as given: logs, a dump, or both.
+// One of the two runs, as given: logs, a dump, or both.
 struct Side {
   std::string path;
   XlaDump dump;
   std::vector<Diagnosis> findings;
-  std::vector<CompiledProgram> stated;  // by its logs
-  std::optional<SuccessSign> progress;  // a step that shows that it ran
-  double progress_reached = 0;          // that step, see JobProgress::Sign
-  double reached = 0;                   // the furthest step that its logs name at all
-  std::vector<SuccessSign> compiled;    // programs that its logs name as compiled; in `modules` their names
+  std::vector<CompiledProgram> stated;  // programs that its logs state
+  std::optional<SuccessSign> progress;  // a training step, which shows that it ran
+  double progress_reached = 0;          // number of that step, see JobProgress::Sign
+  double reached = 0;                   // the highest step that its logs mention
+  std::vector<SuccessSign> compiled;    // programs that its logs report as compiled; `modules` are their names
   std::vector<std::string> modules;
-  std::optional<SuccessSign> exit_status;  // recorded as 0
-  bool unknown_error = false;              // an error about memory that no rule knows
-  bool read = false;                       // anything at all
-  std::string report;                      // the last report of whyoom among its files; empty: none
-  bool has_log = false;                    // a file that is none
+  std::optional<SuccessSign> exit_status;  // recorded exit status 0
+  bool unknown_error = false;              // a memory error that matches no rule
+  bool read = false;                       // any file was read
+  std::string report;                      // the last whyoom report among its files; empty: none
+  bool has_log = false;                    // a file that is not a whyoom report
 };
 
-// Gives the bytes of `source`, and keeps what the diff looks for in them.
+// Passes the bytes of `source` through and observes what diff needs.
 class WatchedSource : public ByteSource {
  public:
   WatchedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
@@ -62,7 +62,7 @@ class WatchedSource : public ByteSource {
   }
   std::string_view problem() const override { return source_.problem(); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
-  // The first bytes; of a report of whyoom as many as a record of `whyoom run` may take.
+  // The first bytes; for a whyoom report, as many as a record of `whyoom run` may have.
   const std::string& begin() const { return begin_; }
 
  private:
@@ -71,7 +71,7 @@ class WatchedSource : public ByteSource {
   std::string begin_;
 };
 
-// What an artifact shows beside failures.
+// Adds the signs of success in an artifact.
 void AddSigns(const Artifact& artifact, const std::string& begin, JobProgress progress, Side* side) {
   const std::string path = artifact.member.empty() ? artifact.path : artifact.path + "/" + artifact.member;
   const auto sign = [&](SuccessSign::Kind kind, const JobProgress::Sign& from) {
@@ -102,7 +102,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   side.dump.StopAt(nullptr, limits);
   if (!dump_folder.empty()) {
     AddDumpFolder(dump_folder, outputs, &side.dump, problems);
-    if (side.dump.empty()) problems->push_back({dump_folder, "", "it holds no XLA dump"});
+    if (side.dump.empty()) problems->push_back({dump_folder, "", "no XLA dump found"});
   }
   Readings readings;
   ProgressReader progress(engine.rules());
@@ -112,7 +112,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     AddSigns(artifact, watched.begin(), progress.Finish(), &side);
     return one;
   };
-  ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
+  ReadControl control;  // lets --max-time end a pipe without a writer
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     outputs.ThrowIfOutput(artifact->path);
     side.read = true;
@@ -137,7 +137,7 @@ Run ToRun(const Side& side, std::optional<std::size_t> finding) {
   return run;
 }
 
-// Where no log tells of a failure, the dump says what the compile came to.
+// If the log contains no failure, the dump determines the outcome of the compile.
 void AddDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
   if (run->failed || side.dump.empty()) return;
   Problem problem;
@@ -161,13 +161,14 @@ std::uint64_t Statements(const Side& side) {
   return sum;
 }
 
-// Whether what a log calls `name` ("train_step") is the module ("jit_train_step").
+// Whether the name in a log ("train_step") is the module's ("jit_train_step").
 bool IsModule(const std::string& module, const std::string& name) {
   return !module.empty() && (module == name || module.ends_with("_" + name));
 }
 
-// Sets what shows that the program of `run` compiled or ran, if its log shows it. If the other run failed, `side` must
-// have got further: what a failed run printed, such as the programs of the initialization, is no success.
+// Sets the evidence that the program of `run` compiled or ran, if its log contains any. If the other run failed, `side`
+// must have got further: lines that the failed run printed as well, such as the initialization's programs, are no
+// evidence.
 void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run* run) {
   if (run->failed || run->success || side.unknown_error) return;
   const std::string module = other.facts.Text("module");
@@ -187,11 +188,10 @@ void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run*
   if (side.exit_status) run->success = side.exit_status;
 }
 
-// A report says what was read once, not what the job did.
+// Rejects a whyoom report as input, because it describes a log but not whether the job ran.
 void RefuseReport(const Side& side) {
   if (side.report.empty() || side.has_log || !side.findings.empty() || !side.dump.empty()) return;
-  throw Error(Printable(side.report) +
-              ": this is a report of whyoom, not the job's log (give the log, or the XLA dump)");
+  throw Error(Printable(side.report) + ": is a whyoom report (expected the job's log or an XLA dump)");
 }
 
 }  // namespace
@@ -210,14 +210,14 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
   RefuseReport(before);
   RefuseReport(after);
-  // Nothing was read, so nothing can be said: not even that it does not fail.
+  // If nothing of a run could be read, there is no verdict.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
     for (const Problem& problem : diff.problems) {
       if (problem.path == side->path && !problem.is_unknown_error())
         throw Error("cannot read " + Printable(side->path) + ": " + problem.what);
     }
-    throw Error("cannot read " + Printable(side->path) + ": it holds no file");
+    throw Error("cannot read " + Printable(side->path) + ": contains no files");
   }
   AddSuccess(before, diff.before, after, &diff.after);
   AddSuccess(after, diff.after, before, &diff.before);

@@ -18,17 +18,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFlag = "--xla_dump_to";
 constexpr std::string_view kBlanks = " \t\r\n";
-// A file server's clock need not be ours.
+// The clock of a file server may differ.
 constexpr std::time_t kClockSlack = 5;
-constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA reads no more
+constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA's own limit
 
 std::size_t SkipBlanks(const std::string& text, std::size_t at) {
   const std::size_t next = text.find_first_not_of(kBlanks, at);
   return next == std::string::npos ? text.size() : next;
 }
 
-// The value that begins at `*at`, in quotes or up to a blank, as XLA reads it (xla/parse_flags_from_env.cc).
-std::string TakeValue(const std::string& text, std::size_t* at) {
+// Parses the value at `*at`, quoted or up to a blank, like XLA (xla/parse_flags_from_env.cc).
+std::string ParseValue(const std::string& text, std::size_t* at) {
   std::string value;
   const char quote = *at < text.size() && (text[*at] == '"' || text[*at] == '\'') ? text[*at] : '\0';
   if (quote != '\0') ++*at;
@@ -41,7 +41,7 @@ std::string TakeValue(const std::string& text, std::size_t* at) {
   return value;
 }
 
-// XLA_FLAGS may name a file that holds the flags instead.
+// XLA_FLAGS may name a file that contains the flags.
 bool NamesFile(const std::string& flags) {
   const std::size_t first = SkipBlanks(flags, 0);
   return first < flags.size() && flags[first] != '-';
@@ -51,7 +51,7 @@ std::string MakeTemporary() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   std::string name = (error ? fs::path("/tmp") : fs::absolute(parent, error)) / "whyoom-dump-XXXXXX";
-  // A name with a blank or a quote would be taken apart.
+  // XLA would split a name at blanks or quotes.
   if (name.find_first_of(" \t\r\n\"'") != std::string::npos) name = "/tmp/whyoom-dump-XXXXXX";
   return mkdtemp(name.data()) == nullptr ? "" : name;
 }
@@ -66,11 +66,11 @@ std::optional<std::string> DumpFlag(const std::string& flags) {
     const bool wanted = name == kFlag || name == kFlag.substr(1);
     at = end;
     if (at < flags.size() && flags[at] == '=') {
-      std::string given = TakeValue(flags, &++at);
+      std::string given = ParseValue(flags, &++at);
       if (wanted) value = given;
     } else if (wanted) {
       at = SkipBlanks(flags, at);
-      value = at < flags.size() && flags[at] != '-' ? TakeValue(flags, &at) : "";
+      value = at < flags.size() && flags[at] != '-' ? ParseValue(flags, &at) : "";
     }
   }
   return value;
@@ -83,7 +83,7 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
     dump->AddFile(file->path);
   }
   if (dump->empty() && problems->size() == before)
-    problems->push_back({path, "", std::string("no XLA dump is in it: ") + kWhyNoDump});
+    problems->push_back({path, "", std::string("no XLA dump found: ") + kWhyNoDump});
 }
 
 DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {
@@ -93,7 +93,7 @@ DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr
     path_ = *users;
     return;
   }
-  if (!add || in_file) return;  // flags after a file's name would be part of the name
+  if (!add || in_file) return;  // after a file name, flags would become part of the name
   path_ = MakeTemporary();
   temporary_ = !path_.empty();
   if (temporary_) flags_ = set + (set.empty() ? "" : " ") + std::string(kFlag) + "=" + path_;
@@ -107,10 +107,10 @@ DumpFolder::~DumpFolder() {
 XlaDump DumpFolder::Read(const OutputFiles& outputs) const {
   XlaDump dump;
   struct stat info {};
-  // "-" dumps to standard output, and gs:// is not here.
+  // XLA writes "-" to standard output; gs:// is not a local path.
   if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
-  std::vector<Problem> not_told;
-  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&not_told);) {
+  std::vector<Problem> ignored_problems;
+  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&ignored_problems);) {
     const bool is_new =
         stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack);
     if (is_new && dump.AddFile(artifact->path)) outputs.ThrowIfOutput(artifact->path);

@@ -1,4 +1,4 @@
-// The folder that XLA dumps a job's compiles into, and the flag that makes it do so.
+// The folder for the XLA dump of a job, and the flag that makes XLA write it.
 #pragma once
 
 #include <ctime>
@@ -12,41 +12,40 @@
 
 namespace whyoom {
 
-// Why there may be none though it was asked for.
+// Why a requested dump may be missing.
 inline constexpr const char* kWhyNoDump =
-    "XLA_FLAGS=--xla_dump_to is read once, when the process begins to use XLA, by the process that compiles; a compile "
-    "that was cached writes nothing";
+    "the compiling process reads XLA_FLAGS=--xla_dump_to only once, when it starts to use XLA, and a cached compile "
+    "writes no dump";
 
-// The value of --xla_dump_to in the text of XLA_FLAGS (the last one counts, as for XLA); nothing where it is not there.
+// Returns the value of --xla_dump_to in the text of XLA_FLAGS (the last one, like XLA), or nullopt.
 std::optional<std::string> DumpFlag(const std::string& flags);
 
-// Takes note of all files of dumps below a folder; what stands in the way is a problem. Throws Error where a report is
-// to be written over one of the files there.
+// Registers all dump files below the folder. Throws Error if an output would overwrite one of them.
 void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems);
 
-// The one that the user's XLA_FLAGS ask for, or a temporary one that is removed with the object.
+// The dump folder of the user's XLA_FLAGS, or a temporary one that the destructor removes.
 class DumpFolder {
  public:
-  // `flags` is what XLA_FLAGS holds, null where it is not set. With `add` a temporary folder is made where the user has
-  // none; where none can be made there is no dump.
+  // `flags`: value of XLA_FLAGS, or null if unset. If the user has no dump folder and `add` is set, creates a temporary
+  // one; if that fails, there is no dump.
   DumpFolder(const char* flags, bool add);
   ~DumpFolder();
   DumpFolder(const DumpFolder&) = delete;
   DumpFolder& operator=(const DumpFolder&) = delete;
 
-  // What XLA_FLAGS must be for the job; nothing: as it is.
+  // XLA_FLAGS for the job; nullopt: unchanged.
   const std::optional<std::string>& flags() const { return flags_; }
 
-  // Empty where there is no dump to read.
+  // Empty if there is no dump to read.
   const std::string& path() const { return path_; }
 
-  // Whether the folder is ours.
+  // Whether whyoom created the folder.
   bool temporary() const { return temporary_; }
 
   void Keep() { kept_ = true; }
 
-  // What the job left there; in a folder of the user's only what is no older than the job. Throws Error where a report
-  // is to be written over that.
+  // Returns the dump that the job wrote. In a folder of the user, skips files older than the job. Throws Error if an
+  // output would overwrite a file of the dump.
   XlaDump Read(const OutputFiles& outputs) const;
 
  private:

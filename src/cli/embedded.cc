@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-// Joined by commas; lines after the first stand below the words of the first.
+// Joins the words with commas; continuation lines are indented by the label's width.
 std::string Joined(std::string_view label, const std::vector<std::string>& words) {
   std::string text(label);
   std::size_t column = text.size();

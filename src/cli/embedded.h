@@ -1,4 +1,4 @@
-// What the build put into the program: completion scripts, the skill for coding agents, and what it was built from.
+// Data that the build embeds: completion scripts, the skill for coding agents, and build facts.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace whyoom {
 
 // Written by the build (cmake/BuildFacts.cmake).
 struct BuildFacts {
-  std::string commit;    // of the sources, or why it is not known; "…, changed" where the clone was not clean
-  std::string compiler;  // with the target and how it is linked: "GNU 12.2.0, Linux x86_64, static"
-  std::vector<std::string> libraries;  // "re2 10.0.0", as found when it was built
+  std::string commit;                  // of the sources, or why it is unknown; "…, changed" if the clone had changes
+  std::string compiler;                // with target and linkage: "GNU 12.2.0, Linux x86_64, static"
+  std::vector<std::string> libraries;  // "re2 10.0.0"
 };
 const BuildFacts& TheBuild();
 
-// Lines of at most 80 columns without a line break at the end; the first is "whyoom X.Y.Z" alone, for scripts.
+// At most 80 columns wide, without a final line break. The first line is only "whyoom X.Y.Z", for scripts.
 std::string VersionText();
 
 // The scripts of integrations/completions.
 const std::vector<EmbeddedFile>& CompletionScripts();
 
-// resources/SKILL.md, what a coding agent must know to use this program: any installation can hand it out.
+// resources/SKILL.md, so that every installation can print it.
 const std::vector<EmbeddedFile>& EmbeddedSkill();
 inline std::string_view Skill() { return EmbeddedSkill().front().text; }
 

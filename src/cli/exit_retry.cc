@@ -12,14 +12,14 @@
 namespace whyoom {
 namespace {
 
-// Processes that wait for each other at the end of a job give up within minutes; what was survived is older.
-constexpr std::chrono::minutes kSoon{10};
-constexpr std::chrono::seconds kStep{1};
-// Tracebacks of launchers, and what libraries print when a process ends.
+// Processes that wait for each other at the end of a job give up within minutes. The job survived older failures.
+constexpr std::chrono::minutes kRecent{10};
+constexpr std::chrono::seconds kResolution{1};
+// Allows for tracebacks of launchers and output at process exit.
 constexpr std::uint64_t kMostLinesAfter = 500;
-// So many lines of one kind are progress; a few are what processes print when they end.
-constexpr int kGoesOn = 12;
-constexpr std::size_t kKindBytes = 48;  // of a line's begin; what stands further right differs in more than figures
+// This many lines of one kind show progress; fewer are what processes print when they end.
+constexpr int kRepeats = 12;
+constexpr std::size_t kKindBytes = 48;  // compared bytes of each line; the rest differs in more than digits
 constexpr int kLastSignal = 64;
 constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 
@@ -29,7 +29,7 @@ bool EndedByItself(int exit_status) {
   return !signalled || std::find(kCrashes.begin(), kCrashes.end(), signal) != kCrashes.end();
 }
 
-// What a line has in common with others of its kind, as a number.
+// A hash of the line without its digits; 0 for lines that do not count.
 std::uint64_t KindOf(std::string_view line) {
   if (line.empty() || line[0] == ' ' || line[0] == '\t' || line[0] == '\r') return 0;
   std::string kind;
@@ -38,12 +38,12 @@ std::uint64_t KindOf(std::string_view line) {
     if (is_figure && !kind.empty() && kind.back() == '#') continue;
     kind += is_figure ? '#' : c;
   }
-  // Without a figure it is the same line again: what each thread or host prints when it ends.
+  // Lines without digits are repeated by every thread or host when it ends.
   if (kind.find('#') == std::string::npos) return 0;
   return std::max<std::uint64_t>(std::hash<std::string>{}(kind), 1);
 }
 
-// Of the last report of the failure; 0 where it is not known, since only the first hundred or so are kept.
+// Line of the failure's last report, or 0 if unknown, because only about the first hundred are kept.
 std::uint64_t LastLine(const Finding& finding) {
   const auto& places = finding.tally.places.all();
   if (finding.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
@@ -65,28 +65,28 @@ void PrintedLines::Add(std::string_view bytes, Time now) {
     ++count_;
     begin = end + 1;
   }
-  if (steps_.empty() || now - steps_.back().first >= kStep) {
+  if (steps_.empty() || now - steps_.back().first >= kResolution) {
     steps_.emplace_back(now, count_);
   } else {
     steps_.back().second = count_;
   }
-  while (steps_.size() > 1 && now - steps_[1].first >= kSoon) steps_.pop_front();
+  while (steps_.size() > 1 && now - steps_[1].first >= kRecent) steps_.pop_front();
 }
 
 std::uint64_t PrintedLines::CountLongBefore(Time now) const {
   std::uint64_t count = 0;
   for (const auto& [time, lines] : steps_) {
-    if (now - time >= kSoon) count = lines;
+    if (now - time >= kRecent) count = lines;
   }
   return count;
 }
 
 bool PrintedLines::GoesOnBehind(std::uint64_t number) const {
-  const std::uint64_t first = count_ - kinds_.size();  // lines before those that are known
+  const std::uint64_t first = count_ - kinds_.size();  // number of lines before `kinds_`
   std::map<std::uint64_t, int> counts;
   for (std::uint64_t i = std::max(number, first); i < count_; ++i) {
     const std::uint64_t kind = kinds_[static_cast<std::size_t>(i - first)];
-    if (kind != 0 && ++counts[kind] >= kGoesOn) return true;
+    if (kind != 0 && ++counts[kind] >= kRepeats) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// whyoom run --exit-retry: whether a job that failed is not worth starting again, for schedulers that ask for no more
-// than an exit status.
+// whyoom run --exit-retry: whether a retry of a failed job would fail the same way, for schedulers that only check an
+// exit status.
 #pragma once
 
 #include <chrono>
@@ -13,34 +13,34 @@
 
 namespace whyoom {
 
-// How many lines a job had printed by when, to the second, and of its last ten minutes only.
+// Counts the lines of a job's output, with one-second resolution over the last ten minutes.
 class PrintedLines {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  void Add(std::string_view bytes, Time now);  // counts line feeds; `now` never goes back
+  void Add(std::string_view bytes, Time now);  // counts line feeds; `now` must not decrease
   std::uint64_t count() const { return count_; }
-  // Whether lines that differ in nothing but their figures were printed so often behind line `number` that something
-  // goes on: steps, epochs, requests. Tracebacks and other indented lines do not count.
+  // Whether at least kRepeats lines after line `number` differ only in their digits, which shows that the job
+  // continued: steps, epochs, requests. Tracebacks and other indented lines do not count.
   bool GoesOnBehind(std::uint64_t number) const;
-  // Those that were there ten minutes before `now`.
+  // Number of lines printed more than ten minutes before `now`.
   std::uint64_t CountLongBefore(Time now) const;
 
  private:
   std::uint64_t count_ = 0;
-  std::string line_;                 // begin of the line at hand
-  std::deque<std::uint64_t> kinds_;  // of the last lines: equal where only figures differ; 0: says nothing
-  std::deque<std::pair<Time, std::uint64_t>> steps_;  // from each time on, how many
+  std::string line_;                                  // beginning of the current line
+  std::deque<std::uint64_t> kinds_;                   // of the last lines; equal if only digits differ; 0: not counted
+  std::deque<std::pair<Time, std::uint64_t>> steps_;  // line count at each time
 };
 
-// Whether the job is known to fail the same way when it is started again. That is so where something was found, all
-// that was found says so, no error about memory is there that no rule knows, and it is what ended the job:
-//   - the job ended by itself: a signal such as SIGTERM or SIGKILL comes from who preempts or kills it, also where a
-//     shell tells of it as 128 + N. SIGABRT, SIGSEGV and the like are a crash of its own;
-//   - it did not go on: of each failure, the last report lies in the last ten minutes and the last 500 lines, and no
-//     line behind it is printed again and again with other figures, as a training's steps are.
-// In doubt the answer is no: a job that is started again for nothing costs less than one that is given up for nothing.
-// `end` is when the job ended, `exit_status` as a shell tells it.
+// Whether a retry of the job is known to fail the same way. That requires that something was found, that every finding
+// will recur, that there is no unknown memory error, and that the failures ended the job:
+// - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, also if a shell reports
+//   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.
+// - The job did not continue. Each failure was last printed within the last ten minutes and the last 500
+//   lines, and no line after it repeats with other numbers, as training steps do.
+// In doubt, returns false: a useless retry costs less than a job that is given up. `end`: when the job ended;
+// `exit_status`: as in a shell.
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end);
 
 }  // namespace whyoom

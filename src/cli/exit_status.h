@@ -1,4 +1,4 @@
-// What whyoom ends with, as the README lists it; a signal adds its number to kSignalled.
+// Exit statuses of whyoom, as listed in the README. After a signal: kSignalled plus its number.
 #pragma once
 
 namespace whyoom {
@@ -7,12 +7,11 @@ inline constexpr int kNothing = 0;
 inline constexpr int kFound = 1;
 inline constexpr int kCouldNotRun = 2;
 inline constexpr int kNotAllRead = 3;
-inline constexpr int kNotKnown = 4;  // diff: nothing shows whether the later run fits
+inline constexpr int kNotKnown = 4;  // diff: no evidence whether AFTER fits
 inline constexpr int kSignalled = 128;
 
-// What run --exit-retry ends with where a job will fail again. No program's usual failure (1, 2), no <sysexits.h> (64
-// to 78), nothing of shells and timeout(1) (124 to 127) and no signal (from 128 on); the documentation of Kubernetes
-// takes it for the same.
+// Default of run --exit-retry. Differs from usual failures (1, 2), <sysexits.h> (64 to 78), shells and timeout(1) (124
+// to 127) and signals (from 128). The Kubernetes documentation uses 42 for the same purpose.
 inline constexpr int kFailsAgain = 42;
 
 }  // namespace whyoom

@@ -31,19 +31,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kAll = "all";
 
-// The framework of that id or name. Throws Error, which lists them, where there is none; `or_all` says that "all" may
-// stand in its place.
+// Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
 const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
   if (const Framework* found = rules.FindFramework(name)) return *found;
   const std::string near = SuggestFramework(rules, name);
   std::vector<std::string> known;
   for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
-  throw Error(fmt::format("--framework {}: there is no such framework{}; there are {}{}", Printable(name),
+  throw Error(fmt::format("--framework {}: unknown framework{} (expected one of {}{})", Printable(name),
                           near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
-                          Printable(Listing(known)), or_all ? " and all" : ""));
+                          Printable(Listing(known)), or_all ? ", or all" : ""));
 }
 
-// None: all of them.
+// Empty: all frameworks.
 Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all_unless_asked) {
   if (asked == kAll) return {};
   if (asked.empty()) {
@@ -53,7 +52,7 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all
   return {&NamedFramework(rules, asked, true)};
 }
 
-// The first topics whose titles hold a word.
+// The first topics whose titles contain `word`.
 std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& word) {
   constexpr std::size_t kMost = 8;
   std::vector<std::string> found;
@@ -65,37 +64,37 @@ std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& wor
 }
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
-  // "E1000.?", as reports name what is open.
+  // "E1000.?" is how reports name an undecided scenario.
   const std::string topic = given.ends_with(kOpenScenario) ? given.substr(0, given.rfind(kOpenScenario)) : given;
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);
-  const std::vector<std::string> told = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
-  const std::string meant =
-      near.empty() ? told.empty() ? "" : "; it stands in " + Listing(told) : fmt::format(", did you mean '{}'?", near);
-  throw Error(fmt::format("nothing is known about '{}'{}; `whyoom explain` lists the topics", Printable(topic),
-                          Printable(meant)));
+  const std::vector<std::string> related = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
+  const std::string meant = near.empty() ? related.empty() ? "" : ", related topics: " + Listing(related)
+                                         : fmt::format(", did you mean '{}'?", near);
+  throw Error(
+      fmt::format("unknown topic '{}'{} (`whyoom explain` lists the topics)", Printable(topic), Printable(meant)));
 }
 
 // Refuses to overwrite files that `explain --pages` did not create.
-void ThrowIfNoPage(const fs::path& path) {
+void ThrowIfForeignFile(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
   std::string begin(kPageMark.size(), '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != kPageMark)
-    throw Error("--pages: a page would overwrite " + Printable(path.string()) +
-                ", which `whyoom explain` did not make");
+    throw Error("--pages: refusing to overwrite " + Printable(path.string()) +
+                ", which `whyoom explain` did not create");
 }
 
 int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
   std::error_code error;
   for (const Page& page : pages) {
-    ThrowIfNoPage(folder / page.path);
+    ThrowIfForeignFile(folder / page.path);
     fs::create_directories((folder / page.path).parent_path(), error);
     if (error)
-      throw Error(fmt::format("--pages: cannot make the folder {}: {}",
+      throw Error(fmt::format("--pages: cannot create folder {}: {}",
                               Printable((folder / page.path).parent_path().string()), error.message()));
   }
   for (const Page& page : pages) WriteFile(page.text, (folder / page.path).string());

@@ -1,4 +1,4 @@
-// `whyoom explain`: what the rule data knows, printed, or written as pages.
+// `whyoom explain`: prints explanations from the rules, or writes them as pages.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace whyoom {
 
-// The exit status. Throws Error for a topic or a framework that there is not.
+// Returns the exit status. Throws Error for an unknown topic or framework.
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text);
 
-// What can stand for TOPIC and FRAMEWORK on the command line.
+// Words for TOPIC, CODE and FRAMEWORK on the command line.
 std::vector<Word> TopicWords(const RuleSet& rules);
-std::vector<Word> CodeWords(const RuleSet& rules);  // of TOPIC, those of failures
+std::vector<Word> CodeWords(const RuleSet& rules);  // the topics that are failures or scenarios
 std::vector<Word> FrameworkWords(const RuleSet& rules);
 
-// The id of the framework that reports are to advise for; empty where none is asked for. Throws Error, which lists
-// them, where there is none of that id or name.
+// The id of the framework of --framework; empty if the option is not used. Throws Error, which lists the frameworks, if
+// there is no framework of that id or name.
 std::string AskedFramework(const Options& options, const RuleSource& rules);
 
 }  // namespace whyoom

@@ -42,13 +42,13 @@ bool IsSameFile(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Whether others may know the file by something else than this name, so that it must stay the same one.
+// Whether the file must keep its inode because it is also reachable by another name.
 bool IsShared(const struct stat& file, const std::string& target) {
   struct stat named {};
   return file.st_nlink > 1 || stat(target.c_str(), &named) != 0 || !IsSameFile(file, named);
 }
 
-// The standard stream that goes to this very file, as /dev/stdout does; -1: none.
+// The standard stream that is redirected to this file, for example by /dev/stdout, or -1.
 int StreamTo(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return -1;
@@ -61,12 +61,11 @@ int StreamTo(const std::string& path) {
   return -1;
 }
 
-// The file that `path` leads to, as far as the system lets it be followed and written; nothing where it does not, or
-// where that is no regular file. Which of other users' links may be followed is the system's to say (protected_symlinks
-// of Linux), so it is asked by opening the file, and never worked out from where the link leads.
+// Returns the stat of the file at `path`, or nullopt if it is not a regular file or cannot be opened for writing. Opens
+// the file, because the kernel decides which links of other users may be followed (protected_symlinks).
 std::optional<struct stat> WritableFile(const std::string& path) {
   struct stat named {};
-  if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // to open a pipe would wait
+  if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // opening a FIFO would block
   const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat opened {};
@@ -75,19 +74,18 @@ std::optional<struct stat> WritableFile(const std::string& path) {
   return is_same ? std::optional(opened) : std::nullopt;
 }
 
-// Puts a whole new file in the place of the old one, which stays where there is no room for it, and has its owner and
-// rights. False where that cannot be done: there is no place for a second file beside it, it may not be given away, or
-// `path` names something that is no file, must stay the one that it is, or is the system's to judge.
+// Writes a new file and renames it over the old one, with the old owner and permissions. Returns false if that is not
+// possible: no file can be created in the folder, ownership cannot be changed, or the file must be written in place.
 bool ReplaceFile(std::string_view text, const std::string& path) {
   struct stat itself {};
   const bool is_new = lstat(path.c_str(), &itself) != 0;
   if (is_new && errno != ENOENT) return false;
   const std::optional<struct stat> old = is_new ? std::nullopt : WritableFile(path);
   if (!is_new && !old) return false;
-  // What is new is no link, and if it becomes one now, that is what is replaced.
+  // A new path is not a link. If it becomes one meanwhile, the link itself is replaced.
   const std::filesystem::path target = is_new ? path : FinalName(path);
   if (old && IsShared(*old, target)) return false;
-  std::random_device random;  // nobody else's file, nor that of a run beside this one
+  std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
   const std::string beside = (target.parent_path() / name).string();
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -101,12 +99,12 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   if (problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
   unlink(beside.c_str());
   if (problem != 0) ThrowCannotWrite(path, problem);
-  return false;  // a mount point, for one
+  return false;  // for example, a mount point
 }
 
 using File = std::pair<unsigned long long, unsigned long long>;
 
-// Nothing for what is not there, and for devices and pipes, which hold nothing to lose.
+// nullopt if there is no such file, or if it is a device or pipe, which has no content to lose.
 std::optional<File> RegularFile(const std::string& path) {
   struct stat status {};
   if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -119,7 +117,7 @@ int WriteAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {  // a pipe that somebody made non-blocking
+    if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {  // a non-blocking pipe
       pollfd ready{descriptor, POLLOUT, 0};
       poll(&ready, 1, -1);
       continue;
@@ -131,11 +129,11 @@ int WriteAll(int descriptor, std::string_view text) {
 }
 
 std::string FinalName(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMaxLinks = 40;  // the limit of Linux
   std::error_code error;
   std::filesystem::path name = std::filesystem::absolute(path, error);
-  if (error) return path;  // there is no current folder
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(name, error); ++i)
+  if (error) return path;  // the current folder was removed
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(name, error); ++i)
     name = name.parent_path() / std::filesystem::read_symlink(name, error);
   const std::filesystem::path whole = std::filesystem::weakly_canonical(name, error);
   return (error ? name.lexically_normal() : whole).string();
@@ -143,7 +141,7 @@ std::string FinalName(const std::string& path) {
 
 void WriteFile(std::string_view text, const std::string& path) {
   if (const int stream = StreamTo(path); stream >= 0) {
-    // What others write there stays, before and behind it.
+    // Keeps what other processes write to the stream.
     if (const int problem = WriteAll(stream, text)) ThrowCannotWrite(path, problem);
     return;
   }
@@ -165,23 +163,25 @@ OutputFiles::OutputFiles(const Options& options) {
     std::error_code error;
     if (!file && std::filesystem::exists(output, error)) continue;
     if (!names.insert(FinalName(output)).second || (file && !files_.insert(*file).second))
-      throw Error("two reports for one file: " + Printable(output));
+      throw Error("two outputs for the same file: " + Printable(output));
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfRule(path);
   ThrowIfOutput(options.files_from);
-  if (options.baseline != options.write_baseline) ThrowIfOutput(options.baseline);  // adding to one is no loss
+  if (options.baseline != options.write_baseline)
+    ThrowIfOutput(options.baseline);  // the new baseline includes the old
+                                      // one
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
   if (names.contains(FinalName(options.resume)))
-    throw Error("a report would overwrite the journal of --resume: " + Printable(options.resume));
+    throw Error("output would overwrite the journal of --resume: " + Printable(options.resume));
 }
 
-// A folder of them is read whole, before anything is written.
+// Rule folders are read before outputs are written, so their files are checked here.
 void OutputFiles::ThrowIfRule(const std::string& path) const {
   ThrowIfOutput(path);
   if (files_.empty()) return;
-  std::error_code error;  // what cannot be listed is told by who reads it
+  std::error_code error;  // LoadRules reports folders that cannot be listed
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
     ThrowIfOutput(entry->path().string());
 }
@@ -189,7 +189,7 @@ void OutputFiles::ThrowIfRule(const std::string& path) const {
 void OutputFiles::ThrowIfOutput(const std::string& path) const {
   if (files_.empty()) return;
   const std::optional<File> file = RegularFile(path);
-  if (file && files_.count(*file) > 0) throw Error("a report would overwrite what is read: " + Printable(path));
+  if (file && files_.count(*file) > 0) throw Error("output would overwrite an input: " + Printable(path));
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Files that a run writes.
+// Writes output files.
 #pragma once
 
 #include <set>
@@ -10,36 +10,35 @@
 
 namespace whyoom {
 
-// Writes all of `text`, in whatever pieces it is taken. 0, or the errno of what went wrong.
+// Writes all of `text`, also if write() accepts only parts of it. Returns 0 or an errno.
 int WriteAll(int descriptor, std::string_view text);
 
-// Where a file of this name comes to lie: links are followed, also those to nothing, which is made when it is written.
+// Resolves symbolic links, including dangling ones, and returns the path of the file that would be written.
 std::string FinalName(const std::string& path);
 
-// Makes `text` the content of the file: all of it, or, where there is no room, an end of the process or another fault,
-// what was there before; of a file that is given to others under several names, that lies where no other may be made,
-// or that a link to nothing is followed to, not even that. Links are followed where the system lets this user. The text
-// is collected in ".NAME.whyoom-0123abcd" beside it. A file that a standard stream goes to gets the text by way of
-// that. Throws Error where it cannot be written.
+// Replaces the content of the file with `text`. If writing fails (full disk, crash), the old content usually stays: the
+// text is first written to ".NAME.whyoom-0123abcd" in the same folder, which then replaces the file. The file is
+// written in place, without this protection, if it has several hard links, if its folder is not writable, or if `path`
+// is a dangling link. Follows links that the system lets this user follow. If a standard stream is redirected to this
+// file, writes to the stream. Throws Error if the file cannot be written.
 void WriteFile(std::string_view text, const std::string& path);
 
-// Writes behind what the file holds, which is made where it is not there. Throws Error.
+// Appends to the file, and creates it if it does not exist. Throws Error.
 void AppendToFile(std::string_view text, const std::string& path);
 
 class OutputFiles {
  public:
-  // Throws Error where two outputs are one file, or an output is a file that the options name as something to read or
-  // keep (inputs, lists, rule files and folders of these, the journal of --resume).
+  // Throws Error if two outputs are the same file, or if an output is a file that the options read or keep (inputs,
+  // lists, rule files and folders, the journal of --resume).
   explicit OutputFiles(const Options& options);
 
-  // Throws Error where `path`, which is about to be read, is one of the outputs. Costs nothing where no output exists
-  // yet.
+  // Throws Error if `path`, which is about to be read, is an output. Free if no output file exists yet.
   void ThrowIfOutput(const std::string& path) const;
 
  private:
   void ThrowIfRule(const std::string& path) const;
 
-  std::set<std::pair<unsigned long long, unsigned long long>> files_;  // device and number of those that exist
+  std::set<std::pair<unsigned long long, unsigned long long>> files_;  // device and inode of outputs that exist
 };
 
 }  // namespace whyoom

@@ -28,13 +28,13 @@
 namespace whyoom {
 namespace {
 
-// What the followed inputs came to so far, and what of it was printed.
+// The findings of the followed inputs, and which of them were printed.
 class LiveReport {
  public:
   LiveReport(const RunContext& run, ReadControl* control)
       : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
 
-  // Prints the diagnoses of one artifact that were not printed before.
+  // Prints diagnoses of an artifact that were not printed before.
   void PrintNew(const ArtifactReader& reader) {
     if (run_.options.format != Format::kText) return;
     Report report;
@@ -47,15 +47,15 @@ class LiveReport {
       if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
     run_.filter.TakeOut(&report);
-    report.passed_over = {};  // told of at the end
+    report.passed_over = {};  // reported at the end
     if (report.findings.empty()) return;
     const std::string text =
         (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
     printed_ += text;
-    // The file of --output holds the whole report at any time, not only what is new.
+    // The file of --output always contains the whole report, not only the new part.
     const std::string& output = run_.options.output;
     const bool is_read = WriteOutput(output.empty() ? text : printed_, output);
-    if (!is_read) control_->stop = true;  // nobody is there to follow for
+    if (!is_read) control_->stop = true;  // the output was closed
     if (output.empty()) printed_ = "\n";
   }
 
@@ -72,12 +72,12 @@ class LiveReport {
   ReadControl* const control_;
   std::mutex mutex_;
   std::set<std::string> printed_ids_;
-  std::string printed_;  // empty: nothing yet
+  std::string printed_;  // empty: nothing was printed yet
   Readings readings_;
 };
 
-// Printing concludes all that was found so far. Where failures come fast, it is done less often, so that it takes a
-// small part of the time.
+// Printing concludes all findings so far. Limits how often that happens when failures arrive quickly, to a small part
+// of the time.
 class PrintPace {
  public:
   bool IsDue() const { return Clock::now() >= next_; }
@@ -95,7 +95,7 @@ class PrintPace {
   Clock::time_point next_;
 };
 
-// Reads one file, from its begin until another one takes its place, or the pipe.
+// Reads one file until another replaces it, or a pipe until it is closed.
 FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, const Quota& time, ReadControl* control,
                               LiveReport* live) {
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
@@ -117,14 +117,14 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
   return source.state();
 }
 
-// Follows each path until its pipe is closed or `control` says to stop (a file never ends).
+// Follows each path until its pipe is closed or `control` stops it (files never end).
 Readings Follow(const RunContext& run, ReadControl* control) {
   for (const std::string& path : run.options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
-      throw Error("a folder cannot be followed, name the files in it: " + Printable(path));
+      throw Error("cannot follow a folder, name its files instead: " + Printable(path));
   }
-  // The only way to end the following of a file is to interrupt it, so that this is its end and no failure.
+  // Interrupting is the normal way to end --follow on a file, not a failure.
   const Interrupt interrupt(&control->stop);
   LiveReport live(run, control);
   const Quota time(run.options.limits);
@@ -148,15 +148,15 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   try {
     for (const std::string& path : run.options.paths) threads.emplace_back(follow, path);
   } catch (const std::system_error&) {
-    fail();  // there can be no more threads
+    fail();  // the system has no more threads
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
   return live.Finish();
 }
 
-// What a report that was printed bit by bit has not told.
-void SayNotes(const Report& report) {
+// Prints notes that the diagnoses printed one by one do not contain.
+void PrintNotes(const Report& report) {
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
   if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
@@ -168,11 +168,11 @@ int RunFollow(const RunContext& run) {
   ReadControl control;
   Report report = run.MakeReport(Follow(run, &control));
   run.filter.Apply(&report);
-  // In text each diagnosis was printed when it was complete.
+  // In text format, each diagnosis was printed when it was complete.
   if (run.options.format != Format::kText || report.findings.empty()) {
     run.Write(report);
   } else {
-    if (!run.options.quiet) SayNotes(report);
+    if (!run.options.quiet) PrintNotes(report);
     WriteExtraOutputs(report, run.options);
   }
   run.log.Sum(report);

@@ -19,10 +19,10 @@ namespace {
 struct FooterParagraph {
   std::string title;
   std::vector<std::string> lines;
-  bool as_it_stands = false;  // its lines are not to be filled
+  bool is_verbatim = false;  // print the lines as they are instead of filling them
 };
 
-// Its paragraphs, which empty lines part.
+// Splits the footer at empty lines.
 std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
   std::vector<FooterParagraph> paragraphs = {{}};
   std::istringstream in(footer);
@@ -34,12 +34,12 @@ std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
     FooterParagraph& last = paragraphs.back();
     if (last.lines.empty() && last.title.empty() && line.back() == ':') {
       last.title = line.substr(0, line.size() - 1);
-      last.as_it_stands = true;
+      last.is_verbatim = true;
     } else if (constexpr std::string_view kStatus = "Exit status: "; line.starts_with(kStatus)) {
       last.title = "Exit status";
       last.lines.push_back(line.substr(kStatus.size()));
     } else {
-      last.lines.push_back(last.as_it_stands ? line.substr(std::min<std::size_t>(2, line.size())) : line);
+      last.lines.push_back(last.is_verbatim ? line.substr(std::min<std::size_t>(2, line.size())) : line);
     }
   }
   std::erase_if(paragraphs, [](const FooterParagraph& each) { return each.lines.empty() && each.title.empty(); });
@@ -47,12 +47,12 @@ std::vector<FooterParagraph> FooterParagraphs(const std::string& footer) {
 }
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kColumn = 28;  // of what an option means
+constexpr std::size_t kColumn = 28;  // where descriptions of options begin
 constexpr std::size_t kShortColumn = 23;
 constexpr std::size_t kScreenColumns = 80;
 constexpr std::size_t kScreenRows = 24;
 
-// In short these come first, as far as a command has them.
+// -h shows these options first, if the command has them.
 constexpr const char* kMostUsed[] = {"--format",   "--output",     "--brief",  "--all",     "--framework",
                                      "--xla-dump", "--exit-retry", "--from",   "--healthy", "--select",
                                      "--baseline", "--quiet",      "--verbose"};
@@ -79,8 +79,8 @@ std::string Wrapped(const std::string& text, std::size_t width) {
   return page;
 }
 
-// Of a line "  whyoom merge FILE ...    one report from many" the second part is wrapped below itself.
-std::string Typed(const std::string& line, std::size_t width) {
+// Wraps the second part of a line such as "  whyoom merge FILE ...    one report from many" in its own column.
+std::string CommandRow(const std::string& line, std::size_t width) {
   const std::string whole = std::string(kIndent, ' ') + line;
   const std::size_t gap = line.find("   ");
   if (DisplayWidth(whole) <= width || gap == std::string::npos) return whole + "\n";
@@ -92,9 +92,9 @@ std::string FooterText(const CLI::App& app, std::size_t width) {
   std::string text;
   for (const FooterParagraph& paragraph : FooterParagraphs(app.get_footer())) {
     text += "\n";
-    if (paragraph.as_it_stands) {
+    if (paragraph.is_verbatim) {
       text += paragraph.title + ":\n";
-      for (const std::string& line : paragraph.lines) text += Typed(line, width);
+      for (const std::string& line : paragraph.lines) text += CommandRow(line, width);
       continue;
     }
     std::string filled = paragraph.title.empty() ? "" : paragraph.title + ":";
@@ -104,7 +104,6 @@ std::string FooterText(const CLI::App& app, std::size_t width) {
   return text;
 }
 
-// What the footer shows to be typed.
 std::vector<std::string> Examples(const CLI::App& app) {
   for (const FooterParagraph& paragraph : FooterParagraphs(app.get_footer())) {
     if (paragraph.title == "Examples") return paragraph.lines;
@@ -124,24 +123,23 @@ std::string WithoutBrackets(const std::string& text) {
   return plain;
 }
 
-// In at most `room` columns: up to a comma where one stands late enough, but of a list of words the begin.
-std::string Cut(const std::string& phrase, std::size_t room) {
-  if (DisplayWidth(phrase) <= room) return phrase;
-  const std::size_t comma = phrase.rfind(", ", room);
+// Shortens `phrase` to `columns`: at a comma if that leaves at least a third, except in lists.
+std::string Cut(const std::string& phrase, std::size_t columns) {
+  if (DisplayWidth(phrase) <= columns) return phrase;
+  const std::size_t comma = phrase.rfind(", ", columns);
   const bool is_list = std::count(phrase.begin(), phrase.end(), ',') > 3;
-  return comma == std::string::npos || comma < room / 3 || is_list ? Fit(phrase, room) : phrase.substr(0, comma);
+  return comma == std::string::npos || comma < columns / 3 || is_list ? Fit(phrase, columns) : phrase.substr(0, comma);
 }
 
-// One line.
 std::string OptionRow(const std::string& name, const std::string& about) {
   const std::string lead = std::string(kIndent, ' ') + name;
   const std::size_t column = std::max(kShortColumn, DisplayWidth(lead) + 2);
   const std::string phrase = WithoutBrackets(Phrase(about));
-  const std::size_t room = kScreenColumns - std::min(column, kScreenColumns);
-  return lead + std::string(column - DisplayWidth(lead), ' ') + Cut(phrase, room) + "\n";
+  const std::size_t columns = kScreenColumns - std::min(column, kScreenColumns);
+  return lead + std::string(column - DisplayWidth(lead), ' ') + Cut(phrase, columns) + "\n";
 }
 
-std::vector<const CLI::Option*> ByUse(const CLI::App& app) {
+std::vector<const CLI::Option*> MostUsedFirst(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   const auto add = [&](const CLI::Option* option) {
     if (option != nullptr && !option->get_positional() && option != app.get_help_ptr() &&
@@ -203,11 +201,12 @@ std::string ShortHelp(const CLI::App& app, const std::string& trailer) {
   rows.emplace_back("\n");
   const bool is_main = app.get_parent() == nullptr && name.find(' ') == std::string::npos;
   const std::vector<std::string> end = {
-      "\n", "All of it: " + name + " --help" + (is_main ? "; more commands: merge, rules, completions, man\n" : "\n")};
+      "\n",
+      "Full help: " + name + " --help" + (is_main ? "; more commands: merge, rules, completions, skill\n" : "\n")};
   for (const CLI::App* command : app.get_subcommands({}))
     rows.push_back(OptionRow(command->get_name(), command->get_description()));
-  for (const CLI::Option* option : ByUse(app)) {
-    if (rows.size() + end.size() >= kScreenRows - 1) break;  // the prompt needs a row, too
+  for (const CLI::Option* option : MostUsedFirst(app)) {
+    if (rows.size() + end.size() >= kScreenRows - 1) break;  // one row for the prompt
     rows.push_back(OptionRow(Synopsis(*option), option->get_description()));
   }
   std::string text;

@@ -1,4 +1,4 @@
-// --help and -h, laid out for a terminal of any width; what they say is in commands.cc and option_groups.cc.
+// Lays out --help and -h for any terminal width. The texts are in commands.cc and option_groups.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,19 +8,19 @@
 
 namespace whyoom {
 
-// What stands without a name: "PATH ...".
+// The positional arguments: "PATH ...".
 std::vector<const CLI::Option*> Positionals(const CLI::App& app);
 
 // "whyoom rules list".
 std::string FullName(const CLI::App& app);
 
-// "whyoom merge [OPTIONS] [FILE ...]"; `trailer` as in CommandArguments.
+// "whyoom merge [OPTIONS] [FILE ...]"; for `trailer`, see CommandArguments.
 std::string UsageLine(const CLI::App& app, const std::string& trailer);
 
-// All of it, wrapped to `width` columns.
+// --help: everything, wrapped to `width` columns.
 std::string LongHelp(const CLI::App& app, const std::string& trailer, std::size_t width);
 
-// A screen of 80 × 24: what is typed most often, and the options that are used most.
+// -h: the examples and the most used options, on a screen of 80 × 24.
 std::string ShortHelp(const CLI::App& app, const std::string& trailer);
 
 }  // namespace whyoom

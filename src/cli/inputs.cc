@@ -18,7 +18,7 @@
 namespace whyoom {
 namespace {
 
-// Longer than any system takes, even where each byte is escaped.
+// Longer than any path that a system accepts, even with every byte escaped.
 constexpr std::size_t kLongestEntry = std::size_t{64} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -65,7 +65,7 @@ bool DecodeFileUri(std::string_view text, std::string* path) {
   return true;
 }
 
-// The next entry into entry_, of a longer one only so much that it is known to be too long. False at the end.
+// Reads the next entry into entry_. Stops storing an entry once it is known to be too long. Returns false at the end.
 bool PathList::ReadEntry() {
   constexpr std::size_t kBlock = std::size_t{64} << 10;
   entry_.clear();
@@ -86,7 +86,7 @@ bool PathList::ReadEntry() {
   }
 }
 
-// The name that the entry gives; empty where it gives none.
+// The name in the entry; empty if it contains none.
 std::string PathList::TakeEntry() {
   if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
     entry_.erase(0, kByteOrderMark.size());
@@ -94,23 +94,23 @@ std::string PathList::TakeEntry() {
   std::string name;
   const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
   if (fault == nullptr) return name == "-" ? "./-" : name;
-  Fault& told = faults_[fault];
-  if (told.count++ == 0) told.first = number_;
+  Fault& counted = faults_[fault];
+  if (counted.count++ == 0) counted.first = number_;
   return {};
 }
 
-// What is wrong with the entry; null where nothing is.
+// The fault of the entry, or null.
 const char* PathList::NameOf(const std::string& entry, std::string* name) const {
   *name = entry;
   if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
   if (form_ == PathListForm::kJsonl) {
     const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
     const auto* text = json.get_ptr<const std::string*>();
-    if (text == nullptr) return "no JSON string";
+    if (text == nullptr) return "not a JSON string";
     *name = *text;
   }
-  if (!DecodeFileUri(std::string(*name), name)) return "a file: URI of another machine or with a bad escape";
-  return name->find('\0') == name->npos ? nullptr : "no path has a NUL in it";
+  if (!DecodeFileUri(std::string(*name), name)) return "file: URI with another host or an invalid escape";
+  return name->find('\0') == name->npos ? nullptr : "contains a NUL byte";
 }
 
 std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
@@ -124,7 +124,7 @@ std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
 
 void PathList::ReportFaults(std::vector<Problem>* problems) {
   if (!source_->problem().empty()) {
-    // Without any name there is nothing to go on with.
+    // Without any name, reading cannot continue.
     if (number_ == 0) throw Error(fmt::format("{}: {}", Printable(path_), source_->problem()));
     problems->push_back({path_, "", std::string(source_->problem())});
   }
@@ -145,17 +145,17 @@ std::optional<Artifact> Inputs::Next() {
     std::vector<Problem> problems;
     std::optional<Artifact> input = walk_.Next(&problems);
     if (!input && !ended_) ended_ = !OpenNextName(&problems);
-    Keep(std::move(problems));  // of each name, since a list may be longer than memory
+    Keep(std::move(problems));  // after each name, because a list may be larger than memory
     if (input || ended_) return input;
   }
 }
 
-// Whether the list gave another name to walk.
+// Returns whether the list contained another name.
 bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
     if (IsEndlessDevice(options_.files_from))
-      throw Error("--files-from " + Printable(options_.files_from) + ": it is a device that has no end");
+      throw Error("--files-from " + Printable(options_.files_from) + ": device with endless output");
     bool may_wait = false;
     list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
                   options_.files_form);
@@ -168,7 +168,7 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
 void Inputs::Keep(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
     if (!options_.shard.Owns(problem.path))
-      continue;  // every shard walks the same tree; the owner of the path reports its problem
+      continue;  // every shard walks the same tree; only the owner of a path reports its problems
     problems_.push_back(std::move(problem));
     BoundProblems(&problems_, &problems_left_out_);
   }

@@ -1,5 +1,5 @@
-// What a run is to read: the paths of the command line, what lies below them, and what a list names (--files-from),
-// which may be longer than memory.
+// The inputs of a run: the paths of the command line, the files below them, and a list (--files-from), which may be
+// larger than memory.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@
 
 namespace whyoom {
 
-// Empty names are passed over. A name is of a file or folder, never standard input: "-" is given as "./-".
+// Reads the list of --files-from. Skips empty names. Every name is a file or folder, never standard input: "-" is
+// returned as "./-".
 class PathList {
  public:
-  // Reads what `source` gives; `path` is what problems call the list.
+  // Reads the list from `source`; `path` names the list in problems.
   PathList(std::string path, std::unique_ptr<ByteSource> source, PathListForm form)
       : path_(std::move(path)), source_(std::move(source)), form_(form) {}
 
-  // The next name; nothing at the end. What in the list is no name is told then, once for each kind of fault, and so is
-  // a list that could not be read to its end. Throws Error where nothing of it can be read.
+  // Returns the next name, or nullopt at the end. At the end, reports invalid entries, once for each kind of fault, and
+  // read errors. Throws Error if nothing can be read.
   std::optional<std::string> Next(std::vector<Problem>* problems);
 
  private:
@@ -43,7 +44,7 @@ class PathList {
   const std::string path_;
   const std::unique_ptr<ByteSource> source_;
   const PathListForm form_;
-  std::string block_;  // what was read of the source, and where the next entry begins in it
+  std::string block_;  // data read from the source; `at_` is where the next entry begins
   std::size_t at_ = 0;
   bool ended_ = false;
   std::string entry_;
@@ -51,24 +52,26 @@ class PathList {
   std::map<std::string, Fault> faults_;
 };
 
-// The path of a file: URI as find, Spark and Hadoop write them (file:///a%20b, file:/a, file://localhost/a); any other
-// text as it is. False, and nothing changed, where it is a file: URI of another machine or has a bad escape.
+// Decodes a file: URI as written by find, Spark and Hadoop (file:///a%20b, file:/a, file://localhost/a); other text is
+// copied unchanged. Returns false, and leaves `path` unchanged, if the URI names another machine or has an invalid
+// escape.
 bool DecodeFileUri(std::string_view text, std::string* path);
 
 class Inputs {
  public:
-  // Borrows both. Where the list is one that may let wait, it ends soon after `control` says to stop. Throws Error
-  // where standard input would be both the list and an input.
+  // Borrows both. `control` also stops waiting for a list that blocks (a pipe). Throws Error if standard input is both
+  // the list and an input.
   Inputs(const Options& options, const ReadControl& control);
 
-  // The next one, in an order that depends on the names only; nothing at the end, or where `control` says to stop.
-  // Throws Error where the list cannot be used.
+  // Returns the next input, in an order that depends only on the names, or nullopt at the end or when `control` asks to
+  // stop. Throws Error if the list cannot be used.
   std::optional<Artifact> Next();
 
-  // Whether all there are were given.
+  // Whether all inputs were returned.
   bool all_listed() const { return ended_ && (!list_ || !control_.stopped()); }
 
-  // What stood in the way, of this shard's share. Call once, at the end.
+  // Returns the problems with this shard's inputs; adds to `left_out` the number of problems that were not kept. Call
+  // once, at the end.
   std::vector<Problem> TakeProblems(std::uint64_t* left_out);
 
  private:
@@ -85,14 +88,14 @@ class Inputs {
 };
 
 struct FileStamp {
-  bool regular = false;  // false: no file, a pipe, standard input; nothing below is known then
+  bool regular = false;  // false: missing, a pipe or standard input; then nothing below is known
   std::uint64_t size = 0;
   std::int64_t modified = 0;  // nanoseconds since 1970
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
 };
 
-// "-" is standard input, never a file.
+// "-" is always standard input.
 FileStamp StampOf(const std::string& path);
 
 }  // namespace whyoom

@@ -10,21 +10,21 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// What the handler needs.
+// State for the signal handler.
 struct {
   std::atomic<std::atomic<bool>*> stop{nullptr};
   std::atomic<int> signal{0};
-  std::atomic<std::int64_t> at{0};  // when the first came, in milliseconds of the monotonic clock; 0: none came
+  std::atomic<std::int64_t> at{0};  // time of the first signal, in milliseconds of the monotonic clock; 0: none yet
 } g_interrupt;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
               std::atomic<std::atomic<bool>*>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 
-// timeout(1) and others send a signal to a process and right after it to its group: that is one request.
+// timeout(1) and others signal a process and, right after, its group: count both as one request.
 constexpr std::int64_t kOneRequest = 300;  // milliseconds
 
 std::int64_t Now() {
   struct timespec now {};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called by a handler
+  clock_gettime(CLOCK_MONOTONIC, &now);  // async-signal-safe
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -33,16 +33,16 @@ std::array<struct sigaction, kSignals.size()> g_before;
 void OnSignal(int signal) {
   const std::int64_t now = Now();
   std::int64_t first = 0;
-  // The two of one request may come to two threads at once, so what tells them apart is one value.
+  // Two threads may receive the two signals of one request at once: only an atomic exchange distinguishes them.
   if (g_interrupt.at.compare_exchange_strong(first, now)) {
     g_interrupt.signal = signal;
     if (std::atomic<bool>* stop = g_interrupt.stop) *stop = true;
     return;
   }
   if (now - first < kOneRequest) return;
-  // Whoever asks a second time, by whatever signal, does not want to wait.
+  // A second request ends the process immediately.
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
-  raise(signal);  // waits until this function returns
+  raise(signal);  // delivered when this function returns
 }
 
 }  // namespace

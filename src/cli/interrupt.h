@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP end a long reading early, so that what is done can still be printed.
+// SIGINT, SIGTERM and SIGHUP stop reading early; the results so far are still printed.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@ namespace whyoom {
 
 class Interrupt {
  public:
-  // From now on the first of these signals sets `stop`, which is borrowed; the next ends the process at once. A signal
-  // that was ignored (nohup) stays so. One object at a time.
+  // The first of these signals sets `stop`, which is borrowed; the second ends the process. Signals that were ignored
+  // (nohup) stay ignored. Only one object may exist at a time.
   explicit Interrupt(std::atomic<bool>* stop);
-  ~Interrupt();  // signals do again what they did before
+  ~Interrupt();  // restores the previous handlers
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // The signal that came; 0: none.
+  // The signal that arrived; 0: none.
   int signal() const;
 };
 

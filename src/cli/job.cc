@@ -27,7 +27,7 @@
 #include "input/error.h"
 
 #ifdef __APPLE__
-extern char** environ;  // which its unistd.h does not declare
+extern char** environ;  // not declared in its unistd.h
 #endif
 
 namespace whyoom {
@@ -36,37 +36,37 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
-// A pipe or terminal that poll calls writable takes this much without making us wait (PIPE_BUF).
+// A pipe or terminal that poll() reports as writable accepts this much without blocking (PIPE_BUF).
 constexpr std::size_t kWriteAtOnce = 4096;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kSilence{1000};
 constexpr std::chrono::milliseconds kGrace{5000};
-constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // what the job itself can have left behind
+constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // the most that the job can leave in a pipe
 
-// SIGTSTP is forwarded, too, but needs more than that; SIGCHLD and SIGWINCH are for ourselves.
+// SIGTSTP is forwarded as well, but needs special handling; SIGCHLD and SIGWINCH are for whyoom.
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
 
-// What signal handlers need. Signals reach the main thread only; see Spawn.
+// State of the signal handlers. Only the main thread receives signals; see Spawn.
 struct {
   std::atomic<pid_t> child{0};
-  std::atomic<int> early{0};  // the last one that came before there was a child; -1: there has been one
-  std::atomic<int> wake{-1};  // write end of a pipe
-  std::array<std::atomic<int>, 3> screen{0, 0, 0};  // by stream: the pseudo terminal to keep at the size of ours
+  std::atomic<int> early{0};                     // the last signal before there was a child; -1: there has been a child
+  std::atomic<int> wake{-1};                     // write end of a pipe
+  std::array<std::atomic<int>, 3> pty{0, 0, 0};  // by stream: the pseudo terminal whose size follows ours
 } g_signal_state;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void CopyWindowSizes() {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     winsize size{};
-    const int screen = g_signal_state.screen[static_cast<std::size_t>(stream)];
-    if (screen > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen, TIOCSWINSZ, &size);
+    const int pty = g_signal_state.pty[static_cast<std::size_t>(stream)];
+    if (pty > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty, TIOCSWINSZ, &size);
   }
 }
 
-// Stops this process as if the signal had not been caught (the kernel knows when it must not stop).
-void StopAsUsual() {
+// Stops this process as if SIGTSTP had not been caught; the kernel knows when it must not stop.
+void StopByDefault() {
   struct sigaction usual {};
   struct sigaction ours {};
   usual.sa_handler = SIG_DFL;
@@ -76,7 +76,7 @@ void StopAsUsual() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stop, &before);  // here it stops, and here it goes on
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);  // the process stops and continues here
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   sigaction(SIGTSTP, &ours, nullptr);
 }
@@ -88,57 +88,57 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
     const char byte = 0;
     [[maybe_unused]] const ssize_t ignored = write(g_signal_state.wake, &byte, 1);
   } else if (signal == SIGWINCH) {
-    // The job may have been told before its pseudo terminal had the new size.
+    // The job may have received the signal before its pseudo terminal had the new size.
     CopyWindowSizes();
     if (child > 0) kill(child, signal);
   } else {
-    // What comes from the kernel comes from the terminal and is for the whole group in front.
-    const bool job_has_it = info->si_code > 0 && getpgid(child) == getpgrp();
+    // Signals from the kernel are from the terminal, for the whole foreground group.
+    const bool job_received_it = info->si_code > 0 && getpgid(child) == getpgrp();
     int none = 0;
-    if (child > 0 && !job_has_it) kill(child, signal);
+    if (child > 0 && !job_received_it) kill(child, signal);
     if (child == 0 && signal != SIGTSTP && signal != SIGCONT)
       g_signal_state.early.compare_exchange_strong(none, signal);
-    if (signal == SIGTSTP) StopAsUsual();
+    if (signal == SIGTSTP) StopByDefault();
   }
   errno = error;
 }
 
 struct Channel {
-  Descriptor ours;  // what the job prints is read here
-  Descriptor jobs;  // and written there
+  Descriptor ours;  // whyoom reads the job's output here
+  Descriptor jobs;  // the job writes it here
 };
 
 Channel MakePipe(int flags = O_CLOEXEC) {
   int ends[2];
 #ifdef __APPLE__
-  if (pipe(ends) != 0) Fail("cannot make a pipe");
+  if (pipe(ends) != 0) Fail("cannot create a pipe");
   for (const int end : ends) {
     if ((flags & O_CLOEXEC) != 0) fcntl(end, F_SETFD, FD_CLOEXEC);
     if ((flags & O_NONBLOCK) != 0) fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
   }
 #else
-  if (pipe2(ends, flags) != 0) Fail("cannot make a pipe");
+  if (pipe2(ends, flags) != 0) Fail("cannot create a pipe");
 #endif
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// A pseudo terminal like the one that `stream` is; nothing where the system has none to give.
-std::optional<Channel> MakeScreen(int stream) {
-  Channel screen;
-  screen.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
+// Makes a pseudo terminal with the settings of `stream`; nullopt if the system has none left.
+std::optional<Channel> MakePseudoTerminal(int stream) {
+  Channel pty;
+  pty.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
   char name[128];
-  if (!screen.ours.is_open() || fcntl(screen.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(screen.ours.get()) != 0 ||
-      unlockpt(screen.ours.get()) != 0 || ptsname_r(screen.ours.get(), name, sizeof name) != 0)
+  if (!pty.ours.is_open() || fcntl(pty.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(pty.ours.get()) != 0 ||
+      unlockpt(pty.ours.get()) != 0 || ptsname_r(pty.ours.get(), name, sizeof name) != 0)
     return std::nullopt;
-  screen.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  pty.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
   termios settings{};
-  if (!screen.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
-  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the terminal itself does what is to be done
+  if (!pty.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the real terminal does the output processing
   winsize size{};
-  if (tcsetattr(screen.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
-  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(screen.jobs.get(), TIOCSWINSZ, &size);
-  g_signal_state.screen[static_cast<std::size_t>(stream)] = screen.ours.get();
-  return screen;
+  if (tcsetattr(pty.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
+  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty.jobs.get(), TIOCSWINSZ, &size);
+  g_signal_state.pty[static_cast<std::size_t>(stream)] = pty.ours.get();
+  return pty;
 }
 
 bool SameFile(int one, int other) {
@@ -147,36 +147,36 @@ bool SameFile(int one, int other) {
   return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Makes whole lines of what arrives, so that those of two streams do not mix.
+// Splits the output into whole lines, so that lines of the two streams do not mix.
 class LineTee {
  public:
   explicit LineTee(const std::function<void(std::string_view)>& tee) : tee_(tee) {}
 
   void Add(std::string_view bytes) {
-    const std::size_t end = bytes.rfind('\n') + 1;  // 0 where there is none
+    const std::size_t end = bytes.rfind('\n') + 1;  // 0 if there is none
     if (end > 0) {
-      Give(bytes.substr(0, end));
+      Emit(bytes.substr(0, end));
       bytes.remove_prefix(end);
     }
-    held_.append(bytes);
-    if (held_.size() > kLongestLine) Give({});
+    partial_line_.append(bytes);
+    if (partial_line_.size() > kLongestLine) Emit({});
   }
   void Finish() {
-    if (!held_.empty()) Give("\n");
+    if (!partial_line_.empty()) Emit("\n");
   }
 
  private:
-  void Give(std::string_view rest) {
-    if (!held_.empty()) tee_(held_);
+  void Emit(std::string_view rest) {
+    if (!partial_line_.empty()) tee_(partial_line_);
     if (!rest.empty()) tee_(rest);
-    held_.clear();
+    partial_line_.clear();
   }
 
   const std::function<void(std::string_view)>& tee_;
-  std::string held_;
+  std::string partial_line_;
 };
 
-// One output of the job on its way to where it belongs. Never waits for its reader, who may want the other one first.
+// Passes one output stream of the job on. Never blocks on its reader, who may be waiting for the other stream.
 class Stream {
  public:
   Stream(Descriptor source, int sink, const std::function<void(std::string_view)>& tee, JobResult* result)
@@ -184,13 +184,13 @@ class Stream {
 
   bool ended() const { return !source_.is_open() && pending_.empty(); }
   bool pending() const { return !pending_.empty(); }
-  int source() const { return source_.get(); }  // negative: it is closed
+  int source() const { return source_.get(); }  // negative: closed
   int sink() const { return sink_; }
   std::size_t bytes_read() const { return bytes_read_; }
 
   pollfd Wanted() const {
     if (pending()) return {sink_, POLLOUT, 0};
-    return {source_.get(), POLLIN, 0};  // a negative one is passed over
+    return {source_.get(), POLLIN, 0};  // poll() skips negative descriptors
   }
 
   void Serve() {
@@ -211,7 +211,7 @@ class Stream {
     buffer_.resize(kReadAtOnce);
     const ssize_t got = read(source_.get(), buffer_.data(), buffer_.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) {  // a pseudo terminal whose other side is gone says EIO
+    if (got <= 0) {  // a pseudo terminal reports EIO if its other side is closed
       source_.Close();
       return;
     }
@@ -226,7 +226,7 @@ class Stream {
       result_->line_open = pending_[static_cast<std::size_t>(written) - 1] != '\n';
       pending_.remove_prefix(static_cast<std::size_t>(written));
     } else if (written < 0 && (errno == EPIPE || errno == EIO)) {
-      // Nobody reads it any more. The job is to notice that as it would without us.
+      // The reader is gone. Let the job notice that, as it would without whyoom.
       pending_ = {};
       source_.Close();
     } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
@@ -252,14 +252,15 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Becomes the command, or tells `failed` the errno. Only system calls here: the other threads are gone.
-[[noreturn]] void Become(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
-                         const JobSignals& signals, const sigset_t& mask, pid_t parent) {
+// Replaces this process by the command, or writes the errno to `failed`. System calls only, because this runs after
+// fork() in a program with threads.
+[[noreturn]] void ExecJob(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
+                          const JobSignals& signals, const sigset_t& mask, pid_t parent) {
   signals.Restore();
   std::signal(SIGXFSZ, SIG_DFL);
   std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
 #ifdef __linux__
-  // Who kills us means the job, which else would go on unseen.
+  // If whyoom is killed, kill the job too; otherwise it would continue unseen.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(128 + SIGKILL);
 #endif
@@ -286,14 +287,14 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
   const pid_t child = fork();
   if (child == 0) {
-    Become(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
+    ExecJob(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
   }
   const int error = errno;
   g_signal_state.child = std::max(child, 0);
   const int early = g_signal_state.early.exchange(-1);
   if (child > 0 && early > 0) kill(child, early);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  sigset_t end;  // of the job; who started us may have blocked it
+  sigset_t end;  // SIGCHLD, which our parent may have blocked
   sigemptyset(&end);
   sigaddset(&end, SIGCHLD);
   pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
@@ -308,13 +309,13 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   if (got == sizeof problem) result->problem = std::strerror(problem);
 }
 
-// Whether the job has ended; then it is no longer a target of signals, and `result` has its status.
+// Returns whether the job has ended. If so, it no longer receives signals, and `result` contains its status.
 bool Reap(JobResult* result) {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(g_signal_state.child.load()), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
       info.si_pid == 0)
     return false;
-  const pid_t child = g_signal_state.child.exchange(0);  // before its number can be given to another
+  const pid_t child = g_signal_state.child.exchange(0);  // before the system can reuse its number
   int status = 0;
   waitpid(child, &status, 0);
   result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -327,7 +328,7 @@ int Milliseconds(Clock::duration duration) {
 }
 
 void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
-  std::optional<Clock::time_point> end;  // of the job
+  std::optional<Clock::time_point> end;  // when the job ended
   std::size_t read_by_end = 0;
   const auto read_so_far = [&] {
     std::size_t bytes = 0;
@@ -338,10 +339,10 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
   while (!end || !all([](const Stream& stream) { return stream.ended(); })) {
     std::vector<pollfd> wanted = {{wake, POLLIN, 0}};
     for (const Stream& stream : *streams) wanted.push_back(stream.Wanted());
-    // What has been read is delivered, however long its reader takes; only more of it is not waited for.
+    // Output that was read is delivered, however slow the reader; only further output is not waited for.
     const bool nothing_pending = all([](const Stream& stream) { return !stream.pending(); });
     int timeout = -1;
-    // A job that succeeded is not diagnosed, so nothing more of its output is needed.
+    // A job that succeeded is not diagnosed, so the rest of its output is not needed.
     const Clock::duration silence = result->exit_status == 0 ? Clock::duration::zero() : kSilence;
     if (end && nothing_pending)
       timeout = Milliseconds(std::min<Clock::duration>(silence, *end + kGrace - Clock::now()));
@@ -363,7 +364,7 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
   }
 }
 
-// Reads once and writes all of it. Returns false at the end of the input, and if nobody reads the output.
+// Reads once and writes everything. Returns false at the end of the input, or if the output is closed.
 bool PassOn(int from, int to) {
   std::array<char, kWriteAtOnce> buffer;
   const ssize_t got = read(from, buffer.data(), buffer.size());
@@ -375,9 +376,9 @@ bool PassOn(int from, int to) {
   return got > 0;
 }
 
-// Starts a process that passes on what the job's own processes print after the job has ended, so that their output
-// stays open without delaying the exit status. The new process makes system calls only: it has no other threads.
-void LeaveRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
+// Forks a process that passes on what the job's own processes print after it has ended, so that their output stays open
+// without delaying the exit status. It may only make system calls.
+void ForkRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
   std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
   for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
   const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
@@ -394,16 +395,16 @@ void LeaveRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
   _exit(0);
 }
 
-// Streams that were closed before us would be taken by our own descriptors.
+// Opens standard streams that are closed; otherwise our own descriptors would get their numbers.
 void OpenStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // gives the lowest number that is free
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // open() returns the lowest free number
   }
 }
 
 Channel MakeChannel(int stream) {
   if (isatty(stream) == 1) {
-    if (std::optional<Channel> screen = MakeScreen(stream)) return std::move(*screen);
+    if (std::optional<Channel> pty = MakePseudoTerminal(stream)) return std::move(*pty);
   }
   return MakePipe();
 }
@@ -450,9 +451,9 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.ours.get(), &result);
-  // Behind a failed job comes the diagnosis, and who reads our output is to see its end.
-  if (result.exit_status == 0) LeaveRelay(streams, signals);
-  for (std::atomic<int>& screen : g_signal_state.screen) screen = 0;
+  // After a failure the diagnosis must be the end of the output.
+  if (result.exit_status == 0) ForkRelay(streams, signals);
+  for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;
   g_signal_state.wake = -1;
   for (Stream& stream : streams) stream.Finish();
   return result;

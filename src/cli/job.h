@@ -1,14 +1,14 @@
-// Runs a command with its output passed through, as if it had been started without us.
+// Runs a command and passes its output through, as if it had been started without whyoom.
 //
-// - Standard input, process group, session and controlling terminal stay the job's own: typing, Ctrl-C, Ctrl-Z, job
-//   control and /dev/tty need no help of ours, and a signal to the whole group reaches the job as it always did.
-// - Only standard output and standard error are taken: where ours is a terminal, the job gets a pseudo terminal of the
-//   same size and settings for it, which alters no byte, else a pipe. Where both of ours are the same file, both of the
-//   job's are the same, too, and their order is kept.
-//   What is lost against script(1), which puts the job into a session of its own: a program that changes the settings
-//   of its terminal through its standard output (curses) changes those of the pseudo terminal. What is won: nothing
-//   that is typed ahead is eaten, Ctrl-Z works, and a job in the background stays in the background.
-// - Signals to this process alone are forwarded. One that the terminal sent to the whole group is not sent twice.
+// - The job keeps standard input, process group, session and controlling terminal. Typing, Ctrl-C, Ctrl-Z, job
+//   control, /dev/tty and signals to the whole group work as usual.
+// - Only standard output and standard error are redirected. If ours is a terminal, the job gets a pseudo terminal of
+//   the same size and settings that alters no byte; otherwise a pipe. If both of ours are the same file, both of the
+//   job's are too, and their order is kept.
+//   Unlike script(1), which gives the job its own session: typed-ahead input is not lost, Ctrl-Z works, and background
+//   jobs stay in the background. But programs that change terminal settings through standard output (curses) change
+//   those of the pseudo terminal.
+// - Signals to this process alone are forwarded. Signals from the terminal to the whole group are not sent twice.
 #pragma once
 
 #include <algorithm>
@@ -28,22 +28,23 @@
 namespace whyoom {
 
 struct Job {
-  std::vector<std::string> command;      // looked up in PATH; not empty
-  std::vector<std::string> environment;  // "NAME=value", all of it
+  std::vector<std::string> command;      // looked up in PATH; must not be empty
+  std::vector<std::string> environment;  // "NAME=value", complete
   bool ignore_broken_pipe = false;       // start it with SIGPIPE ignored
 };
 
 struct JobResult {
-  int exit_status = 0;              // as a shell tells it: 128 + the signal, 127 not found, 126 cannot be run
-  std::string problem;              // why it could not be started; empty where it ran
-  bool line_open = false;           // the last line passed on had no line feed
-  std::uint64_t undelivered = 0;    // bytes that could not be written (a full disk; a reader that went away is none)
-  std::string undelivered_because;  // of the first of them
+  int exit_status = 0;              // as in a shell: 128 + signal, 127 not found, 126 cannot run
+  std::string problem;              // why the job could not be started; empty if it ran
+  bool line_open = false;           // the last output line had no line feed
+  std::uint64_t undelivered = 0;    // bytes that could not be written (full disk); not counted if the reader closed the
+                                    // pipe
+  std::string undelivered_because;  // reason for the first of them
 };
 
-// Catches what is to be forwarded, for as long as it lives; those signals that this process was started to ignore stay
-// ignored. One that comes before the job is there is kept for it; one after its end is dropped, so that what was made
-// for the job can be cleared away. One object at a time.
+// Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay
+// ignored. A signal before the job starts is kept for it; one after its end is dropped, so that temporary files can be
+// removed. Only one object may exist at a time.
 class JobSignals {
  public:
   JobSignals();
@@ -51,7 +52,7 @@ class JobSignals {
   JobSignals(const JobSignals&) = delete;
   JobSignals& operator=(const JobSignals&) = delete;
 
-  // Handles them as before this object was.
+  // Restores the previous handlers.
   void Restore() const;
 
   const sigset_t& caught() const { return caught_; }
@@ -63,15 +64,14 @@ class JobSignals {
   sigset_t caught_;
 };
 
-// Runs `job` to its end. `tee` gets what it prints, both streams as one, whole lines in the order of arrival (only
-// lines beyond 1 MiB come in pieces), from the calling thread; it may wait. Processes that outlive the job and hold its
-// output do not: what is there is passed on, then they are waited for for a second of silence, 5 seconds in all.
-// Throws Error where the system has no pipe or process left. Not to be called from two threads at once.
+// Runs `job` until it ends. Calls `tee`, which may block, from this thread with the job's output: both streams merged,
+// whole lines in order of arrival (lines beyond 1 MiB in pieces). If other processes outlive the job and keep its
+// output open, stops after a second of silence, or after 5 seconds. Throws Error if no pipe or process can be created.
+// Must not be called by two threads at once.
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee);
 
-// Keeps the first 8 MiB and the last 56 MiB of what is added. Adding waits for nobody and throws nothing: where memory
-// is short, less is kept. What is read back has a line feed for each one that was dropped between, so that lines keep
-// their numbers.
+// Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws; if memory is short, less
+// is stored. Read returns a line feed for each dropped line, so that line numbers stay right.
 class JobLog : public ByteSource {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
@@ -91,7 +91,7 @@ class JobLog : public ByteSource {
     }
   }
 
-  // How many bytes were not kept.
+  // Number of bytes that were not stored.
   std::uint64_t dropped_bytes() const { return dropped_bytes_; }
 
   // Call only after the last Add.
@@ -118,13 +118,13 @@ class JobLog : public ByteSource {
   struct Free {
     void operator()(char* bytes) const { std::free(bytes); }
   };
-  // From malloc, since a new that fails may end the process, and the job with it.
+  // Uses malloc, because a failed `new` may end the process and so the job.
   struct Block {
     std::unique_ptr<char, Free> bytes;
     std::size_t size = 0;
   };
 
-  // Makes room behind the last byte: a new block, or the oldest one behind the first ones. False where there is none.
+  // Appends an empty block: a new one, or the oldest one after the first blocks. Returns false if there is none.
   bool AddBlock() {
     Block block;
     if (blocks_.size() < kMostBlocks) block.bytes.reset(static_cast<char*>(std::malloc(kBlockBytes)));
@@ -146,11 +146,11 @@ class JobLog : public ByteSource {
   }
 
   std::vector<Block> blocks_;
-  std::size_t gap_ = 0;  // what was dropped stood before this block
+  std::size_t gap_ = 0;  // the dropped bytes came before this block
   std::uint64_t dropped_bytes_ = 0;
   std::uint64_t dropped_feeds_ = 0;
   std::uint64_t given_feeds_ = 0;
-  std::size_t at_block_ = 0;  // of the next byte to read
+  std::size_t at_block_ = 0;  // position of the next byte to read
   std::size_t at_byte_ = 0;
 };
 

@@ -31,11 +31,11 @@
 namespace whyoom {
 namespace {
 
-// What --from names: "train.log:41", "logs.tar › train.log:41-44", "-:7".
+// A value of --from: "train.log:41", "logs.tar › train.log:41-44", "-:7".
 struct LogLines {
   Artifact artifact;
   LineRange range;
-  std::string text;  // as it was given
+  std::string text;  // as given
 };
 
 std::optional<std::uint64_t> ToLine(std::string_view text) {
@@ -54,12 +54,12 @@ LogLines ParseLogLines(const std::string& text) {
   const std::optional<std::uint64_t> first = ToLine(lines.substr(0, dash));
   const std::optional<std::uint64_t> last = dash == std::string::npos ? first : ToLine(lines.substr(dash + 1));
   if (!first || !last || *last < *first || colon == 0)
-    throw Error(fmt::format("--from: '{}' names no line of a log: write LOG:LINE or LOG:FIRST-LAST, as in train.log:41",
-                            place.text));
+    throw Error(fmt::format(
+        "--from: invalid place '{}' (expected LOG:LINE or LOG:FIRST-LAST, for example train.log:41)", place.text));
   place.range.first = *first;
   if (dash != std::string::npos) place.range.last = *last;
   place.artifact.path = text.substr(0, colon);
-  // As reports name what lies in an archive.
+  // How reports name archive members.
   constexpr std::string_view kIn = " › ";
   std::error_code error;
   const std::size_t in = place.artifact.path.find(kIn);
@@ -94,27 +94,27 @@ MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& l
     }
     Drain(source);
   };
-  const auto tell = [&](const Problem& one) {
+  const auto add_problem = [&](const Problem& one) {
     if (problem.empty()) problem = fmt::format("{}: {}", ArtifactText({one.path, one.member}), Printable(one.what));
   };
   if (IsEndlessDevice(place.artifact.path))
-    throw Error(fmt::format("--from: {}: it is a device that has no end", Printable(place.artifact.path)));
+    throw Error(fmt::format("--from: {}: device with endless output", Printable(place.artifact.path)));
   Artifact input = place.artifact;
   input.member.clear();
-  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, tell);
+  ReadMembers(input, input.path == "-" ? OpenStandardInput() : OpenFile(input.path), limits, read, add_problem);
   if (found.empty() && !problem.empty()) throw Error(problem);
-  if (members.empty()) throw Error(fmt::format("--from: there is no text in {}", ArtifactText(place.artifact)));
+  if (members.empty()) throw Error(fmt::format("--from: no text in {}", ArtifactText(place.artifact)));
   if (found.empty())
-    throw Error(fmt::format("--from: {} has {} lines, and no line {}", members.front(), lines, place.range.first));
+    throw Error(fmt::format("--from: {} has only {} lines, not line {}", members.front(), lines, place.range.first));
   if (found.size() > 1)
-    throw Error(fmt::format("--from: {} holds {} texts: name one of them, as in '{}:{}'", Printable(input.path),
-                            found.size(), ArtifactText(found[0].artifact), place.range.first));
+    throw Error(fmt::format("--from: {} contains {} texts; name one of them, for example '{}:{}'",
+                            Printable(input.path), found.size(), ArtifactText(found[0].artifact), place.range.first));
   if (found[0].message.lines.empty())
     throw Error(fmt::format("--from: line {} of {} is empty", place.range.first, ArtifactText(found[0].artifact)));
   return std::move(found[0].message);
 }
 
-// The lines that were given, as an engine sees them.
+// Returns the lines after the normalization that the engine does.
 std::vector<std::string> Cleaned(const Engine& engine, const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -126,15 +126,15 @@ std::vector<std::string> Cleaned(const Engine& engine, const std::vector<std::st
 std::vector<std::string> GivenLines(const Options& options) {
   std::vector<std::string> message(options.new_rule.begin() + 1, options.new_rule.end());
   if (!message.empty()) return message;
-  if (InputIsTerminal()) throw Error("rules new: give the lines of the message or --from LOG:LINE, or pipe them in");
-  constexpr std::size_t kMost = std::size_t{64} << 10;  // a message, not a log
+  if (InputIsTerminal()) throw Error("rules new: missing message: give its lines, or --from LOG:LINE, or pipe it in");
+  constexpr std::size_t kMost = std::size_t{64} << 10;  // enough for a message
   const std::string text = ReadUpTo(*OpenStandardInput(), kMost);
   for (std::size_t begin = 0; begin < text.size(); begin = std::min(text.find('\n', begin), text.size()) + 1)
     message.push_back(text.substr(begin, text.find('\n', begin) - begin));
   return message;
 }
 
-// The codes that the rules find in the message without a new one.
+// The codes that the existing rules find in the message.
 std::vector<std::string> KnownAs(const Engine& engine, const std::vector<std::string>& message) {
   std::string text;
   for (const std::string& line : message) text += line + "\n";
@@ -162,36 +162,38 @@ TriedRule Try(const std::vector<RuleFile>& files, NewRule rule) {
   return choice;
 }
 
-void Tell(const std::string& words) { WriteError("whyoom: " + Printable(words) + "\n"); }
+void PrintNote(const std::string& words) { WriteError("whyoom: " + Printable(words) + "\n"); }
 
-void TellKnown(const std::vector<std::string>& codes, const Failure* extended) {
+void PrintKnownCodes(const std::vector<std::string>& codes, const Failure* extended) {
   if (codes.empty()) return;
   const std::string all = fmt::format("{}", fmt::join(codes, ", "));
   if (extended != nullptr && codes.size() == 1 && codes[0] == extended->code) {
-    Tell(fmt::format("{} recognises this message already; nothing has to be added for it", all));
+    PrintNote(fmt::format("{} already recognizes this message; nothing needs to be added", all));
   } else if (extended != nullptr) {
-    Tell(fmt::format("this message is recognised already, as {}: with this wording it would be two failures", all));
+    PrintNote(fmt::format(
+        "this message is already recognized as {}; with this rule it would be reported as two failures", all));
   } else {
-    Tell(
-        fmt::format("this message is recognised already, as {0}: with a code of its own it would be two failures; "
-                    "`whyoom rules new {0} --from …` adds to that one, an entry with the code {0} replaces it",
+    PrintNote(
+        fmt::format("this message is already recognized as {0}; with its own code it would be reported as two "
+                    "failures. `whyoom rules new {0} --from …` extends {0}; an entry with the code {0} replaces it",
                     codes[0]));
   }
 }
 
-void TellChoice(const TriedRule& choice, const std::string& code, std::size_t passed_over, bool is_known) {
-  if (passed_over > 0 && choice.result.ok())
-    Tell("with fewer words the rule would be found in other failures, too, so its head takes more of the message");
+void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t rejected, bool is_known) {
+  if (rejected > 0 && choice.result.ok())
+    PrintNote("the header pattern includes more of the message, because a shorter one would also match other failures");
   if (!choice.result.ok() && !is_known) {
     const std::vector<std::string> failures = choice.result.Failures();
     const bool is_own = std::all_of(failures.begin(), failures.end(),
                                     [&](const std::string& failure) { return failure.starts_with(code + ":"); });
-    Tell(is_own ? "the rule does not find its own message, which looks like one that is only quoted, as in source code:"
-                : "this rule gets in the way of others; narrow its head:");
+    PrintNote(is_own
+                  ? "the rule does not find its own message, which looks like a quotation, for example in source code:"
+                  : "this rule conflicts with others; make its header pattern more specific:");
     for (const std::string& failure : failures) WriteError("  " + Printable(failure) + "\n");
   }
-  if (!choice.rule.asks.empty()) Tell(fmt::format("logs are looked at where they hold '{}'", choice.rule.asks[0]));
-  Tell("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
+  if (!choice.rule.asks.empty()) PrintNote(fmt::format("the prefilter searches logs for '{}'", choice.rule.asks[0]));
+  PrintNote("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
 }
 
 }  // namespace
@@ -202,36 +204,36 @@ int RunNewRule(const Options& options) {
   NewRuleRequest request;
   request.code = options.new_rule[0];
   if (Printable(request.code) != request.code || request.code.find(' ') != std::string::npos)
-    throw Error(fmt::format("'{}' cannot be a code: write one word, such as my.pool", Printable(request.code)));
+    throw Error(fmt::format("invalid code '{}' (expected one word, for example my.pool)", Printable(request.code)));
   if (options.new_rule_from.empty()) request.messages = {Cleaned(engine, GivenLines(options))};
   if (!options.new_rule_from.empty() && options.new_rule.size() > 1)
-    throw Error("rules new: give the lines of the message, or --from LOG:LINE");
+    throw Error("rules new: the lines of the message and --from LOG:LINE cannot be used together");
   for (const std::string& from : options.new_rule_from) {
     const LogLines place = ParseLogLines(from);
     request.messages.push_back(ReadPlace(engine, place, options.limits).lines);
     request.from += (request.from.empty() ? "" : " and ") + MaskSecrets(place.text);
   }
   for (std::vector<std::string>& message : request.messages) {
-    for (std::string& line : message) line = MaskSecrets(line);  // a rule file is shared
+    for (std::string& line : message) line = MaskSecrets(line);  // rule files are shared
   }
   std::vector<NewRule> rules = NewRules(known, request);
   const std::vector<std::string> codes = KnownAs(engine, request.messages[0]);
   const std::vector<RuleFile> files = RuleFilesOf(options).files;
   std::optional<TriedRule> best;
-  std::size_t passed_over = 0;
+  std::size_t rejected = 0;
   for (NewRule& rule : rules) {
     TriedRule choice = Try(files, std::move(rule));
     const bool better = !best || !best->faults.empty() ||
                         (choice.faults.empty() && choice.result.Failures().size() < best->result.Failures().size());
     if (better) best = std::move(choice);
     if ((best->faults.empty() && best->result.ok()) || !codes.empty()) break;
-    ++passed_over;
+    ++rejected;
   }
-  if (!best->faults.empty()) throw Error("no rule can be made of this message:\n" + FaultListing(best->faults));
+  if (!best->faults.empty()) throw Error("cannot make a rule from this message:\n" + FaultListing(best->faults));
   WriteOutput(best->rule.text, options.output);
   const Failure* const extended = known.FindFailure(request.code);
-  TellKnown(codes, extended);
-  TellChoice(*best, extended == nullptr ? request.code : extended->code, passed_over, !codes.empty());
+  PrintKnownCodes(codes, extended);
+  PrintAdvice(*best, extended == nullptr ? request.code : extended->code, rejected, !codes.empty());
   return kNothing;
 }
 

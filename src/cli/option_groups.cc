@@ -21,13 +21,13 @@ Timestamp CurrentTime() {
 
 std::uint64_t ToSize(const std::string& text) {
   const std::optional<std::int64_t> size = ParseSize(text);
-  if (!size || *size <= 0) throw CLI::ValidationError("'" + text + "' is no size, such as 64M or 2G");
+  if (!size || *size <= 0) throw CLI::ValidationError("invalid size '" + text + "' (expected, for example, 64M or 2G)");
   return static_cast<std::uint64_t>(*size);
 }
 
 }  // namespace
 
-// "FORMAT" is the one of standard output or --output, "FORMAT=FILE" one more, in a file.
+// "FORMAT" selects the format of standard output or --output; "FORMAT=FILE" adds another output.
 void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words) {
   const auto take = [=, seen = std::make_shared<bool>(false)](const std::vector<std::string>& given) {
     for (const std::string& word : given) {
@@ -36,21 +36,22 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
       if (equals != std::string::npos) {
         if (word.substr(equals) == "=-")
           throw CLI::ValidationError(
-              fmt::format("--format {}: standard output takes one format, --format {}", word, word.substr(0, equals)));
+              fmt::format("--format {}: to write to standard output, use --format {}", word, word.substr(0, equals)));
         if (equals + 1 == word.size())
-          throw CLI::ValidationError(fmt::format("--format {}: name a file after the =", Printable(word)));
+          throw CLI::ValidationError(fmt::format("--format {}: missing file name after '='", Printable(word)));
         options->extra_outputs.push_back({format, word.substr(equals + 1)});
       } else if (std::exchange(*seen, true)) {
-        throw CLI::ValidationError("--format is given twice: all but one need a file, --format FORMAT=FILE");
+        throw CLI::ValidationError(
+            "only one --format may write to standard output; give the others a file: --format FORMAT=FILE");
       } else {
         options->format = format;
       }
     }
   };
   CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-      "--format", take, Listing(formats, true) + "; with =FILE that format goes to FILE as well, may be repeated");
+      "--format", take, Listing(formats, true) + "; FORMAT=FILE writes an additional report to FILE (may be repeated)");
   option->type_name("FORMAT[=FILE]")->allow_extra_args(false)->group(kOutput);
-  (*words)[option] = ToWords(formats);
+  (*words)[option] = ChoiceWords(formats);
 }
 
 void AddForCi(CLI::App& app, Options* options) {
@@ -59,11 +60,11 @@ void AddForCi(CLI::App& app, Options* options) {
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Where your sources lie: in the formats github and sarif, files below DIR are named relative to it")
+         "Root of your sources: github and sarif reports name files below DIR relative to it")
       ->type_name("DIR")
       ->group(kOutput);
   app.add_flag("--step-summary", options->step_summary,
-               "Append the report in Markdown to the file that GITHUB_STEP_SUMMARY names")
+               "Append a Markdown report to the file named by GITHUB_STEP_SUMMARY")
       ->group(kOutput);
 }
 
@@ -78,19 +79,18 @@ void AddOutput(CLI::App& app, Options* options) {
 void AddDetail(CLI::App& app, Options* options) {
   CLI::Option* brief = app.add_flag_callback(
       "--brief", [options] { options->detail = Detail::kBrief; },
-      "One line a failure in text: where, code, scenario, what was needed, what to do first; with --format json a "
-      "small "
-      "object, schema whyoom.brief/1");
+      "One line per failure (place, code, scenario, memory needed, first remedy); with --format json, a small object "
+      "with schema whyoom.brief/1");
   CLI::Option* all = app.add_flag_callback(
       "--all", [options] { options->detail = Detail::kAll; },
-      "Every remedy in full, every row and every failure, in text");
+      "Show every remedy in full, every row and every failure (text)");
   brief->group(kOutput);
   all->group(kOutput)->excludes(brief);
 }
 
 void AddVerbose(CLI::App& app, Options* options) {
   app.add_flag("-v,--verbose", options->verbose,
-               "Tell what is read and passed over, with counts and times, on standard error")
+               "Print what is read and skipped, with counts and times, to standard error")
       ->group(kOutput);
 }
 
@@ -106,7 +106,7 @@ CLI::Option* AddCodes(CLI::App& app, const char* name, std::vector<std::string>*
 
 CLI::Option* AddFile(CLI::App& app, const char* name, std::string* file, const std::string& about) {
   const auto take = [file, name](const std::string& text) {
-    if (text.empty() || text == "-") throw CLI::ValidationError(name, "a file has to be named");
+    if (text.empty() || text == "-") throw CLI::ValidationError(name, "missing file name");
     *file = text;
   };
   return app.add_option_function<std::string>(name, take, about)->type_name("FILE")->group(kSelection);
@@ -116,64 +116,61 @@ CLI::Option* AddFile(CLI::App& app, const char* name, std::string* file, const s
 
 void AddSelection(CLI::App& app, Options* options) {
   AddCodes(app, "--select", &options->select,
-           "Tell only of these failures: codes (E1000), with a scenario (E1000.3), the begin of some (E3), or patterns "
-           "(tpu.*); may be repeated");
-  AddCodes(app, "--ignore", &options->ignore, "Do not tell of these; where both name one, --ignore counts");
+           "Report only these failures: a code (E1000), a scenario (E1000.3), a prefix (E3) or a pattern (tpu.*); may "
+           "be repeated");
+  AddCodes(app, "--ignore", &options->ignore, "Do not report these failures; takes precedence over --select");
   AddFile(app, "--baseline", &options->baseline,
-          "Leave out the failures that this file knows, but for their number; --write-baseline makes it");
-  AddFile(
-      app, "--write-baseline", &options->write_baseline,
-      "Write the failures that are found to FILE, with those of --baseline, as known: none of them counts as found");
+          "Hide failures recorded in FILE and report only how many were hidden; create FILE with --write-baseline");
+  AddFile(app, "--write-baseline", &options->write_baseline,
+          "Write the failures found, and those of --baseline, to FILE; none of them counts as found in this run");
 }
 
 void AddFailOn(CLI::App& app, Options* options) {
   AddCodes(app, "--fail-on", &options->fail_on,
-           "Only these count as found for the exit status, named as for --select; all are shown");
+           "Count only these failures as found in the exit status (same syntax as --select); all are shown");
 }
 
 void AddFramework(CLI::App& app, Options* options) {
-  app.add_option("--framework", options->framework,
-                 "Advise for this framework (its id or name: maxtext, PyTorch/XLA), where the log does not show it or "
-                 "shows another")
+  app.add_option(
+         "--framework", options->framework,
+         "Show steps for this framework, by id or name (maxtext, PyTorch/XLA), instead of the one detected in the log")
       ->type_name("FRAMEWORK")
       ->group(kOutput);
 }
 
 void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
   app.add_option("--rules", options->rules,
-                 "Add rule data: a file, or a folder's *.json; an id that exists is replaced (may be repeated)")
+                 "Add rules from a file or a folder's *.json; an existing id is replaced (may be repeated)")
       ->type_name("FILE|DIR")
-      ->allow_extra_args(false);  // the next word is a path to read, not a second rule file
+      ->allow_extra_args(false);  // the next word is an input, not a second rule file
   app.add_flag_callback(
       "--no-project-rules", [options] { options->project_rules = false; },
-      "Leave out the rules of the project: the folder .whyoom/rules here or above, within the git repository or the "
-      "home");
+      "Ignore project rules: .whyoom/rules in this folder or its parents, up to the root of the git repository or the "
+      "home folder");
   AddOutput(app, options);
   AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color, words)->group(kOutput);
-  app.add_flag(
-         "-q,--quiet", options->quiet,
-         "Print nothing beside the result: no notes in text (that nothing was found, what could not be read, what "
-         "no rule knows, what is not shown), no progress, no remarks on standard error; only what ends the run "
-         "is told. The exit status is the same")
+  app.add_flag("-q,--quiet", options->quiet,
+               "Print only the result and fatal errors: no notes in text (nothing found, unreadable inputs, unknown "
+               "errors, hidden failures), no progress, no warnings on standard error. The exit status is the same")
       ->group(kOutput);
 }
 
 void AddExitStatus(CLI::App& app, Options* options) {
-  app.add_flag("--strict", options->strict,
-               "Count errors about memory that no rule knows as found: they end with 1, too")
+  app.add_flag("--strict", options->strict, "Count memory errors that match no rule as found (exit status 1)")
       ->group(kOutput);
-  app.add_flag("--exit-zero", options->exit_zero, "End with 0 also where something was found or not all could be read")
+  app.add_flag("--exit-zero", options->exit_zero,
+               "Exit with 0 even if something was found or some input could not be read completely")
       ->group(kOutput);
 }
 
 void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words) {
   app.add_option("--files-from", options->files_from,
-                 "Read also the files and folders that this list names; - for a list on standard input")
+                 "Also read the files and folders listed in FILE; - for a list on standard input")
       ->type_name("FILE")
       ->group(kInputs);
-  AddChoice(app, "--files-format", "form of a list", "FORM", kListForms, &options->files_form, words)->group(kInputs);
+  AddChoice(app, "--files-format", "list format", "FORM", kListForms, &options->files_form, words)->group(kInputs);
   app.add_flag_callback(
-         "-0,--null", [options] { options->files_form = PathListForm::kNull; }, "Short for --files-format null")
+         "-0,--null", [options] { options->files_form = PathListForm::kNull; }, "Same as --files-format null")
       ->group(kInputs);
 }
 
@@ -184,43 +181,43 @@ void AddTimeRange(CLI::App& app, Options* options) {
            [to, name](const std::string& text) {
              *to = ParseTimeBound(text, CurrentTime());
              if (!*to)
-               throw CLI::ValidationError(name, "'" + Printable(text) +
-                                                    "' is no time; write 2026-11-20, \"2026-11-20 12:00\", "
-                                                    "2026-11-20T12:00:00Z, or 30m, 2h, 7d before now");
+               throw CLI::ValidationError(name, "invalid time '" + Printable(text) +
+                                                    "' (expected 2026-11-20, \"2026-11-20 12:00\", "
+                                                    "2026-11-20T12:00:00Z, or 30m, 2h, 7d ago)");
            },
            what)
         ->type_name("TIME")
         ->group(kInputs);
   };
   bound("--since", &options->range.since,
-        "Only failures from TIME on, where the prefix or record of their line says when: a date, a date and time, or "
-        "how long ago (30m, 2h, 7d, counted from the start of this command). A TIME without a zone is compared with "
-        "each stamp as it stands, in UTC where the stamp has a zone; one with a zone only with stamps that have one. "
-        "What cannot be compared is kept, and a note says how much that is");
-  bound("--until", &options->range.until, "Only failures before TIME, likewise");
+        "Only failures at or after TIME, by the timestamp of their line: a date, a date and time, or an age (30m, 2h, "
+        "7d before the start of this command). A TIME without a zone is compared with timestamps as written, in UTC if "
+        "the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. Failures that "
+        "cannot be compared are kept, and a note gives their number");
+  bound("--until", &options->range.until, "Only failures before TIME (same syntax as --since)");
 }
 
 void AddBatches(CLI::App& app, Options* options, ValueWords* words) {
   app.add_option("-j,--jobs", options->jobs,
-                 "Read this many inputs, or parts of a large one, at once (default: one for each processor)")
+                 "Read N inputs, or parts of a large input, in parallel (default: one per processor)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->group(kBatches);
   app.add_option_function<std::string>(
          "--shard", [options](const std::string& text) { options->shard = ParseShard(text); },
-         "Of all inputs read only every Nth, by a digest of the path: shard I, counted from 0 "
-         "(Slurm: $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT of --array=0-...)")
+         "Read only part I (counted from 0) of N parts of the inputs, chosen by a digest of the path (Slurm: "
+         "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT with --array=0-...)")
       ->type_name("I/N")
       ->group(kBatches);
   app.add_option("--resume", options->resume,
-                 "Record what was read in this journal; a later run takes unchanged inputs from it and reads the rest")
+                 "Record results in this journal; a later run reuses those of unchanged inputs and reads only the rest")
       ->type_name("JOURNAL")
       ->group(kBatches);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, words)->group(kBatches);
 }
 
 void AddLimits(CLI::App& app, Limits* limits) {
-  const std::string group = "Limits of each input (one that is met is reported, exit status 3)";
+  const std::string group = "Limits per input (reaching one is reported, exit status 3)";
   const Limits usual;
   const auto add_size = [&](const char* name, const std::string& about, auto set) {
     app.add_option_function<std::string>(
@@ -229,29 +226,29 @@ void AddLimits(CLI::App& app, Limits* limits) {
         ->group(group);
   };
   add_size("--max-bytes",
-           "Unpack no more than SIZE (" + WholeSize(usual.bytes) + ", or " + WholeSize(usual.suspicious_bytes) +
-               " of work where that is over " + std::to_string(usual.suspicious_ratio) + " times what is packed)",
+           "Unpack at most SIZE (default: " + WholeSize(usual.bytes) + ", or " + WholeSize(usual.suspicious_bytes) +
+               " of work if that is over " + std::to_string(usual.suspicious_ratio) + " times the packed size)",
            [limits](std::uint64_t size) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
            });
-  add_size("--max-memory", "Let no decoder take more than SIZE (" + WholeSize(usual.memory) + ")",
+  add_size("--max-memory", "Memory limit of each decoder (default: " + WholeSize(usual.memory) + ")",
            [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });
-  constexpr int kDeepest = 64;  // each depth takes a decoder's memory
-  app.add_option("--max-depth", limits->depth, "Unpack no more than N packings in each other (8)")
+  constexpr int kDeepest = 64;  // each level needs a decoder's memory
+  app.add_option("--max-depth", limits->depth, "Unpack at most N nested levels (default: 8)")
       ->check(CLI::Range(0, kDeepest).description(""))
       ->type_name("N")
       ->group(group);
-  app.add_option("--max-members", limits->members, "Read no more than N members of archives (1000000)")
+  app.add_option("--max-members", limits->members, "Read at most N archive members (default: 1000000)")
       ->type_name("N")
       ->group(group);
-  app.add_option("--max-time", limits->seconds, "Stop after SECONDS (no limit)")
+  app.add_option("--max-time", limits->seconds, "Stop after SECONDS (default: no limit)")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("SECONDS")
       ->group(group);
   app.add_flag_callback(
          "--no-sandbox", [limits] { limits->sandbox = false; },
-         "Read archives in this process, where the system starts no other that can do nothing else")
+         "Unpack archives in this process instead of in a sandboxed child process")
       ->group(group);
 }
 

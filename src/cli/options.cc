@@ -24,18 +24,18 @@ namespace {
 
 constexpr const char* kMoreHelp = "Run with --help for more information.\n";
 
-EarlyExit Misused(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
+EarlyExit UsageError(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
 
-// The command that the arguments reached.
-const CLI::App& Reached(const CLI::App& app) {
+// The innermost subcommand that was parsed.
+const CLI::App& InnermostCommand(const CLI::App& app) {
   const auto reached = app.get_subcommands();
-  return reached.empty() ? app : Reached(*reached.back());
+  return reached.empty() ? app : InnermostCommand(*reached.back());
 }
 
-// What no command takes.
+// The error for an argument that `app` does not accept.
 EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   const std::string name = given.substr(0, given.find('='));
-  if (!given.starts_with("-")) return Misused(Printable(given) + ": nothing more is expected here");
+  if (!given.starts_with("-")) return UsageError("unexpected argument '" + Printable(given) + "'");
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
@@ -45,37 +45,37 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   const bool at_top = app.get_parent() == nullptr;
   if (at_top && !command.empty() && *FindCommand(command).name != '\0')
     meant = "did you mean 'whyoom " + command + "'?";
-  return Misused(fmt::format("{}: there is no such option{}", Printable(name), meant.empty() ? "" : ", " + meant));
+  return UsageError(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 
-// "AFTER is missing (The run after it): whyoom diff [OPTIONS] BEFORE AFTER".
+// "missing AFTER (Run after the change), usage: whyoom diff [OPTIONS] BEFORE AFTER".
 std::string MissingText(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() && option->get_required() && option->count() == 0)
-      return fmt::format("{} is missing ({}): {}", option->get_type_name(), option->get_description(),
+      return fmt::format("missing {} ({}), usage: {}", option->get_type_name(), option->get_description(),
                          UsageLine(app, ""));
   }
   return {};
 }
 
-// Runs CLI11 over the arguments; what it throws for help and errors comes back as text.
+// Parses the arguments with CLI11. Returns the text that it throws for help and errors.
 std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
   CLI::App& app = *command.app;
   const bool in_full = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the last argument first
   try {
     app.parse(arguments);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& about = Reached(app);
+    const CLI::App& about = InnermostCommand(app);
     return EarlyExit{0, in_full ? LongHelp(about, command.trailer, HelpWidth()) : ShortHelp(about, command.trailer)};
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> unknown = app.remaining(true);
-    return UnknownArgument(Reached(app), unknown.empty() ? "" : unknown.front());
+    return UnknownArgument(InnermostCommand(app), unknown.empty() ? "" : unknown.front());
   } catch (const CLI::ParseError& error) {
     const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    if (const std::string missing = is_missing ? MissingText(Reached(app)) : ""; !missing.empty())
-      return Misused(missing);
+    if (const std::string missing = is_missing ? MissingText(InnermostCommand(app)) : ""; !missing.empty())
+      return UsageError(missing);
     std::ostringstream out;
     std::ostringstream err;
     const int status = app.exit(error, out, err);
@@ -83,38 +83,38 @@ std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std:
   }
 }
 
-// CLI11 could check this itself, but says so in --help in a way that hides what the options do.
-std::optional<EarlyExit> CheckTogether(const CLI::App& app, const Options& options) {
+// Not done with CLI11's own checks, because they clutter --help.
+std::optional<EarlyExit> CheckCombinations(const CLI::App& app, const Options& options) {
   for (const auto& [option, value] :
        {std::pair("--files-from", &options.files_from), std::pair("--resume", &options.resume)}) {
     if (app.count(option) > 0 && value->empty())
-      return EarlyExit{2, fmt::format("whyoom: {}: no name is given\n", option)};
+      return EarlyExit{2, fmt::format("whyoom: {}: missing file name\n", option)};
   }
   if (options.range.since && options.range.until &&
       options.range.until->zone_known == options.range.since->zone_known &&
       *options.range.until <= *options.range.since)
-    return EarlyExit{2, "whyoom: --until is not after --since: nothing lies between them\n"};
+    return EarlyExit{2, "whyoom: --until must be later than --since\n"};
   if (options.follow && !options.xla_dump.empty())
-    return Misused("--follow tells of a job that runs, and --xla-dump of a compile that ended: give one of them");
+    return UsageError("--follow and --xla-dump cannot be used together: an XLA dump is of a compile that ended");
   const std::size_t forms = app.count("--files-format") + app.count("--null");
-  if (forms > 1) return EarlyExit{2, "whyoom: --null is a --files-format: give one of them\n"};
+  if (forms > 1) return EarlyExit{2, "whyoom: --null and --files-format cannot be used together\n"};
   if (forms == 1 && options.files_from.empty())
-    return EarlyExit{2, "whyoom: --files-format and --null are of a list: name it with --files-from\n"};
+    return EarlyExit{2, "whyoom: --files-format and --null require --files-from\n"};
   return std::nullopt;
 }
 
 bool HasBriefForm(Format format) { return format == Format::kText || format == Format::kJson; }
 
 std::optional<EarlyExit> CheckForms(const Options& options) {
-  if (options.quiet && options.verbose) return Misused("--quiet and --verbose: give one of them");
+  if (options.quiet && options.verbose) return UsageError("--quiet and --verbose cannot be used together");
   const bool any_brief =
       HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),
                                                   [](const ExtraOutput& extra) { return HasBriefForm(extra.format); });
-  if (options.detail == Detail::kBrief && !any_brief) return Misused("--brief is of the formats text and json");
+  if (options.detail == Detail::kBrief && !any_brief) return UsageError("--brief requires --format text or json");
   return std::nullopt;
 }
 
-// What follows is the job's own, so it is taken off before CLI11 reads.
+// Removes the job's command before CLI11 parses the options of `run`.
 std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vector<std::string>& arguments,
                                   Options* options) {
   const std::size_t begin = JobBegin(*built.app, arguments);
@@ -123,11 +123,11 @@ std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vect
   if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
   std::optional<EarlyExit> early = Parse(built, {arguments.begin(), command});
   if (!early) early = CheckForms(*options);
-  if (!early && options->job.empty()) return EarlyExit{2, "whyoom: no command to run: whyoom run -- CMD ...\n"};
+  if (!early && options->job.empty()) return EarlyExit{2, "whyoom: missing command, usage: whyoom run -- CMD ...\n"};
   return early;
 }
 
-// The first word where it can only be a command that is misspelt: no file of that name is there.
+// The error for a first word that is no file but resembles a command's name.
 std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
   std::error_code error;
   if (word.empty() || word[0] == '-' || std::filesystem::exists(word, error)) return std::nullopt;
@@ -138,22 +138,20 @@ std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
   std::string meant = DidYouMean(word, known);
   if (word == "help" || word == "version") meant = "did you mean '--" + word + "'?";
   if (meant.empty()) return std::nullopt;
-  return Misused(fmt::format("'{}' is neither a file nor a command, {}", Printable(word), meant));
+  return UsageError(fmt::format("no file or command '{}', {}", Printable(word), meant));
 }
 
-// The first input where it can only be a command behind options, which would be read as a file.
+// The error for a command's name after options, if no file of that name exists.
 std::optional<EarlyExit> MisplacedCommand(const std::vector<std::string>& paths) {
   std::error_code error;
   if (paths.empty() || *FindCommand(paths[0]).name == '\0' || std::filesystem::exists(paths[0], error))
     return std::nullopt;
-  return Misused(
-      fmt::format("{} is a command, which stands first: whyoom {} [OPTIONS] ...; a file of this name is not "
-                  "there",
-                  paths[0], paths[0]));
+  return UsageError(fmt::format("the command {} must come first: whyoom {} [OPTIONS] ... (there is no file '{}')",
+                                paths[0], paths[0], paths[0]));
 }
 
-// Of a command that has commands of its own: none of them is named.
-std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+// The error for a command such as `rules` without, or with an unknown, subcommand.
+std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands({});
   const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
   std::vector<std::string> known;
@@ -162,11 +160,12 @@ std::optional<EarlyExit> WithoutSubcommand(const CLI::App& app, const std::vecto
       std::find_if(arguments.begin(), arguments.end(), [](const std::string& each) { return !each.starts_with("-"); });
   const bool asks_help = word == arguments.end() && !arguments.empty();
   if (commands.empty() || asks_help) return std::nullopt;
-  if (word == arguments.end()) return Misused(fmt::format("{}: which one? There are {}", name, Listing(known)));
+  if (word == arguments.end())
+    return UsageError(fmt::format("{}: missing command (expected one of {})", name, Listing(known)));
   if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
   const std::string meant = DidYouMean(*word, known);
-  return Misused(fmt::format("{} {}: there is no such command{}", name, Printable(*word),
-                             meant.empty() ? "; there are " + Listing(known) : ", " + meant));
+  return UsageError(fmt::format("{}: unknown command '{}'{}", name, Printable(*word),
+                                meant.empty() ? " (expected one of " + Listing(known) + ")" : ", " + meant));
 }
 
 }  // namespace
@@ -183,17 +182,17 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const CommandArguments built = command.build(options);
   const std::vector<std::string> rest(arguments.begin() + (named ? 1 : 0), arguments.end());
   if (options->command == Command::kRun) return ParseRun(built, rest, options);
-  if (std::optional<EarlyExit> none = WithoutSubcommand(*built.app, rest)) return none;
+  if (std::optional<EarlyExit> none = MissingSubcommand(*built.app, rest)) return none;
   if (std::optional<EarlyExit> misspelt = named || rest.empty() ? std::nullopt : MisspeltCommand(rest[0]))
     return misspelt;
   std::optional<EarlyExit> early = Parse(built, rest);
   if (!early) early = CheckForms(*options);
   if (early || named) return early;
   early = MisplacedCommand(options->paths);
-  return early ? early : CheckTogether(*built.app, *options);
+  return early ? early : CheckCombinations(*built.app, *options);
 }
 
-// A digest, not a simple hash: of those, the lowest bits of "rank7/rank7.log" are the same for every rank.
+// A cryptographic digest, because with simple hashes the low bits of "rank7/rank7.log" are equal for every rank.
 bool Shard::Owns(const std::string& path) const {
   if (count <= 1) return true;
   std::uint64_t hash = 0;
@@ -207,11 +206,11 @@ std::string Shard::Text() const { return fmt::format("{}/{}", index, count); }
 Shard ParseShard(std::string_view text) {
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
   if (!shard || shard->second == 0)
-    throw Error(fmt::format("--shard {}: give I/N, as in 0/16 for the first of 16", Printable(text)));
+    throw Error(fmt::format("--shard {}: expected I/N, for example 0/16 for the first of 16 parts", Printable(text)));
   const auto& [index, count] = *shard;
   if (index >= count)
-    throw Error(fmt::format("--shard {}: of {} shards the last is {}/{}; they are counted from 0", Printable(text),
-                            count, count - 1, count));
+    throw Error(
+        fmt::format("--shard {}: I must be less than N (the last part is {}/{})", Printable(text), count - 1, count));
   return {index, count};
 }
 

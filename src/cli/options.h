@@ -1,5 +1,5 @@
-// The command line, parsed. What each option means is said once, in commands.cc and option_groups.cc; --help, the
-// manual page and completions are made from that.
+// The parsed command line. commands.cc and option_groups.cc describe each option once, for --help, the manual page and
+// shell completions.
 #pragma once
 
 #include <cstddef>
@@ -36,36 +36,35 @@ enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJ
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
-// Of --files-from. Lines end with LF or CRLF and may hold file: URIs, as may the JSON strings of kJsonl; kNull takes
-// names as they are.
+// Format of --files-from. Lines end with LF or CRLF. Lines and the JSON strings of kJsonl may be file: URIs; kNull
+// expects plain names.
 enum class PathListForm { kLines, kNull, kJsonl };
 
 enum class Shell { kBash, kZsh, kFish };
 
-// Of kRulesTest.
+// Options of kRulesTest.
 struct RuleTestSettings {
-  std::vector<std::string> healthy;  // files and folders of logs in which nothing is to be found
-  bool untried = false;              // list what no example shows
+  std::vector<std::string> healthy;  // files and folders of logs in which nothing may be found
+  bool untried = false;              // list what no example covers
 };
 
-// One of N equal parts of a batch, for jobs that share it (--shard). Which part a path belongs to follows from the path
-// alone: it is the same on every machine, and files that come later move none.
+// One of N equal parts of a batch, for jobs that share it (--shard). The part depends only on the path: it is the same
+// on every machine, and new files do not move old ones.
 struct Shard {
   std::uint64_t index = 0;  // counted from 0
   std::uint64_t count = 1;
 
-  // Whether the first 8 bytes of the SHA-256 of the path, as it was given or found, leave `index` when divided by
-  // `count`.
+  // Returns whether the first 8 bytes of the SHA-256 of the path, as given or found, modulo `count` equal `index`.
   bool Owns(const std::string& path) const;
 
   // "2/16".
   std::string Text() const;
 };
 
-// Of "2/16". Throws Error that says what is wrong with anything else.
+// Parses "2/16". Throws Error if `text` is anything else.
 Shard ParseShard(std::string_view text);
 
-// One more format of the same report, in a file.
+// An additional report in its own file.
 struct ExtraOutput {
   Format format = Format::kText;
   std::string path;
@@ -73,63 +72,63 @@ struct ExtraOutput {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;  // of kDiagnose and kMerge; "-" is standard input
-  std::string topic;               // of kExplain; empty: list them
-  std::string framework;  // by id or name. Of kExplain: whose steps are shown, "all", or empty: the default one's. Of
-                          // reports: whose steps the advice has, or empty: those of the one that the log shows
-  std::string pages;      // of kExplain: a folder to write all into; empty: none
-  std::vector<std::string> new_rule;       // of kRulesNew: the code, then the lines of the message
-  std::vector<std::string> new_rule_from;  // of kRulesNew: lines of logs that it is made from, two at most
+  std::vector<std::string> paths;  // for kDiagnose and kMerge; "-" is standard input
+  std::string topic;               // for kExplain; empty: list the topics
+  std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
+                          // the framework detected in the log
+  std::string pages;      // for kExplain: folder for all pages; empty: none
+  std::vector<std::string> new_rule;       // for kRulesNew: the code, then the lines of the message
+  std::vector<std::string> new_rule_from;  // for kRulesNew: at most two places in logs (LOG:LINE)
   std::vector<std::string> rules;          // files and folders
   RuleTestSettings rule_test;
-  std::uint64_t trace_line = 0;          // of kRulesTrace, in the path; 0: all that matter
-  std::vector<std::string> trace_rules;  // codes of failures that are told of wherever they are
-  bool project_rules = true;             // use those of the folder that the run is in
+  std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
+  std::vector<std::string> trace_rules;  // codes of failures to trace everywhere
+  bool project_rules = true;             // use the rules of the current folder's project
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
-  std::string source_root;    // names of sources below it are told relative to it; empty: as the log has them
-  bool step_summary = false;  // append the report in Markdown to the file that GITHUB_STEP_SUMMARY names
+  std::string source_root;    // sources below it are named relative to it; empty: names as in the log
+  bool step_summary = false;  // append a Markdown report to the file in GITHUB_STEP_SUMMARY
   ColorMode color = ColorMode::kAuto;
   Detail detail = Detail::kUsual;
-  bool quiet = false;                // no notes, no progress, no remarks
-  bool verbose = false;              // say on standard error what is read
-  std::vector<std::string> select;   // failures that are told of; empty: all, see report/selection.h
-  std::vector<std::string> ignore;   // of these, those that are not
-  std::vector<std::string> fail_on;  // those that make the exit status 1; empty: all
-  std::string baseline;              // file of the failures that are known; empty: none
-  std::string write_baseline;        // file that they are written to; empty: none
+  bool quiet = false;                // no notes, no progress, no warnings
+  bool verbose = false;              // print what is read to standard error
+  std::vector<std::string> select;   // failures to report (see report/selection.h); empty: all
+  std::vector<std::string> ignore;   // failures not to report
+  std::vector<std::string> fail_on;  // failures that make the exit status 1; empty: all
+  std::string baseline;              // file of known failures; empty: none
+  std::string write_baseline;        // file to write known failures to; empty: none
   bool exit_zero = false;
-  bool strict = false;     // an error about memory that no rule knows counts as found
-  bool follow = false;     // wait for what is still written
-  std::size_t jobs = 0;    // inputs and parts of large ones read at once; 0: as many as there are processors
-  Limits limits;           // of each path that is read
-  TimeRange range;         // of kDiagnose: failures outside of it are left out
-  std::string files_from;  // a list of more paths; empty: none, "-": standard input
+  bool strict = false;     // a memory error that matches no rule counts as found
+  bool follow = false;     // keep reading growing inputs
+  std::size_t jobs = 0;    // inputs, or parts of large ones, to read in parallel; 0: one per processor
+  Limits limits;           // per input path
+  TimeRange range;         // for kDiagnose: report only failures in this range
+  std::string files_from;  // list of more paths; empty: none, "-": standard input
   PathListForm files_form = PathListForm::kLines;
   Shard shard;
   ProgressMode progress = ProgressMode::kAuto;
-  std::string resume;           // journal of the inputs that were read; empty: none
+  std::string resume;           // journal of results; empty: none
   std::string xla_dump;         // folder; empty: none
-  std::string hbm;              // what a device has of memory, or which chip it is; empty: what the inputs say
-  std::string xla_dump_before;  // of kDiff, whose paths are BEFORE and AFTER
+  std::string hbm;              // HBM of a device or its chip; empty: as in the inputs
+  std::string xla_dump_before;  // for kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;
-  std::vector<std::string> job;  // of kRun: the command and its arguments
-  bool dump = true;              // of kRun: have XLA dump, where the user does not himself
+  std::vector<std::string> job;  // for kRun: the command and its arguments
+  bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
   bool keep_dump = false;
-  std::optional<int> exit_retry;    // of kRun: to end with where the job will fail the same way again
-  Shell shell = Shell::kBash;       // of kCompletions
-  std::vector<std::string> words;   // of kComplete: what stands behind "whyoom" up to the cursor
-  bool ignore_broken_pipe = false;  // how this process was started: SIGPIPE ignored; a job is started the same way
+  std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
+  Shell shell = Shell::kBash;       // for kCompletions
+  std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor
+  bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way
 };
 
-// What to do instead of running: print `text` and end with `exit_status`.
+// Print `text` and exit with `exit_status` instead of running.
 struct EarlyExit {
   int exit_status = 0;
   std::string text;
 };
 
-// Parses the arguments (without the program's name). Exactly one of the two comes back.
+// Parses the arguments (without the program's name) into `options`, or returns an EarlyExit.
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options);
 
 }  // namespace whyoom

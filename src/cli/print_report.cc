@@ -14,17 +14,17 @@
 namespace whyoom {
 namespace {
 
-// What GitHub takes of one step (docs.github.com, "Workflow commands for GitHub Actions": 1 MiB).
+// GitHub's limit per step (docs.github.com, "Workflow commands for GitHub Actions": 1 MiB).
 constexpr std::size_t kMostStepSummary = std::size_t{1} << 20;
 
 void AppendStepSummary(const Report& report) {
   const char* path = std::getenv("GITHUB_STEP_SUMMARY");
   if (path == nullptr || *path == '\0')
-    throw Error("--step-summary: GITHUB_STEP_SUMMARY names no file; GitHub Actions sets it");
+    throw Error("--step-summary: GITHUB_STEP_SUMMARY is not set (GitHub Actions sets it)");
   AppendToFile(PrintMarkdown(report, kMostStepSummary), path);
 }
 
-// Code scanning runs where the sources lie.
+// Code scanning runs in the root of the sources.
 std::string SourceRootOrHere(const std::string& source_root) {
   std::error_code error;
   return source_root.empty() ? std::filesystem::current_path(error).string() : source_root;
@@ -78,7 +78,7 @@ void WriteExtraOutputs(const Report& report, const Options& options) {
       return PrintReport(report, format, text, options.source_root);
     });
   } catch (const Error&) {
-    problem = std::current_exception();  // must not cost the summary
+    problem = std::current_exception();  // write the summary nevertheless
   }
   if (options.step_summary) AppendStepSummary(report);
   if (problem) std::rethrow_exception(problem);

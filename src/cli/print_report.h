@@ -1,4 +1,4 @@
-// A report in the formats that were asked for: what every command that ends in one does.
+// Prints a report in the requested formats.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,17 @@
 
 namespace whyoom {
 
-// How a report is to look that goes to a file, or to `descriptor`.
+// Text style for a report that goes to a file or to `descriptor`.
 TextOptions StyleOf(const Options& options, bool to_file, int descriptor = 1);
 
-// `text` says how text for people is to look, and of JSON how much of it there is.
+// `text`: style of the text format; its detail also applies to JSON.
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root);
 
-// Writes the extra outputs of `options`, each as `print` gives it. Throws Error where a file cannot be written, after
-// the others were.
+// Writes the extra outputs of `options` with `print`. If one cannot be written, writes the others, then throws Error.
 using PrintIn = std::function<std::string(Format, const TextOptions&)>;
 void WriteExtraOutputs(const Options& options, const PrintIn& print);
 
-// The same of a report, and appends to the step summary where that is asked for.
+// Writes the extra outputs of a report, and the step summary if requested.
 void WriteExtraOutputs(const Report& report, const Options& options);
 
 }  // namespace whyoom

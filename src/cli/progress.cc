@@ -21,10 +21,10 @@
 namespace whyoom {
 namespace {
 
-constexpr std::chrono::milliseconds kDelay{500};  // before a bar is worth a look
+constexpr std::chrono::milliseconds kDelay{500};  // before a bar appears
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::milliseconds kRecord{1000};
-constexpr double kFirstGuess = 1;  // seconds to watch before saying how many are left
+constexpr double kFirstGuess = 1;  // seconds before the first estimate of the time left
 constexpr std::size_t kBarColumns = 20;
 constexpr const char* kClear = "\r\x1b[K";
 
@@ -33,7 +33,7 @@ bool ErrorIsTerminal() {
   return isatty(STDERR_FILENO) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
-// Asked each time: windows change.
+// Not cached, because the window may be resized.
 std::size_t Columns() {
   constexpr std::size_t kUsual = 80;
   winsize size{};
@@ -51,7 +51,7 @@ std::string Duration(double seconds) {
   return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
 }
 
-// A failure to write is nothing to end a batch for.
+// Ignores write errors, which must not end the batch.
 void Write(const std::string& text) {
   try {
     WriteOutput(text, "", STDERR_FILENO);
@@ -74,7 +74,7 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
   const auto size_done = static_cast<double>(counts.size_done);
   const auto bytes_done = static_cast<double>(counts.bytes_done);
   const double waiting = static_cast<double>(counts.size_known) - size_done - static_cast<double>(counts.size_reused);
-  // Packed files give more bytes than they take; so do those that are being read, as far as one can know.
+  // Compressed files yield more bytes than their size; assume the same ratio for files that are being read.
   const double unpacking = size_done > 0 && bytes_done > 0 ? bytes_done / size_done : 1;
   const double begun = std::max(0.0, static_cast<double>(bytes) - bytes_done) / unpacking;
   const double left = std::max(0.0, waiting - begun);
@@ -86,7 +86,7 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
 }
 
 std::string ProgressText(const ProgressState& state, std::size_t columns) {
-  std::vector<std::string> parts;  // the most important first
+  std::vector<std::string> parts;  // most important first
   parts.push_back(fmt::format("{} of {}{} files", state.files_done, state.files_known, state.listed ? "" : "+"));
   parts.push_back(state.findings == 1 ? "1 finding" : fmt::format("{} findings", state.findings));
   if (state.seconds_left) parts.push_back(Duration(*state.seconds_left) + " left");
@@ -143,7 +143,7 @@ ProgressState ProgressBar::Now() const {
   return StateOf(counts_, control_.bytes, passed.count());
 }
 
-// One column is left free: a cursor behind the last one would make some terminals begin a new line.
+// Leaves the last column free, because some terminals wrap when it is used.
 void ProgressBar::Draw() const {
   Write(mode_ == ProgressMode::kJson ? ProgressJson(Now()) : kClear + ProgressText(Now(), Columns() - 1));
 }

@@ -1,5 +1,5 @@
-// Shows on standard error how far a batch is: a bar on a terminal, or JSON lines. A thread of its own looks at counters
-// now and then; nobody waits for it.
+// Shows the progress of a batch on standard error: a bar on a terminal, or JSON lines. A separate thread samples the
+// counters, so that reading never waits for it.
 #pragma once
 
 #include <atomic>
@@ -17,21 +17,21 @@
 
 namespace whyoom {
 
-// What those who list and read inputs count.
+// Counters, updated while inputs are listed and read.
 struct BatchCounts {
   std::atomic<std::uint64_t> files_known{0};
-  std::atomic<bool> listed{false};           // no more will be known
-  std::atomic<std::uint64_t> size_known{0};  // of the files known, as they lie on the disk
-  std::atomic<bool> size_unknown{false};     // of a pipe, nobody knows it
+  std::atomic<bool> listed{false};           // all files are known
+  std::atomic<std::uint64_t> size_known{0};  // of the known files, on disk
+  std::atomic<bool> size_unknown{false};     // some input is a pipe
   std::atomic<std::uint64_t> files_done{0};
-  std::atomic<std::uint64_t> files_reused{0};  // of these: taken from an earlier run
-  std::atomic<std::uint64_t> size_done{0};     // of the files done and not reused
+  std::atomic<std::uint64_t> files_reused{0};  // of files_done: from an earlier run
+  std::atomic<std::uint64_t> size_done{0};     // on disk, of the files done and not reused
   std::atomic<std::uint64_t> size_reused{0};
-  std::atomic<std::uint64_t> bytes_done{0};  // that these held, unpacked
-  std::atomic<std::uint64_t> findings{0};    // before those of several inputs are joined
+  std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the same files
+  std::atomic<std::uint64_t> findings{0};    // before equal findings of several inputs are joined
 };
 
-// The counters at a moment, and what follows from them.
+// A snapshot of the counters, and what follows from it.
 struct ProgressState {
   std::uint64_t files_done = 0;
   std::uint64_t files_reused = 0;
@@ -40,27 +40,27 @@ struct ProgressState {
   std::uint64_t bytes = 0;  // read so far, unpacked
   std::uint64_t findings = 0;
   double seconds = 0;
-  std::optional<double> part_done;     // 0 to 1, by size; unknown until all is listed
-  std::optional<double> seconds_left;  // likewise, and once there is something to go by
+  std::optional<double> part_done;     // 0 to 1, by size; nullopt until all inputs are listed
+  std::optional<double> seconds_left;  // likewise, and nullopt in the first second
 };
 
-// `bytes` are all that were read so far.
+// `bytes`: read so far.
 ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double seconds);
 
-// One line for people of at most `columns`, the less important left out where they are few.
+// One line of at most `columns`; drops less important parts if necessary.
 std::string ProgressText(const ProgressState& state, std::size_t columns);
 
-// One line of JSON with its line feed.
+// One line of JSON, with a line feed.
 std::string ProgressJson(const ProgressState& state);
 
 class ProgressBar {
  public:
-  // Whether anything is to be shown: if not, sizes need not be asked for.
+  // Whether anything will be shown. If not, file sizes are not needed.
   static bool IsWanted(ProgressMode mode);
 
-  // Borrows the counters. With kAuto the bar comes after half a second.
+  // Borrows the counters. With kAuto, the bar appears after half a second.
   ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
-  ~ProgressBar();  // clears the bar; the last line of JSON
+  ~ProgressBar();  // clears the bar, or prints the last line of JSON
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 

@@ -17,8 +17,8 @@ namespace {
 
 struct Remote {
   const char* scheme;
-  const char* read;    // prints what {} names
-  const char* folder;  // copies what is below it to here; empty: there is no such command
+  const char* read;    // prints the file {}
+  const char* folder;  // copies a folder to the current folder; empty: there is no such command
 };
 
 constexpr Remote kRemotes[] = {
@@ -52,13 +52,13 @@ bool IsHere(const std::string& name) {
 
 bool NamesFolder(const std::string& name, bool is_folder) { return is_folder || name.ends_with('/'); }
 
-// The last part of a name, as which a folder is copied here.
+// The last part of a name: the local name of the copied folder.
 std::string LastPart(std::string name) {
   while (name.ends_with('/')) name.pop_back();
   return name.substr(name.rfind('/') + 1);
 }
 
-// What reads the pipe: the command as it was typed, with "-" where the name was.
+// The whyoom command for the pipe: as typed, with "-" instead of the name.
 std::string Reader(const Options& options, const std::string& name) {
   switch (options.command) {
     case Command::kMerge:
@@ -88,12 +88,13 @@ void ThrowIfRemote(const Options& options) {
     if (!command) continue;
     const bool copies = path.ends_with('/') && *RemoteOf(path)->folder != '\0';
     const std::string rest = copies ? "&& whyoom " + ShellWord(LastPart(path)) : "| " + Reader(options, path);
-    throw Error(fmt::format("{}: whyoom reads no network; this does:\n  {} {}", Printable(path), *command, rest));
+    throw Error(fmt::format("{}: whyoom cannot read remote files, try:\n  {} {}", Printable(path), *command, rest));
   }
   for (const std::string* folder : {&options.xla_dump, &options.xla_dump_before, &options.xla_dump_after}) {
     if (IsHere(*folder)) continue;
     if (const std::optional<std::string> command = ReadCommand(*folder, true))
-      throw Error(fmt::format("{}: whyoom reads no network; copy it first:\n  {}", Printable(*folder), *command));
+      throw Error(
+          fmt::format("{}: whyoom cannot read remote folders, copy it first:\n  {}", Printable(*folder), *command));
   }
 }
 

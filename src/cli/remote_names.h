@@ -1,4 +1,4 @@
-// Inputs that lie on other machines: whyoom reads no network, but the tools that do print to a pipe.
+// Inputs on other machines. whyoom does not access the network, but suggests the command that does.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace whyoom {
 
-// The command that prints what a name such as gs://bucket/train.log stands for, quoted for a shell; of a name that ends
-// in "/", and of a folder, the command that copies it here. nullopt where the name is of no kind that is known.
+// Returns the shell command that prints a remote file such as gs://bucket/train.log, or that copies it if the name ends
+// in "/" or `is_folder`. Returns nullopt if the scheme is unknown.
 std::optional<std::string> ReadCommand(const std::string& name, bool is_folder = false);
 
-// Throws Error, with the command to type instead, where an input of the command line is such a name and no file here.
+// Throws Error with the command to type if an input of the command line is a remote name and not a local file.
 void ThrowIfRemote(const Options& options);
 
 }  // namespace whyoom

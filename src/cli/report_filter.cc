@@ -24,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Room for a hundred thousand failures. A device or a pipe may have no end.
+// Enough for a hundred thousand failures; a device or pipe may be endless.
 constexpr std::size_t kLargestBaseline = std::size_t{16} << 20;
 
-// What --baseline and --write-baseline both name is made by the first run.
+// If both options name a file that does not exist yet, the first run creates it.
 Baseline ReadBaseline(const Options& options) {
   const std::string& path = options.baseline;
   std::error_code error;
@@ -35,9 +35,9 @@ Baseline ReadBaseline(const Options& options) {
   const std::unique_ptr<ByteSource> file = OpenFile(path);
   const std::string text = ReadUpTo(*file, kLargestBaseline + 1);
   if (!file->problem().empty())
-    throw Error(fmt::format("--baseline {}: {}; --write-baseline makes one", Printable(path), file->problem()));
+    throw Error(fmt::format("--baseline {}: {} (create it with --write-baseline)", Printable(path), file->problem()));
   if (text.size() > kLargestBaseline)
-    throw Error(fmt::format("--baseline {}: it is larger than {}, so it is no baseline of whyoom", Printable(path),
+    throw Error(fmt::format("--baseline {}: not a whyoom baseline (larger than {})", Printable(path),
                             FormatSize(kLargestBaseline)));
   return ParseBaseline(text, "--baseline " + path);
 }
@@ -57,7 +57,7 @@ std::string WithoutBlanksAround(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-// By which a failure goes.
+// The code and aliases of a failure.
 std::vector<std::string> NamesOf(const Failure& failure) {
   std::vector<std::string> names = {failure.code};
   names.insert(names.end(), failure.aliases.begin(), failure.aliases.end());
@@ -95,7 +95,7 @@ ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
       fail_on_(SelectionOf("--fail-on", options.fail_on, rules)),
       known_(ReadBaseline(options)) {}
 
-// In doubt a failure is told of.
+// In doubt, a failure is reported.
 void ReportFilter::TakeOut(Report* report) const {
   std::erase_if(report->findings, [&](const Diagnosis& finding) {
     const bool unasked = (!select_.empty() && !select_.MayHold(finding)) || ignore_.Holds(finding);
@@ -111,11 +111,11 @@ void ReportFilter::TakeOut(Report* report) const {
 void ReportFilter::Apply(Report* report) const {
   TakeOut(report);
   if (options_.write_baseline.empty()) return;
-  // What was not read may hold what an older baseline knows.
+  // An unread input may contain a failure of the old baseline.
   std::error_code error;
   if (!AllRead(*report) && fs::exists(options_.write_baseline, error)) {
     report->problems.push_back(
-        {options_.write_baseline, "", "the baseline stays as it was, since not all inputs could be read", true});
+        {options_.write_baseline, "", "baseline not changed, because some inputs could not be read", true});
     return;
   }
   Baseline all = known_;
@@ -139,7 +139,7 @@ int ReportFilter::ExitStatus(const Report& report) const {
 bool MatchesGlob(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t in = 0;
-  std::size_t star = std::string_view::npos;  // the last one, and where in the text what it stands for ends
+  std::size_t star = std::string_view::npos;  // the last *, and the end of the text that it matches
   std::size_t star_end = 0;
   while (in < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {
@@ -171,8 +171,8 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
     });
     if (!any) {
       const std::string meant = DidYouMean(name, known);
-      throw Error(fmt::format("{} {}: no failure has such a code{}; `whyoom explain` lists the codes", option,
-                              Printable(name), meant.empty() ? "" : ", " + meant));
+      throw Error(fmt::format("{} {}: unknown code{} (`whyoom explain` lists the codes)", option, Printable(name),
+                              meant.empty() ? "" : ", " + meant));
     }
     names_.push_back({lower, exact});
   }
@@ -191,7 +191,7 @@ bool Selection::MeetsScenario(const Failure& failure, const Scenario* scenario) 
   });
 }
 
-// "E1000.?" of a finding whose scenario is open.
+// Whether "E1000.?" is selected and the finding's scenario is not decided.
 bool Selection::IsOpenOf(const Diagnosis& finding) const {
   const std::vector<std::string> codes = NamesOf(*finding.failure);
   return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&

@@ -1,4 +1,4 @@
-// Which failures of a report are told of, and which make the exit status 1: --select, --ignore, --baseline, --fail-on.
+// Which failures are reported, and which make the exit status 1: --select, --ignore, --baseline, --fail-on.
 #pragma once
 
 #include <string>
@@ -15,27 +15,29 @@ namespace whyoom {
 
 class Selection {
  public:
-  // Of nothing.
+  // Selects nothing.
   Selection() = default;
 
-  // Each of `names` is a code or alias ("E1000", "E0100"), with a scenario ("E1000.3"), which means what lies below it,
-  // too ("E1000.1" also "E1000.1.sparsecore"), or with ".?": where the log leaves the scenario open, as reports name
-  // it; what is none of these is a pattern with * and ?, or the begin of names. Letter case does not matter. Throws
-  // Error, which begins with `option`, where one names nothing that the rules know.
+  // Each name is one of:
+  // - a code or alias ("E1000", "E0100"), with all its scenarios;
+  // - a scenario ("E1000.3"), with its sub-scenarios ("E1000.1" includes "E1000.1.sparsecore");
+  // - a code with ".?", for findings whose scenario is not decided;
+  // - a pattern with * and ?, or a prefix of names.
+  // Letter case does not matter. Throws Error, beginning with `option`, if a name matches nothing in the rules.
   Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules);
 
   bool empty() const { return names_.empty(); }
 
-  // Whether a failure is one of those. Where the log leaves its scenario open: whether it is, whichever it was.
+  // Whether the failure is selected. If its scenario is not decided: whether every candidate is.
   bool Holds(const Diagnosis& finding) const;
 
-  // The same, but whether it may be one of those.
+  // Whether the failure may be selected: at least one candidate is.
   bool MayHold(const Diagnosis& finding) const;
 
  private:
   struct Name {
-    std::string text;    // in small letters
-    bool exact = false;  // a name that the rules know, so that it is no begin of another
+    std::string text;    // lower case
+    bool exact = false;  // a complete name, so not a prefix of others
   };
   bool Meets(const std::string& known) const;
   bool IsOpenOf(const Diagnosis& finding) const;
@@ -44,23 +46,22 @@ class Selection {
   std::vector<Name> names_;
 };
 
-// Whether `text` is what `pattern` says, in which * stands for any characters and ? for one.
+// Whether `text` matches `pattern`: * matches any characters, ? matches one.
 bool MatchesGlob(std::string_view pattern, std::string_view text);
 
 class ReportFilter {
  public:
-  // Borrows the options. Throws Error where they name a failure that there is not, or the baseline cannot be read; that
-  // is before anything else is.
+  // Borrows the options. Throws Error if they name an unknown failure or an unreadable baseline.
   ReportFilter(const Options& options, const RuleSource& rules);
 
-  // Takes out what is not to be told of, and writes the new baseline where one is asked for: all failures that are
-  // left, and those that were known. Throws Error where it cannot be written.
+  // Removes the failures that the options hide. If requested, writes the new baseline: the remaining failures and those
+  // already known. Throws Error if it cannot be written.
   void Apply(Report* report) const;
 
-  // Only the first of it: of a part of a report.
+  // Only removes failures; for a part of a report.
   void TakeOut(Report* report) const;
 
-  // 0, 1 or 3 for what Apply left.
+  // Returns 0, 1 or 3 for the report after Apply.
   int ExitStatus(const Report& report) const;
 
  private:

@@ -28,11 +28,11 @@ namespace {
 constexpr std::string_view kAnyHeader = R"({"schema":"whyoom.journal/)";
 constexpr std::string_view kHeader = R"({"schema":"whyoom.journal/1",)";
 constexpr std::string_view kSqlite = "SQLite format 3";  // the state file of earlier versions
-constexpr std::string_view kSum = R"({"sum":")";         // of all that follows the checksum
+constexpr std::string_view kSum = R"({"sum":")";         // of everything after the checksum
 constexpr std::string_view kKey = R"(","key":")";        // digest of the path
 constexpr std::size_t kDigest = 16;
 constexpr std::size_t kBlock = 1 << 20;
-constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures take some ten million bytes
+constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures need about ten million bytes
 constexpr std::chrono::seconds kSyncEvery{1};
 
 std::string Digest(std::string_view text) { return Sha256Hex(text).substr(0, kDigest); }
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> KeyOf(std::string_view digest) {
   return key;
 }
 
-// nullopt if the line is damaged. Accepts the line with its line feed.
+// Returns nullopt if the line is damaged. `line` includes its line feed.
 std::optional<std::uint64_t> KeyOfLine(std::string_view line) {
   constexpr std::size_t kSumEnd = kSum.size() + kDigest;
   if (!line.starts_with(kSum) || line.size() < kSumEnd + kKey.size() + kDigest) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> KeyOfLine(std::string_view line) {
   return KeyOf(line.substr(kSumEnd + kKey.size(), kDigest));
 }
 
-// A line, but for its checksum, its key and its findings.
+// A line without its checksum, key and findings.
 struct Entry {
   std::string path;
   std::uint64_t size = 0;
@@ -102,8 +102,8 @@ void ResumeJournal::Refuse(const std::string& why) const {
   throw Error(fmt::format("--resume: '{}' {}", Printable(path_), why));
 }
 
-// Checks the open file, not its name, so that nobody can replace it in between. O_NONBLOCK: do not wait for the other
-// end of a FIFO.
+// Checks the open file, not its name, because the name may be replaced in between. O_NONBLOCK: does not wait for the
+// other end of a FIFO.
 void ResumeJournal::Open() {
   constexpr int kHow = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file_ = Descriptor(open(path_.c_str(), kHow, 0644));
@@ -127,7 +127,7 @@ void ResumeJournal::ReadHeader() {
       fmt::format("{}\"version\":\"{}\",\"rules\":\"{}\"}}\n", kHeader, WHYOOM_VERSION, rules_.fingerprint());
   const std::string begin = ReadAt(0, header.size() + 4096);
   const std::size_t feed = begin.find('\n');
-  if (header.starts_with(begin)) {  // empty, or a crash cut the header
+  if (header.starts_with(begin)) {  // empty, or the header was truncated by a crash
     Append(header);
   } else if (begin.starts_with(kHeader) && feed != std::string::npos) {
     end_ = feed + 1;
@@ -140,7 +140,7 @@ void ResumeJournal::ReadHeader() {
   }
 }
 
-// Finds the last line of each path, and removes a line that a crash or a full disk cut.
+// Finds the last line of each path, and removes a last line that a crash or a full disk truncated.
 void ResumeJournal::ReadIndex() {
   const std::uint64_t begin = end_;
   ForEachLine(begin, [this](Line place, std::string_view line) {
@@ -157,8 +157,8 @@ void ResumeJournal::ReadIndex() {
   if (damaged_lines_ > 0 || end_ - begin > 2 * used) Compact(begin);
 }
 
-// Moves the lines of the index to the beginning, in place. If the process is killed meanwhile, the line that it moves
-// may be damaged, and its input is read again; all others stay valid.
+// Moves the lines of the index to the beginning, in place. If the process is killed meanwhile, at most the line being
+// moved is damaged, and its input is read again.
 void ResumeJournal::Compact(std::uint64_t begin) {
   end_ = begin;
   ForEachLine(begin, [this](Line place, std::string_view line) {
@@ -172,9 +172,9 @@ void ResumeJournal::Compact(std::uint64_t begin) {
   if (failure_.empty()) Truncate();
 }
 
-// Passes each complete line from `begin` on, with its line feed.
+// Calls `use` for each complete line from `begin` on, including its line feed.
 void ResumeJournal::ForEachLine(std::uint64_t begin, const std::function<void(Line, std::string_view)>& use) const {
-  std::string text;  // at `begin`
+  std::string text;  // starts at `begin`
   for (std::string block; !(block = ReadAt(begin + text.size(), kBlock)).empty();) {
     text += block;
     std::size_t at = 0;
@@ -182,11 +182,11 @@ void ResumeJournal::ForEachLine(std::uint64_t begin, const std::function<void(Li
       use({begin + at, feed + 1 - at}, std::string_view(text).substr(at, feed + 1 - at));
     text.erase(0, at);
     begin += at;
-    if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove it, and all inputs are read again");
+    if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove the file to read all inputs again");
   }
 }
 
-// Fewer bytes at the end of the file.
+// Returns fewer bytes at the end of the file.
 std::string ResumeJournal::ReadAt(std::uint64_t offset, std::size_t size) const {
   std::string text(size, '\0');
   std::size_t filled = 0;
@@ -215,7 +215,7 @@ void ResumeJournal::Append(std::string_view line) {
   if (failure_.empty()) {
     end_ += line.size();
   } else {
-    Truncate();  // drop what was written of it
+    Truncate();  // remove the incomplete line
   }
 }
 
@@ -267,9 +267,8 @@ std::optional<Problem> ResumeJournal::Close() {
   const std::lock_guard lock(mutex_);
   Sync();
   if (failure_.empty()) return std::nullopt;
-  return Problem{
-      path_, "",
-      fmt::format("the journal cannot be written ({}): the next run reads again what it does not contain", failure_)};
+  return Problem{path_, "",
+                 fmt::format("cannot write the journal ({}); the next run reads the missing inputs again", failure_)};
 }
 
 }  // namespace whyoom

@@ -1,12 +1,12 @@
-// The journal of --resume: a file with one line for each input that was read to its end, and what was found in it. A
-// later run takes unchanged inputs from the journal and reads the others. The report is the same, byte for byte.
+// The journal of --resume: a file with one line for each input that was read to its end, with its findings. A later run
+// reuses the findings of unchanged inputs and reads the others. The report is byte-identical.
 //
 // The first line names the format, and the version and rules of the run that created the file. Each further line is a
-// JSON object with a checksum. A line counts only for the same path, size, modification time and settings (version,
-// rules, limits, time range, and the current folder of a relative path); the last line of a path replaces the others.
+// JSON object with a checksum. A line is valid only for the same path, size, modification time and settings (version,
+// rules, limits, time range, and the current folder of a relative path). The last line of a path replaces earlier ones.
 //
-// Never recorded, and so read by each run: standard input and pipes, inputs that an interrupt cut short, and inputs
-// that the system did not let whyoom read. Damaged inputs and those over a limit are recorded with their problems.
+// Never recorded, and so read by each run: standard input and pipes, inputs cut short by an interrupt, and inputs that
+// could not be opened. Damaged inputs and those over a limit are recorded with their problems.
 #pragma once
 
 #include <chrono>
@@ -29,24 +29,24 @@ namespace whyoom {
 
 class ResumeJournal {
  public:
-  // Opens and locks the journal; creates it if it is missing or empty. Borrows the rules. `settings` names all options
-  // that affect findings. Throws Error if the file is not a journal, another process uses it, it is a link, or it
-  // belongs to another user. Such a file is not changed.
+  // Opens and locks the journal; creates it if it is missing or empty. Borrows the rules. `settings` contains all
+  // options that affect findings. Throws Error, and does not change the file, if it is not a journal, is a link,
+  // belongs to another user, or is in use by another process.
   ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings);
 
-  // What an earlier run found in the input, or nullopt if the input must be read. `stamp` is the file's current stamp.
+  // Returns the findings of an earlier run, or nullopt if the input must be read. `stamp` is the file's current stamp.
   // Threads may call Recall and Record concurrently. Throws Error if the journal cannot be read.
   std::optional<Readings> Recall(const Artifact& input, const FileStamp& stamp) const;
 
-  // Appends an input that was read to its end. `stamp` was taken before reading, so that a later change counts.
+  // Appends an input that was read to its end. `stamp` must be from before reading, so that a later change is noticed.
   void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
 
-  // Whether the stamp is of the journal itself, which is not an input.
+  // Whether the stamp is that of the journal itself, which must not be read as an input.
   bool IsOwn(const FileStamp& stamp) const {
     return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
   }
 
-  // Lines whose checksum was wrong. They were removed, and their inputs are read again.
+  // Number of lines with a wrong checksum. They were removed, and their inputs are read again.
   std::size_t damaged_lines() const { return damaged_lines_; }
 
   // Flushes the journal to disk. Returns the first write error, if there was one. Call once, at the end.
@@ -73,16 +73,16 @@ class ResumeJournal {
   const std::string path_;
   const RuleSource& rules_;
   const std::string absolute_;  // digest of the settings of inputs with an absolute path
-  const std::string relative_;  // of others: includes the current folder
+  const std::string relative_;  // digest of the settings of inputs with a relative path: includes the current folder
   Descriptor file_;
   FileStamp own_;
   std::unordered_map<std::uint64_t, Line> index_;  // last line of each path, by digest of the path
   std::size_t damaged_lines_ = 0;
 
-  std::mutex mutex_;       // of all below
+  std::mutex mutex_;       // guards all members below
   std::uint64_t end_ = 0;  // of the last complete line
   std::chrono::steady_clock::time_point synced_;
-  std::string failure_;  // why nothing more is written
+  std::string failure_;  // why writing stopped; empty: it did not
 };
 
 }  // namespace whyoom

@@ -31,16 +31,16 @@ namespace whyoom {
 namespace {
 
 struct ProjectRules {
-  std::filesystem::path root;   // the folder that .whyoom lies in
-  std::vector<RuleFile> files;  // in order of name, called ".whyoom/rules/NAME"
-  std::string passed_over;      // the folder that was found and must not be used, and why; empty: none
+  std::filesystem::path root;   // the folder that contains .whyoom
+  std::vector<RuleFile> files;  // sorted by name; named ".whyoom/rules/NAME"
+  std::string fault;            // why the folder that was found is not used; empty: it is used
 };
 
 constexpr const char* kOuter = ".whyoom";
 constexpr const char* kInner = "rules";
 constexpr std::size_t kMostFiles = 1000;
 
-// Whether nobody but the user is in the group: one of the user's own name, as many systems make for each.
+// Whether the group has no members but the user: many systems create such a group, with the user's name, for each user.
 bool IsOwnGroup(gid_t group) {
   std::array<char, 16384> buffer{};
   struct passwd user {};
@@ -60,50 +60,49 @@ bool IsOwnGroup(gid_t group) {
   return true;
 }
 
-// Why what is open must not be trusted; empty where it may.
-std::string Objection(int descriptor) {
+// Why the open file or folder is not trusted; empty if it is.
+std::string TrustProblem(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return std::strerror(errno);
-  if (status.st_uid != geteuid() && status.st_uid != 0)
-    return fmt::format("it belongs to another user ({})", status.st_uid);
-  if ((status.st_mode & S_IWOTH) != 0) return "others may write it";
-  if ((status.st_mode & S_IWGRP) != 0 && !IsOwnGroup(status.st_gid)) return "a group may write it";
+  if (status.st_uid != geteuid() && status.st_uid != 0) return fmt::format("owned by another user ({})", status.st_uid);
+  if ((status.st_mode & S_IWOTH) != 0) return "writable by others";
+  if ((status.st_mode & S_IWGRP) != 0 && !IsOwnGroup(status.st_gid)) return "writable by a group";
   return "";
 }
 
-std::string OpenObjection() {
-  return errno == ELOOP || errno == ENOTDIR ? "it is a symbolic link, or no folder" : std::strerror(errno);
+std::string OpenProblem() {
+  return errno == ELOOP || errno == ENOTDIR ? "not a folder, or a symbolic link" : std::strerror(errno);
 }
 
-// What is passed over, named from the folder that it was found in.
+// Reads the rules below one folder.
 class FolderReader {
  public:
   explicit FolderReader(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // False where there is no such folder here.
+  // Returns false if the folder has no .whyoom/rules.
   bool Read(ProjectRules* rules) {
     const Descriptor outer(open((folder_ / kOuter).c_str(), kFolder));
     if (outer.get() < 0) {
-      const std::string why = OpenObjection();
+      const std::string why = OpenProblem();
       struct stat status {};
       return lstat((folder_ / kOuter).c_str(), &status) == 0 && Refuse(kOuter, why, rules);
     }
     const Descriptor inner(openat(outer.get(), kInner, kFolder));
     const std::string name = fmt::format("{}/{}", kOuter, kInner);
-    if (inner.get() < 0) return errno != ENOENT && Refuse(name, OpenObjection(), rules);
-    if (const std::string why = Objection(outer.get()); !why.empty()) return Refuse(kOuter, why, rules);
-    if (const std::string why = Objection(inner.get()); !why.empty()) return Refuse(name, why, rules);
+    if (inner.get() < 0) return errno != ENOENT && Refuse(name, OpenProblem(), rules);
+    if (const std::string why = TrustProblem(outer.get()); !why.empty()) return Refuse(kOuter, why, rules);
+    if (const std::string why = TrustProblem(inner.get()); !why.empty()) return Refuse(name, why, rules);
     for (const std::string& file : Names(inner.get())) {
       const std::string path = fmt::format("{}/{}", name, file);
       Descriptor opened(openat(inner.get(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      std::string why = opened.get() < 0 ? OpenObjection() : Objection(opened.get());
+      std::string why = opened.get() < 0 ? OpenProblem() : TrustProblem(opened.get());
       struct stat status {};
-      if (why.empty() && (fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode))) why = "it is no file";
+      if (why.empty() && (fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode))) why = "not a regular file";
       if (!why.empty()) {
         rules->files.clear();
         return Refuse(path, why, rules);
       }
-      // One byte more than may be tells that there is more.
+      // One byte over the limit, so that the parser rejects larger files.
       rules->files.push_back({path, ReadUpTo(*OpenDescriptor(opened.Release()), JsonDocument::Limits().bytes + 1)});
     }
     rules->root = folder_;
@@ -114,7 +113,7 @@ class FolderReader {
   static constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
   bool Refuse(const std::string& name, const std::string& why, ProjectRules* rules) const {
-    rules->passed_over = fmt::format("the rules of this project are not used: {}: {}", (folder_ / name).string(), why);
+    rules->fault = fmt::format("ignored the project's rules: {}: {}", (folder_ / name).string(), why);
     return true;
   }
 
@@ -138,7 +137,7 @@ class FolderReader {
   const std::filesystem::path folder_;
 };
 
-// The last folder to look in.
+// The last parent folder to search.
 std::filesystem::path Limit(const std::filesystem::path& start, const std::filesystem::path& home) {
   std::error_code error;
   std::optional<std::filesystem::path> at_home;
@@ -149,12 +148,12 @@ std::filesystem::path Limit(const std::filesystem::path& start, const std::files
   }
 }
 
-// Looked for in `start` and its parents, up to the root of the git repository that it is in; where it is in none, up to
-// `home`; outside of both in `start` alone. The nearest one counts.
+// Searches `start` and its parents, up to the root of the git repository, or up to `home` if there is none, or only
+// `start` if it is in neither. Uses the nearest .whyoom/rules.
 //
-// It is used as a whole or not at all: where .whyoom, rules or one of the *.json files in it is a symbolic link,
-// belongs to another user than the one who runs this or root, or may be written by others, whoever that is could choose
-// what is reported. The user's own group, that nobody else is in, may write.
+// The folder is used completely or not at all. It is rejected if .whyoom, rules or a *.json file is a symbolic link,
+// belongs to another user (except root), or is writable by others: they could determine what is reported. The user's
+// private group may have write permission.
 ProjectRules FindProjectRules(const std::filesystem::path& start, const std::filesystem::path& home) {
   ProjectRules rules;
   if (start.empty()) return rules;
@@ -171,8 +170,8 @@ FileId IdOf(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 ? FileId(status.st_dev, status.st_ino) : FileId();
 }
 
-// A file that is named in several ways is read once, where it counts most.
-void DropTwice(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
+// Keeps only the last, most important, mention of each file.
+void DropDuplicates(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
   std::set<FileId> seen;
   for (std::size_t i = files->size(); i-- > 0;) {
     const std::filesystem::path path = (*files)[i].name;
@@ -181,7 +180,7 @@ void DropTwice(const std::filesystem::path& root, std::size_t of_project, std::v
   }
 }
 
-// `given`: --rules names it, so that what is to be typed again names it, too.
+// `given`: the file is from --rules, so commands that the report suggests repeat the option.
 void Append(const std::string& path, int layer, bool given, RuleFiles* files) {
   for (RuleFile& file : RuleSet::ReadFiles(path)) {
     file.layer = layer;
@@ -196,7 +195,6 @@ std::filesystem::path Home() {
   return home != nullptr && *home == '/' ? std::filesystem::weakly_canonical(home, error) : std::filesystem::path();
 }
 
-// The paths that WHYOOM_RULES names.
 std::vector<std::string> PathsOfVariable() {
   const char* value = std::getenv("WHYOOM_RULES");
   std::vector<std::string> paths;
@@ -224,7 +222,7 @@ RuleFiles RuleFilesOf(const Options& options) {
   if (options.project_rules) {
     std::error_code error;
     project = FindProjectRules(std::filesystem::current_path(error), Home());
-    if (!project.passed_over.empty()) files.passed_over.push_back(std::move(project.passed_over));
+    if (!project.fault.empty()) files.ignored_folders.push_back(std::move(project.fault));
     files.files = std::move(project.files);
   }
   const std::size_t of_project = files.files.size();
@@ -233,7 +231,7 @@ RuleFiles RuleFilesOf(const Options& options) {
   files.named = files.files.empty();
   ++layer;
   for (const std::string& path : options.rules) Append(path, layer, true, &files);
-  DropTwice(project.root, of_project, &files.files);
+  DropDuplicates(project.root, of_project, &files.files);
   return files;
 }
 

@@ -1,5 +1,5 @@
-// Which rule files a run uses beside the built-in ones, in the order in which they override each other: the project's
-// folder, what WHYOOM_RULES names, what --rules names.
+// Finds the rule files that a run uses in addition to the built-in rules, in increasing precedence: the project's
+// folder, WHYOOM_RULES, --rules.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 namespace whyoom {
 
 struct RuleFiles {
-  std::vector<RuleFile> files;           // in order of their layer
-  std::vector<std::string> passed_over;  // folders of a project that must not be trusted, and why: a sentence each
-  bool named = true;                     // all of them are named by --rules
+  std::vector<RuleFile> files;               // in order of precedence
+  std::vector<std::string> ignored_folders;  // messages about project folders that are not trusted
+  bool named = true;                         // --rules names all of them
 };
 
-// Reads them. Throws Error where what --rules or WHYOOM_RULES names cannot be read.
+// Reads the files. Throws Error if a file of --rules or WHYOOM_RULES cannot be read.
 RuleFiles RuleFilesOf(const Options& options);
 
-// The same of those that --rules names, without what the surroundings name.
+// Only the files of --rules.
 RuleFiles NamedRuleFiles(const Options& options);
 
 }  // namespace whyoom

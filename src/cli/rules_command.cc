@@ -35,7 +35,7 @@ namespace whyoom {
 namespace {
 
 std::string FaultText(const std::vector<Fault>& faults) {
-  return fmt::format("the rule data has {} {}:\n{}", faults.size(), faults.size() == 1 ? "fault" : "faults",
+  return fmt::format("the rules have {} {}:\n{}", faults.size(), faults.size() == 1 ? "error" : "errors",
                      FaultListing(faults));
 }
 
@@ -46,25 +46,25 @@ RuleSet Load(const std::vector<RuleFile>& files, RuleSet::BuiltInData built_in) 
   return rules;
 }
 
-// Nothing if there are no files: then the built-in rules are loaded when they are needed.
+// Returns nullopt if there are no files: then the built-in rules are loaded when they are needed.
 std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
   return files.empty() ? std::nullopt : std::optional(Load(files, RuleSet::BuiltInData::kTrusted));
 }
 
-void TellPassedOver(const Options& options, const RuleFiles& files) {
+void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
   if (options.quiet) return;
-  for (const std::string& words : files.passed_over) WriteError("whyoom: " + Printable(words) + "\n");
+  for (const std::string& words : files.ignored_folders) WriteError("whyoom: " + Printable(words) + "\n");
 }
 
 int Check(const Options& options) {
   std::vector<Fault> faults;
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   std::vector<Fault> notes;
   RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
   for (Fault& note : notes) note.what = "note: " + note.what;
   if (faults.empty()) {
-    WriteOutput(FaultListing(notes) + "The rule data is in order. `whyoom rules test` runs its examples.\n",
+    WriteOutput(FaultListing(notes) + "The rules are valid. `whyoom rules test` runs their examples.\n",
                 options.output);
     return kNothing;
   }
@@ -73,8 +73,8 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
-// Who adds rules wants to hear of these, and not of the built-in ones that they do not touch.
-void KeepAdded(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
+// If there are user files, reports only entries that they add or extend.
+void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
   if (files.empty()) return;
   std::vector<std::string> owners;  // as Untried() names them
   for (const RuleEntry& entry : ListRuleEntries(files)) {
@@ -101,7 +101,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
     }
   }
   RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
-  if (options.rule_test.untried) KeepAdded(RuleFilesOf(options).files, &result.untried);
+  if (options.rule_test.untried) KeepUserEntries(RuleFilesOf(options).files, &result.untried);
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
@@ -120,11 +120,11 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kIdColumns = 30;
 constexpr std::size_t kMostTitle = 200;
 
-// What was made of an entry, a phrase each; nothing is said of one that is built in and as it was.
+// How user files change an entry, one phrase per change; empty for an unchanged built-in entry.
 std::vector<std::string> ChangesOf(const RuleEntry& entry) {
   std::vector<std::string> changes;
   if (!entry.built_in) changes.push_back("from " + entry.place);
-  for (const std::string& place : entry.replaces) changes.push_back("in place of " + place);
+  for (const std::string& place : entry.replaces) changes.push_back("replaces " + place);
   for (const std::string& place : entry.extended_by) changes.push_back("extended by " + place);
   for (const std::string& head : entry.without) changes.push_back("without " + head);
   if (!entry.disabled_by.empty()) changes.push_back("disabled by " + entry.disabled_by);
@@ -168,8 +168,8 @@ std::set<std::string> Codes(const RuleSet& rules, const std::vector<std::string>
       std::vector<std::string> known;
       for (const Failure& each : rules.failures()) known.push_back(each.code);
       const std::string meant = DidYouMean(name, known);
-      throw Error(fmt::format("--rule: there is no failure '{}'{}", Printable(name),
-                              meant.empty() ? "; `whyoom rules list` names them" : ", " + meant));
+      throw Error(fmt::format("--rule: unknown failure '{}'{}", Printable(name),
+                              meant.empty() ? " (`whyoom rules list` lists them)" : ", " + meant));
     }
     codes.insert(failure->code);
   }
@@ -185,7 +185,7 @@ int ListRules(const Options& options, const TextOptions& text) {
     if (is_section) wanted.push_back(word);
     return is_section;
   });
-  LoadRules(with_files);  // says what is wrong with them
+  LoadRules(with_files);  // reports their faults
   std::vector<RuleEntry> entries = ListRuleEntries(RuleFilesOf(with_files).files);
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
@@ -198,7 +198,7 @@ int ListRules(const Options& options, const TextOptions& text) {
 int RunTrace(const Options& options, const TextOptions& text) {
   std::vector<std::string> paths = options.paths;
   if (paths.empty()) {
-    if (InputIsTerminal()) throw Error("nothing to read: give a log, or pipe one in (whyoom rules trace --help)");
+    if (InputIsTerminal()) throw Error("no input: name a log or pipe one in (see whyoom rules trace --help)");
     paths = {"-"};
   }
   const RuleSet rules = LoadRules(options);
@@ -207,13 +207,13 @@ int RunTrace(const Options& options, const TextOptions& text) {
   std::vector<Problem> problems;
   std::vector<Artifact> inputs;
   for (Walk walk(paths); std::optional<Artifact> input = walk.Next(&problems);) inputs.push_back(*std::move(input));
-  ReadControl control;  // for a pipe that nobody writes to, which --max-time is to end
+  ReadControl control;  // lets --max-time end a pipe without a writer
   LogTrace trace = TraceInputs(engine, inputs, request, options.limits, &control);
   trace.problems.insert(trace.problems.begin(), problems.begin(), problems.end());
   const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
                                     [](const Problem& problem) { return problem.is_unknown_error(); });
   if (request.line > trace.last_line && all_read && trace.lines.empty())
-    throw Error(fmt::format("{} has {} lines, and no line {}", Printable(paths[0]), trace.last_line, request.line));
+    throw Error(fmt::format("{} has only {} lines, not line {}", Printable(paths[0]), trace.last_line, request.line));
   const auto print = [&](Format format, const TextOptions& style) {
     return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules)
                                    : PrintBlocks(TraceBlocks(trace), style);
@@ -228,18 +228,18 @@ int RunTrace(const Options& options, const TextOptions& text) {
 std::string FaultListing(const std::vector<Fault>& faults) {
   std::string text;
   for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n" + fault.Caret();
-  return WithoutCommands(text);  // file names and keys may be another's, and a CI server may check them
+  return WithoutCommands(text);  // file names and keys may be untrusted, and a CI server may print them
 }
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   return Load(files.files, built_in);
 }
 
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
   const RuleFiles files = RuleFilesOf(options);
-  TellPassedOver(options, files);
+  PrintIgnoredFolders(options, files);
   return LoadIfAny(files.files);
 }
 
@@ -247,7 +247,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   std::string fault;
   try {
     const RuleFiles files = RuleFilesOf(options);
-    TellPassedOver(options, files);
+    PrintIgnoredFolders(options, files);
     if (files.named) return LoadIfAny(files.files);
     std::vector<Fault> faults;
     RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);
@@ -258,7 +258,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   }
   std::optional<RuleSet> rules = LoadIfAny(NamedRuleFiles(options).files);
   if (options.quiet) return rules;
-  WriteError(fmt::format("whyoom: only what --rules names is used: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
+  WriteError(fmt::format("whyoom: using only the files of --rules: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;
 }
 
@@ -296,7 +296,7 @@ void SetTraced(const std::string& word, Options* options) {
     return;
   options->paths = {word.substr(0, colon)};
   options->trace_line = std::stoull(line);
-  if (options->trace_line == 0) throw CLI::ValidationError("LOG:LINE", "lines are counted from 1");
+  if (options->trace_line == 0) throw CLI::ValidationError("LOG:LINE", "invalid line 0 (lines are counted from 1)");
 }
 
 }  // namespace whyoom

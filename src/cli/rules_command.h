@@ -1,4 +1,4 @@
-// The rule data that a run works with, and `whyoom rules …`, which shows, checks and tries it.
+// Loads the rules of a run, and implements `whyoom rules …`.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,27 @@
 
 namespace whyoom {
 
-// The built-in data and the files of `options`. Throws Error that lists every fault.
+// Loads the built-in rules and the user's files. Throws Error that lists all faults.
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted);
 
-// The same where there are such files; nothing where the built-in data is all.
+// Like LoadRules, but returns nullopt if there are no user files.
 std::optional<RuleSet> LoadExtraRules(const Options& options);
 
-// The same for a job that is to be run: it must not stay undone for the sake of files that --rules does not name. Where
-// they are at fault, that is said, and only those that it names are used.
+// For `whyoom run`. Faults in files that --rules does not name must not prevent the job from running: prints them and
+// uses only the files of --rules.
 std::optional<RuleSet> LoadRulesForJob(const Options& options);
 
-// One line each, for a terminal or a CI server's log.
+// One line per fault, for a terminal or a CI log.
 std::string FaultListing(const std::vector<Fault>& faults);
 
-// Gives the exit status.
+// Returns the exit status.
 int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
-// Sets what is to be traced from its word on the command line: a path, with ":LINE" behind it unless a file has that
-// name. Throws CLI::ValidationError for a line 0.
+// Parses LOG[:LINE]. The word is only a path if a file of that name exists. Throws CLI::ValidationError for line 0.
 void SetTraced(const std::string& word, Options* options);
 
-// `whyoom rules new`: prints a rule file to begin with. The message comes from the command line, standard input, or a
-// line of a log (--from). On standard error: what the rule is found by and what is left to write. Throws Error if no
-// rule can be made. Returns the exit status.
+// `whyoom rules new`: prints a first rule file for a message from the command line, standard input, or a log (--from).
+// Prints what remains to be done to standard error. Throws Error if no rule can be made. Returns the exit status.
 int RunNewRule(const Options& options);
 
 }  // namespace whyoom

@@ -33,10 +33,10 @@ namespace {
 
 TextOptions ForText(const Options& options) { return StyleOf(options, !options.output.empty()); }
 
-// Where no path is given: standard input, unless that is a terminal.
+// Without a path, reads standard input unless it is a terminal.
 Options WithPaths(Options options) {
   if (!options.paths.empty() || !options.files_from.empty()) return options;
-  if (InputIsTerminal()) throw Error("nothing to read: give a file, or pipe one in (whyoom --help)");
+  if (InputIsTerminal()) throw Error("no input: name a file or pipe one in (see whyoom --help)");
   options.paths = {"-"};
   return options;
 }
@@ -50,7 +50,7 @@ int RunWithReport(const Options& given, const OutputFiles& outputs) {
 
 int RunComplete(const Options& options) {
   Options quiet = options;
-  quiet.project_rules = false;  // what is passed over would be told in the midst of a command line
+  quiet.project_rules = false;  // so that no warning appears in the command line being edited
   WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(quiet)); },
                                                   [&] { return CodeWords(LoadRules(quiet)); },
                                                   [&] { return FrameworkWords(LoadRules(quiet)); }})),
@@ -60,7 +60,7 @@ int RunComplete(const Options& options) {
 
 int Dispatch(const Options& options) {
   ThrowIfRemote(options);
-  const OutputFiles outputs(options);  // throws where one would cost what is read
+  const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
     case Command::kExplain:
       return RunExplain(LoadRules(options), options, ForText(options));
@@ -89,26 +89,25 @@ int Dispatch(const Options& options) {
   }
 }
 
-// Destructors on the way out of a function that found no memory may need some themselves. Untouched, it costs nothing.
-constexpr std::size_t kKeptMemory = std::size_t{1} << 20;
-std::atomic<void*> kept_memory{nullptr};
+// Released after an allocation failure, because destructors may need memory during unwinding.
+constexpr std::size_t kReserveBytes = std::size_t{1} << 20;
+std::atomic<void*> reserved_memory{nullptr};
 
 void OnShortMemory() {
-  if (void* const kept = kept_memory.exchange(nullptr)) {
-    std::free(kept);
+  if (void* const released = reserved_memory.exchange(nullptr)) {
+    std::free(released);
     throw std::bad_alloc();
   }
-  constexpr std::string_view kWords = "whyoom: not enough memory\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  constexpr std::string_view kMessage = "whyoom: out of memory\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(kCouldNotRun);
 }
 
-// Where an exception passes through the C library, it loads what unwinds the stack, and ends the process where there is
-// no memory left for that. So it is loaded now.
+// Unwinding loads a library on first use, and aborts if there is no memory for it. Load it now.
 void PrepareForShortMemory() {
   void* frame = nullptr;
   backtrace(&frame, 1);
-  kept_memory = std::malloc(kKeptMemory);
+  reserved_memory = std::malloc(kReserveBytes);
   std::set_new_handler(OnShortMemory);
 }
 
@@ -117,9 +116,9 @@ void PrepareForShortMemory() {
 int RunCommandLine(const std::vector<std::string>& arguments) {
   PrepareForShortMemory();
   Options options;
-  // What write, or making a file larger, cannot do is told by them.
+  // Ignore SIGXFSZ: write() and ftruncate() report EFBIG themselves.
   std::signal(SIGXFSZ, SIG_IGN);
-  // A closed pipe is no error.
+  // A closed pipe is not an error.
   options.ignore_broken_pipe = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   try {
     if (const std::optional<EarlyExit> early = ParseOptions(arguments, &options)) {
@@ -132,7 +131,7 @@ int RunCommandLine(const std::vector<std::string>& arguments) {
     }
     return Dispatch(options);
   } catch (const std::bad_alloc&) {
-    WriteError("whyoom: not enough memory\n");
+    WriteError("whyoom: out of memory\n");
     return kCouldNotRun;
   } catch (const std::exception& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));

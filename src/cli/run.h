@@ -1,4 +1,4 @@
-// A whole run, from arguments to exit status.
+// Runs whyoom, from arguments to exit status.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace whyoom {
 
-// 0 nothing found, 1 found, 2 could not run, 3 some input could not be read whole, 128 + N signal N ended it early.
+// Returns 0 nothing found, 1 found, 2 could not run, 3 some input could not be read completely, 128 + N stopped by
+// signal N.
 int RunCommandLine(const std::vector<std::string>& arguments);
 
 }  // namespace whyoom

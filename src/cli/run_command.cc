@@ -26,7 +26,7 @@
 #include "text/utf8.h"
 
 #ifdef __APPLE__
-extern char** environ;  // which its unistd.h does not declare
+extern char** environ;  // not declared in its unistd.h
 #endif
 
 namespace whyoom {
@@ -34,8 +34,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 120;
 
-// Whether a word of a command line is the path of a script or a file rather than text, a setting or an option. Such
-// text and settings may contain secrets.
+// Whether a word of a command line is the path of a script or file. Other words, such as options, settings and code,
+// may contain secrets.
 bool IsPathArgument(const std::string& word) {
   static const Regex ending(R"([\w./@+-]+\.[a-z][a-z0-9]{0,4})");
   if (word.empty() || word.front() == '-' || word.find_first_of("=: \t\n\"'") != std::string::npos) return false;
@@ -43,7 +43,7 @@ bool IsPathArgument(const std::string& word) {
   return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
 }
 
-// What the diagnosis calls the job's output: "run: python train.py". Only the program and its first path are named.
+// The name of the job's output in the report: "run: python train.py". Only the program and its first path argument.
 std::string Name(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
   for (std::size_t i = 1; i < command.size(); ++i) {
@@ -65,12 +65,12 @@ std::vector<std::string> Environment(const DumpFolder& dump) {
   return environment;
 }
 
-// The job is over: nobody is to wait long for the report on it.
-constexpr double kMostSeconds = 30;
+// The time limit for reading the output, because the user waits for the end of the job.
+constexpr double kMaxSeconds = 30;
 
 Readings ReadLog(const Engine& engine, const std::string& name, const ReadControl& control, JobLog* log) {
   Limits limits;
-  limits.seconds = kMostSeconds;
+  limits.seconds = kMaxSeconds;
   const Stop stop(&control, limits);
   ReadOptions options;
   options.stop = &stop;
@@ -78,16 +78,16 @@ Readings ReadLog(const Engine& engine, const std::string& name, const ReadContro
   if (log->dropped_bytes() > 0)
     readings.problems.push_back(
         {name, "",
-         fmt::format("{} bytes in the middle of its output were not kept and not read", log->dropped_bytes())});
+         fmt::format("{} bytes in the middle of the output were not kept, so not read", log->dropped_bytes())});
   if (control.stopped()) {
-    readings.problems.push_back({name, "", "interrupted; what follows was not read"});
+    readings.problems.push_back({name, "", "interrupted; the rest was not read"});
   } else if (stop.IsAsked()) {
-    readings.problems.push_back({name, "", fmt::format("stopped after {} s; what follows was not read", kMostSeconds)});
+    readings.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
   }
   return readings;
 }
 
-// Whether a compile failed of which a dump could tell more.
+// Whether a compile failed, and a dump would add its allocations.
 bool LacksList(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
     return finding.failure->phase == "compile" && finding.allocations.empty() && !finding.remedies.empty() &&
@@ -95,14 +95,14 @@ bool LacksList(const Report& report) {
   });
 }
 
-// With `cut` set, what was not read is reported also where nothing was found.
-void Print(const Options& options, const Report& report, bool line_open, bool cut) {
+// `is_incomplete`: output was not read; reported even if nothing was found.
+void Print(const Options& options, const Report& report, bool line_open, bool is_incomplete) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = cut || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
-  const bool says_nothing = report.findings.empty() && (!has_notes || options.quiet);
-  // Who asked for a file is to find the report of this job there, and none of an earlier one.
+  const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
+  const bool nothing_to_print = report.findings.empty() && (!has_notes || options.quiet);
+  // Always writes requested files, so that they never contain the report of an earlier job.
   WriteExtraOutputs(report, options);
-  if (says_nothing && !to_file) return;
+  if (nothing_to_print && !to_file) return;
   const bool as_text = options.format == Format::kText;
   const TextOptions style = StyleOf(options, to_file, STDERR_FILENO);
   const std::string text = PrintReport(report, options.format, style, options.source_root);
@@ -110,8 +110,8 @@ void Print(const Options& options, const Report& report, bool line_open, bool cu
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }
 
-// A job that succeeded leaves a record in the JSON files that the options name: `whyoom diff` takes it as evidence.
-// Its log is not read for that: nobody is to wait for a job that ended well.
+// Writes a record of a successful job to the JSON files of the options, as evidence for `whyoom diff`. Does not read
+// the job's log, so that the user need not wait.
 void RecordSuccess(const RunContext& run) {
   Options options = run.options;
   const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
@@ -125,11 +125,11 @@ void RecordSuccess(const RunContext& run) {
                 STDERR_FILENO);
 }
 
-// Whose exit status it is would else be nowhere.
-void SayStatus(int of_job, int status) {
+// Explains an exit status that is not the job's own.
+void PrintStatusNote(int of_job, int status) {
   if (status == of_job) return;
   WriteError(
-      fmt::format("whyoom: the same job will fail the same way again: exit status {} instead of the job's own, {}\n",
+      fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status {}\n",
                   status, of_job));
 }
 
@@ -141,14 +141,14 @@ struct FailedJob {
   JobLog& log;
 };
 
-// Prints why the job failed; returns the exit status. Signals end it soon: what was found by then is printed.
+// Prints why the job failed and returns the exit status. A signal ends it early; what was found so far is printed.
 int Diagnose(const RunContext& run, const FailedJob& job) {
   const Options& options = run.options;
   const VerboseLog log(options);
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   Readings readings = ReadLog(run.engine, Name(options.job), control, &job.log);
-  const bool cut = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
+  const bool is_incomplete = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
@@ -158,10 +158,10 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
-    report.problems.push_back({"XLA dump", "", std::string("the job wrote none: ") + kWhyNoDump, true});
-  Print(options, report, job.result.line_open, cut);
+    report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
+  Print(options, report, job.result.line_open, is_incomplete);
   log.Sum(report);
-  if (options.exit_retry && !options.quiet) SayStatus(job.result.exit_status, status);
+  if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
 }
 
@@ -169,7 +169,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
 
 int RunAndDiagnose(const RunContext& run) {
   const Options& options = run.options;
-  const JobSignals signals;  // first, so that no signal leaves the folder behind
+  const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
   PrintedLines printed;
@@ -184,7 +184,7 @@ int RunAndDiagnose(const RunContext& run) {
     return result.exit_status;
   }
   int status = result.exit_status;
-  // The job has run; what it ended with is what counts.
+  // From here on, errors must not change the job's exit status.
   try {
     if (result.undelivered > 0)
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",

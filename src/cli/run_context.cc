@@ -37,8 +37,8 @@ void VerboseLog::Read(const std::string& path, const Readings& readings,
                   Counted(failures, "failure", "failures"), SecondsSince(begin)));
 }
 
-void VerboseLog::PassedOver(const std::string& path, const char* why) const {
-  if (options_.verbose) Say(fmt::format("passed over {}: {}", Printable(path), why));
+void VerboseLog::Skipped(const std::string& path, const char* why) const {
+  if (options_.verbose) Say(fmt::format("skipped {}: {}", Printable(path), why));
 }
 
 void VerboseLog::Sum(const Report& report) const {
@@ -48,7 +48,7 @@ void VerboseLog::Sum(const Report& report) const {
   if (!report.rule_files.empty()) rules += " with " + RuleFilesPhrase(report.rule_files);
   Say(rules);
   for (const Problem* problem : UnreadInputs(report))
-    Say(fmt::format("not read whole: {}: {}", ArtifactText({problem->path, problem->member}),
+    Say(fmt::format("not read completely: {}: {}", ArtifactText({problem->path, problem->member}),
                     Printable(problem->what)));
   const double seconds = SecondsSince(begin_);
   std::string text =
@@ -57,11 +57,11 @@ void VerboseLog::Sum(const Report& report) const {
   if (!report.programs.empty())
     text += ", " + Counted(report.programs.size(), "program that fits", "programs that fit");
   if (const std::size_t known = report.passed_over.known.size(); known > 0)
-    text += fmt::format(", {} more of the baseline", known);
+    text += fmt::format(", {} more in the baseline", known);
   if (const std::size_t ignored = report.passed_over.ignored.size(); ignored > 0)
-    text += fmt::format(", {} more left out", ignored);
+    text += fmt::format(", {} more ignored", ignored);
   if (const std::size_t unknown = UnknownErrors(report).size(); unknown > 0)
-    text += ", " + Counted(unknown, "error that no rule knows", "errors that no rule knows");
+    text += ", " + Counted(unknown, "unknown memory error", "unknown memory errors");
   Say(text);
 }
 

@@ -1,4 +1,4 @@
-// What the commands that end in a report share: the rules, what to report, and the log of --verbose.
+// State shared by the commands that print a report: the rules, the filter and the log of --verbose.
 #pragma once
 
 #include <chrono>
@@ -15,16 +15,16 @@
 
 namespace whyoom {
 
-// The lines of --verbose, on standard error. Threads may call it concurrently.
+// Prints the lines of --verbose to standard error. Threads may call it concurrently.
 class VerboseLog {
  public:
-  explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options; starts the clock
+  explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options and starts the clock
 
   // "read train.log: 1.20 MiB, 2 failures, 0.004 s".
   void Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const;
-  // "passed over FILE: why".
-  void PassedOver(const std::string& path, const char* why) const;
-  // The rules, how much was read in which time, and what was found.
+  // "skipped FILE: why".
+  void Skipped(const std::string& path, const char* why) const;
+  // A summary: the rules, bytes and time, and the number of failures.
   void Sum(const Report& report) const;
 
  private:
@@ -35,17 +35,17 @@ class VerboseLog {
 };
 
 struct RunContext {
-  // Borrows the options and outputs. `added`: the rules with the user's files; absent: the built-in ones, which are
-  // loaded when something asks for more than their literals. Throws Error if an option names a failure, framework or
-  // baseline that does not exist.
+  // Borrows the options and outputs. `added`: the rules including the user's files, or nullopt for the built-in rules,
+  // which are then loaded only if more than their literals is needed. Throws Error if an option names an unknown
+  // failure, framework or baseline.
   RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
 
-  // Adds what the dump tells of the findings, then concludes them.
+  // Adds facts from the dump to the findings, then concludes them.
   Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 
-  // Takes out what the options do not ask for and writes the rest. Returns the exit status.
+  // Applies the filter and writes the rest. Returns the exit status.
   int Print(Report* report) const;
-  void Write(const Report& report) const;  // as it is
+  void Write(const Report& report) const;  // without the filter
 
   const Options& options;
   const OutputFiles& outputs;
@@ -53,25 +53,24 @@ struct RunContext {
   const RuleSource rules;
   const Engine engine;
   const ReportFilter filter;
-  const std::string framework;  // id of the framework whose steps are shown; empty: the log's
+  const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
   const VerboseLog log;
 };
 
-// The commands. All return the exit status; all throw Error if a list, a journal or an output cannot be used.
+// The commands return the exit status. They throw Error if a list, a journal or an output cannot be used.
 
 int RunDiagnose(const RunContext& run);
 
-// Reads files and pipes while they are written and prints a diagnosis as soon as its report is complete, until every
-// pipe is closed or a signal comes. Throws Error if a folder is named.
+// Reads growing files and pipes and prints each diagnosis as soon as its message is complete, until every pipe is
+// closed or a signal arrives. Throws Error if a path is a folder.
 int RunFollow(const RunContext& run);
 
-// Joins reports of --format ndjson to the report that one run over all of their inputs would have made.
+// Combines reports written with --format ndjson into the report of a single run over all inputs.
 int RunMerge(const RunContext& run);
 
-// Runs the job of the options and returns its exit status. What it prints is kept in memory, up to 64 MiB
-// (cli/job_log.h), and read only after the job has failed, so that the job never waits for whyoom. What is found then
-// goes to standard error, or to the file of --output. With --exit-retry its status replaces the job's if the job will
-// fail again, see cli/exit_retry.h.
+// Runs the job and returns its exit status. Keeps up to 64 MiB of its output in memory (JobLog) and reads that only
+// after the job has failed, so the job never waits for whyoom. Prints the report to standard error or the file of
+// --output. With --exit-retry, returns another status if a retry would fail the same way (cli/exit_retry.h).
 int RunAndDiagnose(const RunContext& run);
 
 }  // namespace whyoom

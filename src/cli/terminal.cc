@@ -26,12 +26,12 @@ bool IsSet(const char* name) {
 
 constexpr std::size_t kUsualColumns = 80;
 
-// Of a terminal; what the user says himself counts, also where there is none.
+// COLUMNS takes precedence over the terminal's size.
 std::size_t Columns(int descriptor) {
-  std::size_t said = 0;
+  std::size_t columns = 0;
   const std::string_view text = IsSet("COLUMNS") ? std::getenv("COLUMNS") : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), said);
-  if (error == std::errc() && end == text.data() + text.size() && said > 0) return said;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
   winsize size{};
   const bool is_known = isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : kUsualColumns;
@@ -70,13 +70,13 @@ bool WriteOutput(std::string_view text, const std::string& path, int descriptor)
 void HoldStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free, which is this one.
+    // open() returns the lowest free number: this stream.
     open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }
 }
 
 void WriteError(std::string_view text) {
-  // Messages quote arguments, names of files and lines of logs.
+  // Messages may quote arguments, file names and log lines.
   std::string clean;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

@@ -1,4 +1,4 @@
-// What the process's streams are, and writing to them.
+// The process's standard streams.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,22 @@ namespace whyoom {
 
 bool InputIsTerminal();
 
-// Whether to colour what is written to `descriptor` (standard output, or standard error). NO_COLOR (set and not empty)
-// and TERM=dumb turn `auto` off; CLICOLOR_FORCE or FORCE_COLOR (set, not empty, not "0") turn it on, unless NO_COLOR is
-// set.
+// Whether to color output to `descriptor`. With `auto`, NO_COLOR (set and not empty) and TERM=dumb disable color;
+// CLICOLOR_FORCE or FORCE_COLOR (set, not empty, not "0") enable it unless NO_COLOR is set.
 bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);
 
-// What COLUMNS says, else columns of the terminal, between 60 and 120; 80 in a file, and where `descriptor` is no
-// terminal and COLUMNS says nothing.
+// The value of COLUMNS, else the width of the terminal, between 60 and 120. 80 for files, and if `descriptor` is not a
+// terminal and COLUMNS is not set.
 std::size_t TextWidth(bool to_file, int descriptor = 1);
 
-// The same for --help on standard output, between 40 and 110: longer lines are hard to read.
+// The width of --help, between 40 and 110: longer lines are hard to read.
 std::size_t HelpWidth();
 
-// Writes all of `text` to `descriptor` (standard output, or standard error), or to the file `path` (cli/file_writer.h)
-// where not empty. False where its reader went away, which is no error; throws Error where it cannot be written.
+// Writes `text` to the file `path` (cli/file_writer.h), or to `descriptor` if `path` is empty. Returns false if the
+// reader closed the pipe. Throws Error on other failures.
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
 
-// To be called first of all: a standard stream that is closed stays so, whatever is opened later.
+// Opens /dev/null for standard streams that are closed, so that no later file gets their numbers. Call first.
 void HoldStandardStreams();
 
 void WriteError(std::string_view text);

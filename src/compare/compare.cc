@@ -20,11 +20,11 @@
 namespace whyoom {
 namespace {
 
-// Logs print sizes with two decimals of a GiB, so two figures of one size may differ by this much.
+// Logs print sizes with two decimals of a GiB, so equal sizes may differ by this much.
 constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
-// And one allocation of the same shape, by this much of itself ("1.01G"); dumps are exact.
+// The rounding of a single allocation ("1.01G"), relative; dumps are exact.
 constexpr double kRowRounding = 0.01;
-// A row smaller than this explains nothing of a chip's HBM.
+// Smaller rows are irrelevant for a chip's HBM.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 
 std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
@@ -34,8 +34,8 @@ std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> lim
   return *need - *limit;
 }
 
-// What the figures of two runs that need too much show.
-RunChange JudgeFigures(const Run& before, const Run& after, const Comparison& comparison) {
+// Compares the figures of two runs that both need too much.
+RunChange CompareFigures(const Run& before, const Run& after, const Comparison& comparison) {
   auto one = comparison.over_before;
   auto other = comparison.over_after;
   if (!one || !other) {
@@ -51,21 +51,21 @@ RunChange JudgeFigures(const Run& before, const Run& after, const Comparison& co
   return *other < *one ? RunChange::kLess : RunChange::kWorse;
 }
 
-RunChange Judge(const Run& before, const Run& after, const Comparison& comparison) {
+RunChange ClassifyChange(const Run& before, const Run& after, const Comparison& comparison) {
   if (after.failed && !before.failed) return RunChange::kFailsNow;
   if (after.failed && !before.code.empty() && !after.code.empty() && before.code != after.code)
     return RunChange::kOtherFailure;
-  if (after.failed) return JudgeFigures(before, after, comparison);
+  if (after.failed) return CompareFigures(before, after, comparison);
   if (!after.success || (before.failed && !comparison.same_job)) return RunChange::kNoEvidence;
-  // A program that compiled for another device, or on the host, may need more than the failed one could have.
+  // A program that compiled for another device, or on the host, may need more than the limit of the failed one.
   const bool runs =
       after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
   if (!runs && before.failed && comparison.over_after.value_or(0) > kRounding)
-    return Bytes(after, "limit_bytes") ? JudgeFigures(before, after, comparison) : RunChange::kNoEvidence;
+    return Bytes(after, "limit_bytes") ? CompareFigures(before, after, comparison) : RunChange::kNoEvidence;
   return before.failed ? RunChange::kFitsNow : RunChange::kNeitherFails;
 }
 
-// --- What happened to each allocation.
+// --- Changes of allocations.
 
 RowChange MakeChange(RowChangeKind kind, const Allocation* before, const Allocation* after) {
   const Allocation& named = before != nullptr ? *before : *after;
@@ -85,7 +85,7 @@ RowChange MakeChange(RowChangeKind kind, const Allocation* before, const Allocat
   return change;
 }
 
-// Rows that changed alike are one: a deep model has dozens.
+// Joins rows that changed in the same way: a deep model has dozens.
 void AddChange(RowChange change, std::vector<RowChange>* rows) {
   if (std::max(change.size_before, change.size_after) < kSmallestRow) return;
   const auto same = std::find_if(rows->begin(), rows->end(), [&](const RowChange& row) {
@@ -129,7 +129,7 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
       "host_bytes"};
   for (const char* id : kTotals) {
     TotalChange total{id, "", Bytes(before, id), Bytes(after, id)};
-    if (total.id == "limit_bytes" && total.before == total.after) continue;  // said at the head
+    if (total.id == "limit_bytes" && total.before == total.after) continue;  // shown in the heading
     if (total.before.value_or(0) == 0 && total.after.value_or(0) == 0) continue;
     if (total.before || total.after) comparison->totals.push_back(total);
   }
@@ -137,25 +137,25 @@ void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
   if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
 }
 
-bool Holds(const std::optional<Expression>& condition, const Scope& scope) {
+bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {
   return !condition || AsBool(condition->Evaluate(scope)) == true;
 }
 
-// Those that hold, each once.
+// The remedies whose condition holds, without duplicates.
 std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
   std::vector<std::string> ids;
   for (const TraceRemedy& remedy : trace.remedies) {
-    const bool told = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
-    if (!told && Holds(remedy.when, scope)) ids.push_back(remedy.id);
+    const bool seen = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
+    if (!seen && IsTrue(remedy.when, scope)) ids.push_back(remedy.id);
   }
   return ids;
 }
 
-// Which remedies leave such traces as the two runs differ by.
-std::vector<SeemingRemedy> Guessed(const RuleSet& rules, const Scope& scope) {
+// The remedies whose traces match the differences between the runs.
+std::vector<SeemingRemedy> FindLikelyRemedies(const RuleSet& rules, const Scope& scope) {
   std::vector<SeemingRemedy> seems;
   for (const Trace& trace : rules.traces()) {
-    if ((trace.otherwise && !seems.empty()) || !Holds(trace.when, scope)) continue;
+    if ((trace.otherwise && !seems.empty()) || !IsTrue(trace.when, scope)) continue;
     SeemingRemedy seeming{RemediesOf(trace, scope), SayAll(trace.why, scope)};
     if (!seeming.ids.empty()) seems.push_back(std::move(seeming));
   }
@@ -166,7 +166,7 @@ void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) 
   comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
   for (const Trace& note : rules.notes()) {
-    if (Holds(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
+    if (IsTrue(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
   }
 }
 
@@ -177,8 +177,8 @@ Value FromNumber(const std::optional<std::int64_t>& number) {
   return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
 }
 
-// By how much dimensions were divided in most of what both list, by bytes; 1: in nothing.
-std::int64_t DividedMostBy(const std::vector<RowPair>& pairs) {
+// The factor by which dimensions were divided in most of the common rows, by bytes; 1 if none were.
+std::int64_t MostCommonFactor(const std::vector<RowPair>& pairs) {
   std::map<std::int64_t, std::int64_t> bytes;
   for (const RowPair& pair : pairs) {
     if (pair.factor != 1) bytes[pair.factor] += pair.before->size_bytes.value_or(0);
@@ -207,8 +207,8 @@ SizedRows Sized(const std::vector<Allocation>& rows) {
   return sized;
 }
 
-// Checkpointing wraps names without changing what they name.
-std::string PlainOp(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
+// The op name without the wrappers that checkpointing adds.
+std::string OpWithoutCheckpoints(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
 
 std::string Dims(const Allocation& row) {
   return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
@@ -216,7 +216,8 @@ std::string Dims(const Allocation& row) {
 
 std::string Shape(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
 
-// Whether each dimension of `after` is that of `before` or the same part of it, one half or less.
+// Whether every dimension of `after` is unchanged or divided by the same factor of at least 2, and at least one is
+// divided.
 bool IsDivided(const ArrayShape& before, const ArrayShape& after, RowPair* pair) {
   if (before.dims.size() != after.dims.size()) return false;
   pair->factor = 1;
@@ -238,8 +239,8 @@ class Matcher {
 
   using KeyOf = std::function<std::string(const Allocation&)>;
 
-  // Pairs rows of equal keys, in order of size. An empty key matches nothing. `once`: only keys that occur once here
-  // and there.
+  // Pairs rows with equal keys, in order of size. An empty key matches nothing. `once`: only keys that occur exactly
+  // once on both sides.
   void Pair(const KeyOf& key_of, bool once = false) {
     std::map<std::string, std::pair<SizedRows, SizedRows>> by_key;
     for (const Allocation* row : before_) by_key[key_of(*row)].first.push_back(row);
@@ -254,13 +255,13 @@ class Matcher {
     Drop(used);
   }
 
-  // Pairs rows of one op of which the later has dimensions divided.
+  // Pairs rows with the same op if the later row has divided dimensions.
   void PairDivided() {
     std::map<std::string, SizedRows> later;
-    for (const Allocation* row : after_) later[PlainOp(*row)].push_back(row);
+    for (const Allocation* row : after_) later[OpWithoutCheckpoints(*row)].push_back(row);
     std::map<const Allocation*, bool> used;
     for (const Allocation* row : before_) {
-      const std::string op = PlainOp(*row);
+      const std::string op = OpWithoutCheckpoints(*row);
       if (op.empty() || !row->array) continue;
       for (const Allocation* other : later[op]) {
         RowPair pair{row, other, 1};
@@ -322,14 +323,14 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   comparison.module_after = after.facts.Text("module");
   comparison.same_job = comparison.module_before.empty() || comparison.module_after.empty() ||
                         comparison.module_before == comparison.module_after;
-  // A dump does not tell the limit; the job ran on the same chips as far as anyone knows.
+  // A dump does not contain the limit; assume that both runs used the same chips.
   const auto limit_before = Bytes(before, "limit_bytes");
   const auto limit_after = Bytes(after, "limit_bytes");
   comparison.over_before = Over(before, limit_before ? limit_before : limit_after);
   comparison.over_after = Over(after, limit_after ? limit_after : limit_before);
   comparison.at_least_before = CountsTemporariesOnly(before);
   comparison.at_least_after = CountsTemporariesOnly(after);
-  comparison.change = Judge(before, after, comparison);
+  comparison.change = ClassifyChange(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
   MatchedRows matched;
@@ -338,7 +339,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     SetRows(matched, &comparison);
   }
   const ComparisonScope scope(rules, before, after, comparison, matched);
-  comparison.seems = Guessed(rules, scope);
+  comparison.seems = FindLikelyRemedies(rules, scope);
   SetWords(rules, scope, &comparison);
   return comparison;
 }
@@ -351,7 +352,7 @@ ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const 
       comparison_(comparison),
       padding_(Padding(before, after)),
       rows_(matched.pairs),
-      divided_most_by_(DividedMostBy(matched.pairs)) {
+      divided_most_by_(MostCommonFactor(matched.pairs)) {
   std::set<const Allocation*> paired;
   for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
   for (const Allocation& row : before.allocations) {
@@ -438,7 +439,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
   Matcher matcher(Sized(before), Sized(after));
   const auto with_op = [](const std::function<std::string(const Allocation&)>& rest) {
     return [rest](const Allocation& row) {
-      const std::string op = PlainOp(row);
+      const std::string op = OpWithoutCheckpoints(row);
       const std::string more = rest(row);
       return op.empty() || more.empty() ? std::string() : op + "\n" + more;
     };
@@ -454,7 +455,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
   matcher.Pair([&](const Allocation& row) { return Shape(row).empty() ? std::string() : sized_shape(row); });
   matcher.Pair(Shape);  // logs round sizes, dumps do not
   matcher.Pair(Dims, true);
-  matcher.Pair(PlainOp, true);
+  matcher.Pair(OpWithoutCheckpoints, true);
   return matcher.Finish();
 }
 

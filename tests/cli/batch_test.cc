@@ -1,4 +1,4 @@
-// Many inputs: from lists, in shards, by many threads, interrupted. The same bytes must come out.
+// Many inputs: from lists, in shards, with many threads, interrupted. The output must always be the same bytes.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ std::string Failure(int megabytes) {
          ".00M. That was not possible. There are 6.43M free.\n";
 }
 
-// Small logs in folders, of which one in 33 has a failure; some are the same.
+// Small logs in folders; one in 33 has a failure, and some failures are equal.
 void WriteTree(const ScratchFolder& scratch, int files) {
   for (int i = 0; i < files; ++i) {
     std::string log;
@@ -34,7 +34,7 @@ void WriteTree(const ScratchFolder& scratch, int files) {
   }
 }
 
-// Whatever a file system allows.
+// Names that a file system allows.
 const std::vector<std::string> kNames = {
     "a b.log", "a\nb.log", "a\tb.log",  "a\\b.log", "a\"b'.log", "-.log",     "caf\xe9",
     "file:x",  "%41.log",  " lead",     "trail ",   "a\rb",      "[x]*?.log", "\xe6\xbc\xa2\xe5\xad\x97",
@@ -62,11 +62,11 @@ std::vector<json> Lines(const std::string& text) {
 
 bool HasScript() {
   if (access("/usr/bin/script", X_OK) == 0) return true;
-  WARN("there is no script(1): terminals are not tested");
+  WARN("script(1) is missing: terminals are not tested");
   return false;
 }
 
-TEST_CASE("a batch gives the same bytes whatever -j and however it is named", "[cli]") {
+TEST_CASE("a batch prints the same bytes with any -j and any way of naming inputs", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 2000);
   for (const std::string format : {"text", "json", "ndjson"}) {
@@ -89,7 +89,7 @@ TEST_CASE("a batch gives the same bytes whatever -j and however it is named", "[
   CHECK((Json(scratch, {"--files-from", scratch.Write("list", list)}) == Json(scratch, {"tree"})));
 }
 
-TEST_CASE("names in a list may hold anything", "[cli]") {
+TEST_CASE("names in a list may contain any bytes", "[cli]") {
   const ScratchFolder scratch;
   const std::vector<std::string> names = WriteStrangeNames(scratch);
   std::vector<std::string> arguments = {"--"};
@@ -106,7 +106,7 @@ TEST_CASE("names in a list may hold anything", "[cli]") {
       uri += escaped;
     }
     uris += uri + "\n";
-    // JSON holds no other bytes than UTF-8; a URI does.
+    // JSON can contain only UTF-8; a URI can contain any bytes.
     jsonl += (name == "caf\xe9" ? json(uri) : json("./" + name)).dump() + "\n";
   }
   const json whole = json::parse(Json(scratch, arguments));
@@ -119,12 +119,12 @@ TEST_CASE("names in a list may hold anything", "[cli]") {
     CHECK(listed["diagnoses"].size() == names.size());
     CHECK(listed["summary"]["problems"].empty());
   }
-  // A dash in a list is the file of that name.
+  // A dash in a list means the file of that name.
   const json dash = json::parse(Json(scratch, {"--files-from", "-"}, "-\n"));
   CHECK(dash["diagnoses"][0]["where"]["path"] == "./-");
 }
 
-TEST_CASE("a list may be empty or wrong in places", "[cli]") {
+TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", Failure(10));
   scratch.Write("b/c.log", Failure(11));
@@ -151,16 +151,16 @@ TEST_CASE("a list may be empty or wrong in places", "[cli]") {
   refuse({"--files-from", "nowhere"}, "nowhere: cannot open it");
   refuse({"--files-from", "b"}, "b: cannot read it");
   refuse({"-0", "a.log"}, "--files-from");
-  refuse({"--files-from", "-", "-0", "--files-format", "lines"}, "one of them");
-  refuse({"--files-from", "-", "--files-format", "csv"}, "no such form of a list");
-  refuse({"--shard", "2/2", "a.log"}, "the last is 1/2");
-  refuse({"--shard", "x", "a.log"}, "give I/N");
+  refuse({"--files-from", "-", "-0", "--files-format", "lines"}, "cannot be used together");
+  refuse({"--files-from", "-", "--files-format", "csv"}, "unknown list format");
+  refuse({"--shard", "2/2", "a.log"}, "the last part is 1/2");
+  refuse({"--shard", "x", "a.log"}, "expected I/N");
 }
 
 TEST_CASE("the shards of a batch merge to the whole", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 400);
-  fs::create_symlink(scratch.path(), scratch.path() + "/tree/loop");  // a problem, and to be told once
+  fs::create_symlink(scratch.path(), scratch.path() + "/tree/loop");  // a problem, which must be reported once
   const std::string dump = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/dump-padded-points";
   scratch.Write("tree/short.log", ReadText(dump + "/log"));
   for (const auto& file : fs::directory_iterator(dump + "/dump")) fs::copy(file.path(), scratch.path() + "/tree");
@@ -183,7 +183,7 @@ TEST_CASE("the shards of a batch merge to the whole", "[cli]") {
   }
 }
 
-TEST_CASE("an interrupt prints what is done", "[cli]") {
+TEST_CASE("an interrupted run prints its results so far", "[cli]") {
   using namespace std::chrono_literals;
   const ScratchFolder scratch;
   scratch.Write("a.log", Failure(10));
@@ -191,7 +191,7 @@ TEST_CASE("an interrupt prints what is done", "[cli]") {
   for (const auto& [signal, name] :
        {std::pair(SIGINT, "SIGINT"), std::pair(SIGTERM, "SIGTERM"), std::pair(SIGHUP, "SIGHUP")}) {
     for (const char* jobs : {"1", "4"}) {
-      // Standard input gives something and then nothing more, for ever.
+      // Standard input yields a few lines and then blocks forever.
       const ProcessResult result = RunAndSignal({WHYOOM_BINARY, "--format", "json", "-j", jobs, "a.log", "-", "z.log"},
                                                 "begin\n" + Failure(12) + "end\n", scratch.path(), signal, 50ms);
       INFO(name << " " << jobs << " " << result.err);
@@ -200,14 +200,14 @@ TEST_CASE("an interrupt prints what is done", "[cli]") {
       REQUIRE(report["summary"]["problems"].size() == 1);
       const std::string what = report["summary"]["problems"][0]["what"];
       CHECK(what.starts_with("interrupted by " + std::string(name) + ": "));
-      if (jobs[0] != '1') continue;  // who was how far is open
+      if (jobs[0] != '1') continue;  // with threads, the progress of each is unknown
       CHECK(report["diagnoses"].size() == 2);
-      CHECK(what.ends_with(": at least 1 input was not read, 1 perhaps not to the end"));
+      CHECK(what.ends_with(": at least 1 input was not read, 1 possibly not to the end"));
     }
   }
   const ProcessResult killed = RunAndSignal({WHYOOM_BINARY, "-"}, "begin\n", scratch.path(), SIGKILL, 0ms);
   CHECK(killed.exit_status == 128 + SIGKILL);
-  // What was to be ignored stays ignored: the signal changes nothing, and the one after it ends the program.
+  // Ignored signals stay ignored: the first signal changes nothing, and the next one ends the program.
   const ProcessResult ignored =
       RunProcess({"/bin/sh", "-c",
                   "trap '' HUP; sleep 1 | '" WHYOOM_BINARY "' --format json - & p=$!; sleep 0.4; kill -HUP $p; "
@@ -215,7 +215,7 @@ TEST_CASE("an interrupt prints what is done", "[cli]") {
   CHECK(ignored.exit_status == 128 + SIGTERM);
 }
 
-TEST_CASE("a signal to the process and at once to its group is one request", "[cli]") {
+TEST_CASE("a signal to the process and, right after, to its group is one request", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", Failure(10));
   const std::string begin = "cd '" + scratch.path() +
@@ -226,7 +226,7 @@ TEST_CASE("a signal to the process and at once to its group is one request", "[c
   CHECK(json::parse(once.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("progress as JSON lines ends with what came of it", "[cli]") {
+TEST_CASE("progress as JSON lines ends with the final counts", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 200);
   const ProcessResult plain = RunWhyoom({"--format", "json", "tree"}, "", scratch.path());

@@ -1,4 +1,4 @@
-// The formats for CI servers, over every log there is, alone and together: each by its own schema.
+// The formats for CI servers, over all test logs, alone and together, each checked against its schema.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ std::vector<std::string> CaseLogs() {
   return logs;
 }
 
-// A failure whose lines are full of what CI servers and parsers obey.
+// A failure with many texts that CI servers and parsers obey.
 std::string HostileLog() {
   const std::string hostile = "::error::x ##[add-mask]x </failure>]]> \x1b[31m {0} [a](https://example.org) \xff\xfe";
   return hostile +
@@ -62,7 +62,7 @@ std::string Print(const std::string& format, std::vector<std::string> inputs) {
   return result.out;
 }
 
-// One report in all formats, of one run.
+// The report of one run in all formats.
 struct Outputs {
   std::size_t diagnoses = 0;
   std::string sarif;
@@ -115,7 +115,7 @@ TEST_CASE("the report of every log is valid in every format for CI servers", "[c
   }
 }
 
-TEST_CASE("the schema of SARIF refuses what is wrong", "[cli]") {
+TEST_CASE("the SARIF schema rejects invalid values", "[cli]") {
   const ScratchFolder scratch;
   const json log = json::parse(Print("sarif", {scratch.Write("hostile.log", HostileLog())}));
   REQUIRE(log["runs"][0]["results"].size() == 1);
@@ -144,7 +144,7 @@ TEST_CASE("the user's line is annotated relative to --source-root", "[cli]") {
                        {"region", {{"startLine", 36}}}}));
 }
 
-TEST_CASE("--step-summary appends to the file that GitHub names, and says where it names none", "[cli]") {
+TEST_CASE("--step-summary appends to GitHub's file, and is an error without one", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "all is well\n");
   const std::string summary = scratch.Write("summary", "before\n");

@@ -1,4 +1,4 @@
-// What shells are told of the command line, and the manual page: both hold just what --help holds, for each command.
+// Shell completions match --help, for every command.
 #include <algorithm>
 #include <iterator>
 #include <regex>
@@ -40,7 +40,7 @@ std::vector<std::string> With(std::vector<std::string> words, const std::vector<
   return words;
 }
 
-// "  -j,--jobs N   Read ..." gives -j and --jobs.
+// "  -j,--jobs N   Read ..." contains -j and --jobs.
 Names InHelp(const std::vector<std::string>& command) {
   const ProcessResult help = RunWhyoom(With(command, {"--help"}));
   REQUIRE(help.exit_status == 0);
@@ -76,7 +76,7 @@ Offered Complete(const std::vector<std::string>& line) {
   return offered;
 }
 
-TEST_CASE("completions offer the options of --help, and no others", "[cli]") {
+TEST_CASE("completions offer exactly the options in --help", "[cli]") {
   for (const std::vector<std::string>& command : kCommands) {
     INFO(Joined(command));
     const Names help = InHelp(command);
@@ -100,7 +100,7 @@ TEST_CASE("no command is missing from completions or this test", "[cli]") {
   for (const std::string& command : commands) CHECK(help.find(command.substr(0, command.find(' '))) != help.npos);
 }
 
-TEST_CASE("values are completed as what they are", "[cli]") {
+TEST_CASE("values are completed by their kind", "[cli]") {
   const Names formats = Complete({"--format", ""}).words;
   CHECK(formats.count("sarif") == 1);
   for (const std::string& format : formats) CHECK(RunWhyoom({"--format", format, "-"}).exit_status == 0);
@@ -120,17 +120,17 @@ TEST_CASE("values are completed as what they are", "[cli]") {
   CHECK(Complete({"diff", "a", "b", ""}).fill == "none");
 }
 
-TEST_CASE("options are offered where one can stand", "[cli]") {
+TEST_CASE("options are offered only in places that accept one", "[cli]") {
   CHECK(Complete({"train.log", "--xla"}).words == Names{"--xla-dump"});
   CHECK(Complete({"--", "--xla"}).words.empty());
   CHECK(Complete({"--", "--xla"}).fill == "files\t");
   CHECK(Complete({"--follow", "--fo"}).words == Names{"--format"});
-  CHECK(Complete({"--format", "text", "--fo"}).words == Names{"--follow", "--format"});  // it can be repeated
-  CHECK(Complete({"--output", "--follow", "--fo"}).words.count("--follow") == 1);        // that was a file's name
+  CHECK(Complete({"--format", "text", "--fo"}).words == Names{"--follow", "--format"});  // can be repeated
+  CHECK(Complete({"--output", "--follow", "--fo"}).words.count("--follow") == 1);        // --follow is a file name here
   CHECK(Complete({"rules", "nonsense", "-"}).words.empty());
 }
 
-TEST_CASE("explain's topics are completed, and each is one", "[cli]") {
+TEST_CASE("completions offer the topics of explain", "[cli]") {
   const Names topics = Complete({"explain", ""}).words;
   CHECK(topics.count("E1000.3") == 1);
   CHECK(topics.count("donate_buffers") == 1);
@@ -142,7 +142,7 @@ TEST_CASE("explain's topics are completed, and each is one", "[cli]") {
   CHECK(Complete({"explain", "E1000.2"}).words == Names{"E1000.2"});
 }
 
-TEST_CASE("explain's frameworks are completed, and each is one", "[cli]") {
+TEST_CASE("completions offer the frameworks of explain", "[cli]") {
   const Names frameworks = Complete({"explain", "E1000", "--framework", ""}).words;
   CHECK(frameworks.count("all") == 1);
   REQUIRE(frameworks.size() > 10);
@@ -152,13 +152,13 @@ TEST_CASE("explain's frameworks are completed, and each is one", "[cli]") {
   }
   CHECK(Complete({"explain", "--framework=pyt"}).words == Names{"--framework=pytorch_xla"});
   Names of_logs = frameworks;
-  of_logs.erase("all");  // a diagnosis gives the steps of one
+  of_logs.erase("all");  // a diagnosis shows the steps of one framework
   CHECK(Complete({"--framework", ""}).words == of_logs);
   CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
   CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");
 }
 
-TEST_CASE("run leaves the job's words to the shell", "[cli]") {
+TEST_CASE("run leaves the completion of the job's words to the shell", "[cli]") {
   CHECK(Complete({"run", ""}).fill == "job\t1");
   CHECK(Complete({"run", "pyth"}).fill == "job\t1");
   CHECK(Complete({"run", "--", ""}).fill == "job\t2");
@@ -167,7 +167,7 @@ TEST_CASE("run leaves the job's words to the shell", "[cli]") {
   CHECK(Complete({"run", "--output", "x"}).fill == "files\t");
 }
 
-TEST_CASE("completion of nonsense says nothing wrong", "[cli]") {
+TEST_CASE("completion of invalid words offers nothing wrong", "[cli]") {
   CHECK(Complete({}).fill == "files\t");
   CHECK(Complete({"--no-such=x"}).words.empty());
   CHECK(Complete({"--no-such", "x"}).fill == "files\t");

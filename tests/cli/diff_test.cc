@@ -14,7 +14,7 @@ namespace TEST_FILE {
 
 std::string Pair(const std::string& name) { return std::string(WHYOOM_SOURCE_DIR) + "/testdata/diffs/" + name; }
 
-// A dump of one module: an argument that an output shares, temporaries of `temporaries` GiB, and what is on the host.
+// A dump of one module: an argument that shares an output, temporaries of `temporaries` GiB, and host memory.
 void WriteDump(const ScratchFolder& scratch, const std::string& folder, const std::string& module, int temporaries,
                bool failed) {
   const std::string stem = folder + "/module_0000." + module + ".cl_1.";
@@ -40,7 +40,7 @@ void WriteDump(const ScratchFolder& scratch, const std::string& folder, const st
   scratch.Write(stem + "before_optimizations.txt", "Ran out of memory in memory space hbm. Used 9.00G of 1.00G hbm.\n");
 }
 
-TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
+TEST_CASE("diff: the exit status shows whether the later run fails", "[cli]") {
   const ScratchFolder scratch;
   const std::string before = Pair("fits-now") + "/before";
   const std::string after = Pair("fits-now") + "/after";
@@ -51,7 +51,7 @@ TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
   CHECK(RunWhyoom({"diff", before}).exit_status == 2);
   CHECK(RunWhyoom({"diff", before, after, after}).exit_status == 2);
   CHECK(RunWhyoom({"diff", before, scratch.path() + "/none"}).exit_status == 2);
-  CHECK(RunWhyoom({"diff", before, scratch.path()}).exit_status == 2);  // an empty folder is no run that fits
+  CHECK(RunWhyoom({"diff", before, scratch.path()}).exit_status == 2);  // an empty folder is not a run that fits
   CHECK(RunWhyoom({"diff", "-", "-"}).exit_status == 2);
   CHECK(RunWhyoom({"diff", before, after, "--xla-dump-after", scratch.path()}).exit_status == 3);
   const ProcessResult help = RunWhyoom({"diff", "--help"});
@@ -62,7 +62,7 @@ TEST_CASE("diff: the exit status says whether the later run fails", "[cli]") {
 
 const char* const kSteps = "compiled\nstep 1 loss 10.8\nstep 2 loss 10.1\n";
 
-TEST_CASE("diff: silence is no success", "[cli]") {
+TEST_CASE("diff: a log without a failure is not evidence of success", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("before.log", ReadText(Pair("fits-now") + "/before"));
   for (const std::string after :
@@ -82,7 +82,7 @@ TEST_CASE("diff: silence is no success", "[cli]") {
   }
 }
 
-TEST_CASE("diff: what shows that the later run compiled or ran", "[cli]") {
+TEST_CASE("diff: steps and statements are evidence that the later run fits", "[cli]") {
   const ScratchFolder scratch;
   const std::string before = ReadText(Pair("fits-now") + "/before");
   scratch.Write("before.log", before);
@@ -99,16 +99,16 @@ TEST_CASE("diff: what shows that the later run compiled or ran", "[cli]") {
          "output_size_in_bytes=512, alias_size_in_bytes=0, temp_size_in_bytes=1024)\n");
   CHECK(stats["verdict"] == "fits");
   CHECK(stats["after"]["success"]["kind"] == "statement");
-  // Steps before a failure are no success, and neither are steps that the run before reached as well.
+  // Steps before a failure, and steps that the earlier run reached too, are not evidence.
   CHECK(of(kSteps + before)["verdict"] == "still_over");
   scratch.Write("before.log", "step 7 loss 8.8\n" + before);
   CHECK(of(kSteps)["verdict"] == "unknown");
-  CHECK(of("step 8 loss 8.7\n")["verdict"] == "unknown");  // one line may be an echo of settings
+  CHECK(of("step 8 loss 8.7\n")["verdict"] == "unknown");  // a single line may be a printed setting
   CHECK(of("step 7 loss 8.8\nstep 8 loss 8.7\n")["verdict"] == "fits");
   CHECK(of("step 7 loss 8.8\nstep 8 loss 8.7\ncompiling eval_step\n")["verdict"] == "unknown");
 }
 
-TEST_CASE("diff: the record of a job that succeeded is evidence, other reports are refused", "[cli]") {
+TEST_CASE("diff: the record of a successful job is evidence, other reports are rejected", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("before.log", ReadText(Pair("fits-now") + "/before"));
   for (const std::string format : {"json", "ndjson"}) {
@@ -128,7 +128,7 @@ TEST_CASE("diff: the record of a job that succeeded is evidence, other reports a
          {std::vector<std::string>{"diff", "before.log", "report"}, {"diff", "report", "before.log"}}) {
       const ProcessResult result = RunWhyoom(command, "", scratch.path());
       CHECK(result.exit_status == 2);
-      CHECK(result.err.find("report: this is a report of whyoom, not the job's log") != std::string::npos);
+      CHECK(result.err.find("report: is a whyoom report (expected the job's log or an XLA dump)") != std::string::npos);
     }
   }
 }
@@ -144,7 +144,7 @@ TEST_CASE("diff: standard input and --output", "[cli]") {
   CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
 }
 
-TEST_CASE("diff: a format that goes to a file as well", "[cli]") {
+TEST_CASE("diff: an additional format goes to a file", "[cli]") {
   const ScratchFolder scratch;
   const std::string target = scratch.path() + "/diff.json";
   const ProcessResult result = RunWhyoom(
@@ -154,7 +154,7 @@ TEST_CASE("diff: a format that goes to a file as well", "[cli]") {
   CHECK(json::parse(ReadText(target))["verdict"] == "still_over");
 }
 
-TEST_CASE("diff: no report is written over what is read", "[cli]") {
+TEST_CASE("diff: output never overwrites an input", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(Pair("adam-donated") + "/before");
   scratch.Write("before/a.log", log);
@@ -170,7 +170,7 @@ TEST_CASE("diff: no report is written over what is read", "[cli]") {
         command.insert(command.end(), output.begin(), output.end());
         const ProcessResult result = RunWhyoom(command, "", scratch.path());
         CHECK(result.exit_status == 2);
-        CHECK(result.err.find("a report would overwrite what is read: " + target) != std::string::npos);
+        CHECK(result.err.find("output would overwrite an input: " + target) != std::string::npos);
       }
     }
   }
@@ -179,7 +179,7 @@ TEST_CASE("diff: no report is written over what is read", "[cli]") {
   CHECK(ReadText(scratch.path() + "/" + dumped) == dump);
 }
 
-TEST_CASE("diff: a log may be named as if it were of a dump", "[cli]") {
+TEST_CASE("diff: a log with the name of a dump file is read as a log", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(Pair("adam-donated") + "/before");
   scratch.Write("module_x.log", log);
@@ -192,7 +192,7 @@ TEST_CASE("diff: a log may be named as if it were of a dump", "[cli]") {
                  "' diff --format json module_x.log module_p"}) == true);
 }
 
-TEST_CASE("diff: a pipe that nobody writes to ends with the time", "[cli]") {
+TEST_CASE("diff: --max-time ends a pipe without a writer", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", ReadText(Pair("adam-donated") + "/before"));
   REQUIRE(mkfifo((scratch.path() + "/pipe").c_str(), 0600) == 0);
@@ -201,7 +201,7 @@ TEST_CASE("diff: a pipe that nobody writes to ends with the time", "[cli]") {
   CHECK(result.out.find("--max-time") != std::string::npos);
 }
 
-TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
+TEST_CASE("diff: compares dumps of a failed and a fitting compile", "[cli]") {
   const ScratchFolder scratch;
   WriteDump(scratch, "failed", "jit_step", 16, true);
   WriteDump(scratch, "fitted", "jit_step", 4, false);
@@ -214,7 +214,7 @@ TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
   CHECK(diff["change"] == "fits_now");
   CHECK(diff["before"]["failed"] == true);
   CHECK(diff["before"]["module"] == "jit_step");
-  CHECK(diff["after"]["module"] == "jit_step");  // not the larger one: the other run is of this
+  CHECK(diff["after"]["module"] == "jit_step");  // not the larger module, but that of the other run
   CHECK(diff["totals"][0] == json({{"id", "need_bytes"},
                                    {"before", std::int64_t{18} << 30},
                                    {"after", std::int64_t{6} << 30},
@@ -223,12 +223,12 @@ TEST_CASE("diff: dumps of compiles that failed and that fitted", "[cli]") {
   REQUIRE(diff["allocations"]["changed"].size() == 1);
   CHECK(diff["allocations"]["changed"][0]["change"] == "smaller");
   CHECK(diff["allocations"]["changed"][0]["op_name"] == "jit(step)/jvp(layer)/mul");
-  // Nothing tells the number of devices, and the arguments are as they were.
+  // The number of devices is unknown, and the arguments are unchanged.
   CHECK(diff["seems"][0]["ids"] == json::array({"reduce_batch", "micro_batch", "shard_tensor"}));
   CHECK(RunWhyoom({"diff", "fitted", "failed"}, "", scratch.path()).exit_status == 1);
 }
 
-TEST_CASE("diff: a log and the dump of the compile that fitted", "[cli]") {
+TEST_CASE("diff: compares a log with the dump of a fitting compile", "[cli]") {
   const ScratchFolder scratch;
   WriteDump(scratch, "fitted", "jit_adam_step", 3, false);
   const std::string good = scratch.Write("good.log", "step 1 loss 2.0\n");
@@ -238,7 +238,7 @@ TEST_CASE("diff: a log and the dump of the compile that fitted", "[cli]") {
   CHECK(diff["verdict"] == "fits");
   CHECK(diff["change"] == "fits_now");
   CHECK(diff["same_job"] == true);
-  // The limit is the other run's: 15.75 GiB.
+  // The limit is that of the other run: 15.75 GiB.
   CHECK(diff["after"]["over_bytes"] == (std::int64_t{5} << 30) - 16911433728);
   CHECK(diff["seems"][0]["ids"][0] == "donate_buffers");
 }

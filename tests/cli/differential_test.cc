@@ -1,5 +1,4 @@
-// What must not matter: how the bytes of a log come in, and that most of them are never looked at closely. Whatever is
-// tried, the same bytes have to come out.
+// The report must not depend on how the bytes of a log arrive, nor on the prefilter, which skips most of them.
 
 #include <algorithm>
 #include <filesystem>
@@ -31,8 +30,8 @@ const std::vector<std::string>& CaseLogs() {
   return logs;
 }
 
-// All cases in one log, far enough from one another that lines between them are passed over; longer than the blocks
-// that are read at a time, and with their borders anywhere.
+// All cases in one log, far enough apart that lines between them are skipped. Longer than a block, so that block
+// boundaries fall anywhere.
 std::string LongLog(std::mt19937* random) {
   std::vector<std::string> cases = CaseLogs();
   std::shuffle(cases.begin(), cases.end(), *random);
@@ -54,7 +53,7 @@ const Engine& TheEngine() {
   return engine;
 }
 
-// Gives what another source has in chunks of random sizes, most of them small.
+// Returns bytes in chunks of random sizes, most of them small.
 class RandomChunks : public ByteSource {
  public:
   RandomChunks(std::string_view bytes, std::uint32_t seed) : bytes_(bytes), random_(seed) {}
@@ -74,7 +73,7 @@ std::string ReportOf(ByteSource& source) {
   return PrintJson(MakeReport("", ReadArtifact(TheEngine(), {"log", ""}, source)));
 }
 
-TEST_CASE("any chunking gives the same report", "[cli]") {
+TEST_CASE("the report does not depend on the chunks of a source", "[cli]") {
   std::mt19937 random(20261122);
   std::vector<std::string> logs = CaseLogs();
   for (int i = 0; i < 3; ++i) logs.push_back(LongLog(&random));
@@ -94,7 +93,7 @@ TEST_CASE("any chunking gives the same report", "[cli]") {
   }
 }
 
-TEST_CASE("any chunking of a pipe gives the same bytes", "[cli]") {
+TEST_CASE("the report does not depend on the chunks of a pipe", "[cli]") {
   std::mt19937 random(20261123);
   const std::vector<std::string> arguments = {WHYOOM_BINARY, "--format", "json"};
   for (const std::string& log : CaseLogs()) {
@@ -112,10 +111,12 @@ TEST_CASE("any chunking of a pipe gives the same bytes", "[cli]") {
   }
 }
 
-TEST_CASE("a large file gives the same bytes whatever the number of jobs, and through a pipe", "[cli]") {
+TEST_CASE("a large file yields the same report with any -j and through a pipe", "[cli]") {
   std::mt19937 random(20261124);
   std::string log;
-  while (log.size() < (std::size_t{20} << 20)) log += LongLog(&random);  // larger than what is searched by one thread
+  while (log.size() < (std::size_t{20} << 20))
+    log += LongLog(&random);  // large enough to be searched by several
+                              // threads
   const ScratchFolder scratch;
   scratch.Write("job.log", log);
   const auto read = [&](const std::string& jobs) {
@@ -133,7 +134,7 @@ TEST_CASE("a large file gives the same bytes whatever the number of jobs, and th
   CHECK((piped == alone));
 }
 
-// Every line is looked at, as if there were no prefilter.
+// Reads every line, as if there were no prefilter.
 std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
   ArtifactFindings found(TheEngine().rules(), {"log", ""});
@@ -156,7 +157,7 @@ std::string ReportOfEachLine(const std::string& log) {
   return PrintJson(MakeReport("", std::move(readings)));
 }
 
-// Without the lines that say when it was: a stamp that stands far above a failure is in no line that is looked at.
+// Removes the times: a timestamp far above a failure is in a line that the prefilter skips.
 std::string WithoutTimes(const std::string& report) {
   std::string kept;
   std::istringstream lines(report);
@@ -166,7 +167,7 @@ std::string WithoutTimes(const std::string& report) {
   return kept;
 }
 
-TEST_CASE("what is passed over changes no report", "[cli]") {
+TEST_CASE("skipped lines do not change the report", "[cli]") {
   for (const std::string& log : CaseLogs()) {
     INFO(log.substr(0, 300));
     CHECK(WithoutTimes(ReportOf(*OpenMemory(log))) == WithoutTimes(ReportOfEachLine(log)));

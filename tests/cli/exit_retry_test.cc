@@ -1,4 +1,4 @@
-// whyoom run --exit-retry: an exit status of its own where the job will fail the same way again.
+// whyoom run --exit-retry: a different exit status if a retry would fail the same way.
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,7 +21,7 @@ const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [
   {"code": "my.unknown", "title": "unknown", "category": "c", "phase": "run", "heads": ["our pool is gone for now"],
    "examples": {"match": [{"text": "our pool is gone for now"}]}}]})";
 
-// Ends with the status of `script`, run with these options.
+// Runs `script` in whyoom run with these rules and options.
 class Runner {
  public:
   ProcessResult Run(const std::string& script, const std::vector<std::string>& options = {"--exit-retry"}) const {
@@ -44,12 +44,13 @@ const std::string kNever = "echo our pool is far too small >&2; ";
 const std::string kMaybe = "echo our pool is used by others; ";
 const std::string kUnknown = "echo our pool is gone for now; ";
 
-TEST_CASE("run --exit-retry tells a scheduler not to try again", "[cli]") {
+TEST_CASE("run --exit-retry returns 42 if a retry would fail again", "[cli]") {
   const Runner runner;
   const ProcessResult never = runner.Run(kNever + "exit 3");
   CHECK(never.exit_status == 42);
-  CHECK(never.err.find("retry A retry will fail the same way. The pool is fixed.") != std::string::npos);
-  CHECK(never.err.find("exit status 42 instead of the job's own, 3\n") != std::string::npos);
+  CHECK(never.err.find("retry A retry will fail the same way. The pool is fixed.") !=
+        std::string::npos);
+  CHECK(never.err.find("exiting with 42 instead of the job's exit status 3\n") != std::string::npos);
   CHECK(runner.Status(kNever + "exit 3", {"--exit-retry=99"}) == 99);
   CHECK(runner.Status(kNever + "exit 3", {"--exit-retry", "99"}) == 99);
   const ProcessResult without = runner.Run(kNever + "exit 3", {});
@@ -57,7 +58,7 @@ TEST_CASE("run --exit-retry tells a scheduler not to try again", "[cli]") {
   CHECK(without.err.find("exit status") == std::string::npos);
 }
 
-TEST_CASE("run --exit-retry keeps the job's exit status where it may succeed, and where that is not known", "[cli]") {
+TEST_CASE("run --exit-retry returns the job's exit status if a retry may succeed, or in doubt", "[cli]") {
   const Runner runner;
   CHECK(runner.Status(kMaybe + "exit 3") == 3);
   CHECK(runner.Status(kUnknown + "exit 3") == 3);
@@ -68,19 +69,19 @@ TEST_CASE("run --exit-retry keeps the job's exit status where it may succeed, an
   CHECK(runner.Status(kNever + "kill -TERM $$") == 128 + SIGTERM);
   CHECK(runner.Status(kNever + "kill -KILL $$") == 128 + SIGKILL);
   CHECK(runner.Status(kNever + "ulimit -c 0; kill -ABRT $$") == 42);
-  // In one stream, whose order is kept.
+  // In one stream, so that the order is kept.
   const std::string steps = "i=0; while [ $i -lt 600 ]; do echo step $i; i=$((i+1)); done; ";
   CHECK(runner.Status("exec 2>&1; " + kNever + steps + "exit 3") == 3);
   CHECK(runner.Status("exec 2>&1; " + steps + kNever + "exit 3") == 42);
   CHECK(RunWhyoom({"run", "--exit-retry", "--", "/no/such/program"}).exit_status == 127);
 }
 
-TEST_CASE("run --exit-retry takes a status, and no command for one", "[cli]") {
+TEST_CASE("run --exit-retry accepts a status and does not mistake the command for one", "[cli]") {
   for (const char* status : {"0", "256", "99999999999999999999", "-1", "never"}) {
     INFO(status);
     const ProcessResult result = RunWhyoom({"run", std::string("--exit-retry=") + status, "--", "true"});
     CHECK(result.exit_status == 2);
-    CHECK(result.err.find("is no exit status of a failure: 1 to 255") != std::string::npos);
+    CHECK(result.err.find("(expected 1 to 255)") != std::string::npos);
   }
   CHECK(RunWhyoom({"run", "--exit-retry", "echo", "x"}).out == "x\n");
   CHECK(RunWhyoom({"run", "--exit-retry", "43", "echo", "x"}).out == "x\n");
@@ -90,7 +91,7 @@ TEST_CASE("run --exit-retry takes a status, and no command for one", "[cli]") {
   CHECK(RunWhyoom({"__complete", "--", "run", "--exit-retry", "43", "python", ""}).out == "job\t3\n");
 }
 
-TEST_CASE("the answer is in a report, in what is merged of reports and in what a batch is resumed from", "[cli]") {
+TEST_CASE("reports, merged reports and resumed batches contain the retry verdict", "[cli]") {
   const Runner runner;
   const ScratchFolder scratch;
   const std::string log = scratch.Write("log", "our pool is far too small\n");

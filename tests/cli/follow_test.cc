@@ -1,4 +1,4 @@
-// whyoom --follow as its users have it: a file that a job writes to, that log rotation replaces, and a pipe.
+// whyoom --follow with a growing file, log rotation, and a pipe.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ void Append(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::app) << text;
 }
 
-// whyoom --follow in the background, its output in a file.
+// whyoom --follow in the background, with its output in a file.
 class Follower {
  public:
   Follower(const std::string& path, const std::string& out) : out_(out), child_(fork()) {
@@ -39,7 +39,7 @@ class Follower {
     if (child_ > 0) kill(child_, SIGKILL);
   }
 
-  // Waits until the output holds `text`.
+  // Waits until the output contains `text`.
   bool Says(const std::string& text) const {
     for (int i = 0; i < 1200; ++i) {
       if (fs::exists(out_) && ReadText(out_).find(text) != std::string::npos) return true;
@@ -71,27 +71,27 @@ TEST_CASE("a followed file is diagnosed while it grows, and across rotation", "[
   const ScratchFolder scratch;
   const std::string log = scratch.path() + "/job.log";
   const std::string out = scratch.path() + "/out";
-  Follower follower(log, out);  // the file is not there yet
+  Follower follower(log, out);  // the file does not exist yet
   const std::string report = Case("compile-adam-state");
   Append(log, report.substr(0, report.size() / 2));
   Append(log, report.substr(report.size() / 2));
   REQUIRE(follower.Says("E1000"));
-  // Renamed and made anew.
+  // Renamed and created again.
   fs::rename(log, log + ".1");
   Append(log, Case("buffer-fragmented"));
   REQUIRE(follower.Says("0100"));
-  // Cut and written anew.
+  // Truncated and written again.
   std::ofstream(log, std::ios::binary | std::ios::trunc).close();
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   Append(log, Case("program-too-large"));
   REQUIRE(follower.Says("0101"));
-  // What was told is not told again.
+  // A diagnosis is printed only once.
   Append(log, "step 5\n" + Case("program-too-large"));
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   CHECK(follower.Interrupt() == 1);
-  const std::string said = ReadText(out);
-  CHECK(Count(said, "\n0101  run time") == 1);
-  CHECK(Count(said, "\n0100  run time") == 1);
+  const std::string printed = ReadText(out);
+  CHECK(Count(printed, "\n0101  run time") == 1);
+  CHECK(Count(printed, "\n0100  run time") == 1);
 }
 
 TEST_CASE("a followed pipe ends with its writer", "[cli]") {
@@ -100,7 +100,7 @@ TEST_CASE("a followed pipe ends with its writer", "[cli]") {
   CHECK(result.out == RunWhyoom({"--format", "json"}, Case("compile-adam-state")).out);
 }
 
-TEST_CASE("a followed pipe is filtered, and advised on, as a file is", "[cli]") {
+TEST_CASE("--follow on a pipe respects --select, --ignore and --framework", "[cli]") {
   const std::string log = Case("compile-padded-points") + Case("neighbour-cpu");
   const auto followed = [&](std::vector<std::string> options) {
     options.insert(options.begin(), "--follow");
@@ -122,11 +122,11 @@ TEST_CASE("a followed pipe is filtered, and advised on, as a file is", "[cli]") 
   CHECK(Count(keras.out, "whyoom explain E1000.2 --framework keras") == 1);
 }
 
-TEST_CASE("a folder cannot be followed", "[cli]") {
+TEST_CASE("--follow rejects a folder", "[cli]") {
   const ScratchFolder scratch;
   const ProcessResult result = RunWhyoom({"--follow", scratch.path()});
   CHECK(result.exit_status == 2);
-  CHECK(result.err.find("a folder cannot be followed") != std::string::npos);
+  CHECK(result.err.find("cannot follow a folder") != std::string::npos);
 }
 
 }  // namespace TEST_FILE

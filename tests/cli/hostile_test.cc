@@ -1,4 +1,4 @@
-// What those try who write the logs, name the files or hold the other end of a pipe.
+// Attacks by people who write logs, name files, or control the other end of a pipe.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_CASE("a named pipe that stays silent keeps nobody from stopping", "[cli]") {
+TEST_CASE("a silent named pipe does not prevent stopping", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("ok.log", Log());
   REQUIRE(mkfifo((scratch.path() + "/silent").c_str(), 0600) == 0);
@@ -49,7 +49,7 @@ TEST_CASE("a named pipe that stays silent keeps nobody from stopping", "[cli]") 
   CHECK(Holds(fed.out, "E1000"));
 }
 
-TEST_CASE("what is packed is not followed, and that is told", "[cli]") {
+TEST_CASE("following a compressed input is reported as an error", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   const ProcessResult followed =
@@ -58,7 +58,7 @@ TEST_CASE("what is packed is not followed, and that is told", "[cli]") {
   CHECK(Holds(followed.out, "it is packed (gzip), which cannot be followed"));
 }
 
-TEST_CASE("a log cannot give a CI server commands", "[cli]") {
+TEST_CASE("a log cannot inject commands for a CI server", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("::error::name", Replace(Replace(Log(), "pts", "::add-mask::a"), "d_points_n2", "##[error]##vso[x]"));
   const ProcessResult result = RunWhyoom({"::error::name"}, "", scratch.path());
@@ -71,7 +71,7 @@ TEST_CASE("a log cannot give a CI server commands", "[cli]") {
     CHECK(result.out.compare(result.out.find_first_not_of(' ', begin), 2, "::") != 0);
 }
 
-TEST_CASE("all places of a report are counted, also those that are not kept", "[cli]") {
+TEST_CASE("all occurrences are counted, including those that are not kept", "[cli]") {
   std::string log;
   for (int i = 0; i < 500; ++i)
     log += "[rank" + std::to_string(i) +
@@ -80,7 +80,7 @@ TEST_CASE("all places of a report are counted, also those that are not kept", "[
   CHECK(Holds(RunWhyoom({}, log).out, "line 6 · and 494 more"));
 }
 
-TEST_CASE("a part with a record twice is not whole", "[cli]") {
+TEST_CASE("a part that contains a record twice is damaged", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   const std::string part = RunWhyoom({"--format", "ndjson", "train.log"}, "", scratch.path()).out;
@@ -92,13 +92,13 @@ TEST_CASE("a part with a record twice is not whole", "[cli]") {
   CHECK(Holds(merged.out, "something is in it twice"));
 }
 
-TEST_CASE("a range of time that holds nothing is a mistake", "[cli]") {
+TEST_CASE("an empty time range is an error", "[cli]") {
   const ProcessResult result = RunWhyoom({"--since", "2026-11-20", "--until", "2026-11-18"}, Log());
   CHECK(result.exit_status == 2);
-  CHECK(result.err == "whyoom: --until is not after --since: nothing lies between them\n");
+  CHECK(result.err == "whyoom: --until must be later than --since\n");
 }
 
-TEST_CASE("a shape without end does not fill the screen", "[cli]") {
+TEST_CASE("an endless shape does not fill the screen", "[cli]") {
   const std::string log =
       "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.77G of "
       "15.75G "
@@ -110,7 +110,7 @@ TEST_CASE("a shape without end does not fill the screen", "[cli]") {
   CHECK(result.out.size() < 20000);
 }
 
-TEST_CASE("a report never costs what is read", "[cli]") {
+TEST_CASE("a report never overwrites an input", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = Log();
   std::filesystem::create_directory(scratch.path() + "/logs");
@@ -135,7 +135,7 @@ TEST_CASE("a report never costs what is read", "[cli]") {
     CAPTURE(command);
     const ProcessResult result = RunWhyoom(command, "", scratch.path());
     CHECK(result.exit_status == 2);
-    CHECK(Holds(result.err, "a report would overwrite what is read"));
+    CHECK(Holds(result.err, "output would overwrite an input"));
     CHECK(ReadText(scratch.path() + "/logs/t.log") == log);
     CHECK(ReadText(scratch.path() + "/s.log") == log);
     CHECK(ReadText(scratch.path() + "/list") == "logs/t.log\n");
@@ -144,13 +144,13 @@ TEST_CASE("a report never costs what is read", "[cli]") {
   }
 }
 
-TEST_CASE("two reports do not go into one file", "[cli]") {
+TEST_CASE("two outputs cannot use one file", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("s.log", Log());
   for (const char* second : {"json=x", "json=./x", "json=y/../x"}) {
     const ProcessResult result = RunWhyoom({"--format", "html=x", "--format", second, "s.log"}, "", scratch.path());
     CHECK(result.exit_status == 2);
-    CHECK(Holds(result.err, "two reports for one file"));
+    CHECK(Holds(result.err, "two outputs for the same file"));
   }
   CHECK(RunWhyoom({"--format", "html=/dev/null", "--format", "json=/dev/null", "s.log"}, "", scratch.path())
             .exit_status == 1);
@@ -158,7 +158,7 @@ TEST_CASE("two reports do not go into one file", "[cli]") {
   CHECK(RunWhyoom({"--output", "-", "s.log"}, "", scratch.path()).out.substr(0, 5) == "E1000");
 }
 
-TEST_CASE("what could not be read is no all-clear in any format", "[cli]") {
+TEST_CASE("no format reports an unreadable input as healthy", "[cli]") {
   for (const auto& format : whyoom::kReportFormats) {
     CAPTURE(format.name);
     const ProcessResult result = RunWhyoom({"--format", format.name, "/nonexistent"});

@@ -1,4 +1,4 @@
-// `whyoom merge` over the parts of a batch prints the very bytes of one run over all of it.
+// `whyoom merge` over the parts of a batch prints the same bytes as one run over everything.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ std::string Buffer(int megabytes) {
          ".00M. That was not possible. There are 6.43M free.\n";
 }
 
-// The logs of the test cases, and a fleet's: the same failures from many hosts, in files with and without their names.
+// The logs of the test cases, and logs of a fleet: the same failures from many hosts, with and without host names.
 std::vector<std::string> WriteLogs(const ScratchFolder& scratch) {
   std::vector<std::string> paths;
   for (const auto& entry : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "cases")) {
@@ -55,7 +55,7 @@ std::string Run(const ScratchFolder& scratch, std::vector<std::string> arguments
   return result.out;
 }
 
-TEST_CASE("merged parts are the whole, byte for byte, in any order and grouping", "[cli]") {
+TEST_CASE("merged parts equal one run, byte for byte, in any order and grouping", "[cli]") {
   const ScratchFolder scratch;
   std::vector<std::string> logs = WriteLogs(scratch);
   const std::string whole = Run(scratch, logs, "ndjson");
@@ -72,7 +72,7 @@ TEST_CASE("merged parts are the whole, byte for byte, in any order and grouping"
     std::shuffle(parts.begin() + 1, parts.end(), random);
     CHECK(Run(scratch, parts, "ndjson") == whole);
 
-    // Two groups first, one of them through a pipe, one behind the other.
+    // Merge one group first, concatenated through a pipe, then the rest.
     const auto middle = parts.begin() + 1 + static_cast<std::ptrdiff_t>(random() % parts.size());
     std::string joined;
     for (auto part = parts.begin() + 1; part < middle; ++part) joined += ReadText(scratch.path() + "/" + *part);
@@ -86,7 +86,7 @@ TEST_CASE("merged parts are the whole, byte for byte, in any order and grouping"
   }
 }
 
-TEST_CASE("a report that was read back names the commands that the log's framework asks for", "[cli]") {
+TEST_CASE("a merged report suggests commands for the log's framework", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write(
       "ours.log",
@@ -96,7 +96,7 @@ TEST_CASE("a report that was read back names the commands that the log's framewo
   CHECK(Run(scratch, {"merge"}, "text", Run(scratch, {"ours.log"}, "ndjson")) == direct);
 }
 
-TEST_CASE("the summary says how often what, and what recurs", "[cli]") {
+TEST_CASE("the summary counts codes, scenarios and remedies, and lists recurring failures", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", "[rank0]: " + Buffer(10) + "[rank1]: " + Buffer(10));
   scratch.Write("b.log", "[rank2]: " + Buffer(10));
@@ -112,7 +112,7 @@ TEST_CASE("the summary says how often what, and what recurs", "[cli]") {
   CHECK(summary["recurring"][0]["artifacts"] == 2);
 }
 
-TEST_CASE("a batch as text: the overview first, few failures whole, all by name", "[cli]") {
+TEST_CASE("text of a batch begins with an overview and prints only a few failures in full", "[cli]") {
   const ScratchFolder scratch;
   std::string few;
   std::string many;
@@ -128,7 +128,7 @@ TEST_CASE("a batch as text: the overview first, few failures whole, all by name"
   CHECK(RunWhyoom({}, Buffer(10)).out.find("different failures") == std::string::npos);
 }
 
-TEST_CASE("merge ends as the diagnosis does", "[cli]") {
+TEST_CASE("merge returns the exit status of a diagnosis", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("good.log", "all is well\n");
   scratch.Write("bad.log", kFailure);
@@ -150,7 +150,7 @@ TEST_CASE("merge ends as the diagnosis does", "[cli]") {
   CHECK(RunWhyoom({"merge"}, "").exit_status == 0);
 }
 
-TEST_CASE("a shard that is missing or given twice is told, whoever merged before", "[cli]") {
+TEST_CASE("a missing or repeated shard is reported, also after an earlier merge", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", kFailure);
   scratch.Write("b.log", Buffer(20));
@@ -175,11 +175,11 @@ TEST_CASE("a shard that is missing or given twice is told, whoever merged before
   wrong.replace(wrong.find("\"0/3\""), 5, "\"3/3\"");
   scratch.Write("wrong.nd", wrong);
   CHECK(RunWhyoom({"merge", "wrong.nd", "1.nd", "2.nd"}, "", scratch.path()).exit_status == 3);
-  // Two batches of the same number of shards.
+  // Two batches with the same number of shards.
   CHECK(merged({"0.nd", "1.nd", "2.nd", "0.nd", "1.nd", "2.nd"}).find("more often than") == std::string::npos);
 }
 
-TEST_CASE("a folder of parts is read without what engines put beside them", "[cli]") {
+TEST_CASE("files that engines write beside the parts are skipped", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("bad.log", kFailure);
   const std::string part = Run(scratch, {"bad.log"}, "ndjson");
@@ -190,19 +190,19 @@ TEST_CASE("a folder of parts is read without what engines put beside them", "[cl
   CHECK(Run(scratch, {"merge", "out"}, "ndjson") == part);
 }
 
-TEST_CASE("a format that does not exist is named with those that do", "[cli]") {
+TEST_CASE("the error for an unknown format lists the formats", "[cli]") {
   for (const std::vector<std::string>& command : {std::vector<std::string>{"x.log"}, {"merge", "x.log"}}) {
     for (const char* wrong : {"xml", "1", "JSON", ""}) {
       std::vector<std::string> arguments = command;
       arguments.insert(arguments.end(), {"--format", wrong});
       const ProcessResult result = RunWhyoom(arguments);
       CHECK(result.exit_status == 2);
-      CHECK(result.err.find(std::string("--format ") + wrong + ": no such format") != std::string::npos);
-      CHECK(result.err.find("; text, json, ndjson, ") != std::string::npos);
+      CHECK(result.err.find(std::string("--format ") + wrong + ": unknown format") != std::string::npos);
+      CHECK(result.err.find("(expected text, json, ndjson, ") != std::string::npos);
     }
   }
   CHECK(RunWhyoom({"diff", "a", "b", "--format", "ndjson"})
-            .err.find("no such format, did you mean 'json'?; text or json") != std::string::npos);
+            .err.find("unknown format, did you mean 'json'? (expected text or json)") != std::string::npos);
   CHECK(RunWhyoom({"x.log", "--color", "2"}).exit_status == 2);
 }
 

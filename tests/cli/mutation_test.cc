@@ -1,4 +1,4 @@
-// whyoom_mutate: what it counts as noticed.
+// whyoom_mutate: which changes count as noticed.
 #include <string>
 
 #include "catch.h"
@@ -6,14 +6,14 @@
 
 namespace TEST_FILE {
 
-// A context that the cases use, with an example that sees its pattern and not what the figure is called.
+// A context that the cases use. Its example covers the pattern but not the name of the figure.
 std::string File(const std::string& facts) {
   return R"({"format": "whyoom.rules/1", "contexts": [{"id": "pool_size", "pattern": "pool size: (?:about )?(?P<pool>\\d+) chips",
     "examples": {"match": [{"text": "pool size: 4 chips")" +
          facts + R"(}], "no_match": [{"text": "pool size: many chips", "why": "no figure"}]}}]})";
 }
 
-TEST_CASE("a change that no example shows is unnoticed, also beside logs that have nothing of it", "[cli]") {
+TEST_CASE("a change that no example covers is unnoticed, even with logs that do not contain it", "[cli]") {
   const ScratchFolder scratch;
   const std::string testdata = std::string(WHYOOM_SOURCE_DIR) + "/testdata";
   const auto mutate = [&](const std::string& file, const std::string& corpus) {
@@ -29,9 +29,9 @@ TEST_CASE("a change that no example shows is unnoticed, also beside logs that ha
   }
 }
 
-TEST_CASE("a change of the rules that changes what is said of two runs is noticed", "[cli][slow]") {
+TEST_CASE("a change of the rules that changes a comparison is noticed", "[cli][slow]") {
   const ScratchFolder scratch;
-  // The example of the failure does not ask for the fact; what is said of the two runs does.
+  // The example of the failure does not check the fact; the comparison does.
   const std::string file = scratch.Write("pool.json", R"({"format": "whyoom.rules/1", "failures": [{
     "code": "my.pool", "title": "pool too small", "category": "Run time: HBM", "phase": "run", "about": ["A pool."],
     "heads": [{"id": "message", "pattern": "the pool is full: wanted %{size:request_bytes}"}], "identity": ["request_bytes"],

@@ -1,4 +1,4 @@
-// Reports of whyoom in a log: they repeat a failure, and are none.
+// Reports of whyoom in a log repeat a failure and are not failures themselves.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ std::string Case(const std::string& name) {
   return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
 }
 
-// Each line with what a CI service puts before it, and `end` behind it.
+// Each line with the prefix of a CI service, and with `end`.
 std::string Lines(const std::string& text, const std::string& before, const std::string& end) {
   std::string lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -32,7 +32,7 @@ json Read(const ScratchFolder& scratch, const std::string& log) {
   return json::parse(RunWhyoom({"--format", "json", "ci.log"}, "", scratch.path()).out);
 }
 
-TEST_CASE("a report in a log is no failure, and the log's own is found once", "[cli]") {
+TEST_CASE("a whyoom report in a log is not a failure, and the log's own failure is found once", "[cli]") {
   const ScratchFolder scratch;
   for (const char* name : {"compile-padded-points", "buffer-eight-hosts"}) {
     const std::string log = ReadText(Case(name));
@@ -57,7 +57,7 @@ TEST_CASE("a report in a log is no failure, and the log's own is found once", "[
   }
 }
 
-TEST_CASE("a report that is cut does not swallow the log behind it", "[cli]") {
+TEST_CASE("a truncated report does not hide the log after it", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(Case("compile-padded-points"));
   for (const std::string& format : kFormats) {
@@ -70,7 +70,7 @@ TEST_CASE("a report that is cut does not swallow the log behind it", "[cli]") {
   }
 }
 
-TEST_CASE("a first line of whyoom does not silence the log", "[cli]") {
+TEST_CASE("a first line like a whyoom report's does not hide the log", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(Case("compile-padded-points"));
   for (const std::string first :

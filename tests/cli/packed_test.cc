@@ -1,4 +1,4 @@
-// Packed input as a user meets it: options, exit status, and where a finding is said to be.
+// Compressed and archived input: options, exit status, and the place of a finding.
 #include "unit/input/packed.h"
 
 #include <locale.h>
@@ -25,7 +25,7 @@ json Report(const std::vector<std::string>& arguments, const std::string& input 
   return json::parse(RunWhyoom(all, input).out);
 }
 
-TEST_CASE("a packed log has the diagnosis of the log", "[cli]") {
+TEST_CASE("a compressed log has the same diagnosis as the log", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = "all is well\n" + kFailure;
   const json plain = Report({"-"}, log)["diagnoses"];
@@ -50,7 +50,7 @@ TEST_CASE("a packed log has the diagnosis of the log", "[cli]") {
   }
 }
 
-TEST_CASE("a limit that is met is reported, never nothing found", "[cli]") {
+TEST_CASE("reaching a limit is reported, never as nothing found", "[cli]") {
   const ScratchFolder scratch;
   const std::string packed = scratch.Write("a.gz", Compress("gzip", std::string(100'000, 'x') + "\n" + kFailure));
   CHECK(RunWhyoom({packed}).exit_status == 1);
@@ -77,7 +77,7 @@ TEST_CASE("a limit that is met is reported, never nothing found", "[cli]") {
   }
 }
 
-TEST_CASE("a 7z archive is a problem, never nothing found", "[cli]") {
+TEST_CASE("a 7z archive is a problem, never reported as nothing found", "[cli]") {
   const ScratchFolder scratch;
   const std::string packed = scratch.Write("logs.7z", Archive("7zip", {{"a.log", kFailure}}));
   const std::string log = scratch.Write("a.log", kFailure);
@@ -88,7 +88,7 @@ TEST_CASE("a 7z archive is a problem, never nothing found", "[cli]") {
   CHECK(report["summary"]["problems"][0]["what"] == "7z archives are not read; unpack it first");
 }
 
-TEST_CASE("diff reads packed logs and has the same limits", "[cli]") {
+TEST_CASE("diff reads compressed logs with the same limits", "[cli]") {
   const ScratchFolder scratch;
   const std::string packed = scratch.Write("a.zst", Compress("zstd", kFailure));
   const std::string plain = scratch.Write("b.log", kFailure);
@@ -96,7 +96,7 @@ TEST_CASE("diff reads packed logs and has the same limits", "[cli]") {
   CHECK(RunWhyoom({"diff", "--max-depth", "0", packed, plain}).exit_status == 3);
 }
 
-TEST_CASE("names of members cannot touch the terminal", "[cli]") {
+TEST_CASE("member names cannot control the terminal", "[cli]") {
   const std::string tar =
       Archive("gnutar", {{"a\x1b[2Jb.log", kFailure}, {"c\x1b[2J.gz", Compress("gzip", "x").substr(0, 15)}});
   const ProcessResult result = RunWhyoom({"-"}, tar);
@@ -104,11 +104,11 @@ TEST_CASE("names of members cannot touch the terminal", "[cli]") {
   CHECK(result.out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("names of members in any script are told", "[cli]") {
+TEST_CASE("member names in any script are printed", "[cli]") {
   const ScratchFolder scratch;
   for (const char* format : {"gnutar", "zip"}) {
     CAPTURE(format);
-    // libarchive writes such names only in a locale that knows them; whyoom is to read them in any.
+    // libarchive writes such names only in a suitable locale; whyoom must read them in any.
     const locale_t before = uselocale(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr));
     const std::string packed = Archive(format, {{"größe/日本.log", kFailure}});
     freelocale(uselocale(before));
@@ -116,7 +116,7 @@ TEST_CASE("names of members in any script are told", "[cli]") {
   }
 }
 
-TEST_CASE("in UTF-16 a place is one of the raw bytes", "[cli]") {
+TEST_CASE("offsets in UTF-16 count raw bytes", "[cli]") {
   std::string raw = "\xff\xfe";
   for (const char letter : "caf\xe9\n" + kFailure) raw += std::string{letter, '\0'};
   const json found = Report({"-"}, raw)["diagnoses"];

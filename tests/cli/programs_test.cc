@@ -1,4 +1,4 @@
-// Programs that are no failures: XLA dumps given as inputs, and what logs state.
+// Programs without a failure: XLA dumps as inputs, and programs that logs state.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ fs::path Data() { return fs::path(WHYOOM_SOURCE_DIR) / "testdata"; }
 
 json Report(const ProcessResult& result) { return json::parse(result.out); }
 
-TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs]") {
+TEST_CASE("the dump of a failed compile is diagnosed without a log", "[cli][programs]") {
   const std::string folder = (Data() / "cases" / "dump-adam-layers").string();
   const ProcessResult alone = RunWhyoom({"--hbm", "v5e", "--format", "json", "dump"}, "", folder);
   CHECK(alone.exit_status == 1);
@@ -32,7 +32,7 @@ TEST_CASE("the dump of a failed compile is diagnosed by itself", "[cli][programs
   CHECK(found[0]["remedies"][0]["left_bytes"] == with_log[0]["remedies"][0]["left_bytes"]);
 }
 
-TEST_CASE("a dump beside a log without failures speaks for itself", "[cli][programs]") {
+TEST_CASE("a dump with a log without failures is diagnosed by itself", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", "all is well\n");
   const std::string dump = (Data() / "cases" / "dump-adam-layers" / "dump").string();
@@ -45,18 +45,18 @@ TEST_CASE("a dump beside a log without failures speaks for itself", "[cli][progr
     CHECK(RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status == 0);
 }
 
-TEST_CASE("a program that did not fail and needs more than there is is not said to fit", "[cli][programs]") {
+TEST_CASE("a program that did not fail but needs too much is not reported as fitting", "[cli][programs]") {
   const std::string folder = (Data() / "programs" / "train-step").string();
   CHECK(RunWhyoom({"--brief", "dump"}, "", folder).out.find(": fits jit_") != std::string::npos);
   const ScratchFolder scratch;
   scratch.Write("module_0001.jit_step.cl_7.after_optimizations-buffer-assignment.txt",
                 "BufferAssignment:\nallocation 0: size 20000000000, page 0, preallocated-temp:\n value: <9 a @0> "
                 "(size=20000000000,offset=0): f32[1024]{0:T(1024)}\n");
-  const std::string said = RunWhyoom({"--brief", "--hbm", "v5e", scratch.path()}).out;
-  CHECK(said.find("did not fail: jit_step · 18.63 GiB needed of 15.75 GiB") != std::string::npos);
+  const std::string report = RunWhyoom({"--brief", "--hbm", "v5e", scratch.path()}).out;
+  CHECK(report.find("did not fail: jit_step · 18.63 GiB needed of 15.75 GiB") != std::string::npos);
 }
 
-TEST_CASE("what has the name of a dump's file and is none is read like any input", "[cli][programs]") {
+TEST_CASE("an input with a dump's file name that is no dump is read like any input", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string log =
       scratch.Write("train.log", ReadText((Data() / "cases" / "buffer-fragmented" / "log").string()));
@@ -69,7 +69,7 @@ TEST_CASE("what has the name of a dump's file and is none is read like any input
   CHECK(report["summary"]["problems"][0]["what"].get<std::string>().find("--max-time") != std::string::npos);
 }
 
-TEST_CASE("a dump that does not say what the device has says how to tell", "[cli][programs]") {
+TEST_CASE("a dump without a memory limit suggests --hbm", "[cli][programs]") {
   const std::string folder = (Data() / "cases" / "dump-adam-layers").string();
   const ProcessResult unknown = RunWhyoom({"--format", "json", "dump"}, "", folder);
   CHECK(unknown.exit_status == 1);
@@ -90,7 +90,7 @@ TEST_CASE("a log and its dump in one folder are one failure", "[cli][programs]")
   CHECK(!Report(result).contains("programs"));
 }
 
-TEST_CASE("of a dump that fits the target tells the limit", "[cli][programs]") {
+TEST_CASE("the limit of a fitting dump follows from its target", "[cli][programs]") {
   const json report =
       Report(RunWhyoom({"--format", "json", "dump"}, "", (Data() / "programs" / "train-step").string()));
   REQUIRE(report["programs"].size() == 1);
@@ -107,7 +107,7 @@ TEST_CASE("of a dump that fits the target tells the limit", "[cli][programs]") {
   CHECK(other["programs"][0]["room"]["largest_batch"] > program["room"]["largest_batch"]);
 }
 
-TEST_CASE("a statement and a failure in one log are kept apart", "[cli][programs]") {
+TEST_CASE("a stated program and a failure in one log are reported separately", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string statements = ReadText((Data() / "cases" / "fits-as-the-log-states" / "log").string());
   const std::string failure = ReadText((Data() / "cases" / "compile-short-message" / "log").string());
@@ -124,7 +124,7 @@ TEST_CASE("a statement and a failure in one log are kept apart", "[cli][programs
   }
 }
 
-TEST_CASE("merge keeps programs, memory and room", "[cli][programs]") {
+TEST_CASE("merge keeps programs and their memory", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string data = Data().string();
   const std::vector<std::string> inputs = {data + "/programs/train-step/dump", data + "/programs/three-programs/dump",
@@ -139,7 +139,7 @@ TEST_CASE("merge keeps programs, memory and room", "[cli][programs]") {
   CHECK(Report(merged)["programs"].size() == 7);
 }
 
-TEST_CASE("a batch that goes on another time finds the same programs", "[cli][programs]") {
+TEST_CASE("a resumed batch finds the same programs", "[cli][programs]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", ReadText((Data() / "cases" / "fits-as-the-log-states" / "log").string()));
   const std::vector<std::string> command = {"--format", "json", "--resume", "state", "a.log"};

@@ -1,4 +1,4 @@
-// What README.md shows is what the program prints.
+// README.md shows what the program prints.
 #include <cstdlib>
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-// --resume: a batch that was interrupted at any point goes on where it was, to the same bytes, reading nothing twice.
+// --resume: an interrupted batch continues, reads nothing twice and prints the same bytes.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ std::string Failure(int megabytes) {
          ".00M. That was not possible. There are 6.43M free.\n";
 }
 
-// The logs of all test cases, and their dumps; with names that are no text.
+// The logs and dumps of all test cases, with names that are not text.
 void WriteCases(const ScratchFolder& scratch) {
   for (const auto& entry : fs::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases")) {
     const std::string name = "tree/" + entry.path().filename().string() + "\n\xff.log";
@@ -38,7 +38,7 @@ void WriteCases(const ScratchFolder& scratch) {
 
 struct Batch {
   ProcessResult result;
-  json progress;  // the last record of it
+  json progress;  // the last progress record
 };
 
 Batch Run(const ScratchFolder& scratch, std::vector<std::string> arguments, const std::string& input = "") {
@@ -51,7 +51,7 @@ Batch Run(const ScratchFolder& scratch, std::vector<std::string> arguments, cons
   return batch;
 }
 
-TEST_CASE("a batch with a journal gives the same bytes, and reads nothing twice", "[cli]") {
+TEST_CASE("a batch with a journal prints the same bytes and reads nothing twice", "[cli]") {
   const ScratchFolder scratch;
   WriteCases(scratch);
   scratch.Write("packed.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
@@ -69,13 +69,13 @@ TEST_CASE("a batch with a journal gives the same bytes, and reads nothing twice"
       CHECK(second.progress["files_reused"] == second.progress["files_known"]);
       CHECK(second.progress["bytes"] == 0);
       CHECK(second.progress["findings"] == first.progress["findings"]);
-      // A dump counts when all is read, so that it may come later.
+      // Dumps are used after all inputs were read, so they may be added later.
       CHECK(first.progress["files_reused"] == (with_dump ? first.progress["files_known"] : json(0)));
     }
   }
 }
 
-TEST_CASE("what has changed is read again", "[cli]") {
+TEST_CASE("changed inputs are read again", "[cli]") {
   const ScratchFolder scratch;
   const std::string file = scratch.Write("logs/a.log", Failure(10));
   scratch.Write("logs/b.log", Failure(11));
@@ -95,7 +95,7 @@ TEST_CASE("what has changed is read again", "[cli]") {
   CHECK(reused() == 2);
   scratch.Write("logs/a.log", Failure(12) + "more\n");
   CHECK(reused() == 1);
-  // The same size, another time: a nanosecond is enough.
+  // Same size, but another time: a nanosecond is enough.
   const fs::file_time_type time = fs::last_write_time(file);
   scratch.Write("logs/a.log", Failure(13) + "more\n");
   fs::last_write_time(file, time + 1ns);
@@ -105,7 +105,7 @@ TEST_CASE("what has changed is read again", "[cli]") {
   CHECK(reused() == 1);
   scratch.Write("logs/c.log", Failure(14));
   CHECK(reused() == 1);
-  // A relative path is another file in another folder.
+  // A relative path means another file in another folder.
   scratch.Write("other/logs/b.log", Failure(15));
   fs::last_write_time(scratch.path() + "/other/logs/b.log", fs::last_write_time(scratch.path() + "/logs/b.log"));
   const ProcessResult elsewhere =
@@ -113,7 +113,7 @@ TEST_CASE("what has changed is read again", "[cli]") {
   CHECK(elsewhere.out.find("\"request_bytes\": 15728640") != std::string::npos);
 }
 
-TEST_CASE("other rules do not use what these found", "[cli]") {
+TEST_CASE("findings of other rules are not reused", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", "flux capacitor drained to 1.00G\n");
   const std::string rule = scratch.Write(
@@ -131,7 +131,7 @@ TEST_CASE("other rules do not use what these found", "[cli]") {
   CHECK(status({}) == 0);
 }
 
-TEST_CASE("standard input, pipes and what could not be read are read each time", "[cli]") {
+TEST_CASE("standard input, pipes and unreadable files are always read again", "[cli]") {
   const ScratchFolder scratch;
   const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "journal"};
   for (const int size : {10, 11}) {
@@ -139,7 +139,7 @@ TEST_CASE("standard input, pipes and what could not be read are read each time",
     CHECK(batch.progress["files_reused"] == 0);
     CHECK(json::parse(batch.result.out)["diagnoses"].size() == 1);
   }
-  if (geteuid() == 0) return;  // who may read everything
+  if (geteuid() == 0) return;  // root may read everything
   const std::string locked = scratch.Write("locked.log", Failure(12));
   const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "journal"};
   chmod(locked.c_str(), 0);
@@ -155,10 +155,10 @@ TEST_CASE("the journal itself is not an input", "[cli]") {
   for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/journal"}, "", scratch.path()).out == plain);
 }
 
-TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cli]") {
+TEST_CASE("a batch that is killed repeatedly prints the same bytes", "[cli]") {
   const ScratchFolder scratch;
   WriteCases(scratch);
-  // Enough to do for a second or so, or it would be done before it is killed.
+  // Enough work for about a second, so that it is not done before it is killed.
   for (int i = 0; i < 150; ++i) {
     std::string log;
     for (int line = 0; line < 200; ++line)
@@ -166,7 +166,7 @@ TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cl
     scratch.Write("tree/heavy-" + std::to_string(i) + ".log", log);
   }
   const std::vector<std::string> plain = {WHYOOM_BINARY, "--format", "json", "--xla-dump", "dump", "tree"};
-  RunProcess(plain, "", scratch.path());  // so that the next is not slower than those that follow
+  RunProcess(plain, "", scratch.path());  // warms up the caches
   const auto start = std::chrono::steady_clock::now();
   const ProcessResult expected = RunProcess(plain, "", scratch.path());
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
@@ -176,7 +176,7 @@ TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cl
   int killed = 0;
   ProcessResult result;
   do {
-    // Every other time by the signal that lets it keep what it has done up to now.
+    // Every other time, a signal that lets whyoom save its work.
     const int signal = killed % 2 == 0 ? SIGKILL : SIGTERM;
     const auto after = whole * static_cast<int>(30 + random() % 50) / 100;
     result = killed < 10 ? RunAndSignal(arguments, "", scratch.path(), signal, after)
@@ -194,7 +194,7 @@ TEST_CASE("a batch that is killed again and again comes to the same bytes", "[cl
   if (killed > 1) CHECK(json::parse(result.err.substr(result.err.rfind('{')))["files_reused"] > 0);
 }
 
-TEST_CASE("what was read before an interrupt is not read again, what was being read is", "[cli]") {
+TEST_CASE("after an interrupt, only inputs that were not complete are read again", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", Failure(10));
   scratch.Write("b.log", "all is well\n");
@@ -213,23 +213,23 @@ TEST_CASE("what was read before an interrupt is not read again, what was being r
 TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   const ScratchFolder scratch;
   const std::string large = scratch.Write("large.log", "");
-  fs::resize_file(large, std::uintmax_t{512} << 20);  // takes no room on the disk
+  fs::resize_file(large, std::uintmax_t{512} << 20);  // a sparse file
   std::ofstream(large, std::ios::app) << "\n" << Failure(10);
   const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "journal", "large.log"};
   bool hit = false;
   for (int attempt = 1; attempt <= 20 && !hit; ++attempt) {
     fs::remove(scratch.path() + "/journal");
     const ProcessResult cut = RunAndSignal(program, "", scratch.path(), SIGTERM, attempt * 15ms);
-    hit = cut.out.find("1 input was read perhaps not to the end") != std::string::npos;
+    hit = cut.out.find("1 input was read possibly not to the end") != std::string::npos;
     CHECK((!hit || cut.exit_status == 128 + SIGTERM));
   }
-  if (!hit) WARN("no signal came while the file was being read: this is not tested");
+  if (!hit) WARN("no signal arrived while the file was being read: not tested");
   const Batch rest = Run(scratch, {program.begin() + 1, program.end()});
   if (hit) CHECK(rest.progress["files_reused"] == 0);
   CHECK(json::parse(rest.result.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("--resume refuses a file that is not a journal", "[cli]") {
+TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
   const ScratchFolder scratch;
   for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
   const auto refuse = [&](const std::string& text, const std::string& why) {

@@ -1,4 +1,4 @@
-// Where rule files come from, whose are not taken, and how a report tells of them.
+// Where rule files come from, which are not trusted, and how a report names them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 const std::string kLog = "the flux pool of ours is full: 2.00G\n";
 
-// A failure that recognises kLog, under a title.
+// A failure that matches kLog, with this title.
 std::string Rule(const std::string& title) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "flux", "title": ")" + title +
          R"(", "category": "Ours", "phase": "run", "heads": ["the flux pool of ours is full"],
@@ -44,7 +44,7 @@ struct Project {
   void Write(const std::string& name, const std::string& text) const {
     fs::permissions(scratch.Write(".whyoom/rules/" + name, text), fs::perms(0644));
   }
-  // The title that the log is given when it is read in `folder`.
+  // Diagnoses kLog in `folder`.
   ProcessResult Read(const std::vector<std::string>& options = {}, const std::string& folder = "/a/b",
                      const std::vector<std::string>& environment = {}) const {
     std::vector<std::string> arguments = options;
@@ -59,7 +59,7 @@ std::string TitleIn(const ProcessResult& result) {
   return report["diagnoses"].empty() ? "" : report["diagnoses"][0]["title"].get<std::string>();
 }
 
-TEST_CASE("rules of a project are used in all of its folders, and told", "[cli]") {
+TEST_CASE("a project's rules are used in all of its folders, and named in the report", "[cli]") {
   const Project project;
   for (const std::string folder : {"", "/a", "/a/b"}) {
     const ProcessResult result = project.Read({}, folder);
@@ -89,7 +89,7 @@ TEST_CASE("later rule files override earlier ones", "[cli]") {
   CHECK(project.Read({}, "/a", {"WHYOOM_RULES=" + project.root() + "/none"}).exit_status == 2);
 }
 
-TEST_CASE("a file that is named twice is read once", "[cli]") {
+TEST_CASE("a rule file that is named twice is read once", "[cli]") {
   const Project project;
   const std::string own = project.rules() + "/ours.json";
   const ProcessResult result = project.Read({"--rules", own});
@@ -97,48 +97,48 @@ TEST_CASE("a file that is named twice is read once", "[cli]") {
   CHECK(RunWhyoom({"rules", "check", own}, "", project.root()).exit_status == 0);
 }
 
-TEST_CASE("a stranger's rules are passed over, with a warning", "[cli]") {
-  const auto passed_over = [](const Project& project, const std::string& why) {
+TEST_CASE("untrusted rules are ignored with a warning", "[cli]") {
+  const auto expect_ignored = [](const Project& project, const std::string& why) {
     const ProcessResult result = project.Read();
     CHECK(result.exit_status == 0);
     CHECK(TitleIn(result) == "");
-    CHECK(Holds(result.err, "the rules of this project are not used"));
+    CHECK(Holds(result.err, "ignored the project's rules"));
     CHECK(Holds(result.err, why));
   };
-  SECTION("a file that others may write") {
+  SECTION("a file writable by others") {
     const Project project;
     fs::permissions(project.rules() + "/ours.json", fs::perms(0646));
-    passed_over(project, "ours.json: others may write it");
+    expect_ignored(project, "ours.json: writable by others");
   }
-  SECTION("a folder that others may write") {
+  SECTION("a folder writable by others") {
     const Project project;
     fs::permissions(project.rules(), fs::perms(0777));
-    passed_over(project, "rules: others may write it");
+    expect_ignored(project, "rules: writable by others");
   }
   SECTION("the outer folder") {
     const Project project;
     fs::permissions(project.root() + "/.whyoom", fs::perms(0757));
-    passed_over(project, ".whyoom: others may write it");
+    expect_ignored(project, ".whyoom: writable by others");
   }
   SECTION("a link") {
     const Project project;
     fs::rename(project.rules(), project.root() + "/elsewhere");
     fs::create_directory_symlink(project.root() + "/elsewhere", project.rules());
-    passed_over(project, "it is a symbolic link");
+    expect_ignored(project, "not a folder, or a symbolic link");
   }
   SECTION("a file that is a link") {
     const Project project;
     fs::create_symlink(project.rules() + "/ours.json", project.rules() + "/more.json");
-    passed_over(project, "more.json: it is a symbolic link");
+    expect_ignored(project, "more.json: not a folder, or a symbolic link");
   }
-  SECTION("of another user") {
+  SECTION("a file of another user") {
     const Project project;
     if (geteuid() != 0 || chown((project.rules() + "/ours.json").c_str(), 12345, 12345) != 0) return;
-    passed_over(project, "it belongs to another user (12345)");
+    expect_ignored(project, "owned by another user (12345)");
   }
 }
 
-TEST_CASE("every format that names the rules names the files", "[cli]") {
+TEST_CASE("every format names the rule files", "[cli]") {
   const Project project;
   for (const std::string format : {"text", "json", "ndjson", "markdown", "html", "sarif", "junit"}) {
     const ProcessResult result = RunWhyoom({"--format", format, "-"}, kLog, project.root());
@@ -147,7 +147,7 @@ TEST_CASE("every format that names the rules names the files", "[cli]") {
   }
 }
 
-TEST_CASE("a job is run though the rules beside it are at fault", "[cli]") {
+TEST_CASE("faulty project rules do not prevent a job from running", "[cli]") {
   const Project project;
   project.Write("ours.json", "{");
   const ProcessResult run = RunWhyoom({"run", "--", "/bin/echo", "done"}, "", project.root());
@@ -159,13 +159,13 @@ TEST_CASE("a job is run though the rules beside it are at fault", "[cli]") {
   CHECK(RunWhyoom({"run", "--rules", named, "--", "/bin/echo", "done"}, "", project.root()).exit_status == 2);
 }
 
-TEST_CASE("completions say nothing of what is passed over", "[cli]") {
+TEST_CASE("completions print no warnings about ignored rules", "[cli]") {
   const Project project;
   fs::permissions(project.rules(), fs::perms(0777));
   CHECK(RunWhyoom({"__complete", "--", "explain", "E1"}, "", project.root()).err == "");
 }
 
-TEST_CASE("rules list tells where entries are from, by section", "[cli]") {
+TEST_CASE("rules list shows the origin of entries, by section", "[cli]") {
   const Project project;
   const std::string more = project.scratch.Write(
       "more.json",
@@ -186,7 +186,7 @@ TEST_CASE("rules list tells where entries are from, by section", "[cli]") {
   CHECK(found);
 }
 
-TEST_CASE("whatever is wrong with a rule file ends with 2", "[cli]") {
+TEST_CASE("a faulty rule file yields status 2", "[cli]") {
   const ScratchFolder scratch;
   const std::string file =
       scratch.Write("bad.json", R"({"format": "whyoom.rules/1", "disable": ["remedies/nothing"]})");

@@ -1,4 +1,4 @@
-// `whyoom rules new CODE --from LOG:LINE`: a rule file that is usable as it is.
+// `whyoom rules new CODE --from LOG:LINE` prints a rule file that works unchanged.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace TEST_FILE {
 
 using nlohmann::json;
 
-// A log of a team's own launcher: a stamp before each line, a traceback, a message in two lines.
+// A log of a team's launcher: timestamps, a traceback, a message of two lines.
 const std::string kLog =
     "2026-11-20 12:00:00,123 INFO start of job 7\n"
     "Traceback (most recent call last):\n"
@@ -41,7 +41,7 @@ std::vector<std::string> ExampleOf(const ProcessResult& result) {
   return entry["examples"]["match"][0]["text"].get<std::vector<std::string>>();
 }
 
-TEST_CASE("a rule made from a line of a log passes check and test as it is", "[cli][slow]") {
+TEST_CASE("a rule made from a log line passes check and test unchanged", "[cli][slow]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   for (const std::string line : {":5", ":2", ":9", ":5-6"}) {
@@ -49,7 +49,7 @@ TEST_CASE("a rule made from a line of a log passes check and test as it is", "[c
     const ProcessResult made = New({"my.pool", "--from", log + line});
     CHECK(made.exit_status == 0);
     CHECK(Holds(made.err, "TODO"));
-    CHECK(Holds(made.err, "logs are looked at where they hold '"));
+    CHECK(Holds(made.err, "the prefilter searches logs for '"));
     const std::string file = scratch.Write("new.json", made.out);
     CHECK(RunWhyoom({"rules", "check", file}).exit_status == 0);
     const ProcessResult tested = RunWhyoom({"rules", "test", file});
@@ -64,7 +64,7 @@ TEST_CASE("a rule made from a line of a log passes check and test as it is", "[c
   CHECK(facts["limit_bytes"] == 10737418240);
 }
 
-TEST_CASE("the message is what stands at the line, without what is put round it", "[cli]") {
+TEST_CASE("the message is taken without the prefixes of loggers", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   const std::vector<std::string> message = {
@@ -81,7 +81,7 @@ TEST_CASE("the message is what stands at the line, without what is put round it"
         std::vector<std::string>{"Staging pool is full: wanted 12.50G"});
 }
 
-TEST_CASE("a packed log gives the same rule", "[cli]") {
+TEST_CASE("a compressed log yields the same rule", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   REQUIRE(RunProcess({"/bin/gzip", "-k", log}).exit_status == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a packed log gives the same rule", "[cli]") {
   CHECK(New({"my.pool", "--from", scratch.path() + "/logs.tar › train.log:5"}).exit_status == 0);
 }
 
-TEST_CASE("a code that exists gets a wording", "[cli][slow]") {
+TEST_CASE("for an existing code, the rule adds a pattern", "[cli][slow]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "launcher: program needs 20.00G, the device has 15.75G\n");
   const ProcessResult made = New({"E1000", "--from", log + ":1"});
@@ -108,13 +108,13 @@ TEST_CASE("a code that exists gets a wording", "[cli][slow]") {
   CHECK(report["diagnoses"][0]["facts"]["used_bytes"] == 21474836480);
 }
 
-TEST_CASE("what is known already is told", "[cli]") {
+TEST_CASE("a message that is already recognized is reported", "[cli]") {
   const std::string known = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm.";
-  CHECK(Holds(New({"my.hbm", known}).err, "recognised already, as E1000"));
-  CHECK(Holds(New({"E1000", known}).err, "E1000 recognises this message already"));
+  CHECK(Holds(New({"my.hbm", known}).err, "already recognized as E1000"));
+  CHECK(Holds(New({"E1000", known}).err, "E1000 already recognizes this message"));
 }
 
-TEST_CASE("what no rule can be made of is said in a sentence", "[cli]") {
+TEST_CASE("invalid places and unusable messages are errors", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "12345 678\n\n" + std::string(70000, 'x') + " it's full of \\d+ 'q\n" +
                                                      "\xff\xfe bytes \x80 without text 5G in the staging pool\n");
@@ -126,16 +126,16 @@ TEST_CASE("what no rule can be made of is said in a sentence", "[cli]") {
   };
   CHECK(Holds(error(log + ":1"), "cannot make a rule from this message"));
   CHECK(Holds(error(log + ":2"), "line 2 of"));
-  CHECK(Holds(error(log + ":9"), "has 4 lines, and no line 9"));
-  CHECK(Holds(error(log), "names no line of a log"));
-  CHECK(Holds(error(log + ":0"), "names no line of a log"));
-  CHECK(Holds(error(log + ":3-2"), "names no line of a log"));
+  CHECK(Holds(error(log + ":9"), "has only 4 lines, not line 9"));
+  CHECK(Holds(error(log), "invalid place '"));
+  CHECK(Holds(error(log + ":0"), "invalid place '"));
+  CHECK(Holds(error(log + ":3-2"), "invalid place '"));
   CHECK(Holds(error(scratch.path() + "/none.log:1"), "none.log"));
   CHECK(New({"my.pool", "--from", log + ":4"}).exit_status == 0);
   CHECK(New({"a b", "--from", log + ":4"}).exit_status == 2);
 }
 
-TEST_CASE("a rule made of a message with unseen characters shows them escaped", "[cli][slow]") {
+TEST_CASE("a rule made from a message with invisible characters escapes them", "[cli][slow]") {
   const ProcessResult made = New({"my.pool", "OtherError: out of memory \u202e in pool qz"});
   CHECK(made.exit_status == 0);
   CHECK(made.out.find("\u202e") == std::string::npos);

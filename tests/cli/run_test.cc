@@ -1,4 +1,4 @@
-// whyoom run: the job is as it would be without us, and a failure is explained.
+// whyoom run: the job behaves as it would without whyoom, and a failure is explained.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ ProcessResult RunShell(const std::string& script, std::vector<std::string> optio
   return RunWhyoom(options, input, ".", environment);
 }
 
-// Runs a command line in a terminal of 33 rows and 77 columns; nothing where that is not to be had.
+// Runs a command line in a terminal of 33 rows and 77 columns.
 std::string InTerminal(const std::string& line, const std::string& folder) {
   const std::string script = "stty rows 33 cols 77; " + line;
   return RunProcess({"/usr/bin/script", "-qec", script, "/dev/null"}, "", folder).out;
@@ -40,7 +40,7 @@ std::string InTerminal(const std::string& line, const std::string& folder) {
 
 bool HasScript() {
   if (access("/usr/bin/script", X_OK) == 0) return true;
-  WARN("there is no script(1): terminals are not tested");
+  WARN("script(1) is missing: terminals are not tested");
   return false;
 }
 
@@ -54,12 +54,12 @@ void WaitForFile(const std::string& path) {
   REQUIRE(fs::exists(path));
 }
 
-// Starts whyoom without waiting for it; its output goes to `folder`/out and err.
+// Starts whyoom without waiting for it, with output in `folder`/out and err.
 pid_t Start(const std::string& folder, const std::string& script) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // A group whose leader's parent is in the same session is one that the kernel lets be stopped.
+    // The kernel only stops groups whose leader's parent is in the same session.
     setpgid(0, 0);
     const std::string shell =
         "exec '" WHYOOM_BINARY "' run -- /bin/sh -c '" + script + "' >'" + folder + "/out' 2>'" + folder + "/err'";
@@ -76,7 +76,7 @@ int ExitStatus(pid_t child, rusage* used = nullptr) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-TEST_CASE("run keeps the exit status", "[cli]") {
+TEST_CASE("run returns the job's exit status", "[cli]") {
   CHECK(RunShell("exit 0").exit_status == 0);
   CHECK(RunShell("exit 1").exit_status == 1);
   CHECK(RunShell("exit 77").exit_status == 77);
@@ -93,7 +93,7 @@ TEST_CASE("run keeps the exit status", "[cli]") {
   CHECK(RunWhyoom({"run", "--", scratch.path()}).exit_status == 126);
 }
 
-TEST_CASE("run takes its own options and leaves the job's alone", "[cli]") {
+TEST_CASE("run parses its own options and passes on the job's", "[cli]") {
   CHECK(RunWhyoom({"run", "--", "echo", "--format", "x", "--", "y"}).out == "--format x -- y\n");
   CHECK(RunWhyoom({"run", "echo", "--no-dump", "-x"}).out == "--no-dump -x\n");
   CHECK(RunWhyoom({"run", "--format", "json", "--no-dump", "echo", "--format"}).out == "--format\n");
@@ -101,7 +101,7 @@ TEST_CASE("run takes its own options and leaves the job's alone", "[cli]") {
   CHECK(RunWhyoom({"run", "--", "--no-dump"}).exit_status == 127);
   const ProcessResult nothing = RunWhyoom({"run", "--no-dump", "--"});
   CHECK(nothing.exit_status == 2);
-  CHECK(nothing.err.find("no command") != std::string::npos);
+  CHECK(nothing.err.find("missing command") != std::string::npos);
   CHECK(RunWhyoom({"run"}).exit_status == 2);
   CHECK(RunWhyoom({"run", "--no-such-option", "--", "true"}).exit_status == 2);
   CHECK(RunWhyoom({"run", "--rules", "/no/such/rules.json", "--", "echo", "started"}).out.empty());
@@ -110,7 +110,7 @@ TEST_CASE("run takes its own options and leaves the job's alone", "[cli]") {
   CHECK(help.out.find("--keep-dump") != std::string::npos);
 }
 
-TEST_CASE("run passes on what is printed and typed, byte for byte", "[cli]") {
+TEST_CASE("run passes input and output through, byte for byte", "[cli]") {
   std::string bytes;
   for (int i = 0; i < 300000; ++i) bytes += static_cast<char>(i * 7 % 256);
   bytes += "no line feed at the end";
@@ -129,7 +129,7 @@ TEST_CASE("run passes on what is printed and typed, byte for byte", "[cli]") {
   CHECK(turns.err.find("err 0\nerr 1\nerr 2\n") == 0);
 }
 
-TEST_CASE("run keeps the order of two streams that end in one place", "[cli]") {
+TEST_CASE("run keeps the order of two streams with the same destination", "[cli]") {
   std::string expected;
   for (int i = 0; i < 500; ++i) expected += "out " + std::to_string(i) + "\nerr " + std::to_string(i) + "\n";
   const std::string script = "i=0; while [ $i -lt 500 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done";
@@ -137,7 +137,7 @@ TEST_CASE("run keeps the order of two streams that end in one place", "[cli]") {
   CHECK(result.out == expected);
 }
 
-TEST_CASE("run passes output on at once", "[cli]") {
+TEST_CASE("run passes output through immediately", "[cli]") {
   const ScratchFolder scratch;
   const std::string go = scratch.path() + "/go";
   const pid_t child = Start(scratch.path(), "printf early; while ! [ -e \"" + go + "\" ]; do sleep 0.02; done");
@@ -156,21 +156,21 @@ TEST_CASE("run explains a failure on standard error, and is silent otherwise", "
   CHECK(failed.exit_status == 1);
   CHECK(failed.out.empty());
   REQUIRE(failed.err.substr(0, log.size()) == log);
-  const std::string told = failed.err.substr(log.size());
-  CHECK(told.substr(0, 7) == "\nE1000 ");
-  CHECK(told.find("output line 41 of: sh ") != std::string::npos);
-  CHECK(told.find("Move tiny dimensions off the last axis") != std::string::npos);
-  CHECK(told.find('\x1b') == std::string::npos);
+  const std::string diagnosis = failed.err.substr(log.size());
+  CHECK(diagnosis.substr(0, 7) == "\nE1000 ");
+  CHECK(diagnosis.find("output line 41 of: sh ") != std::string::npos);
+  CHECK(diagnosis.find("Move tiny dimensions off the last axis") != std::string::npos);
+  CHECK(diagnosis.find('\x1b') == std::string::npos);
 
   const ProcessResult passed = RunShell("cat '" + kPointsLog + "' >&2");
   CHECK(passed.exit_status == 0);
   CHECK(passed.err == log);
   CHECK(RunShell("echo something else >&2; exit 3").err == "something else\n");
-  // From standard output, too, with a last line that is not ended, and with the streams' lines taking turns.
+  // Also from standard output, with an incomplete last line.
   CHECK(RunShell("printf '%s' \"$(cat '" + kPointsLog + "')\"; exit 9").err.find("E1000") != std::string::npos);
 }
 
-TEST_CASE("run makes lines of two streams that print pieces of lines", "[cli]") {
+TEST_CASE("run separates the lines of two streams that print parts of lines", "[cli]") {
   const std::string half =
       "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 8.00M. That was ";
   const std::string rest = "not possible. There are 6.43M free.; (0x0x1_HBM0)";
@@ -199,20 +199,20 @@ TEST_CASE("run writes the report of a failed job to --output", "[cli]") {
   RunShell("exit 4", options);
   CHECK(json::parse(ReadText(target))["diagnoses"].empty());
   CHECK(json::parse(ReadText(target))["run"] == json({{"exit_status", 4}}));
-  // A job that succeeded leaves its record, which `whyoom diff` takes as evidence; only as JSON.
+  // A job that succeeded leaves a record, which `whyoom diff` accepts as evidence; only in JSON.
   fs::remove(target);
   RunShell("exit 0", options);
   CHECK(json::parse(ReadText(target))["run"] == json({{"exit_status", 0}}));
   fs::remove(target);
   RunShell("exit 0", {"--format", "markdown", "--output", target});
   CHECK_FALSE(fs::exists(target));
-  // A report that cannot be written does not alter what the job ended with.
+  // A report that cannot be written does not change the exit status.
   const ProcessResult unwritten = RunShell("exit 4", {"--output", scratch.path() + "/no/such/folder"});
   CHECK(unwritten.exit_status == 4);
   CHECK(unwritten.err.find("cannot write") != std::string::npos);
 }
 
-TEST_CASE("run adds a dump to XLA_FLAGS and disturbs nothing", "[cli]") {
+TEST_CASE("run adds a dump folder to XLA_FLAGS and changes nothing else", "[cli]") {
   const ScratchFolder scratch;
   const std::string show = "printf '[%s]' \"$XLA_FLAGS\"; printf %s \"${LIBTPU_INIT_ARGS-unset}\"";
   const auto flags = [&](const std::string& set, const std::vector<std::string>& options = {}) {
@@ -235,7 +235,7 @@ TEST_CASE("run adds a dump to XLA_FLAGS and disturbs nothing", "[cli]") {
   CHECK(unset.out == "unset\n");
 }
 
-TEST_CASE("the folder of --xla_dump_to is read as XLA reads it", "[cli]") {
+TEST_CASE("the value of --xla_dump_to is parsed as XLA does", "[cli]") {
   using whyoom::DumpFlag;
   CHECK_FALSE(DumpFlag(""));
   CHECK_FALSE(DumpFlag("--xla_dump_to_not=/a --other='--xla_dump_to=/b'"));
@@ -248,10 +248,10 @@ TEST_CASE("the folder of --xla_dump_to is read as XLA reads it", "[cli]") {
   CHECK(DumpFlag("--xla_dump_to") == "");
 }
 
-TEST_CASE("run uses the dump, and removes only its own", "[cli]") {
+TEST_CASE("run reads the dump, and removes only its own folder", "[cli]") {
   const std::string dumped = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/dump-padded-points";
   if (!fs::exists(dumped + "/log")) {
-    WARN("there is no case with a dump");
+    WARN("no case with a dump");
     return;
   }
   const ScratchFolder scratch;
@@ -270,7 +270,7 @@ TEST_CASE("run uses the dump, and removes only its own", "[cli]") {
   CHECK(rows(RunShell(job, {"--format", "json"}, "", {in_scratch, "XLA_FLAGS=--xla_dump_to=" + users}).err) > 0);
   CHECK(entries() == 1);
   CHECK_FALSE(fs::is_empty(users));
-  // An earlier run's dump is not this one's.
+  // The dump of an earlier run is not used.
   for (const auto& file : fs::directory_iterator(users))
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
   CHECK(rows(RunShell("cat '" + dumped + "/log' >&2; exit 1", {"--format", "json"}, "",
@@ -279,15 +279,15 @@ TEST_CASE("run uses the dump, and removes only its own", "[cli]") {
 
   const ProcessResult kept = RunShell(job, {"--keep-dump"}, "", {in_scratch, "XLA_FLAGS="});
   CHECK(entries() == 2);
-  const std::string said = "whyoom: the XLA dump is in ";
-  const std::size_t at = kept.err.rfind(said);
+  const std::string note = "whyoom: the XLA dump is in ";
+  const std::size_t at = kept.err.rfind(note);
   REQUIRE(at != std::string::npos);
-  const std::string folder = Without(kept.err.substr(at + said.size()), '\n');
+  const std::string folder = Without(kept.err.substr(at + note.size()), '\n');
   CHECK(fs::is_directory(folder));
   CHECK_FALSE(fs::is_empty(folder));
 }
 
-TEST_CASE("run does not advise to be run where the job wrote no dump", "[cli]") {
+TEST_CASE("run does not suggest itself if the job wrote no dump", "[cli]") {
   const std::string job =
       "cat '" + std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/compile-short-message/log' >&2; exit 1";
   const ProcessResult result = RunShell(job, {}, "", {"XLA_FLAGS="});
@@ -299,7 +299,7 @@ TEST_CASE("run does not advise to be run where the job wrote no dump", "[cli]") 
   CHECK(named.out.find("This run wrote no dump") != std::string::npos);
 }
 
-TEST_CASE("run leaves a terminal a terminal", "[cli]") {
+TEST_CASE("the job of run still has a terminal", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
   scratch.Write(
@@ -313,20 +313,20 @@ TEST_CASE("run leaves a terminal a terminal", "[cli]") {
   CHECK(ReadText(scratch.path() + "/out").find("terminal 0\n33 77\n") == 0);
   InTerminal("'" WHYOOM_BINARY "' run -- sh show.sh >out", scratch.path());
   CHECK(ReadText(scratch.path() + "/out").find("terminal 0\nterminal 2\n") == 0);
-  // The diagnosis is as wide and coloured as the terminal allows.
+  // The diagnosis has the width and colors of the terminal.
   scratch.Write("fail.sh", kPrintLog);
-  const std::string told =
+  const std::string diagnosis =
       InTerminal("TERM=xterm '" WHYOOM_BINARY "' run -- sh fail.sh; echo status $?", scratch.path());
-  CHECK(told.find("\x1b[") != std::string::npos);
-  CHECK(told.find("status 1\r\n") != std::string::npos);
+  CHECK(diagnosis.find("\x1b[") != std::string::npos);
+  CHECK(diagnosis.find("status 1\r\n") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
-  // Each side waits for the other's file, so that a slow machine changes nothing; neither waits for ever. The typist
-  // goes last: script(1) ends with its input. The shell that started us gets the Ctrl-C as well, and dash would die of
-  // it: it has a trap, which is not inherited.
+  // Each side waits for the other's file, so that a slow machine changes nothing, but not forever. The typist goes
+  // last, because script(1) ends with its input. The shell that starts whyoom also receives the Ctrl-C, and dash would
+  // die of it, so it has a trap, which is not inherited.
   const std::string wait =
       "wait_for() { n=0; while ! [ -e \"$1\" ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done; }; ";
   scratch.Write("job.sh", wait +
@@ -369,7 +369,7 @@ TEST_CASE("run forwards signals", "[cli]") {
   CHECK(ExitStatus(child) == 128 + SIGTERM);
 }
 
-TEST_CASE("run stops and goes on with its job", "[cli]") {
+TEST_CASE("run stops and continues together with its job", "[cli]") {
   const ScratchFolder scratch;
   const pid_t child =
       Start(scratch.path(), "echo $$ >\"" + scratch.path() + "/pid\"; trap \"echo continued; exit 6\" CONT; : >\"" +
@@ -380,7 +380,7 @@ TEST_CASE("run stops and goes on with its job", "[cli]") {
   int status = 0;
   REQUIRE(waitpid(child, &status, WUNTRACED) == child);
   CHECK(WIFSTOPPED(status));
-  // The signal was sent to the job, too; when it takes effect is the kernel's.
+  // The job received the signal too; the kernel decides when it takes effect.
   bool stopped = false;
   for (int i = 0; i < 500 && !stopped; ++i) {
     stopped = ReadText(stat).find(") T ") != std::string::npos;
@@ -392,7 +392,7 @@ TEST_CASE("run stops and goes on with its job", "[cli]") {
   CHECK(ReadText(scratch.path() + "/out") == "continued\n");
 }
 
-TEST_CASE("what was ignored stays ignored for the job", "[cli]") {
+TEST_CASE("ignored signals stay ignored for the job", "[cli]") {
   const std::string script = "trap '' HUP PIPE; exec '" WHYOOM_BINARY "' run -- sh -c 'grep SigIgn /proc/$$/status'";
   const std::string out = RunProcess({"/bin/sh", "-c", script}).out;
   const std::string direct =
@@ -402,21 +402,21 @@ TEST_CASE("what was ignored stays ignored for the job", "[cli]") {
         RunProcess({"/bin/sh", "-c", "grep SigIgn /proc/$$/status"}).out);
 }
 
-TEST_CASE("a reader that goes away ends the job as it would without us", "[cli]") {
+TEST_CASE("closing the output ends the job as it would without whyoom", "[cli]") {
   const std::string line = "'" WHYOOM_BINARY "' run -- yes | head -n 1; echo ${PIPESTATUS[0]}";
   const ProcessResult result = RunProcess({"/bin/bash", "-c", line});
   CHECK(result.out == "y\n141\n");
   CHECK(result.err.empty());
 }
 
-TEST_CASE("who outlives the job does not hold it up", "[cli]") {
+TEST_CASE("processes that outlive the job do not delay run", "[cli]") {
   const auto start = std::chrono::steady_clock::now();
   CHECK(RunShell("sleep 30 & echo done; exit 3").exit_status == 3);
   CHECK(RunShell("(while :; do echo again; sleep 0.1; done) & exit 4").exit_status == 4);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
 }
 
-TEST_CASE("what a successful job leaves running keeps its output, and is not waited for", "[cli]") {
+TEST_CASE("processes that a successful job leaves keep their output and are not waited for", "[cli]") {
   const ScratchFolder scratch;
   const std::string job = "(while ! [ -e go ]; do sleep 0.02; done; echo late; echo later; : >done) & exit 0";
   const std::string script = "cd '" + scratch.path() + "'; '" WHYOOM_BINARY "' run -- sh -c '" + job +
@@ -425,7 +425,7 @@ TEST_CASE("what a successful job leaves running keeps its output, and is not wai
   CHECK(RunProcess({"/bin/sh", "-c", script}).out == "0\nlate\nlater\n");
 }
 
-TEST_CASE("of a long log no more than its first and last lines are in memory", "[cli]") {
+TEST_CASE("only the first and last lines of a long output are kept in memory", "[cli]") {
   const auto most_memory = [](const std::string& script, std::size_t expected) {
     const ScratchFolder scratch;
     rusage used{};
@@ -435,7 +435,7 @@ TEST_CASE("of a long log no more than its first and last lines are in memory", "
     return used.ru_maxrss;  // KiB
   };
   const std::string line = "step 1 of a long job that prints figures now and then";
-  constexpr long kKept = 64 * 1024;  // KiB, see cli/job_log.h
+  constexpr long kKept = 64 * 1024;  // KiB, see JobLog
   const std::size_t most = 200'000'000;
   const long small = most_memory("echo; exit 1", 1);
   const long large = most_memory("yes " + line + " | head -c " + std::to_string(most) + "; exit 1", most);
@@ -444,13 +444,13 @@ TEST_CASE("of a long log no more than its first and last lines are in memory", "
   CHECK(one_line < small + kKept + 32 * 1024);
 }
 
-// Reading this takes far longer than printing it.
+// Reading this output takes far longer than printing it.
 std::string PrintSlowToRead(int megabytes) {
   return "yes RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of | head -c " + std::to_string(megabytes) +
          "000000; touch printed; ";
 }
 
-TEST_CASE("what a job prints is read after a failure only", "[cli]") {
+TEST_CASE("the job's output is read only after a failure", "[cli]") {
   const auto seconds = [](int status) {
     const ScratchFolder scratch;
     rusage used{};
@@ -462,19 +462,19 @@ TEST_CASE("what a job prints is read after a failure only", "[cli]") {
   CHECK(2 * seconds(0) < seconds(1));
 }
 
-TEST_CASE("a signal ends the reading after a failure, with the job's status", "[cli]") {
+TEST_CASE("after a failure a signal stops reading, and run returns the job's status", "[cli]") {
   const ScratchFolder scratch;
   const pid_t child =
       Start(scratch.path(), "cat " + kPointsLog + " >&2; cd " + scratch.path() + "; " + PrintSlowToRead(60) + "exit 5");
   WaitForFile(scratch.path() + "/printed");
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the job has ended, or the signal is for it
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // otherwise the job would receive the signal
   const auto sent = std::chrono::steady_clock::now();
   kill(child, SIGTERM);
   CHECK(ExitStatus(child) == 5);
-  CHECK(std::chrono::steady_clock::now() - sent < std::chrono::seconds(3));  // one, where nothing else runs
+  CHECK(std::chrono::steady_clock::now() - sent < std::chrono::seconds(3));  // one second on an idle machine
   const std::string err = ReadText(scratch.path() + "/err");
-  CHECK(err.find("interrupted; what follows was not read") != std::string::npos);
-  CHECK(err.find("E1000") != std::string::npos);  // what was found by then
+  CHECK(err.find("interrupted; the rest was not read") != std::string::npos);
+  CHECK(err.find("E1000") != std::string::npos);  // findings so far
 }
 
 }  // namespace TEST_FILE

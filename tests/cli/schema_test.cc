@@ -1,4 +1,4 @@
-// docs/report.schema.json is what the program prints: every output is valid, and every field is described.
+// docs/report.schema.json describes what the program prints: every output is valid, and every field is described.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -41,7 +41,7 @@ const json& Resolve(const json& schema) {
   return Schema()["definitions"].at(reference.substr(reference.rfind('/') + 1));
 }
 
-// What describes the field `key`; null where nothing does.
+// Returns the schema of the field `key`, or null.
 const json* Describing(const json& unresolved, const std::string& key) {
   const json& schema = Resolve(unresolved);
   if (schema.contains("properties") && schema["properties"].contains(key)) return &schema["properties"][key];
@@ -82,7 +82,7 @@ std::vector<std::string> Inputs(const ScratchFolder& scratch) {
   return inputs;
 }
 
-TEST_CASE("every output is valid by the published schema, which describes every field", "[cli]") {
+TEST_CASE("every output is valid by the published schema, and every field is described", "[cli]") {
   const ScratchFolder scratch;
   std::vector<std::string> arguments = Inputs(scratch);
   arguments.insert(arguments.begin(), {"--format", "json"});
@@ -102,7 +102,7 @@ TEST_CASE("every output is valid by the published schema, which describes every 
   }
 }
 
-TEST_CASE("the published schema refuses what is wrong", "[cli]") {
+TEST_CASE("the published schema rejects invalid values", "[cli]") {
   const ScratchFolder scratch;
   const json report = json::parse(RunWhyoom({"--format", "json", Inputs(scratch)[0]}).out);
   const JsonSchema schema = SchemaOf("report");
@@ -122,8 +122,8 @@ TEST_CASE("the published schema refuses what is wrong", "[cli]") {
   }
 }
 
-// The outputs themselves are the goldens' to hold.
-TEST_CASE("what a comparison prints is valid by its published schema", "[cli]") {
+// The golden tests check the outputs themselves.
+TEST_CASE("the output of diff is valid by its published schema", "[cli]") {
   const JsonSchema schema(Published("diff.schema.json"));
   std::size_t checked = 0;
   for (const auto& pair : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs")) {

@@ -1,4 +1,4 @@
-// Secrets that a log or a command line contains are in no output, wherever whyoom shows text of them.
+// Secrets in a log or command line appear in no output of whyoom.
 #include <sys/stat.h>
 
 #include <string>
@@ -18,7 +18,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Each contains kMark where the secret is, so that a part of it that is shown is found.
+// Each contains kMark as the secret, so that even a part of it is noticed in an output.
 const std::string kMark = "Zq7xW9";
 const std::vector<std::string> kSecrets = {
     "password=" + kMark,
@@ -54,8 +54,8 @@ const std::vector<std::string> kSecrets = {
     "eyJhbGciOiJ." + kMark + "eyJhbGci." + kMark,
 };
 
-// A failure with the secret in its message, in the array's name, its source, its label, the program's name, the
-// reporter, a line of a traceback and a setting near it; and an error that no rule knows.
+// A failure with the secret in its message, array name, source, label, program name, process, traceback and a setting
+// nearby; and an unknown error.
 std::string LogWith(const std::string& secret) {
   const std::string word = Replace(secret, "\"", "");
   std::string log = "XLA_FLAGS=--xla_dump_to=/tmp/x LIBTPU_INIT_ARGS=--xla_y=" + secret + "\n";
@@ -68,7 +68,7 @@ std::string LogWith(const std::string& secret) {
   return log;
 }
 
-TEST_CASE("no format shows a secret of a log", "[cli][slow]") {
+TEST_CASE("no format shows a secret from a log", "[cli][slow]") {
   const ScratchFolder scratch;
   for (const std::string& secret : kSecrets) {
     CAPTURE(secret);
@@ -89,7 +89,7 @@ TEST_CASE("no format shows a secret of a log", "[cli][slow]") {
   }
 }
 
-TEST_CASE("a rule made of a line with a secret has it masked and still matches the line", "[cli][slow]") {
+TEST_CASE("a rule made from a line with a secret masks it and still matches the line", "[cli][slow]") {
   const ScratchFolder scratch;
   for (const std::string& secret : {kSecrets[0], kSecrets[5], kSecrets[22]}) {
     CAPTURE(secret);
@@ -113,7 +113,7 @@ TEST_CASE("ndjson of a log with secrets merges to the same bytes", "[cli]") {
         ReadText(scratch.path() + "/whole"));
 }
 
-TEST_CASE("a job is named by its program and its first path alone", "[cli]") {
+TEST_CASE("a job is named only by its program and its first path", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("job.sh", "cat '" WHYOOM_SOURCE_DIR "/testdata/cases/compile-padded-points/log' >&2; exit 1\n");
   const std::string secret = "TOKEN=" + kMark;
@@ -140,18 +140,19 @@ TEST_CASE("a job is named by its program and its first path alone", "[cli]") {
   }
 }
 
-TEST_CASE("a side file without an end is refused", "[cli]") {
+TEST_CASE("endless baselines, lists and inputs are rejected", "[cli]") {
   const ScratchFolder scratch;
-  const auto ends_with_2 = [&](const std::vector<std::string>& arguments, const std::string& said) {
+  const auto ends_with_2 = [&](const std::vector<std::string>& arguments, const std::string& error) {
     const ProcessResult result = RunWhyoom(arguments, "", scratch.path());
     CHECK(result.exit_status == 2);
-    CHECK(Holds(result.err, said));
+    CHECK(Holds(result.err, error));
   };
-  ends_with_2({"--baseline", "/dev/zero", "/dev/null"}, "whyoom: --baseline /dev/zero: it is larger than 16.00 MiB");
+  ends_with_2({"--baseline", "/dev/zero", "/dev/null"},
+              "whyoom: --baseline /dev/zero: not a whyoom baseline (larger than 16.00 MiB)");
   ends_with_2({"--baseline", ".", "/dev/null"}, "whyoom: --baseline .: ");
   ends_with_2({"--baseline", "missing", "/dev/null"}, "whyoom: --baseline missing: cannot open it");
-  ends_with_2({"--files-from", "/dev/zero"}, "--files-from /dev/zero: it is a device that has no end");
-  ends_with_2({"rules", "new", "my.code", "--from", "/dev/urandom:3"}, "it is a device that has no end");
+  ends_with_2({"--files-from", "/dev/zero"}, "--files-from /dev/zero: device with endless output");
+  ends_with_2({"rules", "new", "my.code", "--from", "/dev/urandom:3"}, "device with endless output");
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"/dev/zero"}, {"merge", "/dev/zero"}, {"rules", "trace", "/dev/zero"}}) {
     const ProcessResult result = RunWhyoom(arguments, "", scratch.path());
@@ -160,7 +161,7 @@ TEST_CASE("a side file without an end is refused", "[cli]") {
   }
 }
 
-TEST_CASE("no line of an output is a CI server's command", "[cli][slow]") {
+TEST_CASE("no output line is a command for a CI server", "[cli][slow]") {
   const ScratchFolder scratch;
   for (const std::string command :
        {"::error::x", "::set-output name=a::b", "##teamcity[buildStop]", "##[error]x", "##vso[task.complete]x",

@@ -1,4 +1,4 @@
-// What whyoom says where a system gives it little: memory, file sizes, descriptors, standard streams.
+// Behavior when memory, file sizes, descriptors or standard streams are missing.
 #include <signal.h>
 
 #include <string>
@@ -17,13 +17,13 @@ ProcessResult RunUnder(const std::string& limits, const std::string& arguments, 
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// RE2 complains by itself where memory ends while it compiles a pattern: "./re2/walker-inl.h:149: Stack not empty."
+// RE2 prints its own message if memory runs out while it compiles a pattern: "./re2/walker-inl.h:149: Stack not empty."
 std::string WithoutRe2(std::string text) {
   while (text.starts_with("./re2/")) text.erase(0, text.find('\n') + 1);
   return text;
 }
 
-TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
+TEST_CASE("running out of memory anywhere yields an error message", "[cli][slow]") {
   if (whyoom::kSanitized) return;
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
@@ -33,7 +33,7 @@ TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
     for (const char* arguments : {"-j 1 train.log logs.tar", "-j 4 train.log logs.tar"}) {
       const ProcessResult run = RunUnder("ulimit -v " + std::to_string(kilobytes), arguments, scratch.path());
       CAPTURE(kilobytes, arguments, run.err);
-      // Below what the loader needs it is not whyoom that speaks.
+      // If not even the loader has enough memory, the error is not from whyoom.
       const bool loaded = !Holds(run.err, "error while loading shared libraries");
       if (!loaded) continue;
       CHECK(run.exit_status >= 1);
@@ -46,7 +46,7 @@ TEST_CASE("short memory is a sentence, wherever it strikes", "[cli][slow]") {
   CHECK(short_of_it > 0);
 }
 
-TEST_CASE("where no process can be had for an archive, that is told and the rest is read", "[cli]") {
+TEST_CASE("if no archive process can be started, that is reported and the rest is read", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
@@ -59,7 +59,7 @@ TEST_CASE("where no process can be had for an archive, that is told and the rest
   CHECK(without.exit_status == 1);
 }
 
-TEST_CASE("with standard streams closed a report goes nowhere else", "[cli]") {
+TEST_CASE("with closed standard streams, a report goes to no other file", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
@@ -70,7 +70,7 @@ TEST_CASE("with standard streams closed a report goes nowhere else", "[cli]") {
   }
 }
 
-TEST_CASE("a rule file without end is refused", "[cli]") {
+TEST_CASE("an endless rule file is rejected", "[cli]") {
   const ProcessResult run = RunWhyoom({"--rules", "/dev/zero"}, Log());
   CHECK(run.exit_status == 2);
   CHECK(Holds(run.err, "the file is larger than 4 MiB"));

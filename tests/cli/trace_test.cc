@@ -21,7 +21,7 @@ std::string CaseLog(const std::string& name) {
 
 JsonSchema Schema() { return JsonSchema(json::parse(ReadText(WHYOOM_SOURCE_DIR "/docs/trace.schema.json"))); }
 
-TEST_CASE("a line that is missed by a character is traced to it", "[cli]") {
+TEST_CASE("the trace of a line with one wrong character ends at that character", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kMissed);
   const ProcessResult text = RunWhyoom({"rules", "trace", log + ":2"});
@@ -33,7 +33,7 @@ TEST_CASE("a line that is missed by a character is traced to it", "[cli]") {
   CHECK(RunWhyoom({"rules", "trace", "--", "-:2"}, kMissed).out.find(":2\n") != std::string::npos);
 }
 
-TEST_CASE("a trace says which statuses a call has", "[cli]") {
+TEST_CASE("rules trace returns the documented exit statuses", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kMissed);
   CHECK(RunWhyoom({"rules", "trace", log + ":7"}).exit_status == 2);
@@ -45,13 +45,13 @@ TEST_CASE("a trace says which statuses a call has", "[cli]") {
   CHECK(RunWhyoom({"rules", "trace", scratch.Write("good.log:12", "all is well\n")}).exit_status == 0);
 }
 
-TEST_CASE("a trace names the way from an error that no rule knows to a rule", "[cli]") {
+TEST_CASE("the trace of an unknown error suggests the command that makes a rule", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("my train.log", "x.PoolError: RESOURCE_EXHAUSTED: no room for 1.5GiB\n");
   CHECK(RunWhyoom({"rules", "trace", log}).out.find("rules new CODE --from '" + log + "':1") != std::string::npos);
 }
 
-TEST_CASE("a trace names the line and the contexts of what is looked for near a failure only", "[cli]") {
+TEST_CASE("a trace names the line and context of a fact that is only read near failures", "[cli]") {
   const std::string log =
       "jax 0.8.0\nstep 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm. "
       "Exceeded hbm capacity by 4.25G.\n";
@@ -63,7 +63,7 @@ TEST_CASE("a trace names the line and the contexts of what is looked for near a 
   CHECK(text.find("releases_nearby") != std::string::npos);
 }
 
-TEST_CASE("what no example shows is told of the rules that are added", "[cli]") {
+TEST_CASE("--untried reports only the added rules", "[cli]") {
   const ScratchFolder scratch;
   const std::string made = RunWhyoom({"rules", "new", "my.pool", "the pool is full: wanted 12.50G"}).out;
   const auto untried = [&](const std::string& file) {
@@ -73,12 +73,12 @@ TEST_CASE("what no example shows is told of the rules that are added", "[cli]") 
   CHECK(untried(made).empty());
   json without = json::parse(made);
   without["failures"][0]["examples"].erase("no_match");
-  const json told = untried(without.dump());
-  REQUIRE_FALSE(told.empty());
-  for (const json& one : told) CHECK(one.get<std::string>().starts_with("failure my.pool"));
+  const json listed = untried(without.dump());
+  REQUIRE_FALSE(listed.empty());
+  for (const json& one : listed) CHECK(one.get<std::string>().starts_with("failure my.pool"));
 }
 
-TEST_CASE("a trace in JSON is valid by its schema, and says what the report says", "[cli]") {
+TEST_CASE("a trace in JSON is valid by its schema and agrees with the report", "[cli]") {
   const JsonSchema schema = Schema();
   for (const char* name : {"compile-padded-points", "buffer-fragmented", "silent-source-line"}) {
     INFO(name);
@@ -106,7 +106,7 @@ TEST_CASE("a trace in JSON is valid by its schema, and says what the report says
   }
 }
 
-TEST_CASE("a trace in text keeps to its width and gives a terminal no commands", "[cli]") {
+TEST_CASE("a trace in text contains no terminal commands", "[cli]") {
   const std::string out = RunWhyoom({"rules", "trace", CaseLog("compile-padded-points")}).out;
   CHECK(out.find("largest.size_bytes") != std::string::npos);
   CHECK(out.find("Order of the remedies") != std::string::npos);

@@ -1,4 +1,4 @@
-// An error about memory that no rule knows, in every format, command and exit status.
+// Unknown memory errors in every format, command and exit status.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ json Parsed(const ProcessResult& result) { return json::parse(result.out); }
 
 bool Holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_CASE("an unknown error is shown, and found only where asked", "[cli]") {
+TEST_CASE("an unknown error is shown, but counts as found only with --strict", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "well\n" + kText + "\n");
   const ProcessResult text = RunWhyoom({log});
@@ -41,18 +41,18 @@ TEST_CASE("an unknown error is shown, and found only where asked", "[cli]") {
   CHECK(RunWhyoom({log, scratch.Write("known.log", kKnown)}).exit_status == 1);
 }
 
-TEST_CASE("the same unknown error of many inputs is told once", "[cli]") {
+TEST_CASE("an unknown error in many inputs is shown once", "[cli]") {
   const ScratchFolder scratch;
   const std::string folder = scratch.path() + "/logs";
   for (int i = 0; i < 30; ++i) scratch.Write(fmt::format("logs/{:02}.log", i), kText + "\n" + kText + "\n");
   scratch.Write("logs/99.log", "pool.PoolError: RESOURCE_EXHAUSTED: another line\n");
   for (const std::string format : {"text", "markdown", "html"}) {
     CAPTURE(format);
-    const std::string said = RunWhyoom({"--format", format, folder}).out;
-    CHECK(Holds(said, "00.log:1 and 29 more inputs"));
-    CHECK(Holds(said, "(60 times)"));
-    CHECK(Holds(said, "99.log:1"));
-    CHECK(!Holds(said, "01.log"));
+    const std::string report = RunWhyoom({"--format", format, folder}).out;
+    CHECK(Holds(report, "00.log:1 and 29 more inputs"));
+    CHECK(Holds(report, "(60 times)"));
+    CHECK(Holds(report, "99.log:1"));
+    CHECK(!Holds(report, "01.log"));
   }
   for (int megabytes = 9; megabytes < 13; ++megabytes) {
     scratch.Write(
@@ -64,7 +64,7 @@ TEST_CASE("the same unknown error of many inputs is told once", "[cli]") {
   CHECK(Holds(RunWhyoom({folder, folder + "/none"}).out, "31 unknown errors"));
 }
 
-TEST_CASE("every format tells an unknown error", "[cli]") {
+TEST_CASE("every format shows an unknown error", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "well\n" + kText + "\n");
   for (const std::string format : {"text", "json", "ndjson", "markdown", "html", "github", "sarif", "junit"}) {
@@ -97,7 +97,7 @@ TEST_CASE("every format tells an unknown error", "[cli]") {
   CHECK(notification["locations"][0]["physicalLocation"]["region"]["startLine"] == 2);
 }
 
-TEST_CASE("the command that is shown makes a rule that knows the error", "[cli]") {
+TEST_CASE("the suggested command makes a rule that recognizes the error", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "well\n" + kText + "\n");
   const ProcessResult rule = RunWhyoom({"rules", "new", "my.pool", kText});
@@ -109,7 +109,7 @@ TEST_CASE("the command that is shown makes a rule that knows the error", "[cli]"
   CHECK(report["diagnoses"][0]["code"] == "my.pool");
 }
 
-TEST_CASE("parts of a batch merge to the same unknown errors, and a state keeps them", "[cli]") {
+TEST_CASE("merge and --resume keep unknown errors", "[cli]") {
   const ScratchFolder scratch;
   const std::string a = scratch.Write("a.log", "well\n" + kText + "\n");
   const std::string b = scratch.Write("b.log", kKnown + "\n");
@@ -127,7 +127,7 @@ TEST_CASE("parts of a batch merge to the same unknown errors, and a state keeps 
   CHECK(RunWhyoom({"--resume", state, "--format", "ndjson", a, b, c}).out == whole);
 }
 
-TEST_CASE("whyoom run and diff tell an unknown error and end as ever", "[cli]") {
+TEST_CASE("run and diff show an unknown error and return their usual status", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "well\n" + kText + "\n");
   const ProcessResult run = RunWhyoom({"run", "--", "/bin/sh", "-c", "cat '" + log + "'; exit 7"});
@@ -138,7 +138,7 @@ TEST_CASE("whyoom run and diff tell an unknown error and end as ever", "[cli]") 
   CHECK(well.exit_status == 0);
   CHECK(well.err.empty());
   const ProcessResult diff = RunWhyoom({"diff", scratch.Write("known.log", kKnown), log});
-  CHECK(diff.exit_status == 4);  // it is no success that AFTER contains no known failure
+  CHECK(diff.exit_status == 4);  // the lack of a known failure is no evidence of success
 }
 
 }  // namespace TEST_FILE

@@ -1,5 +1,5 @@
-// What people who know other tools expect of a command line: hints for what is misspelt, -o, -q, -v, -h, less and more
-// of a report, and failures that are chosen, known or not to fail for.
+// Conventions that users expect of a command line: hints for typos, -o, -q, -v and -h, shorter and longer reports, and
+// selecting, ignoring and baselining failures.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -34,7 +34,7 @@ std::size_t WidestOf(const std::string& text) {
   return widest;
 }
 
-TEST_CASE("what is misspelt is answered with what was meant", "[cli]") {
+TEST_CASE("errors for typos suggest the intended word", "[cli]") {
   const ScratchFolder scratch;
   const auto error_of = [&](const std::vector<std::string>& arguments) {
     const ProcessResult result = RunWhyoom(arguments, "", scratch.path());
@@ -42,34 +42,35 @@ TEST_CASE("what is misspelt is answered with what was meant", "[cli]") {
     CHECK(result.out.empty());
     return result.err;
   };
-  CHECK(Holds(error_of({"--fromat", "json", "x"}), "--fromat: there is no such option, did you mean '--format'?"));
+  CHECK(Holds(error_of({"--fromat", "json", "x"}), "unknown option '--fromat', did you mean '--format'?"));
   CHECK(Holds(error_of({"--fromat=json", "x"}), "did you mean '--format'?"));
-  CHECK(Holds(error_of({"--format", "jsn", "x"}), "no such format, did you mean 'json'?"));
-  CHECK(Holds(error_of({"explian", "E1000"}), "'explian' is neither a file nor a command, did you mean 'explain'?"));
+  CHECK(Holds(error_of({"--format", "jsn", "x"}), "unknown format, did you mean 'json'?"));
+  CHECK(Holds(error_of({"explian", "E1000"}), "no file or command 'explian', did you mean 'explain'?"));
   CHECK(Holds(error_of({"help"}), "did you mean '--help'?"));
-  CHECK(Holds(error_of({"rules", "tset"}), "rules tset: there is no such command, did you mean 'test'?"));
-  CHECK(Holds(error_of({"rules"}), "which one? There are "));
+  CHECK(Holds(error_of({"rules", "tset"}), "rules: unknown command 'tset', did you mean 'test'?"));
+  CHECK(Holds(error_of({"rules"}), "rules: missing command (expected one of "));
   CHECK(Holds(error_of({"rules", "test", "--untired"}), "did you mean '--untried'?"));
-  CHECK(Holds(error_of({"diff", "a"}), "AFTER is missing (The run after it): whyoom diff [OPTIONS] BEFORE AFTER"));
+  CHECK(Holds(error_of({"diff", "a"}),
+              "missing AFTER (Run after the change), usage: whyoom diff [OPTIONS] BEFORE AFTER"));
   CHECK(Holds(error_of({"run", "--keep-dmp", "--", "true"}), "did you mean '--keep-dump'?"));
   CHECK(Holds(error_of({"explain", "E100"}), "did you mean 'E1000'?"));
   CHECK(Holds(error_of({"explain", "bf61"}), "did you mean 'bf16'?"));
-  CHECK(Holds(error_of({"--framework", "maxtxt", "x"}), "did you mean 'maxtext'?; there are "));
+  CHECK(Holds(error_of({"--framework", "maxtxt", "x"}), "did you mean 'maxtext'? (expected one of "));
   CHECK(Holds(error_of({"--select", "E100O", "x"}), "did you mean 'E1000'?"));
-  CHECK(Holds(error_of({"-q", "-v", "x"}), "--quiet and --verbose: give one of them"));
-  CHECK(Holds(error_of({"--brief", "--format", "html", "x"}), "--brief is of the formats text and json"));
+  CHECK(Holds(error_of({"-q", "-v", "x"}), "--quiet and --verbose cannot be used together"));
+  CHECK(Holds(error_of({"--brief", "--format", "html", "x"}), "--brief requires --format text or json"));
   CHECK(Holds(error_of({"gs://b/a b.log"}), "gcloud storage cat 'gs://b/a b.log' | whyoom"));
 }
 
-TEST_CASE("a file that has the name of a command misspelt is read", "[cli]") {
+TEST_CASE("a file whose name resembles a command is read", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("explian", ReadText(CaseLog("compile-padded-points")));
   CHECK(RunWhyoom({"explian"}, "", scratch.path()).exit_status == 1);
-  // And a name that is near to none is a file that is not there.
+  // A name that resembles no command is a missing file.
   CHECK(RunWhyoom({"gone.log"}, "", scratch.path()).exit_status == 3);
 }
 
-TEST_CASE("help is as wide as COLUMNS says, and short where -h asks", "[cli]") {
+TEST_CASE("help respects COLUMNS, and -h is shorter than --help", "[cli]") {
   CHECK(WidestOf(RunWhyoom({"--help"}).out) <= 80);
   CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=300"}).out) <= 110);
   CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=110"}).out) > 80);
@@ -85,7 +86,7 @@ TEST_CASE("help is as wide as COLUMNS says, and short where -h asks", "[cli]") {
   }
 }
 
-TEST_CASE("a text report is as wide as COLUMNS says, a file of it is not", "[cli]") {
+TEST_CASE("a text report respects COLUMNS, but not in a file", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = CaseLog("compile-padded-points");
   const std::string usual = RunWhyoom({log}).out;
@@ -98,7 +99,7 @@ TEST_CASE("a text report is as wide as COLUMNS says, a file of it is not", "[cli
   CHECK(ReadText(scratch.path() + "/report.txt") == usual);
 }
 
-TEST_CASE("--brief is a line a failure", "[cli]") {
+TEST_CASE("--brief prints one line per failure", "[cli]") {
   const ProcessResult one = RunWhyoom({"--brief", CaseLog("compile-padded-points")});
   CHECK(one.exit_status == 1);
   CHECK(LinesOf(one.out) == 1);
@@ -116,7 +117,7 @@ TEST_CASE("--brief is a line a failure", "[cli]") {
   CHECK(LinesOf(lines) >= failures);
 }
 
-TEST_CASE("--brief --format json is valid by its schema, and what a report says in more words", "[cli]") {
+TEST_CASE("--brief --format json is valid by its schema and agrees with the full report", "[cli]") {
   const JsonSchema schema(json::parse(ReadText(std::string(WHYOOM_SOURCE_DIR) + "/docs/brief.schema.json")));
   const std::string all = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases";
   const ProcessResult result = RunWhyoom({"--brief", "--format", "json", all});
@@ -141,7 +142,7 @@ TEST_CASE("--brief --format json is valid by its schema, and what a report says 
   }
 }
 
-TEST_CASE("--all leaves out nothing that a page has no room for", "[cli]") {
+TEST_CASE("--all omits nothing that the usual page omits", "[cli]") {
   const std::string log = CaseLog("compile-adam-state");
   const std::string usual = RunWhyoom({log}).out;
   const std::string all = RunWhyoom({"--all", log}).out;
@@ -154,7 +155,7 @@ TEST_CASE("--all leaves out nothing that a page has no room for", "[cli]") {
     CHECK(Holds(all, "  " + remedy["id"].get<std::string>() + "\n"));
 }
 
-TEST_CASE("the id that explain takes stands beside a remedy", "[cli]") {
+TEST_CASE("a report shows the id of a remedy, and explain accepts it", "[cli]") {
   const std::string text = RunWhyoom({CaseLog("compile-padded-points")}).out;
   const json report = json::parse(RunWhyoom({"--format", "json", CaseLog("compile-padded-points")}).out);
   const std::string id = report["diagnoses"][0]["remedies"][0]["id"];
@@ -162,7 +163,7 @@ TEST_CASE("the id that explain takes stands beside a remedy", "[cli]") {
   CHECK(RunWhyoom({"explain", id}).exit_status == 0);
 }
 
-TEST_CASE("-q prints no notes and -v says what was read; the status is the same", "[cli]") {
+TEST_CASE("-q prints no notes and -v prints what was read; the status is the same", "[cli]") {
   const ScratchFolder scratch;
   const std::string healthy = CaseLog("silent-healthy-verbose-compile");
   const ProcessResult quiet = RunWhyoom({"-q", healthy, scratch.path() + "/gone.log"});
@@ -179,7 +180,7 @@ TEST_CASE("-q prints no notes and -v says what was read; the status is the same"
   CHECK(Holds(verbose.err, "whyoom: 2 inputs ("));
 }
 
-TEST_CASE("--framework gives the steps for another framework than the log shows", "[cli]") {
+TEST_CASE("--framework selects the steps for another framework than the log's", "[cli]") {
   const std::string log = CaseLog("compile-adam-state");
   const json usual = json::parse(RunWhyoom({"--format", "json", log}).out)["diagnoses"][0];
   const json keras = json::parse(RunWhyoom({"--framework", "keras", "--format", "json", log}).out)["diagnoses"][0];
@@ -227,18 +228,18 @@ TEST_CASE("failures are selected and ignored in every format", "[cli]") {
   CHECK(Holds(run({"--ignore", "*", "--format", "junit"}).out, "name=\"ignored\" value=\"4\""));
 }
 
-TEST_CASE("--fail-on decides of the status alone", "[cli]") {
+TEST_CASE("--fail-on changes only the exit status", "[cli]") {
   const std::string log = CaseLog("compile-padded-points");
   const ProcessResult other = RunWhyoom({"--fail-on", "0100,0101", log});
   CHECK(other.exit_status == 0);
   CHECK(other.out == RunWhyoom({log}).out);
   CHECK(RunWhyoom({"--fail-on", "E1000.2", log}).exit_status == 1);
-  // What the log leaves open may be it.
+  // A scenario that the log does not decide counts.
   CHECK(RunWhyoom({"--fail-on", "E1000.3", CaseLog("compile-short-message")}).exit_status == 1);
   CHECK(RunWhyoom({"--fail-on", "0100", log, log + ".gone"}).exit_status == 3);
 }
 
-TEST_CASE("a baseline knows a failure again, whatever line, time and host it is of", "[cli]") {
+TEST_CASE("a baseline recognizes a failure at another line, time and host", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(CaseLog("buffer-fragmented"));
   scratch.Write("a.log", log);
@@ -271,12 +272,12 @@ TEST_CASE("a baseline knows a failure again, whatever line, time and host it is 
             .exit_status == 0);
   CHECK(json::parse(ReadText(scratch.path() + "/known.json"))["failures"].size() == 2);
   CHECK(RunWhyoom({"--baseline", "known.json", "b.log", other}, "", scratch.path()).exit_status == 0);
-  // It is neither lost to a report nor read as something else.
+  // A report must not overwrite the baseline, and a log is not a baseline.
   CHECK(RunWhyoom({"--baseline", "known.json", "-o", "known.json", "a.log"}, "", scratch.path()).exit_status == 2);
   CHECK(RunWhyoom({"--baseline", "a.log", "a.log"}, "", scratch.path()).exit_status == 2);
 }
 
-TEST_CASE("what parts pass over is counted once by the whole, in any order", "[cli]") {
+TEST_CASE("failures that parts hide are counted once in the merged report, in any order", "[cli]") {
   const ScratchFolder scratch;
   const std::string padded = CaseLog("compile-padded-points");
   const std::string fragmented = CaseLog("buffer-fragmented");
@@ -296,49 +297,49 @@ TEST_CASE("what parts pass over is counted once by the whole, in any order", "[c
   const json forward = summary({"1.ndjson", "2.ndjson", "3.ndjson"});
   CHECK(forward == summary({"3.ndjson", "2.ndjson", "1.ndjson"}));
   CHECK(forward["known"] == 1);
-  CHECK_FALSE(forward.contains("ignored"));  // another part tells of it
+  CHECK_FALSE(forward.contains("ignored"));  // another part reports it
   CHECK(forward["diagnoses"] == 1);
   CHECK(summary({"1.ndjson", "3.ndjson"})["ignored"] == 1);
   CHECK(RunWhyoom({"merge", "--ignore", "0100", "1.ndjson", "2.ndjson"}, "", scratch.path()).exit_status == 0);
 }
 
-TEST_CASE("a job that wrote no XLA dump is told so, and one that a baseline knows is counted", "[cli]") {
+TEST_CASE("run reports a missing XLA dump, but not for failures in the baseline", "[cli]") {
   const ScratchFolder scratch;
   const std::string line =
       "echo 'jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory in memory "
       "space "
       "hbm. Used 18.20G of 15.75G hbm. Exceeded hbm capacity by 2.45G.'; exit 1";
   const ProcessResult run = RunWhyoom({"run", "--keep-dump", "--", "sh", "-c", line}, "", scratch.path());
-  CHECK(Holds(run.err, "warning: XLA dump: the job wrote none"));
+  CHECK(Holds(run.err, "warning: XLA dump: the job wrote no dump"));
   CHECK(!Holds(run.err, "the XLA dump is in"));
-  // Of an error that lists its allocations a dump is not needed.
+  // An error that lists its allocations needs no dump.
   const std::string listed = "cat '" + CaseLog("compile-padded-points") + "'; exit 1";
-  CHECK(!Holds(RunWhyoom({"run", "--", "sh", "-c", listed}, "", scratch.path()).err, "the job wrote none"));
+  CHECK(!Holds(RunWhyoom({"run", "--", "sh", "-c", listed}, "", scratch.path()).err, "the job wrote no dump"));
   const std::string log = scratch.Write("job.log", run.out);
   RunWhyoom({"--write-baseline", "known.json", log}, "", scratch.path());
   const ProcessResult known =
       RunWhyoom({"run", "--baseline", "known.json", "--", "sh", "-c", line}, "", scratch.path());
   CHECK(Holds(known.err, "Hidden: 1 failure listed in the baseline."));
-  CHECK(!Holds(known.err, "the job wrote none"));
+  CHECK(!Holds(known.err, "the job wrote no dump"));
 }
 
-TEST_CASE("a command behind an option is told apart from a file", "[cli]") {
+TEST_CASE("a command after an option is an error unless it is a file", "[cli]") {
   const ScratchFolder scratch;
   const ProcessResult run = RunWhyoom({"-v", "run", "--", "true"}, "", scratch.path());
   CHECK(run.exit_status == 2);
-  CHECK(Holds(run.err, "run is a command, which stands first"));
+  CHECK(Holds(run.err, "the command run must come first"));
   scratch.Write("run", "all is well\n");
   CHECK(RunWhyoom({"-v", "run"}, "", scratch.path()).exit_status == 0);
   CHECK(RunWhyoom({"--follow", "--xla-dump", ".", "run"}, "", scratch.path()).exit_status == 2);
 }
 
-TEST_CASE("explain knows words that stand in titles", "[cli]") {
-  const std::string said = RunWhyoom({"explain", "vmem"}).err;
-  CHECK(Holds(said, "it stands in E1001, "));
-  CHECK(Holds(said, "tpu.vmem"));
+TEST_CASE("explain suggests topics whose titles contain the word", "[cli]") {
+  const std::string error = RunWhyoom({"explain", "vmem"}).err;
+  CHECK(Holds(error, "related topics: E1001, "));
+  CHECK(Holds(error, "tpu.vmem"));
 }
 
-TEST_CASE("a job keeps its exit status, whatever is chosen of what is found", "[cli]") {
+TEST_CASE("run returns the job's exit status, whatever failures are selected", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = CaseLog("compile-padded-points");
   const std::string job = "cat '" + log + "'; exit 7";
@@ -354,21 +355,21 @@ TEST_CASE("a job keeps its exit status, whatever is chosen of what is found", "[
   CHECK(RunWhyoom({"run", "--select", "E9", "--", "true"}, "", scratch.path()).exit_status == 2);
 }
 
-TEST_CASE("a baseline stays as it was where an input cannot be read", "[cli]") {
+TEST_CASE("a baseline is not changed if an input cannot be read", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", ReadText(CaseLog("buffer-fragmented")));
   CHECK(RunWhyoom({"--write-baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 0);
   const std::string known = ReadText(scratch.path() + "/known.json");
   const ProcessResult gone = RunWhyoom({"--write-baseline", "known.json", "none.log"}, "", scratch.path());
   CHECK(gone.exit_status == 3);
-  CHECK(Holds(gone.out + gone.err, "the baseline stays as it was"));
+  CHECK(Holds(gone.out + gone.err, "baseline not changed"));
   CHECK(ReadText(scratch.path() + "/known.json") == known);
-  // The first one is made of what can be read.
+  // A new baseline is written from what could be read.
   CHECK(RunWhyoom({"--write-baseline", "new.json", "a.log", "none.log"}, "", scratch.path()).exit_status == 3);
   CHECK(ReadText(scratch.path() + "/new.json") == known);
 }
 
-TEST_CASE("of inputs of which nothing can be read nothing is said to be found or not", "[cli]") {
+TEST_CASE("a report on unreadable inputs does not claim that nothing was found", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log.gz", std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10));
   for (const char* format : {"text", "markdown", "github"}) {
@@ -379,17 +380,17 @@ TEST_CASE("of inputs of which nothing can be read nothing is said to be found or
   }
 }
 
-TEST_CASE("names on other machines and messages in place of names are answered with what reads them", "[cli]") {
+TEST_CASE("remote names, and messages in place of names, get the command that reads them", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("list", "s3://bucket/train.log\n");
   CHECK(Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out,
-              "whyoom reads no network; this does: aws s3 cp"));
+              "whyoom cannot read remote files, try: aws s3 cp"));
   const std::string message = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.";
   CHECK(Holds(RunWhyoom({message}, "", scratch.path()).out, "a message is read from a pipe"));
   CHECK(Holds(RunWhyoom({"--run", "--", "true"}, "", scratch.path()).err, "did you mean 'whyoom run'?"));
 }
 
-TEST_CASE("failures without a time are told, and are no input that could not be read", "[cli]") {
+TEST_CASE("failures without a time are reported and do not make the status 3", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", ReadText(CaseLog("buffer-fragmented")));
   const ProcessResult result = RunWhyoom({"--since", "2020-01-01T00:00:00Z", "a.log"}, "", scratch.path());

@@ -1,4 +1,4 @@
-// What --version says: scripts read its first line, people and reports of faults the rest.
+// --version: scripts read the first line, people and bug reports the rest.
 
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -23,7 +23,7 @@ std::vector<std::string> VersionLines() {
 
 bool Matches(const std::string& text, const char* pattern) { return std::regex_match(text, std::regex(pattern)); }
 
-TEST_CASE("--version says what was built from what", "[cli]") {
+TEST_CASE("--version prints the versions of whyoom, its compiler and its libraries", "[cli]") {
   const std::vector<std::string> lines = VersionLines();
   const ScratchFolder scratch;
   const std::string empty = scratch.Write("empty.log", "");

@@ -1,4 +1,4 @@
-"""Inputs that change while they are read, or cannot be."""
+"""Inputs that change or fail while they are read."""
 
 import base64
 import gzip
@@ -13,7 +13,7 @@ from lab import Skip, failure, fault, later
 
 
 def change(lab, path, action, statuses, options=(), beside=True):
-    """Changes `path` while it is read; the logs beside it keep their reports."""
+    """Changes `path` while it is read; checks that the other logs keep their reports."""
     running = lab.start("--format", "json", *options, lab.small, path, lab.other)
     ready = running.reads(path)
     time.sleep(lab.random.random() * 0.15)
@@ -21,7 +21,7 @@ def change(lab, path, action, statuses, options=(), beside=True):
     ended = running.end()
     wrong = ended.wrong(statuses) + running.orphans()
     if not ready:
-        wrong.append("it was not being read")
+        wrong.append("the file was never opened")
     if beside and not (ended.found("small.log") and ended.found("other.log")):
         wrong.append("the report of another log is missing")
     return ended, wrong
@@ -29,7 +29,7 @@ def change(lab, path, action, statuses, options=(), beside=True):
 
 @fault
 def change__plain(lab):
-    """A plain log that is deleted, cut, grown, rotated or replaced while it is read."""
+    """A plain log may be deleted, truncated, grow, be rotated or replaced while it is read."""
     path = lab.folder / "changing.log"
 
     def cut(size):
@@ -57,17 +57,17 @@ def change__plain(lab):
         for name, action in lab.some(list(actions.items()) * 2, 2):
             subprocess.run(["rm", "-rf", path, f"{path}.1"], check=True)
             path.write_bytes(lab.large_text)
-            # What a file holds when it is read is its text: one that is cut has ended there.
+            # The content at the time of reading counts; a truncated file just ends earlier.
             ended, wrong = change(lab, path, action, (1, 3), ["-j", jobs])
             if name in ("deleted", "rotated", "replaced by a folder", "growing") and not ended.found("77.00M") and not ended.found("80740352"):
-                wrong.append("what it held to its end was not read")
+                wrong.append("the file was not read to its end")
             yield f"{name}, -j {jobs}", ended.seconds, wrong
     subprocess.run(["rm", "-rf", path, f"{path}.1"], check=True)
 
 
 @fault
 def change__sparse(lab):
-    """A file of gigabytes that is cut while threads of their own search it."""
+    """A file of gigabytes may be truncated while several threads search it."""
     for size in lab.some((0, 1 << 20, (1 << 30) + 5), 1):
         for _ in range(lab.times(2)):
             path = lab.folder / "cut-sparse.log"
@@ -76,7 +76,7 @@ def change__sparse(lab):
                     file.write(failure(66))
                     file.truncate(40 << 30)
             except OSError:
-                raise Skip("no sparse files here")
+                raise Skip("the file system has no sparse files")
             ended, wrong = change(lab, path, lambda: os.truncate(path, size), (1, 3), ["-j", "2"])
             path.unlink()
             yield f"cut to {size}", ended.seconds, wrong
@@ -84,7 +84,7 @@ def change__sparse(lab):
 
 @fault
 def change__packed(lab):
-    """A packed file or an archive that is cut while it is read: what is missing is told, and the others keep their reports."""
+    """If a compressed file or archive is truncated while it is read, that is reported, and the others keep their reports."""
     for kind in lab.some(("gz", "tar", "zip"), 1):
         whole = lab.packed(kind, lab.large_text, f"whole.{kind}")
         size = whole.stat().st_size
@@ -94,14 +94,14 @@ def change__packed(lab):
                 shutil.copy(whole, path)
                 ended, wrong = change(lab, path, lambda: os.truncate(path, int(size * part)), (3,), ["-j", jobs])
                 if not ended.problem_of(path):
-                    wrong.append(f"nothing is said of it: {ended.problems()}")
+                    wrong.append(f"it is not reported: {ended.problems()}")
                 yield f"{kind} cut to {part:.0%}, -j {jobs}", ended.seconds, wrong
         whole.unlink()
 
 
 @fault
 def change__resume(lab):
-    """A file that changed while a batch read it is not taken from the journal."""
+    """A file that changed while it was read is not reused from the journal."""
     path = lab.folder / "changing.log"
     state = lab.folder / "change-state"
     for name, action in lab.some((("grown", lambda: path.open("ab").write(b"\n" + failure(99))), ("cut", lambda: os.truncate(path, 20 << 20)),
@@ -112,14 +112,14 @@ def change__resume(lab):
         plain = lab.run("--format", "json", lab.small, path, lab.other)
         second = lab.run("--format", "json", "--resume", state, lab.small, path, lab.other)
         if plain.out != second.out:
-            wrong.append("the journal gives another report than reading does")
+            wrong.append("the report from the journal differs from that of reading")
         yield name, second.seconds, wrong
     path.unlink(missing_ok=True)
 
 
 @fault
 def change__vanishing(lab):
-    """A folder from which files and folders vanish while it is scanned: the others keep their reports."""
+    """If files and folders vanish during a scan, the others keep their reports."""
     for attempt in range(lab.times(6, 2)):
         tree = lab.fresh("vanishing")
         for index in range(900):
@@ -147,7 +147,7 @@ def change__vanishing(lab):
 
 @fault
 def change__fifo(lab):
-    """A named pipe whose writer dies in the middle of a report."""
+    """The writer of a named pipe may die in the middle of a report."""
     path = lab.folder / "dying"
     for kind in ("plain", "gz", "tar"):
         for _ in range(lab.times(3)):
@@ -173,7 +173,7 @@ def change__fifo(lab):
 
 @fault
 def change__read_error(lab):
-    """A file that opens and cannot be read: a note and status 3, never "nothing found"."""
+    """A file that can be opened but not read yields a note and status 3, never "nothing found"."""
     path = "/proc/self/mem"
     if not os.path.exists(path):
         raise Skip("no /proc/self/mem")
@@ -181,7 +181,7 @@ def change__read_error(lab):
         ended = lab.run("--format", "json", *options, lab.small, path, lab.other)
         wrong = ended.wrong((3,))
         if not ended.problem_of(path):
-            wrong.append(f"nothing is said of it: {ended.problems()}")
+            wrong.append(f"it is not reported: {ended.problems()}")
         if not (ended.found("small.log") and ended.found("other.log")):
             wrong.append("the report of another log is missing")
         yield " ".join(map(str, options[:1])), ended.seconds, wrong
@@ -189,7 +189,7 @@ def change__read_error(lab):
 
 @fault
 def change__disk_error(lab):
-    """A disk that fails in the middle of a file: a note and status 3, with any -j."""
+    """A read error in the middle of a file yields a note and status 3, with any -j."""
     if os.geteuid() != 0 or not all(map(shutil.which, ("mkfs.ext4", "losetup", "mount"))):
         raise Skip("needs root, mkfs.ext4 and a loop device")
     image, place = lab.folder / "image", lab.fresh("failing")
@@ -202,7 +202,7 @@ def change__disk_error(lab):
     device = made.stdout.strip()
     try:
         if subprocess.run(["mount", device, place], stderr=subprocess.DEVNULL).returncode != 0:
-            raise Skip("a small disk cannot be mounted here")
+            raise Skip("cannot mount a small disk here")
         noise = base64.encodebytes(lab.random.randbytes(12 << 20))
         for name, data in (("log.log", noise + failure(55)), ("log.gz", gzip.compress(noise + failure(55), 1))):
             path = place / name
@@ -219,13 +219,13 @@ def change__disk_error(lab):
                     try:
                         while file.read(1 << 20):
                             pass
-                        continue  # no error here: nothing to see
+                        continue  # no read error occurred
                     except OSError:
                         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
                 ended = lab.run("--format", "json", "-j", jobs, lab.small, path)
                 wrong = ended.wrong((3,))
                 if not ended.problem_of(path):
-                    wrong.append(f"nothing is said of it: {ended.problems()}")
+                    wrong.append(f"it is not reported: {ended.problems()}")
                 if not ended.found("small.log"):
                     wrong.append("the report of another log is missing")
                 yield f"{name}, -j {jobs}", ended.seconds, wrong
@@ -239,7 +239,7 @@ def change__disk_error(lab):
 
 @fault
 def change__followed(lab):
-    """A followed file that is cut, rotated, deleted, replaced by a folder, or never comes."""
+    """A followed file may be truncated, rotated, deleted, replaced by a folder, or never appear."""
     path = lab.folder / "followed.log"
 
     def again():
@@ -266,7 +266,7 @@ def change__followed(lab):
         wrong = [] if running.says("E1000") else ["the diagnosis was not printed"]
         action()
         if more and not running.says(more, 5):
-            wrong.append("what came later was not diagnosed")
+            wrong.append("the later failure was not diagnosed")
         time.sleep(0.5)
         running.send(signal.SIGINT)
         ended = running.end(5)

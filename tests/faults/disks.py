@@ -1,4 +1,4 @@
-"""Disks without room."""
+"""Full disks."""
 
 import resource
 
@@ -7,12 +7,12 @@ from lab import FORMATS, failure, fault, fill
 
 def told(ended, what="cannot write"):
     wrong = ended.wrong((2,), json_wanted=False)
-    return wrong if wrong or what in ended.err else [f"not said that it {what}: {ended.err!r}"]
+    return wrong if wrong or what in ended.err else [f"no message '{what}': {ended.err!r}"]
 
 
 @fault
 def disk__dev_full(lab):
-    """A device that is full, as each kind of output of each command: status 2 and a sentence."""
+    """A full device as any output of any command yields status 2 and an error message."""
     before = lab.small.read_bytes()
     part = lab.write("part.ndjson", lab.run("--format", "ndjson", lab.small).out.encode())
     with open("/dev/full", "wb") as full:
@@ -36,7 +36,7 @@ def disk__dev_full(lab):
 
 
 def replaces(lab, place, name, full):
-    """Where `full`() leaves no room for the report, the file keeps what it held."""
+    """Checks that a file keeps its content if `full`() leaves no space for the report."""
     old = lab.run("--format", name, lab.other).out.encode()
     new = lab.run("--format", name, lab.small, lab.other).out.encode()
     for how in ("--output", "=FILE"):
@@ -49,19 +49,19 @@ def replaces(lab, place, name, full):
         left = path.read_bytes() if path.exists() else b""
         wrong = told(ended)
         if left not in (old, new):
-            wrong.append(f"of a complete report of {len(old)} bytes {len(left)} are left, which are neither the old one nor the new")
+            wrong.append(f"{len(left)} bytes are left, neither the old report ({len(old)} bytes) nor the new one")
         wrong += [f"left behind: {p.name}" for p in place.iterdir() if p.name not in ("fill", path.name)]
         (place / "fill").unlink(missing_ok=True)
         again = lab.run(*more, lab.small, lab.other)
         if again.status != 1 or path.read_bytes() != new:
-            wrong.append("with room again the report is not written")
+            wrong.append("with enough space again, the report is not written")
         path.unlink(missing_ok=True)
         yield f"{name} by {how}", ended.seconds, wrong
 
 
 @fault
 def disk__output_kept(lab):
-    """A report for which there is no room on a small disk costs no earlier one."""
+    """A report that does not fit on a small disk does not destroy the earlier one."""
     with lab.disk(256) as (place, _):
         for name in lab.some(FORMATS, 1):
             yield from replaces(lab, place, name, lambda: fill(place))
@@ -69,7 +69,7 @@ def disk__output_kept(lab):
 
 @fault
 def disk__file_size_limit(lab):
-    """The same where no file may become as large as the report (as with a quota)."""
+    """A report that exceeds the file size limit does not destroy the earlier one."""
     place = lab.fresh("limited")
 
     def limit():
@@ -80,7 +80,7 @@ def disk__file_size_limit(lab):
 
 @fault
 def disk__state(lab):
-    """No room for the journal of --resume: an error message; with room again, the same bytes."""
+    """If the journal does not fit on the disk, that is reported; with enough space again, the output is the same."""
     logs = lab.fresh("many")
     for index in range(400):
         (logs / f"{index}.log").write_bytes(failure(10 + index) + b"step\n")
@@ -96,9 +96,9 @@ def disk__state(lab):
             wrong = ended.wrong((2, 3))
             if ended.status == 3:
                 if not ended.problem_of(state):
-                    wrong.append(f"that it could not be kept is not said: {ended.problems()}")
+                    wrong.append(f"the write error is not reported: {ended.problems()}")
                 if ended.report and ended.report["diagnoses"] != plain.report["diagnoses"]:
-                    wrong.append("the report is another one")
+                    wrong.append("the report differs")
             yield f"{size} KiB", ended.seconds, wrong
             (place / "fill").unlink(missing_ok=True)
             enlarge(8192)
@@ -106,15 +106,15 @@ def disk__state(lab):
             second = lab.run("--format", "json", "--resume", state, "--progress", "json", logs)
             wrong = first.wrong((1,)) + second.wrong((1,))
             if not first.out == second.out == plain.out:
-                wrong.append("not the bytes of a batch that had room")
+                wrong.append("the output differs from that of a batch with enough space")
             if '"files_reused": 400' not in second.err and '"files_reused":400' not in second.err:
-                wrong.append(f"not all is kept: {second.err[-200:]}")
-            yield f"{size} KiB, then room", first.seconds, wrong
+                wrong.append(f"the journal is incomplete: {second.err[-200:]}")
+            yield f"{size} KiB, then enough space", first.seconds, wrong
 
 
 @fault
 def disk__run(lab):
-    """whyoom run keeps the job's status where neither its output nor the report can be written, and says so."""
+    """whyoom run returns the job's status and reports the error if the output or the report cannot be written."""
     job = f"cat '{lab.small}'; exit 7"
     with open("/dev/full", "wb") as full:
         for what, options, more in (("the job's output", [], {"stdout": full}), ("the report", ["--output", "/dev/full"], {}),
@@ -122,5 +122,5 @@ def disk__run(lab):
             ended = lab.run("run", "--no-dump", *options, "--", "sh", "-c", job, **more)
             wrong = ended.wrong((7,), json_wanted=False)
             if "No space left on device" not in ended.err:
-                wrong.append(f"not said: {ended.err!r}")
+                wrong.append(f"not reported: {ended.err!r}")
             yield what, ended.seconds, wrong

@@ -11,7 +11,7 @@ from lab import CASES, NEAR, failure, fault
 
 
 def make_batch(lab, folder):
-    """Logs and archives of all cases, with enough to do for some seconds."""
+    """Writes logs and archives of all cases, enough for a few seconds of work."""
     logs = [(case.name, (case / "log").read_bytes()) for case in sorted(CASES.iterdir()) if (case / "log").exists()]
     for index in range(lab.times(200, 50)):
         name, log = logs[index % len(logs)]
@@ -29,14 +29,14 @@ def make_batch(lab, folder):
 
 
 def first_difference(one, other):
-    """What the other says where it begins to differ."""
+    """Returns the first line of `other` that differs."""
     lines = zip(one.splitlines(), other.splitlines())
     return next((b.decode(errors="replace")[:300] for a, b in lines if a != b), f"{len(one)} and {len(other)} bytes")
 
 
 @fault
 def kills__batch(lab):
-    """A batch that is killed again and again, and gone on with, comes to the bytes of one that was not; nothing is left behind."""
+    """A batch that is killed repeatedly and resumed prints the same bytes as one that was not, and leaves no files."""
     folder = lab.fresh("batch")
     make_batch(lab, folder / "logs")
     kinds = [("json", "text", "1"), ("text", "ndjson", "4"), ("html", "json", "2"), ("ndjson", "sarif", "3")]
@@ -66,7 +66,7 @@ def kills__batch(lab):
             running.send(signal.SIGKILL)
             ended = running.end()
             if not ended.died_of:
-                break  # it was done before
+                break  # it ended before the kill
             killed += 1
             wrong = running.orphans()
             left = {path.name for path in folder.iterdir()} - {"logs", "journal", output.name, extra.name}
@@ -74,42 +74,42 @@ def kills__batch(lab):
             wrong += [f"left behind: {name}" for name in sorted(left)]
             for path, whole in zip((output, extra), expected[first]):
                 if path.read_bytes() not in (old, whole):
-                    wrong.append(f"{path.name} is half written")
+                    wrong.append(f"{path.name} is incomplete")
             yield "kill", ended.seconds, wrong
         done = lab.run(*command, "--resume", journal, "--progress", "json", cwd=folder)
         wrong = done.wrong((1,), json_wanted=False)
         for path, whole in zip((output, extra), expected[first]):
             if path.read_bytes() != whole:
-                wrong.append(f"{path.name} differs from that of a batch that was not killed: {first_difference(whole, path.read_bytes())}")
+                wrong.append(f"{path.name} differs from the output of a batch that was not killed: {first_difference(whole, path.read_bytes())}")
         again = lab.run(*command, "--resume", journal, "--progress", "json", cwd=folder)
         progress = json.loads(again.err.splitlines()[-1]) if again.err.strip() else {}
         if progress.get("files_reused") != progress.get("files_known") or not progress:
             wrong.append(f"the journal does not contain all inputs: {progress}")
-        yield f"{first}, gone on with to its end", done.seconds, wrong
+        yield f"{first}, resumed to its end", done.seconds, wrong
         journal.unlink(missing_ok=True)
 
 
 @fault
 def kills__nothing(lab):
-    """Nothing is killed: archives that threads read in turn come to the same bytes each time."""
+    """Without any kill, archives that several threads read in turn yield the same bytes each time."""
     folder = lab.fresh("archives")
     for index in range(40):
         lab.packed("tar", failure(10 + index) + NEAR * (index * 25), f"archives/{index:02d}.tar")
     whole = lab.run("--format", "json", "-j", "1", folder)
     yield "-j 1", whole.seconds, whole.wrong((1,))
-    # A thread that has read an archive comes to its end while another one reads the last archive.
+    # One thread has read an archive and ends while another reads the last archive.
     turns = [lab.packed("tar", failure(60), "turns-1.tar"), lab.write("turns-2.log", NEAR * 20_000), lab.write("turns-3.log", NEAR * 40_000),
              lab.packed("tar", NEAR * 90_000 + failure(61), "turns-4.tar")]
     ended = lab.run("--format", "json", "-j", "2", *turns)
     yield "threads that end early", ended.seconds, ended.wrong((1,))
     for jobs in ("2", "4", "8") * lab.times(4):
         ended = lab.run("--format", "json", "-j", jobs, folder)
-        yield f"-j {jobs}", ended.seconds, ended.wrong((1,)) or ([] if ended.out == whole.out else ["not the bytes of -j 1"])
+        yield f"-j {jobs}", ended.seconds, ended.wrong((1,)) or ([] if ended.out == whole.out else ["output differs from -j 1"])
 
 
 @fault
 def kills__archive_reader(lab):
-    """The process that unpacks archives is killed: it costs that archive at most, and is told."""
+    """Killing the process that unpacks archives costs at most that archive, and is reported."""
     archive = lab.packed("tar")
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP) * lab.times(3):
         running = lab.start("--format", "json", "-j", "1", "--max-time", "2", lab.small, archive, lab.other)
@@ -121,7 +121,7 @@ def kills__archive_reader(lab):
         ended = running.end()
         wrong = ended.wrong((1, 3))
         if number == signal.SIGKILL and not ended.problem_of(archive):
-            wrong.append(f"nothing is said of the archive: {ended.problems()}")
+            wrong.append(f"the archive is not reported: {ended.problems()}")
         for path in (lab.small, lab.other):
             if not ended.found(path.name):
                 wrong.append(f"the report of {path.name} is missing")
@@ -130,7 +130,7 @@ def kills__archive_reader(lab):
 
 @fault
 def kills__run(lab):
-    """whyoom run is killed: the job does not go on unseen."""
+    """If whyoom run is killed, the job does not continue unseen."""
     folder = lab.fresh("run")
     for _ in range(lab.times(6, 2)):
         running = lab.start("run", "--", "sh", "-c", ": > ready; while :; do sleep 0.05; done", cwd=folder, env={"TMPDIR": str(folder)})

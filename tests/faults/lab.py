@@ -1,4 +1,4 @@
-"""What faults are brought with: a laboratory folder, whyoom in it, and what is expected of a run."""
+"""Tools for injecting faults: a scratch folder with inputs, running whyoom in it, and checks of a run."""
 
 import base64
 import contextlib
@@ -24,11 +24,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CASES = ROOT / "testdata" / "cases"
 FORMATS = ("text", "json", "ndjson", "markdown", "html", "github", "sarif", "junit")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ENDS_WITHIN = 5.0  # seconds after a signal; most take a tenth, but a machine may be busy
-LATE_BY = 5.0  # seconds after --max-time, likewise
-HANGS = 30.0  # seconds for what ends by itself
-NEAR = b"RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of\n"  # no failure, and slow to read
-USER = 54321  # an ordinary user who has no other process
+ENDS_WITHIN = 5.0  # seconds after a signal; most runs need a tenth, but the machine may be busy
+LATE_BY = 5.0  # seconds after --max-time, for the same reason
+HANGS = 30.0  # seconds for runs that end by themselves
+NEAR = b"RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of\n"  # not a failure, but slow to read
+USER = 54321  # an ordinary user without other processes
 FAULTS = {}
 
 
@@ -42,13 +42,13 @@ def fault(function):
 
 
 def failure(megabytes):
-    """A failure that is no other one's."""
+    """Returns a failure that is unique by its size."""
     return (f"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate {megabytes}.00M. That was not possible. "
             "There are 6.43M free.\n").encode()
 
 
 class Ended:
-    """What a run came to; status as a shell says it, or None where it had to be killed."""
+    """The result of a run; status as in a shell, or None if it had to be killed."""
 
     def __init__(self, status, out, err, seconds):
         self.died_of = -status if status is not None and status < 0 else 0
@@ -69,18 +69,18 @@ class Ended:
         return next((p for p in self.problems() if p.startswith(f"{path}: ")), "")
 
     def found(self, text):
-        """Whether the report holds it: a code, a path, a figure."""
+        """Whether the diagnoses contain the text: a code, a path, a figure."""
         return text in json.dumps(self.report["diagnoses"]) if self.report else False
 
     def crash(self):
         if self.status is None:
-            return "it does not end"
+            return "does not end"
         if self.died_of in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS):
-            return f"it died of {signal.Signals(self.died_of).name}: {self.err[-200:]!r}"
+            return f"died of {signal.Signals(self.died_of).name}: {self.err[-200:]!r}"
         return ""
 
     def wrong(self, statuses=None, json_wanted=True):
-        """What is wrong with any run."""
+        """Returns what is wrong with the run."""
         if crash := self.crash():
             return [crash]
         wrong = []
@@ -89,12 +89,12 @@ class Ended:
         if json_wanted and self.status != 2 and self.report is None:
             wrong.append(f"no report: {self.out[:80]!r}")
         if self.status == 2 and not self.err.startswith("whyoom: "):
-            wrong.append(f"status 2 without a sentence: {self.err[-200:]!r}")
+            wrong.append(f"status 2 without an error message: {self.err[-200:]!r}")
         return wrong
 
 
 class Running:
-    """whyoom under way, in a session of its own, so that all it starts is known."""
+    """A running whyoom in its own session, so that all its processes can be found."""
 
     def __init__(self, command, lab, cwd=None, stdin=subprocess.DEVNULL, env=None, user=None, setup=None, stdout=None):
         as_user = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
@@ -107,17 +107,17 @@ class Running:
         self.pid = self.process.pid
 
     def reads(self, path, seconds=10):
-        """Waits until it has the file open; False where it ended or does not come to it."""
+        """Waits until it has the file open; returns False if it ended or never opens the file."""
         wanted = os.path.realpath(path)
         return self.until(lambda: wanted in open_files(self.pid), seconds)
 
     def reads_in(self, folder, seconds=10):
-        """The same of any file of a folder."""
+        """Like reads, for any file in a folder."""
         wanted = os.path.realpath(folder) + "/"
         return self.until(lambda: any(name.startswith(wanted) for name in open_files(self.pid)), seconds)
 
     def has_taken(self, pipe, seconds=10):
-        """Waits until a pipe to it is empty, and it waits for more."""
+        """Waits until it has read a pipe to the end of the data."""
         def empty():
             return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0\0\0\0"))[0] == 0
         return self.until(empty, seconds)
@@ -129,7 +129,7 @@ class Running:
         return [pid for pid in session(self.pid) if pid != self.pid]
 
     def until(self, holds, seconds=10):
-        """Waits until it holds; False where the run ended or it takes too long."""
+        """Waits until `holds()`; returns False if the run ended or it takes too long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             if holds():
@@ -155,7 +155,7 @@ class Running:
         return Ended(status, out, content(self.err_file), took)
 
     def orphans(self, seconds=1.5):
-        """What it started and is still there a moment after its end; they are ended."""
+        """Kills and returns processes that it started and that still run shortly after its end."""
         end = time.monotonic() + seconds
         while (left := session(self.pid)) and time.monotonic() < end:
             time.sleep(0.005)
@@ -163,7 +163,7 @@ class Running:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return [f"still runs: {name}" for name in names]
+        return [f"still running: {name}" for name in names]
 
 
 def content(file):
@@ -181,7 +181,7 @@ def open_files(pid):
 
 
 def session(number):
-    """The processes of a session that have not ended."""
+    """Returns the processes of a session that have not ended."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -194,7 +194,7 @@ def session(number):
 
 
 class Lab:
-    """Where faults happen: the program, a folder, and inputs that are made once."""
+    """The program, a scratch folder, and inputs that are made once."""
 
     def __init__(self, program, folder, options):
         self.program, self.folder = program, folder
@@ -209,7 +209,7 @@ class Lab:
         return quick if self.quick else usual
 
     def some(self, things, quick):
-        """All of them; in haste so many."""
+        """Returns all things, or a sample of `quick` with --quick."""
         things = list(things)
         return [things[i] for i in sorted(self.random.sample(range(len(things)), min(quick, len(things))))] if self.quick else things
 
@@ -234,7 +234,7 @@ class Lab:
         running.orphans(0)
         return ended
 
-    # Inputs that take seconds to read; the first failure is at their begin.
+    # Inputs that take seconds to read; a failure is at their beginning.
     @functools.cached_property
     def slow_text(self):
         return self.small.read_bytes() + NEAR * 250_000
@@ -251,10 +251,10 @@ class Lab:
                 file.write(self.small.read_bytes())
                 file.truncate(60 << 30)
         except OSError:
-            raise Skip("no sparse files here")
+            raise Skip("the file system has no sparse files")
         return path
 
-    # First what is slow, so that the rest is not read at once, then what cannot be packed.
+    # Slow text first, so that the rest is not read at once, then incompressible text.
     @functools.cached_property
     def large_text(self):
         return self.small.read_bytes() + NEAR * 15_000 + base64.encodebytes(self.random.randbytes(30 << 20)) + failure(77)
@@ -277,7 +277,7 @@ class Lab:
         return path
 
     def program_of_user(self):
-        """The program where an ordinary user can run it."""
+        """Returns a copy of the program that an ordinary user can run."""
         if os.geteuid() != 0:
             raise Skip("needs root, to become an ordinary user")
         path = self.folder / "whyoom"
@@ -293,12 +293,12 @@ class Lab:
 
     @contextlib.contextmanager
     def disk(self, kibibytes):
-        """A disk of that size; gives its folder and how to make it larger."""
+        """Mounts a disk of that size; yields its folder and a function that enlarges it."""
         if os.geteuid() != 0 or shutil.which("mount") is None:
             raise Skip("needs root, to mount a small disk")
         place = self.fresh("disk")
         if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kibibytes}k", "tmpfs", place], stderr=subprocess.DEVNULL).returncode != 0:
-            raise Skip("a small disk cannot be mounted here")
+            raise Skip("cannot mount a small disk here")
         try:
             yield place, lambda size: subprocess.run(["mount", "-o", f"remount,size={size}k", place], check=True)
         finally:
@@ -306,7 +306,7 @@ class Lab:
 
 
 def fill(folder):
-    """Leaves no room on a small disk."""
+    """Fills a small disk."""
     with contextlib.suppress(OSError), open(folder / "fill", "wb", buffering=0) as file:
         while file.write(bytes(4096)):
             pass

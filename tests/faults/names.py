@@ -1,4 +1,4 @@
-"""Names, links and other things that file systems allow."""
+"""Unusual names, links and files that file systems allow."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ NAMES = [b"a\nb.log", b"a\rb.log", b"caf\xe9.log", b"\xff\xfe\x80", b"-", b"--he
 
 @fault
 def names__strange(lab):
-    """Names that a file system allows: in folders, as arguments and in lists, each is read; none reaches a terminal as it is."""
+    """Unusual names are read from folders, arguments and lists, and none is printed unescaped."""
     folder = os.fsencode(lab.fresh("names"))
     inside = os.path.join(folder, b"in\nside \xff")
     os.mkdir(inside)
@@ -26,7 +26,7 @@ def names__strange(lab):
                     file.write(failure(10 + index + 100 * (place == inside)))
                 usable.append(os.path.join(place, name))
             except OSError:
-                pass  # not on this file system
+                pass  # not possible on this file system
     lines = [path for path in usable if b"\n" not in path and b"\r" not in path and not path.endswith(b" ")]
     for what, options, text, count in (
             ("a folder", [folder], b"", len(usable)),
@@ -53,9 +53,9 @@ def names__strange(lab):
         wrong = ended.wrong((1,), json_wanted=name == "json")
         try:
             text = data.decode()
-            wrong += ["a control character"] if any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) < 0xA0 for c in text) else []
+            wrong += ["control character"] if any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) < 0xA0 for c in text) else []
         except UnicodeDecodeError:
-            wrong.append("no UTF-8")
+            wrong.append("invalid UTF-8")
         yield f"{name} of them", ended.seconds, wrong
 
 
@@ -72,7 +72,7 @@ def is_text(path):
 
 @fault
 def names__links(lab):
-    """Links that loop, lead nowhere, or lead out: no endless walk, and the files beside them are read."""
+    """Links that loop, dangle or leave the folder do not cause an endless walk, and files beside them are read."""
     folder = lab.fresh("links")
     (folder / "a" / "b").mkdir(parents=True)
     (folder / "a" / "real.log").write_bytes(lab.other.read_bytes())
@@ -93,7 +93,7 @@ def names__links(lab):
 
 @fault
 def names__specials(lab):
-    """Sockets, devices and pipes in a scanned folder are not waited for; each is told."""
+    """Sockets, devices and pipes in a scanned folder do not block; each is reported."""
     folder = lab.fresh("specials")
     (folder / "real.log").write_bytes(lab.other.read_bytes())
     os.mkfifo(folder / "pipe.log")
@@ -114,7 +114,7 @@ def names__specials(lab):
     for jobs in ("1", "4"):
         ended = lab.run("--format", "json", "-j", jobs, folder)
         wrong = ended.wrong((3,))
-        wrong += [f"nothing is said of {name}" for name in names if not ended.problem_of(folder / name)]
+        wrong += [f"{name} is not reported" for name in names if not ended.problem_of(folder / name)]
         if not ended.found("real.log"):
             wrong.append("the report of a file beside them is missing")
         yield f"in a folder, -j {jobs}", ended.seconds, wrong
@@ -125,7 +125,7 @@ def names__specials(lab):
 
 @fault
 def names__deep(lab):
-    """A thousand folders in each other, far beyond what a path may be: what can be reached is read, the rest is told."""
+    """Of a thousand nested folders, beyond the longest path, the reachable ones are read and the rest is reported."""
     folder = lab.fresh("deep")
     place = os.open(folder, os.O_RDONLY)
     for level in range(1000):
@@ -146,7 +146,7 @@ def names__deep(lab):
             if len(ended.report["diagnoses"]) != 2:
                 wrong.append(f"{len(ended.report['diagnoses'])} of the 2 that can be reached were read")
             if not any("File name too long" in problem for problem in ended.problems()):
-                wrong.append(f"the rest is not told: {ended.problems()}")
+                wrong.append(f"the rest is not reported: {ended.problems()}")
         yield name, ended.seconds, wrong
     ended = lab.run("--output", folder / ("x" * 5000), lab.small)
     yield "a report there", ended.seconds, ended.wrong((2,), json_wanted=False)

@@ -1,5 +1,5 @@
-/* What fs.protected_symlinks=1 does, where the kernel does not: in a sticky folder that all may write to, a link is
-   followed for who owns it, and for all where the folder's owner does. */
+/* Emulates fs.protected_symlinks=1 on kernels without it: in a sticky, world-writable folder, a link is followed only
+   if the user or the folder's owner owns it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""Rights and resources that are missing."""
+"""Missing permissions and resources."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from lab import USER, Skip, failure, fault
 
 @fault
 def rights__inputs(lab):
-    """What an ordinary user may not read: a note and status 3, and the others keep their reports."""
+    """Unreadable inputs yield a note and status 3, and the others keep their reports."""
     folder = lab.fresh("rights")
     log = lab.other.read_bytes()
     for name in ("no_x", "no_r", "fine"):
@@ -29,13 +29,13 @@ def rights__inputs(lab):
             ended = lab.run_as_user("--format", "json", "-j", jobs, lab.small, folder / name, cwd=folder)
             wrong = ended.wrong((3,))
             if not any(name in problem for problem in ended.problems()):
-                wrong.append(f"nothing is said of it: {ended.problems()}")
+                wrong.append(f"it is not reported: {ended.problems()}")
             if not ended.found("small.log"):
                 wrong.append("the report of another log is missing")
             yield name, ended.seconds, wrong
     ended = lab.run_as_user("--format", "json", folder, cwd="/")
     wrong = ended.wrong((3,))
-    wrong += [f"nothing is said of {name}" for name in closed if not any(name in problem for problem in ended.problems())]
+    wrong += [f"{name} is not reported" for name in closed if not any(name in problem for problem in ended.problems())]
     if not ended.found("fine/a.log"):
         wrong.append("the report of another log is missing")
     yield "all in one folder", ended.seconds, wrong
@@ -52,7 +52,7 @@ def rights__inputs(lab):
 
 @fault
 def rights__outputs(lab):
-    """Where an ordinary user may not write: status 2, a sentence, and nothing is changed."""
+    """An output without write permission yields status 2 and an error message, and changes nothing."""
     folder = lab.fresh("read_only")
     old = folder / "old"
     old.write_bytes(b"old\n")
@@ -74,15 +74,15 @@ def rights__outputs(lab):
         wrong += [f"left behind: {path.name}" for path in folder.iterdir() if path not in kept]
         yield what, ended.seconds, wrong
     ended = lab.run_as_user("run", "--output", folder / "new", "--", "sh", "-c", "exit 9")
-    yield "run", ended.seconds, ended.wrong((9,), json_wanted=False) + ([] if "cannot write" in ended.err else [f"not said: {ended.err!r}"])
+    yield "run", ended.seconds, ended.wrong((9,), json_wanted=False) + ([] if "cannot write" in ended.err else [f"not reported: {ended.err!r}"])
 
 
 @fault
 def rights__links(lab):
-    """A link of another user in a folder that all may write to: no report goes through it, and what it leads to keeps its rights."""
+    """Outputs do not follow another user's link in a world-writable folder, and its target keeps its permissions."""
     compiler = shutil.which("cc")
     if os.geteuid() != 0 or compiler is None:
-        raise Skip("only root can make another user's link, and it takes a C compiler")
+        raise Skip("needs root, to make another user's link, and a C compiler")
     preload = lab.folder / "protected_links.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", preload, Path(__file__).with_name("protected_links.c"), "-ldl"], check=True)
     folder = lab.fresh("sticky")
@@ -104,7 +104,7 @@ def rights__links(lab):
 
 @fault
 def rights__surroundings(lab):
-    """No home, no current folder, no temporary folder, no environment."""
+    """Works without home, current or temporary folder."""
     folder = lab.fresh("surroundings")
     gone = {"HOME": "/no/such/home", "XDG_CACHE_HOME": "/no/such", "XDG_CONFIG_HOME": "/no/such", "TMPDIR": "/no/such/tmp"}
     for what, arguments, statuses in (("a log", ["--format", "json", lab.small], (1,)),
@@ -135,7 +135,7 @@ def rights__surroundings(lab):
 
 @fault
 def rights__closed_streams(lab):
-    """Closed standard streams: what is read and written goes nowhere else, and standard input that is closed could not be read."""
+    """With closed standard streams, output goes to no other file, and a closed standard input counts as unreadable."""
     archive = lab.packed("tar", lab.other.read_bytes(), "other.tar")
     text = lab.small.read_bytes() + b"step\n" * 400_000 + failure(44)
     log = lab.write("middle.log", text)
@@ -163,13 +163,13 @@ def rights__closed_streams(lab):
                     if not (ended.found("middle.log") and ended.found("46137344") and ended.found("other.tar")):
                         wrong.append("a report is missing")
                     if status == 3 and not ended.problem_of("-"):
-                        wrong.append("nothing is said of standard input")
+                        wrong.append("standard input is not reported")
                 yield f"{what}, -j {jobs}, {closed} closed", ended.seconds, wrong
 
 
 @fault
 def rights__descriptors(lab):
-    """Few descriptors: each input is read or told, and a second run with a journal reads what could not be read."""
+    """With few descriptors, each input is read or reported, and a resumed run reads the unreadable ones."""
     folder = lab.fresh("descriptors")
     for index in range(60):
         (folder / f"{index}.log").write_bytes(failure(10 + index))
@@ -190,18 +190,18 @@ def rights__descriptors(lab):
                     told_of = {problem.split(": ")[0] for problem in ended.problems()}
                     if not any(str(folder) == path for path in told_of):
                         silent = [p.name for p in folder.iterdir() if str(p) not in told_of and not ended.found(f"/{p.name}")]
-                        wrong += [f"neither read nor told: {silent}"] if silent else []
+                        wrong += [f"neither read nor reported: {silent}"] if silent else []
                     if (ended.status == 3) != bool(told_of):
                         wrong.append(f"status {ended.status} with problems of {len(told_of)}")
                 yield f"{limit}, -j {jobs}", ended.seconds, wrong
             if ended.status != 2:
                 again = lab.run("--format", "json", "--resume", state, folder)
-                yield f"{limit}, -j {jobs}, then enough", again.seconds, [] if again.out == whole.out else ["not the report of a run that had enough"]
+                yield f"{limit}, -j {jobs}, then enough", again.seconds, [] if again.out == whole.out else ["the report differs from that of a run with enough descriptors"]
 
 
 @fault
 def rights__processes(lab):
-    """As many processes as an ordinary user may have: the log is read or a sentence says why not, and an archive that cannot be is told."""
+    """With few processes, the log is read or an error message explains why not, and an unreadable archive is reported."""
     archive = lab.packed("tar", lab.other.read_bytes(), "other.tar")
     lab.program_of_user()
     reached = 0
@@ -213,8 +213,8 @@ def rights__processes(lab):
             wrong = ended.wrong((1, 2, 3))
             if ended.status in (1, 3) and not ended.found("small.log"):
                 wrong.append("the report of the log is missing")
-            if ended.status == 3 and "no process" not in ended.problem_of(archive):
-                wrong.append(f"the archive is not told: {ended.problems()}")
+            if ended.status == 3 and "cannot start the process" not in ended.problem_of(archive):
+                wrong.append(f"the archive is not reported: {ended.problems()}")
             reached += ended.status in (2, 3)
             yield f"{limit}, -j {jobs}", ended.seconds, wrong
         running = lab.start("--follow", lab.small, lab.other, lab.slow, program=lab.program_of_user(), user=USER, setup=setup)
@@ -224,4 +224,4 @@ def rights__processes(lab):
         yield f"{limit}, --follow", ended.seconds, ended.wrong(None, json_wanted=False) if ended.died_of != signal.SIGINT else []
         ended = lab.run_as_user("run", "--no-dump", "--", "sh", "-c", "exit 5", setup=setup)
         yield f"{limit}, run", ended.seconds, ended.wrong((2, 5), json_wanted=False)
-    yield "a limit was met", 0, [] if reached else ["none was: this checks nothing"]
+    yield "a limit was met", 0, [] if reached else ["no limit was reached, so nothing was checked"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Brings faults of the system upon whyoom, and checks that it keeps to its exit status and to docs/threat-model.md all the same.
+"""Injects system faults and checks that whyoom still keeps its exit status and the promises of docs/threat-model.md.
 
     tests/faults/run.py PROGRAM [--kills 200] [--seed N] [--only NAME] [--quick] [--json FILE] [--list]
 
-Kills, signals, time that is over, full disks, inputs that change while they are read, rights that are missing, short descriptors and processes,
-names that file systems allow. Each fault is a function; NAME is one of them or the part of its name before the dot, and may be repeated. Some
-need root (to mount a small disk, to become an ordinary user) and are skipped without. --json writes {name: {tries, failed, worst_seconds}}.
-Status 1: a promise is broken.
+Kills, signals, timeouts, full disks, inputs that change while they are read, missing permissions, few descriptors and
+processes, unusual file names. Each fault is a function; NAME is its name or the part before the dot, and may be
+repeated. Some faults need root (to mount a small disk, to become an ordinary user) and are skipped without it. --json
+writes {name: {tries, failed, worst_seconds}}. Exit status 1: a promise is broken.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-import changes, disks, kills, names, rights, times  # which add to FAULTS
+import changes, disks, kills, names, rights, times  # these modules fill FAULTS
 from lab import FAULTS, Lab, Skip
 
 
@@ -51,10 +51,10 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--quick", action="store_true", help="in less than a minute, with fewer tries")
+    parser.add_argument("--quick", action="store_true", help="less than a minute, with fewer tries")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--show", type=int, default=12, help="so many different failures of each fault")
+    parser.add_argument("--show", type=int, default=12, help="print up to N different failures per fault")
     options = parser.parse_args()
     chosen = {name: function for name, function in FAULTS.items() if not options.only or {name, name.split(".")[0]} & set(options.only)}
     if not chosen:

@@ -1,4 +1,4 @@
-"""Signals, and time that is over."""
+"""Signals and timeouts."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from lab import ENDS_WITHIN, LATE_BY, NEAR, SIGNALS, fault, later
 
 @contextlib.contextmanager
 def situation(lab, name, options):
-    """A run that is reading what takes long, after a log with a failure."""
+    """Starts a run that reads a log with a failure, then an input that takes long."""
     options = ["--format", "json", "-j", "1", *options]
     reader = None
     if name == "pipe":
@@ -44,7 +44,7 @@ SITUATIONS = ("plain", "sparse", "gz", "tar", "zip", "pipe", "fifo", "fifo_witho
 
 @fault
 def signals__reading(lab):
-    """A signal while something is read: ends soon, with 128 + the signal, and with what was found by then."""
+    """A signal while reading ends the run soon, with status 128 + signal and the findings so far."""
     for name in SITUATIONS:
         for number in lab.some(SIGNALS * 2, 1):
             with situation(lab, name, []) as (running, ready):
@@ -53,13 +53,13 @@ def signals__reading(lab):
                 ended = running.end(10)
             wrong = ended.wrong((128 + number,)) + running.orphans()
             if ended.died_of:
-                wrong.append("it died of it instead of ending")
+                wrong.append("died of the signal instead of ending by itself")
             if not ready:
-                wrong.append("it never came to what it is to read")
+                wrong.append("never opened the input")
             if not ended.found("small.log"):
-                wrong.append("what was found before is missing")
+                wrong.append("earlier findings are missing")
             if not ended.problem_of("the rest").startswith(f"the rest: interrupted by {number.name}"):
-                wrong.append(f"that it was interrupted is not said: {ended.problems()}")
+                wrong.append(f"the interruption is not reported: {ended.problems()}")
             if ended.seconds > ENDS_WITHIN:
                 wrong.append(f"took {ended.seconds:.1f} s")
             yield f"{name}, {number.name}", ended.seconds, wrong
@@ -67,7 +67,7 @@ def signals__reading(lab):
 
 @fault
 def signals__any_moment(lab):
-    """A signal at any moment, also before anything is read and while the report is written: ends soon, and a report is whole or not there."""
+    """A signal at any moment, even before reading or while writing, ends the run soon with a complete report or none."""
     folder = lab.folder / "batch" / "logs"
     if not folder.exists():
         make_batch(lab, lab.fresh("batch") / "logs")
@@ -80,7 +80,7 @@ def signals__any_moment(lab):
         ended = running.end(10)
         wrong = ended.wrong((1, 128 + number), json_wanted=not ended.died_of) + running.orphans()
         if ended.died_of and ended.out and ended.report is None:
-            wrong.append("half a report")
+            wrong.append("incomplete report")
         if ended.seconds > ENDS_WITHIN:
             wrong.append(f"took {ended.seconds:.1f} s")
         yield number.name, ended.seconds, wrong
@@ -88,7 +88,7 @@ def signals__any_moment(lab):
 
 @fault
 def signals__follow(lab):
-    """--follow ends with a signal, its status is that of a report on all of it."""
+    """A signal ends --follow with the exit status of a report on everything read."""
     folder = lab.fresh("follow")
     os.mkfifo(folder / "fifo")
     for number in lab.some(SIGNALS * 2, 1):
@@ -113,7 +113,7 @@ def signals__follow(lab):
 
 
 def dumps(lab, count):
-    """A folder of XLA dumps that takes some seconds to be worked out, and holds no log."""
+    """Makes a folder of XLA dumps without logs that takes some seconds to analyze."""
     folder = lab.folder / f"dumps{count}"
     if not folder.exists():
         for i in range(count):
@@ -125,7 +125,7 @@ def dumps(lab, count):
 
 @fault
 def signals__dump(lab):
-    """A signal while XLA dumps are worked out, which comes after the logs: ends soon, with what was found by then."""
+    """A signal while XLA dumps are analyzed, after the logs, ends the run soon with the findings so far."""
     folder = dumps(lab, 500)
     for number in lab.some(SIGNALS * 3, 2):
         running = lab.start("--format", "json", lab.small, folder)
@@ -135,11 +135,11 @@ def signals__dump(lab):
         ended = running.end(10)
         wrong = ended.wrong((128 + number,)) + running.orphans()
         if not ready:
-            wrong.append("it never came to the dumps")
+            wrong.append("never opened the dumps")
         if not ended.found("small.log"):
-            wrong.append("what was found before is missing")
+            wrong.append("earlier findings are missing")
         if not any("interrupted: " in problem for problem in ended.problems()):
-            wrong.append(f"that it was interrupted is not said: {ended.problems()}")
+            wrong.append(f"the interruption is not reported: {ended.problems()}")
         if ended.seconds > ENDS_WITHIN:
             wrong.append(f"took {ended.seconds:.1f} s")
         yield number.name, ended.seconds, wrong
@@ -147,19 +147,19 @@ def signals__dump(lab):
 
 @fault
 def max_time__dump(lab):
-    """--max-time of a dump that takes longer: status 3, a note, and all other dumps and logs as ever."""
+    """--max-time for a slow dump yields status 3 and a note, and all other dumps and logs as usual."""
     folder = dumps(lab, 3)
     for limit in (1e-6, 1e-4, 1e-3):
         ended = lab.run("--format", "json", "--max-time", limit, lab.small, folder)
         wrong = ended.wrong((3,))
-        if not any("(--max-time)" in problem and "cannot be told" in problem for problem in ended.problems()):
+        if not any("(--max-time)" in problem and "cannot " in problem for problem in ended.problems()):
             wrong.append(f"no note: {ended.problems()}")
         yield f"{limit} s", ended.seconds, wrong
 
 
 @fault
 def signals__run(lab):
-    """whyoom run passes a signal on, keeps the job's status, explains what it has seen, and removes its dump folder."""
+    """whyoom run forwards a signal, returns the job's status, prints the diagnosis, and removes its dump folder."""
     folder = lab.fresh("run")
     job = f"cat '{lab.small}' >&2; : > ready; exec sleep 60"
     for number in SIGNALS * lab.times(4):
@@ -180,7 +180,7 @@ def signals__run(lab):
 
 @fault
 def signals__reader_gone(lab):
-    """Who reads the output goes away at some moment: no error, and with whyoom run the job ends as it would alone."""
+    """Closing the output pipe is not an error, and with whyoom run the job ends as it would without it."""
     for name in ("plain", "gz", "tar") * lab.times(2):
         reader, writer = os.pipe()
         text = lab.small.read_bytes() + NEAR * 20_000
@@ -215,7 +215,7 @@ def drain(descriptor):
 
 @fault
 def max_time__reading(lab):
-    """--max-time ends what takes long, with status 3, a note, and what was found by then."""
+    """--max-time ends a slow read with status 3, a note, and the findings so far."""
     for name in lab.some(SITUATIONS, 4):
         for _ in range(lab.times(3)):
             limit = round(0.2 + lab.random.random(), 2)
@@ -223,7 +223,7 @@ def max_time__reading(lab):
                 ended = running.end(10)
             wrong = ended.wrong((3,)) + running.orphans()
             if not ended.found("small.log"):
-                wrong.append("what was found before is missing")
+                wrong.append("earlier findings are missing")
             if not any("(--max-time)" in problem for problem in ended.problems()):
                 wrong.append(f"no note: {ended.problems()}")
             if ended.seconds > limit + LATE_BY:
@@ -233,7 +233,7 @@ def max_time__reading(lab):
 
 @fault
 def max_time__other_commands(lab):
-    """--max-time holds, or is refused, wherever it is an option."""
+    """Every command respects --max-time or rejects it."""
     folder = lab.fresh("max_time")
     os.mkfifo(folder / "fifo")
     for what, command, status in (("follow a file", ["--follow", lab.small], (2, 3)), ("follow a pipe", ["--follow", "-"], (2, 3)),
@@ -246,14 +246,14 @@ def max_time__other_commands(lab):
         ended = lab.run(*command[:1], *limit, *command[1:], stdin=reader, seconds=2.5)
         os.close(reader)
         os.close(writer)
-        sentence = [] if ended.status != 2 or ended.err else ["status 2 without a sentence"]
+        sentence = [] if ended.status != 2 or ended.err else ["status 2 without an error message"]
         bad = [ended.crash()] if ended.crash() else [f"status {ended.status}"] if ended.status not in status else []
         yield what, ended.seconds, bad + sentence
 
 
 @fault
 def max_time__state(lab):
-    """What --max-time cut short is no input that was read to its end: a batch that is gone on with reads it again."""
+    """A resumed batch reads inputs again that --max-time cut short."""
     state = lab.folder / "cut-state"
     for name in ("plain", "tar"):
         state.unlink(missing_ok=True)
@@ -261,4 +261,4 @@ def max_time__state(lab):
         for _ in range(2):
             ended = lab.run("--format", "json", "--max-time", "0.3", "--resume", state, "--progress", "json", path)
         reused = json.loads(ended.err.splitlines()[-1])["files_reused"] if ended.err.strip() else 0
-        yield name, ended.seconds, ended.wrong((3,)) + (["it is taken from the journal"] if reused else [])
+        yield name, ended.seconds, ended.wrong((3,)) + (["it was reused from the journal"] if reused else [])

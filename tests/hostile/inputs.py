@@ -1,4 +1,4 @@
-"""Hostile texts, and logs, dumps, archives, lists, parts and rule files that hold them wherever text comes from outside."""
+"""Hostile texts, and inputs that contain them in every field: logs, dumps, archives, lists, parts and rule files."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAYLOADS = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in (
-    # Terminals: sequences whole, cut, in one another, spelled out.
+    # Terminals: sequences that are complete, truncated, nested, or spelled out.
     "\x1b[2J\x1b[31mred\x1b[0m", "\x1b[6n\x1b[c", "\x1b[?1000h\x1b[?25l", "\x1b]8;;http://e.example/\x1b\\link\x1b]8;;\x1b\\", "\x1b]52;c;ZXZpbA==\x07",
     "\x1b]0;owned\x07", "\x1b]0;owned", "\x1bP$q\"p\x1b\\", "\x1b_Gf=1;AAAA\x1b\\", "\x1b[\x1b[0m2J", "\x1b\0[2J", "\x1b", "\u009b31m\u009d0;t\u009c", b"\x9b31m\x9d0;t\x07",
     "[31m[2J", "\\x1b[31m\\u001b[2J\\033]0;x\\007", "&#27;[2J&#x9b;31m&#8238;", "\rowned", "abc\x08\x08\x08xyz", "\a\v\f\x7f", "\0", "\u202eevil\u2066x\u2069", "\u200f\u061c",
@@ -31,23 +31,23 @@ PAYLOADS = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) els
     # XML, JSON, SARIF, templates, the shell.
     "]]>", "&xxe;", "<!DOCTYPE a [<!ENTITY x 'y'>]>", "&#0;", "\",\"x\":\"", "\\\"", "\\u0022", "\\ud800", "{\"a\":1}\n{", "{0}", "{{0}}", "{code|size}", "{{x}}", "${{ secrets.A }}", "%s%n%1$n",
     "[t](1)", "] (1)", "'; touch x; '", "$(id)`id`", "\\'", "\n'", "!!", "../../../etc/passwd", "//e.example/x", "file:///x", "C:\\x",
-    # Much of it.
+    # Long texts.
     b"x" * 100_000, b"|" * 3000, b"`" * 500, b"(" * 3000, b"<b>" * 1000, b"[" * 2000, "\u202e".encode() * 2000, b"a " * 20_000, "\u0301".encode() * 300, b"\x1b[" * 3000, b"&#x1b;" * 300, b"@a " * 300)]
 
 
 class Texts:
-    """What stands in each field: the payloads of a round, where the field is not among `harmless`; else letters."""
+    """The text of each field: payloads of the round, or letters if the field is in `harmless`."""
 
     def __init__(self, turn=None, rounds=1, harmless=(), fields=None):
         self.turn, self.rounds, self.harmless = turn, rounds, harmless
-        self.fields = fields if fields is not None else {}  # by name: the mark to find it by
+        self.fields = fields if fields is not None else {}  # the mark of each field, by name
 
     def __call__(self, name, place="line"):
         index = list(self.fields).index(name) if name in self.fields else len(self.fields)
         mark = self.fields.setdefault(name, b"qz%sqz" % b"".join(b"%c" % (97 + int(digit)) for digit in f"{index:03d}"))
         if self.turn is None or name in self.harmless:
             return b"%s is here" % mark if place in ("line", "any") else b"x%sx" % mark
-        # One in front and one behind, so that each may stand at the begin, and in the middle.
+        # One payload before the mark and one after it.
         at = self.turn + self.rounds * index
         first, second = PAYLOADS[at % len(PAYLOADS)], PAYLOADS[(at + len(PAYLOADS) // 2) % len(PAYLOADS)]
         if len(first) > 400:
@@ -62,12 +62,13 @@ def name_of(text):
     return text[: max(mark.end(), 180)][-200:] if mark else text[:200]
 
 
-# What a text is made to, to stand in its place.
+# How a text is adapted to its place.
 PLACES = {
     "line": lambda text: text.replace(b"\n", b" "),
     "quoted": lambda text: text.replace(b"\n", b" ").replace(b'"', b'\\"'),
     "word": lambda text: re.sub(rb"\s", b"_", text)[:190].replace(b"]", b")"),
-    "token": lambda text: re.sub(rb"\.+", b".", re.sub(rb"[^\w$<>.-]", b"", text)).strip(b".")[-300:],  # of what a name in a log may hold
+    "token": lambda text: re.sub(rb"\.+", b".", re.sub(rb"[^\w$<>.-]", b"", text)).strip(b".")[-300:],  # characters of names
+                                                                                                        # in logs
     "name": name_of,
     "member": lambda text: text.replace(b"\0", b"")[:3000],
     "any": lambda text: text,
@@ -95,7 +96,7 @@ def zip_of(members):
 
 
 class Scenes:
-    """Each makes its files in the folder where it is, and gives the arguments."""
+    """Each method is a scene: it writes files to the current folder and returns the arguments for whyoom."""
 
     def __init__(self, program, cases):
         self.program, self.cases = program, cases
@@ -107,7 +108,7 @@ class Scenes:
         log = self.log("compile-padded-points")
         for old, new in ((b'op_name="pts"', b'op_name="%s"' % say(f"{tag}op name", "quoted")), (b"rotate_tracks)/", b"%s)/" % say(f"{tag}module", "token")),
                          (b'source_file="/home/user/train/d_points_n2.py"', b'source_file="/home/%s.py"' % say(f"{tag}source file", "quoted")),
-                         # Short enough not to be cut: what is left of a longer path is no place, so SARIF does not give it as one.
+                         # Short enough not to be truncated, because SARIF does not use a truncated path.
                          (b'File "/home/user/train/d_points_n2.py", line 36, in main', b'File "/home/%s.py", line 36, in main' % say(f"{tag}path in a traceback", "quoted")[:200]),
                          (b"Shape: bf16[10889216,2,2]{1,2,0:T(2,128)(2,1)}", b"Shape: %s" % say(f"{tag}shape")), (b"copy.remat2 = ", b"%s = " % say(f"{tag}XLA label")),
                          (b"bf16[10889216,4,2]{1,2,0:T(2,128)(2,1)}\n", b"(bf16[10889216,4,2]{1,2,0:T(2,128)(2,1)}, %s\n" % say(f"{tag}shape of a tuple")),
@@ -118,7 +119,7 @@ class Scenes:
         return log
 
     def logs(self, say):
-        """Logs in a folder, in a tar and in a zip; three failures, so each is printed whole. They are in the order of their names."""
+        """Logs in a folder, a tar and a zip, in name order; only three failures, so each is printed in full."""
         folder = b"a" + say("name of a folder", "name")
         os.mkdir(folder)
         names = [folder, b"b" + say("name of a tar", "name") + b".tar", b"c" + say("name of a zip", "name") + b".zip"]
@@ -132,14 +133,14 @@ class Scenes:
         return ["--", *names]
 
     def names(self, say):
-        """One log, its name as it is."""
+        """One log with a hostile path."""
         folder, file = say("name in front", "name"), say("name of the file", "name")
         os.mkdir(folder)
         write(folder + b"/" + file, self.log("compile-debug-callback"))
         return ["--", folder]
 
     def many(self, say):
-        """Names at the begin of a line; logs are in the order of these, so not compared."""
+        """Names at the beginning of a line. They change the order of the logs, so reports are not compared."""
         names = [say(f"name {i} of many", "name") for i in range(20)]
         for i, name in enumerate(names):
             write(name, b"" if i % 2 else b"OtherError: RESOURCE_EXHAUSTED: out of memory %d\n" % i)
@@ -147,13 +148,13 @@ class Scenes:
         return ["--xla-dump", "not here", "--", *(name + b"/x" * (i % 2) for i, name in enumerate(names))]
 
     def member(self, say):
-        """One log, in a tar."""
+        """One log in a tar."""
         tar = say("name of the tar", "name")
         write(tar, tar_of([(say("member", "member"), self.log("compile-unrolled-blocks"))]))
         return ["--", tar]
 
     def records(self, say):
-        """JSON lines of a collector, and a kernel that is too large."""
+        """JSON lines of a log collector, and a kernel that is too large."""
         lines = self.log("compile-adam-state").decode().splitlines()
         pod, text = (text_of(say, name) for name in ("pod of a record", "exception of a record"))
         write(b"records.log", "".join(json.dumps({"message": line.replace("jaxlib._jax.XlaRuntimeError", text), "kubernetes": {"pod_name": pod}}) + "\n" for line in lines).encode())
@@ -162,10 +163,10 @@ class Scenes:
         return ["records.log", "vmem.log", "--max-bytes", "9M"]
 
     def batch(self, say):
-        """More than three failures: the overview."""
+        """More than three failures, for the overview."""
 
         def larger(log, hundredths):
-            """The same failure with so much more in each figure, which still agree."""
+            """Returns the same failure with larger, still consistent figures."""
             return re.sub(rb"\b(20\.77|21\.02|5\.02)G", lambda match: b"%.2fG" % (float(match[1]) + hundredths / 100), log)
 
         for i in range(4):
@@ -175,7 +176,7 @@ class Scenes:
         return ["."]
 
     def dumps(self, say):
-        """An XLA dump that tells what its log does not, and programs that fit."""
+        """An XLA dump with allocations that its log lacks, and programs that fit."""
         dump = b"d" + say("folder of a dump", "name")
         os.mkdir(dump)
         module = b"jit_" + say("module of a dump", "token")
@@ -188,7 +189,7 @@ class Scenes:
         return ["a.log", ".", "--xla-dump", os.fsdecode(dump)]
 
     def nothing(self, say):
-        """Nothing is found: errors that no rule knows, inputs that are not there or cannot be read."""
+        """Nothing is found: unknown errors, and missing or unreadable inputs."""
         write(b"unknown.log", b"OtherError: RESOURCE_EXHAUSTED: out of memory " + say("unknown error") + b"\nallocating\n")
         names = [b"b" + say("name of an unknown error", "name"), b"c" + say("name of what is cut", "name") + b".gz"]
         write(names[0], b"OtherError: RESOURCE_EXHAUSTED: out of memory in pool\n")
@@ -199,7 +200,7 @@ class Scenes:
         return ["--files-from", "list", "--files-format", "jsonl", "--", b"a" + say("missing file", "member") + b"/x", "unknown.log", *names, "cut.tar.gz"]
 
     def merge(self, say):
-        """A part with each text of its records replaced that reading it allows."""
+        """A part in which every free text of its records is replaced."""
         write(b"part.ndjson", b"".join(json.dumps(replaced(json.loads(line), say), ensure_ascii=True).encode() + b"\n" for line in self.part().splitlines()))
         return ["merge", "part.ndjson"]
 
@@ -211,11 +212,11 @@ class Scenes:
         return self.made
 
     def diff(self, say):
-        """The report of two runs, of logs."""
+        """The comparison of two logs."""
         return self.pair(say, "more-points", ((b"rotate_tracks", b"%s", "module of both", "token"),))
 
     def change(self, say):
-        """The same, where allocations came and went."""
+        """The comparison of two logs with new and removed allocations."""
         return self.pair(say, "checkpointed", ((b"/home/user/train/", b"/home/user/%s", "source file of both", "quoted"), (b"layer_0", b"%s", "op name of both", "quoted")))
 
     def pair(self, say, case, edits):
@@ -228,12 +229,12 @@ class Scenes:
         return ["diff", "--", *names]
 
     def run(self, say):
-        """The diagnosis of a job that was run, on standard error."""
+        """The diagnosis of `whyoom run`, on standard error."""
         write(b"log", self.padded(say, "job: "))
         return ["run", "--", "sh", "-c", "cat log; exit 3"]
 
     def rules(self, say):
-        """Words of somebody's rule file, who may say what they like, as text."""
+        """Texts of a user's rule file, which may contain anything."""
         def text(name):
             return text_of(say, name).replace("{", "{{").replace("}", "}}")
         url = "https://e.example/" + text_of(say, "address of a link")
@@ -245,7 +246,7 @@ class Scenes:
         return ["--rules", "rule.json", "a.log"]
 
     def words(self, say):
-        """What is wrong with a rule file, an option, a topic; a rule that is made of a line. Several commands, each with its output as text."""
+        """Errors in rule files, options and topics, and a rule made from a line: several commands with their messages."""
         write(say("name of a rule file", "name") + b".json", json.dumps({"format": "whyoom.rules/1", "failures": [
             {"code": "x\x1b[2J", text_of(say, "unknown key"): 1}]}).encode())
         names = os.listdir(".")
@@ -254,7 +255,7 @@ class Scenes:
                 ["--since", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
 
 
-# The texts of a part that are no words of its format: what a log said, or whoever wrote the part.
+# The fields of a part with free text, from a log or from whoever wrote the part.
 FREE = {"message", "path", "member", "module", "program", "device", "user_source_path", "op_name", "source_file", "xla_label", "shape", "kind", "text", "why", "how",
         "instruction", "opcode", "operation", "chip", "hosts", "retry_why"}
 
@@ -264,7 +265,7 @@ def replaced(value, say, name=""):
         return {key: member if key in ("tool", "merge", "summary", "by_program", "recurring") else replaced(member, say, key) for key, member in value.items()}
     if isinstance(value, list):
         return [replaced(member, say, name) for member in value]
-    # The beginning stays, since parts of a text are taken for what they say.
+    # The beginning is kept, because whyoom interprets parts of some texts.
     return value + text_of(say, f"{name} of a part") if isinstance(value, str) and name in FREE else value
 
 

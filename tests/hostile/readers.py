@@ -1,7 +1,8 @@
-"""Reads reports as their readers do: a terminal, a browser, GitHub's Markdown and runner, parsers of XML and JSON.
+"""Reads reports as a terminal, a browser, GitHub's Markdown and runner, and parsers of XML and JSON do.
 
-Each reader is a function of bytes that gives (structure, faults): a structure, to be held against that of a report which differs in harmless text only,
-and what no text from outside may ever do. READERS says which there are; one that needs what is not installed is in SKIPPED, with the word why.
+Each reader is a function of bytes that returns (structure, faults). The structure must equal that of a report that
+differs only in harmless text. The faults are effects that no external text may have. READERS lists the readers; SKIPPED
+names those whose tools are not installed.
 """
 
 import html.parser
@@ -20,7 +21,7 @@ SKIPPED = {}
 
 try:
     import pyte
-    import wcwidth  # which pyte needs
+    import wcwidth  # required by pyte
 except ImportError:
     pyte = None
     SKIPPED["terminal"] = "no pyte"
@@ -37,13 +38,13 @@ if not XMLLINT:
     SKIPPED["xmllint"] = "no xmllint"
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# What a page of text never holds: controls, and what hides, turns round or breaks text where it is shown.
+# Characters that a text page must not contain: control characters, and those that hide, reverse or break text.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]")
 
 
 def characters(text, faults):
-    for what, pattern in (("a control character", CONTROL), ("an unseen character", UNSEEN)):
+    for what, pattern in (("control character", CONTROL), ("invisible character", UNSEEN)):
         found = pattern.search(text)
         if found:
             faults.append(f"{what} U+{ord(found[0]):04X} in {text[max(0, found.start() - 30):found.end() + 30]!r}")
@@ -53,12 +54,12 @@ def decoded(data, faults):
     try:
         return data.decode()
     except UnicodeDecodeError as fault:
-        faults.append(f"no UTF-8: {fault}")
+        faults.append(f"invalid UTF-8: {fault}")
         return data.decode(errors="replace")
 
 
 class Recorder:
-    """Stands between pyte's parser and its screen, and notes each command that is more than text, a line's end or a colour."""
+    """A proxy for pyte's screen that records every command except text, line ends and colors."""
 
     def __init__(self, screen, commands):
         self.screen, self.commands = screen, commands
@@ -76,7 +77,7 @@ class Recorder:
 
 
 def terminal(data):
-    """What a terminal makes of text: the lines as they stand, and nothing that a terminal obeys but colours."""
+    """Checks that a terminal shows the lines unchanged and executes nothing but colors."""
     structure, faults = plain_text(data)
     text = data.decode(errors="replace")
     if pyte:
@@ -86,9 +87,9 @@ def terminal(data):
             screen, commands = pyte.Screen(width, len(lines)), []
             screen.set_mode(pyte.modes.LNM)
             stream = pyte.Stream(Recorder(screen, commands))
-            # pyte passes over the rest of a line behind what has no width.
+            # pyte skips the rest of a line after characters without width.
             stream.feed("".join(c for c in text if c < "\xa0" or wcwidth.wcwidth(c) > 0 or unicodedata.combining(c)))
-            faults += [f"the terminal is told {command[:80]}" for command in commands]
+            faults += [f"the terminal executes {command[:80]}" for command in commands]
             for row, (shown, line) in enumerate(zip(screen.display, lines)):
                 if plain(shown) != plain(line):
                     faults.append(f"line {row + 1} is shown as {plain(shown)[:80]!r}, not {plain(line)[:80]!r}")
@@ -97,17 +98,17 @@ def terminal(data):
 
 
 def messages(data):
-    """What a command says to who typed it."""
+    """Checks messages of the command line."""
     faults = []
     characters(COLOUR.sub("", decoded(data, faults)), faults)
     return [], faults
 
 
 def plain_text(data):
-    """Text in a file, or in the log of a CI server."""
+    """Checks text in a file, or in the log of a CI server."""
     faults = messages(data)[1]
     text = data.decode(errors="replace")
-    return [], faults + [f"the CI server obeys {command}" for command in runner_commands(text)[:1]]
+    return [], faults + [f"the CI server executes {command}" for command in runner_commands(text)[:1]]
 
 
 def cells(line):
@@ -115,7 +116,7 @@ def cells(line):
 
 
 def plain(line):
-    """A line without what takes no cell of its own, which screens keep or not."""
+    """Returns the line without characters of width 0, which not all screens keep."""
     return "".join(c for c in unicodedata.normalize("NFD", line) if not unicodedata.combining(c) and unicodedata.category(c) not in ("Mn", "Me", "Cf", "Cn")).rstrip(" \t\xa0")
 
 
@@ -124,7 +125,7 @@ KNOWN_COMMANDS = {"error", "warning", "notice", "debug", "group", "endgroup", "s
 
 
 def runner_commands(text):
-    """The commands that GitHub's runner, or that of Azure, finds in the output of a step: (name, properties, data)."""
+    """Returns the commands that the runners of GitHub or Azure find in the output of a step: (name, properties, data)."""
     token, found = None, []
     for line in re.split("\r\n|\r|\n", text):
         command = runner_command(line, token)
@@ -141,7 +142,7 @@ def runner_commands(text):
 
 
 def runner_command(line, token):
-    trimmed = line.lstrip()  # .NET's TrimStart: all that Unicode calls a blank
+    trimmed = line.lstrip()  # like .NET's TrimStart: all Unicode white space
     end = trimmed.find("::", 2)
     if trimmed.startswith("::") and end > 0:
         name, _, properties = trimmed[2:end].partition(" ")
@@ -158,25 +159,25 @@ def runner_command(line, token):
 
 
 def github(data):
-    """What GitHub's runner obeys; the group holds text."""
+    """Checks the commands that GitHub's runner executes."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
     return [(name, properties) for name, properties, _ in runner_commands(text)], faults
 
 
-# Attributes whose values are whyoom's own, and so are the same whatever a log says.
+# Attributes whose values are whyoom's own, independent of the log.
 OWN = {"href", "src", "srcset", "action", "formaction", "data", "style", "class", "rel", "type", "http-equiv", "content", "role", "scope", "name", "target"}
 VOID = {"img", "br", "hr", "input", "meta", "link", "col", "area", "base", "embed", "source", "track", "wbr"}
 
 
 def own(value):
-    """A value without what may differ: digests of failures, and where a rule file says that its link leads."""
+    """Returns the value without parts that may differ: digests of failures, and links of rule files."""
     return re.sub("^#f-[0-9a-f]+$", "#", re.sub("^https://e[.]example/.*", "rule", value or "", flags=re.S))
 
 
 class Elements(html.parser.HTMLParser):
-    """The elements of a page as a list, without <code>, which sets text apart and does no more; the text outside of code; scripts and styles."""
+    """Collects the elements of a page except <code>, the text outside of code, and scripts and styles."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -214,7 +215,7 @@ class Elements(html.parser.HTMLParser):
             self.prose.append(text)
 
     def handle_comment(self, text):
-        if text.strip():  # empty ones stand before an @
+        if text.strip():  # empty comments precede an @
             self.structure.append(("comment", text))
 
     def handle_decl(self, text):
@@ -226,7 +227,7 @@ class Elements(html.parser.HTMLParser):
         self.structure.append(("instruction", text))
 
 
-# What GitHub makes links, mentions and formulas of, beyond what the parser does.
+# Text that GitHub turns into links, mentions and formulas, beyond the Markdown parser.
 REFERENCES = re.compile(r"(?<![\w/`])@[A-Za-z0-9]|(?<!\w)#\d+|\b[A-Za-z]+-\d+\b|\b(?=[a-f0-9]*\d)[a-f0-9]{7,40}\b|\$|https?://|(?i:(?:^|(?<=[\s*_~(]))www\.)|\w@\w", re.M)
 
 
@@ -239,7 +240,7 @@ def elements_of(page):
 
 
 def markdown(data):
-    """The page that GitHub's parser makes of it, with the raw HTML that it holds."""
+    """Checks the page that GitHub's parser generates, including raw HTML."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
@@ -252,19 +253,19 @@ def markdown(data):
     for block in elements.blocks:
         if block.startswith("whyoom rules new"):
             faults += shell(block)
-    # The references as they stand: a name that became one is not in the other report.
+    # References count as structure: the harmless report has none from a name.
     return elements.structure + sorted(REFERENCES.findall(prose)), faults + elements.faults
 
 
 def page(data):
-    """An HTML page, which is XML as well."""
+    """Checks an HTML page, which must also be XML."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
     try:
         xml.etree.ElementTree.fromstring(text)
     except xml.etree.ElementTree.ParseError as fault:
-        faults.append(f"no XML: {fault}")
+        faults.append(f"invalid XML: {fault}")
     elements = elements_of(text)
     return elements.structure, faults + elements.faults
 
@@ -275,7 +276,7 @@ def junit(data):
     try:
         tree = xml.etree.ElementTree.fromstring(data)
     except xml.etree.ElementTree.ParseError as fault:
-        return [], faults + [f"no XML: {fault}"]
+        return [], faults + [f"invalid XML: {fault}"]
     if XMLLINT:
         schema = ROOT / "tests" / "schemas" / "junit-10.xsd"
         checked = subprocess.run([XMLLINT, "--nonet", "--noout", *(["--schema", str(schema)] if schema.exists() else []), "-"], input=data,
@@ -289,11 +290,11 @@ def strict_json(text):
     def pairs(members):
         names = [name for name, _ in members]
         if len(set(names)) != len(names):
-            raise ValueError(f"a name twice in {names}")
+            raise ValueError(f"duplicate name in {names}")
         return dict(members)
 
     def constant(name):
-        raise ValueError(f"{name} is no JSON")
+        raise ValueError(f"{name} is not JSON")
 
     return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
 
@@ -302,7 +303,7 @@ PLACES = {"line", "last_line", "startLine", "endLine", "offset", "bytes", "secon
 
 
 def shape(value, name=""):
-    """An object with each text taken out, and what follows from the lengths of texts."""
+    """Returns the value with its texts replaced by their type, without fields that depend on text lengths."""
     if isinstance(value, dict):
         return {key: shape(member, key) for key, member in value.items() if key not in PLACES}
     if isinstance(value, list):
@@ -318,31 +319,31 @@ def against_schema(value, path):
         return []
     if path not in VALIDATORS:
         schema = json.loads(path.read_text())
-        schema.pop("$id", None)  # a name, no address; versions before 4.18 look for what is in the file there
+        schema.pop("$id", None)  # a name, not an address; jsonschema before 4.18 would resolve it
         VALIDATORS[path] = jsonschema.validators.validator_for(schema)(schema)
     fault = next(VALIDATORS[path].iter_errors(value), None)
     return [f"schema {path.name}: {fault.json_path}: {fault.message[:120]}"] if fault else []
 
 
 def shell(command):
-    """A command to copy is one command of five words, whatever it quotes."""
+    """Checks that a suggested command is one command of five words, whatever it quotes."""
     try:
         words = shlex.split(command)
     except ValueError as fault:
-        return [f"no shell command: {fault}: {command[:80]}"]
+        return [f"not a shell command: {fault}: {command[:80]}"]
     whole = words[:3] == ["whyoom", "rules", "new"] and len(words) == 5 and "\n" not in command.rstrip("\n")
     return [] if whole else [f"not one command: {command[:120]!r}"]
 
 
 def one_json(data):
-    """The value, None where there is none, and what is wrong with how it is written."""
+    """Returns the value, or None, and the faults of its encoding."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
     try:
         return strict_json(text), faults
     except ValueError as fault:
-        return None, faults + [f"no JSON: {fault}"]
+        return None, faults + [f"invalid JSON: {fault}"]
 
 
 def json_report(data, schema=ROOT / "docs" / "report.schema.json"):
@@ -362,12 +363,12 @@ def diff_report(data):
 def ndjson(data):
     structure, faults = [], []
     if not data.isascii() or not data.endswith(b"\n"):
-        faults.append("not lines of ASCII")
+        faults.append("not ASCII lines")
     for line in data.decode(errors="replace").split("\n")[:-1]:
         try:
             value = strict_json(line)
         except ValueError as fault:
-            faults.append(f"no JSON: {fault}")
+            faults.append(f"invalid JSON: {fault}")
             continue
         structure.append(shape(value))
         faults += against_schema(value, ROOT / "docs" / "report.schema.json")
@@ -391,20 +392,20 @@ def sarif(data):
         return [], faults
     for name, part in texts_of(value):
         if name in ("text", "markdown") and re.search(r"(?<!\{)(?:\{\{)*\{\d+\}", part):
-            faults.append(f"a placeholder in {part[:80]!r}")
+            faults.append(f"placeholder in {part[:80]!r}")
         if name == "text" and re.search(r"(?<!\\)\]\(", part):
-            faults.append(f"a link in {part[:80]!r}")
+            faults.append(f"link in {part[:80]!r}")
         if name == "uri":
             parts = urllib.parse.urlsplit(part)
             if parts.scheme not in ("", "file") or parts.netloc or not re.fullmatch(r"(?:%[0-9A-F]{2}|[A-Za-z0-9._~/-])*", part.removeprefix("file://")):
-                faults.append(f"the address {part[:80]!r}")
+                faults.append(f"bad address {part[:80]!r}")
     bases = {base for run in value.get("runs", []) if isinstance(run, dict) for base in run.get("originalUriBaseIds", {})}
-    faults += [f"the unknown base {part[:80]!r}" for name, part in texts_of(value) if name == "uriBaseId" and part not in bases]
+    faults += [f"unknown base {part[:80]!r}" for name, part in texts_of(value) if name == "uriBaseId" and part not in bases]
     return shape(without_bases(value)), faults + against_schema(value, ROOT / "tests" / "schemas" / "sarif-schema-2.1.0.json")
 
 
 def without_bases(value):
-    """Less what an address is relative to: a name's first characters may say that it is relative to nothing."""
+    """Removes the bases of addresses, because a hostile name may be absolute and then has no base."""
     if isinstance(value, dict):
         return {key: without_bases(item) for key, item in value.items() if key not in ("uriBaseId", "originalUriBaseIds")}
     return [without_bases(item) for item in value] if isinstance(value, list) else value
@@ -415,7 +416,7 @@ READERS = {"text": plain_text, "colour": terminal, "markdown": markdown, "summar
 
 
 def check_readers():
-    """What each reader must find fault with, given as it stands; the names of those that do not."""
+    """Checks that each reader detects known faults; returns messages about those that do not."""
     report = b'{"runs":[{"message":{"text":"%s"},"uri":"%s"}]}'
     raw = [(terminal, b"a\n", [b"\x1b[2J\n", b"\x1b]52;c;eA==\x07\n", b"\x1b]0;x\x07", b"\x1bP1\x1b\\", b"\x9b31m", b"\xc2\x9b31m", b"a\rb", b"a\x08b", b"\x07",
                                "\u202ea".encode(), "\u200ba".encode(), b"\xff", b"\0", b"::error::x\n", "\u3000::error::x".encode(), b"a ##[group]x",

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Puts hostile text wherever text from outside reaches a report, and reads what comes out in every format as its readers do.
+"""Puts hostile text into every input that reaches a report, and checks every output format as its readers would.
 
     tests/hostile/run.py PROGRAM [FOLDER OF CASES=testdata/cases] [--rounds N] [--only SCENE,...] [--keep FOLDER]
 
-Terminal escapes, bidi, invalid UTF-8, workflow commands, HTML, Markdown, XML, JSON, templates, shell, and a great deal of it: in names of files, folders, members of
-archives and of lists, in what logs, dumps, parts to merge and rule files say (inputs.py). Read by what reads reports (readers.py), and held against the
-report with letters in their place: both have the same structure. Each round puts other texts into all fields at once, --rounds 152 puts each into each. A text that
-changes what whyoom finds is looked at without that comparison. A field that no format shows tests nothing, which is a failure. --only: these scenes, --keep: inputs and
-outputs where something is broken. --json writes {"hostile": {tries, failed}}. Readers that are not installed are skipped. Status 1: something is broken.
+Terminal escapes, bidi, invalid UTF-8, workflow commands, HTML, Markdown, XML, JSON, templates, shell, and very long
+texts, in names of files, folders, archive members and list entries, and in logs, dumps, parts to merge and rule files
+(inputs.py). The outputs are read by programs that read reports (readers.py) and compared with the report on harmless
+text: both must have the same structure. Each round puts other texts into all fields; --rounds 152 tries each text in
+each field. If a text changes what whyoom finds, the structures are not compared. A field that no format shows is a
+failure, because it tests nothing. --only selects scenes; --keep stores inputs and outputs of failures. --json writes
+{"hostile": {tries, failed}}. Readers that are not installed are skipped. Exit status 1: something is broken.
 """
 
 import argparse
@@ -31,7 +33,7 @@ FORMATS = ["json", "ndjson", "markdown", "html", "github", "sarif", "junit"]
 
 
 def run(scenes, scene, texts, scratch):
-    """What the program writes, by format; what it says beside that is "text", too."""
+    """Returns the outputs by format; standard error is part of "text"."""
     inputs, outputs = scratch / "in", scratch / "out"
     for folder in (inputs, outputs):
         shutil.rmtree(folder, ignore_errors=True)
@@ -54,7 +56,7 @@ def run(scenes, scene, texts, scratch):
             options += ["-j", "1"]
         out, err = execute(scenes.program, command + options + arguments[len(command) :], environment)
         made = {name: path.read_bytes() for name in (*FORMATS, "text", "summary") if (path := outputs / name).exists()}
-        made["colour"] = err if scene == "run" else out  # of a run, what the job prints is passed through as it is
+        made["colour"] = err if scene == "run" else out  # whyoom run passes the job's output through unchanged
         made["text"] = made.get("text", b"") + (b"" if scene == "run" else err)
         return made
     finally:
@@ -70,7 +72,7 @@ def execute(program, arguments, environment):
 
 
 class Check:
-    """One scene: its rounds, and what is wrong with what they give."""
+    """Runs the rounds of one scene and collects the faults of their outputs."""
 
     def __init__(self, scenes, scene, scratch, rounds, keep):
         self.scenes, self.scene, self.scratch, self.rounds, self.keep = scenes, scene, scratch, rounds, keep
@@ -106,7 +108,7 @@ class Check:
             self.halves(turn, [field for field in self.fields if 2 * self.changed[field] < max(self.turns, 4)], 3)
 
     def halves(self, turn, fields, deeper):
-        """Looks at what can be compared: fields whose texts do not change what is found."""
+        """Bisects the fields to find those whose texts do not change what is found, and compares these."""
         readings = self.look(turn, set(self.fields) - set(fields))
         if self.found(readings) == self.found(self.harmless):
             self.compare(turn, readings)
@@ -119,7 +121,7 @@ class Check:
     def compare(self, turn, readings):
         self.compared += 1
         if set(readings) != set(self.harmless):
-            self.tell(turn, "program", f"wrote {sorted(readings)}, not {sorted(self.harmless)}")
+            self.tell(turn, "program", f"wrote {sorted(readings)} instead of {sorted(self.harmless)}")
         for name, (structure, _) in readings.items():
             if name in self.harmless and structure != self.harmless[name][0] and name not in self.cut:
                 self.tell(turn, name, "structure: " + difference(self.harmless[name][0], structure))
@@ -130,7 +132,9 @@ class Check:
         except (RuntimeError, subprocess.TimeoutExpired) as fault:
             self.tell(turn, "program", str(fault))
             return {}
-        self.cut = {name for name, data in made.items() if b"eft out because of the size limit" in data}  # by length, so not what the other has
+        self.cut = {name for name, data in made.items() if b"eft out because of the size limit" in data}  # truncated by length,
+                                                                                                 # so different from
+                                                                                                 # the harmless report
         self.tried["program"] += 1
         readings = self.read(made)
         for name, (_, faults) in readings.items():
@@ -151,7 +155,7 @@ class Check:
 
 
 def difference(expected, got, where=""):
-    """Where two structures part."""
+    """Describes the first difference of two structures."""
     if isinstance(expected, dict) and isinstance(got, dict):
         expected, got = ([*value.items()] for value in (expected, got)) if [*expected] != [*got] else ([*expected.values()], [*got.values()])
     if not isinstance(expected, (list, tuple)) or not isinstance(got, (list, tuple)):
@@ -196,7 +200,7 @@ def main():
                 print(*[f"  and {len(faults) - 3} more"] * (len(faults) > 3), sep="\n", end="\n" if len(faults) > 3 else "")
             tried += check.tried
             broken += check.broken
-    print(f"{len(PAYLOADS)} texts in {fields} fields, {compared} reports of all formats held against harmless ones")
+    print(f"{len(PAYLOADS)} texts in {fields} fields, {compared} reports in all formats compared with harmless ones")
     for name in [*READERS, "program"]:
         print(f"{name}: {tried[name]} outputs, {broken[name]} broken")
     if options.json:

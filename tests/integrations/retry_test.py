@@ -100,7 +100,7 @@ class KubernetesTest(Job):
 
     def test_the_status_is_the_one_that_help_names(self):
         text = self.run_in([WHYOOM, "run", "--help"]).stdout
-        self.assertRegex(text, r"With --exit-retry it ends with 42\b")
+        self.assertRegex(text, r"With --exit-retry, whyoom exits with 42\b")
 
 
 class SlurmTest(Job):

@@ -1,4 +1,4 @@
-// When a failed job is not worth starting again: in doubt it is.
+// When a retry of a failed job is known to be useless; in doubt it is not.
 #include "cli/exit_retry.h"
 
 #include <csignal>
@@ -20,7 +20,7 @@ const PrintedLines::Time kBegin{std::chrono::hours{1}};
 
 std::string Lines(std::size_t count) { return std::string(count, '\n'); }
 
-// Of a failure in lines 7 to 9.
+// A finding in lines 7 to 9.
 Diagnosis Made(const Failure& failure, Retry::Answer answer) {
   Diagnosis finding = MadeFinding(failure);
   finding.retry.answer = answer;
@@ -28,14 +28,14 @@ Diagnosis Made(const Failure& failure, Retry::Answer answer) {
   return finding;
 }
 
-// A job that printed `lines` lines at once and ended.
+// The verdict for a job that printed `lines` lines at once and ended.
 bool Fails(const std::vector<Diagnosis>& findings, int exit_status = 1, std::size_t lines = 12) {
   PrintedLines printed;
   printed.Add(Lines(lines), kBegin);
   return FailsAgain(MadeReport(findings), exit_status, printed, kBegin);
 }
 
-TEST_CASE("a job fails again where all that was found says so", "[cli]") {
+TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
   const Failure failure = MadeFailure();
   const Diagnosis never = Made(failure, Retry::Answer::kNever);
   const Diagnosis maybe = Made(failure, Retry::Answer::kMaybe);
@@ -50,7 +50,7 @@ TEST_CASE("a job fails again where all that was found says so", "[cli]") {
   CHECK_FALSE(Fails({never}, 0));
 }
 
-TEST_CASE("what was ended from outside may succeed", "[cli]") {
+TEST_CASE("a job ended from outside may succeed", "[cli]") {
   const Failure failure = MadeFailure();
   const Diagnosis never = Made(failure, Retry::Answer::kNever);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, 64}) {
@@ -76,7 +76,7 @@ TEST_CASE("a failure that the job survived did not end it", "[cli]") {
   printed.Add(Lines(1), kBegin + minutes{9});
   CHECK(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{9}));
   CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{10}));
-  // Nor did one of which an early report was survived, where the last was not.
+  // The last report of the failure counts, even if the job survived an earlier one.
   never.tally.reports = 2;
   never.tally.places.Add(never.where);
   never.tally.places.Add({never.where.artifact, 10, 10, 99});
@@ -84,7 +84,7 @@ TEST_CASE("a failure that the job survived did not end it", "[cli]") {
   CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{19}));
 }
 
-TEST_CASE("of what was reported too often to keep it all, and of what was left out, nothing is concluded", "[cli]") {
+TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
   const Failure failure = MadeFailure();
   Diagnosis never = Made(failure, Retry::Answer::kNever);
   never.tally.reports = 1000;
@@ -98,7 +98,7 @@ TEST_CASE("of what was reported too often to keep it all, and of what was left o
   CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
 }
 
-TEST_CASE("beside an error about memory that no rule knows nothing is concluded", "[cli]") {
+TEST_CASE("an unknown memory error yields no verdict", "[cli]") {
   const Failure failure = MadeFailure();
   Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
   PrintedLines printed;
@@ -108,7 +108,7 @@ TEST_CASE("beside an error about memory that no rule knows nothing is concluded"
   CHECK_FALSE(FailsAgain(report, 1, printed, kBegin));
 }
 
-TEST_CASE("a job that goes on with its steps did not end with the failure", "[cli]") {
+TEST_CASE("a failure followed by further steps did not end the job", "[cli]") {
   const Failure failure = MadeFailure();
   const Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
   const auto fails = [&](const std::string& line, int times) {
@@ -116,21 +116,21 @@ TEST_CASE("a job that goes on with its steps did not end with the failure", "[cl
     printed.Add(Lines(9), kBegin);
     for (int i = 0; i < times; ++i) {
       const std::string text = line + std::to_string(i) + " loss=" + std::to_string(2.5 / (i + 1)) + "\n";
-      printed.Add(text.substr(0, 5), kBegin);  // a pipe cuts anywhere
+      printed.Add(text.substr(0, 5), kBegin);  // a pipe may split lines anywhere
       printed.Add(text.substr(5), kBegin);
     }
     return FailsAgain(report, 1, printed, kBegin);
   };
   CHECK(fails("step ", 11));
   CHECK_FALSE(fails("step ", 12));
-  CHECK(fails("  File \"a.py\", line ", 100));  // a traceback's
+  CHECK(fails("  File \"a.py\", line ", 100));  // a traceback
   PrintedLines same;
   same.Add(Lines(9), kBegin);
   for (int i = 0; i < 100; ++i) same.Add("the client is shut down\n", kBegin);
   CHECK(FailsAgain(report, 1, same, kBegin));
 }
 
-TEST_CASE("lines are counted by when they were printed, in bounded space", "[cli]") {
+TEST_CASE("lines are counted by time, in bounded memory", "[cli]") {
   PrintedLines printed;
   CHECK(printed.CountLongBefore(kBegin) == 0);
   for (int second = 0; second < 3600; ++second) printed.Add("a\nb\nc", kBegin + seconds{second});

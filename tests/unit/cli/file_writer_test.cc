@@ -1,4 +1,4 @@
-// A report is written as a whole or not at all, wherever its name leads.
+// Reports are written completely or not at all, even through links.
 #include "cli/file_writer.h"
 
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ ino_t FileOf(const std::string& path) {
   return status.st_ino;
 }
 
-TEST_CASE("a file is replaced as a whole, and nothing is left beside it", "[cli]") {
+TEST_CASE("a file is replaced as a whole, and no temporary file remains", "[cli]") {
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/report";
   WriteFile("first", path);
@@ -43,7 +43,7 @@ TEST_CASE("a file is replaced as a whole, and nothing is left beside it", "[cli]
   CHECK(NamesIn(scratch.path()) == std::set<std::string>{".report.whyoom-part", "report"});
 }
 
-TEST_CASE("a link stays one, and a file of two names stays one file", "[cli]") {
+TEST_CASE("links and hard links stay intact", "[cli]") {
   const ScratchFolder scratch;
   const std::string path = scratch.Write("report", "old");
   std::filesystem::create_symlink("report", scratch.path() + "/link");
@@ -58,7 +58,7 @@ TEST_CASE("a link stays one, and a file of two names stays one file", "[cli]") {
   CHECK(ReadText(scratch.path() + "/same") == "both");
 }
 
-TEST_CASE("what the system does not follow is not followed", "[cli]") {
+TEST_CASE("links that the system does not follow are errors", "[cli]") {
   const ScratchFolder scratch;
   std::filesystem::create_symlink("loop", scratch.path() + "/loop");
   CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/loop"), Error);
@@ -67,7 +67,7 @@ TEST_CASE("what the system does not follow is not followed", "[cli]") {
   CHECK(NamesIn(scratch.path()) == std::set<std::string>{"loop", "nowhere"});
 }
 
-TEST_CASE("the rights of what a link leads to stay", "[cli]") {
+TEST_CASE("the permissions of a link's target are kept", "[cli]") {
   const ScratchFolder scratch;
   const std::string path = scratch.Write("own", "old");
   REQUIRE(chmod(path.c_str(), 0600) == 0);
@@ -77,13 +77,13 @@ TEST_CASE("the rights of what a link leads to stay", "[cli]") {
   CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0600));
 }
 
-TEST_CASE("where no file can be made beside it, it is written in place", "[cli]") {
+TEST_CASE("a file is written in place if no temporary file can be created", "[cli]") {
   const ScratchFolder scratch;
   const std::string long_name(250, 'n');
   WriteFile("text", scratch.path() + "/" + long_name);
   WriteFile("other", scratch.path() + "/" + long_name);
   CHECK(ReadText(scratch.path() + "/" + long_name) == "other");
-  // Standard output may be a file of which others know no name.
+  // Standard output may be a file that other processes write to.
   const std::string out = scratch.path() + "/out";
   const ProcessResult run = RunProcess(
       {"/bin/bash", "-c", "{ echo head; '" WHYOOM_BINARY "' rules schema --output /dev/stdout; echo tail; } >" + out});
@@ -96,7 +96,7 @@ TEST_CASE("where no file can be made beside it, it is written in place", "[cli]"
   CHECK_THROWS_AS(WriteFile("text", scratch.path()), Error);
 }
 
-TEST_CASE("what is appended stands behind what is there", "[cli]") {
+TEST_CASE("appending keeps the old content", "[cli]") {
   const ScratchFolder scratch;
   AppendToFile("a", scratch.path() + "/summary");
   AppendToFile("b", scratch.path() + "/summary");

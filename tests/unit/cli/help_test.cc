@@ -1,4 +1,4 @@
-// --help and -h of every command keep to their room.
+// --help and -h of every command fit their width and height.
 #include "cli/help.h"
 
 #include <sstream>
@@ -21,7 +21,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Calls `use` for each command, and each command of its own.
+// Calls `use` for each command and subcommand.
 void ForEach(auto use) {
   for (const CommandDefinition& command : Commands()) {
     Options options;
@@ -44,12 +44,12 @@ TEST_CASE("short help fits a screen of 80 by 24", "[cli]") {
   });
 }
 
-TEST_CASE("long help keeps to the width that there is", "[cli]") {
+TEST_CASE("long help fits the given width", "[cli]") {
   ForEach([](const CLI::App& app, const std::string& trailer) {
     INFO(FullName(app));
     for (const std::size_t width : {60, 80, 110}) {
       for (const std::string& line : LinesOf(LongHelp(app, trailer, width))) {
-        // What is typed is not broken.
+        // Examples are not wrapped.
         if (DisplayWidth(line) > width && line.find("whyoom ") == std::string::npos &&
             line.find_first_of(' ', line.find_first_not_of(' ')) != std::string::npos)
           FAIL_CHECK(width << ": " << line);
@@ -59,7 +59,7 @@ TEST_CASE("long help keeps to the width that there is", "[cli]") {
   });
 }
 
-TEST_CASE("long help holds every word of what the options mean", "[cli]") {
+TEST_CASE("long help contains the whole description of each option", "[cli]") {
   ForEach([](const CLI::App& app, const std::string& trailer) {
     std::string flat;
     std::istringstream words(LongHelp(app, trailer, 70));
@@ -74,7 +74,7 @@ TEST_CASE("long help holds every word of what the options mean", "[cli]") {
   });
 }
 
-TEST_CASE("short help of whyoom leads with what is typed most", "[cli]") {
+TEST_CASE("short help of whyoom begins with examples", "[cli]") {
   Options options;
   const CommandArguments built = Commands().front().build(&options);
   const std::vector<std::string> lines = LinesOf(ShortHelp(*built.app, ""));

@@ -1,4 +1,4 @@
-// What a job printed is kept in bounded memory, and its lines keep their numbers.
+// A job's output is stored in bounded memory, and its lines keep their numbers.
 #include <string>
 
 #include "catch.h"
@@ -9,7 +9,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-TEST_CASE("what fits is read back as it was added", "[cli]") {
+TEST_CASE("output that fits is read back unchanged", "[cli]") {
   JobLog log;
   log.Add("one\n");
   log.Add("");
@@ -20,7 +20,7 @@ TEST_CASE("what fits is read back as it was added", "[cli]") {
   CHECK(ReadAll(*std::make_unique<JobLog>()).empty());
 }
 
-TEST_CASE("of a long log the first and last lines are kept, with their numbers", "[cli]") {
+TEST_CASE("the first and last lines of a long output are kept, with their numbers", "[cli]") {
   constexpr std::size_t kLine = 64;  // divides a block
   constexpr std::size_t kLines = (JobLog::kMostBlocks + 10) * JobLog::kBlockBytes / kLine;
   JobLog log;

@@ -1,4 +1,4 @@
-// No report is written over what is read, or over another one.
+// Outputs overwrite neither inputs nor each other.
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -14,7 +14,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// What is wrong with the options; empty where nothing is.
+// The error for the options, or an empty string.
 std::string FaultOf(const Options& options) {
   try {
     const OutputFiles files(options);
@@ -24,7 +24,7 @@ std::string FaultOf(const Options& options) {
   return "";
 }
 
-TEST_CASE("a report that would be written over what is read", "[cli]") {
+TEST_CASE("output must not overwrite an input", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("job.log", "x");
   std::filesystem::create_symlink(log, scratch.path() + "/link");
@@ -35,18 +35,18 @@ TEST_CASE("a report that would be written over what is read", "[cli]") {
   CHECK(FaultOf(options).empty());
   for (const std::string& output : {log, scratch.path() + "/./job.log", scratch.path() + "/link"}) {
     options.output = output;
-    CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+    CHECK(FaultOf(options) == "output would overwrite an input: " + log);
   }
   options.paths = {};
   for (std::string* read : {&options.files_from, &options.resume}) {
     *read = log;
-    CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+    CHECK(FaultOf(options) == "output would overwrite an input: " + log);
     read->clear();
   }
   options.rules = {log};
-  CHECK(FaultOf(options) == "a report would overwrite what is read: " + log);
+  CHECK(FaultOf(options) == "output would overwrite an input: " + log);
   options.rules = {scratch.path()};
-  CHECK(FaultOf(options).starts_with("a report would overwrite what is read: " + scratch.path()));
+  CHECK(FaultOf(options).starts_with("output would overwrite an input: " + scratch.path()));
   options.output = scratch.path() + "/other";
   CHECK(FaultOf(options).empty());
   options.output = "/dev/null";
@@ -54,7 +54,7 @@ TEST_CASE("a report that would be written over what is read", "[cli]") {
   CHECK(FaultOf(options).empty());
 }
 
-TEST_CASE("two reports for one file", "[cli]") {
+TEST_CASE("two outputs must not use one file", "[cli]") {
   const ScratchFolder scratch;
   const std::string old = scratch.Write("old", "x");
   std::filesystem::create_hard_link(old, scratch.path() + "/same");
@@ -67,19 +67,20 @@ TEST_CASE("two reports for one file", "[cli]") {
   };
   CHECK(both(scratch.path() + "/a", scratch.path() + "/b").empty());
   const std::string again = scratch.path() + "/x/../a";
-  CHECK(both(scratch.path() + "/a", again) == "two reports for one file: " + again);
-  CHECK(both(old, scratch.path() + "/same") == "two reports for one file: " + scratch.path() + "/same");
+  CHECK(both(scratch.path() + "/a", again) == "two outputs for the same file: " + again);
+  CHECK(both(old, scratch.path() + "/same") == "two outputs for the same file: " + scratch.path() + "/same");
   CHECK(both("/dev/null", "/dev/null").empty());
-  // A link to what is not there yet is that file.
+  // A dangling link counts as the file that it would create.
   std::filesystem::create_symlink("a", scratch.path() + "/link");
   std::filesystem::create_directory_symlink(".", scratch.path() + "/here");
   for (const std::string name : {"/link", "/here/a", "/here/link"})
-    CHECK(both(scratch.path() + "/a", scratch.path() + name) == "two reports for one file: " + scratch.path() + name);
+    CHECK(both(scratch.path() + "/a", scratch.path() + name) ==
+          "two outputs for the same file: " + scratch.path() + name);
   std::filesystem::create_symlink("loop", scratch.path() + "/loop");
   CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").empty());
 }
 
-TEST_CASE("a report for the summary of a step, which is written as well", "[cli]") {
+TEST_CASE("output must not overwrite the step summary", "[cli]") {
   const ScratchFolder scratch;
   const std::string summary = scratch.path() + "/summary";
   const char* const before = std::getenv("GITHUB_STEP_SUMMARY");
@@ -89,26 +90,26 @@ TEST_CASE("a report for the summary of a step, which is written as well", "[cli]
   options.output = summary;
   CHECK(FaultOf(options).empty());
   options.step_summary = true;
-  CHECK(FaultOf(options) == "two reports for one file: " + summary);
+  CHECK(FaultOf(options) == "two outputs for the same file: " + summary);
   options.output = scratch.path() + "/report";
   CHECK(FaultOf(options).empty());
   saved ? setenv("GITHUB_STEP_SUMMARY", saved->c_str(), 1) : unsetenv("GITHUB_STEP_SUMMARY");
 }
 
-TEST_CASE("a report for the journal of --resume", "[cli]") {
+TEST_CASE("output must not overwrite the journal of --resume", "[cli]") {
   const ScratchFolder scratch;
   Options options;
   options.resume = scratch.path() + "/state";
   for (const char* name : {"/state", "/./state"}) {
     INFO(name);
     options.output = scratch.path() + name;
-    CHECK(FaultOf(options) == "a report would overwrite the journal of --resume: " + options.resume);
+    CHECK(FaultOf(options) == "output would overwrite the journal of --resume: " + options.resume);
   }
   options.output = scratch.path() + "/state.json";
   CHECK(FaultOf(options).empty());
 }
 
-TEST_CASE("a file that comes later is kept as well", "[cli]") {
+TEST_CASE("inputs found later are checked too", "[cli]") {
   const ScratchFolder scratch;
   Options options;
   options.output = scratch.Write("report", "x");
@@ -118,7 +119,7 @@ TEST_CASE("a file that comes later is kept as well", "[cli]") {
   CHECK_THROWS_AS(files.ThrowIfOutput(options.output), Error);
 }
 
-TEST_CASE("what tells whether a file is still the one that was read", "[cli]") {
+TEST_CASE("a stamp identifies the content of a regular file", "[cli]") {
   const ScratchFolder scratch;
   const std::string path = scratch.Write("a", "12345");
   const FileStamp stamp = StampOf(path);

@@ -1,4 +1,4 @@
-// What is shown of a batch that is under way, by counters.
+// The progress that is shown for given counters.
 #include "cli/progress.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("the time left is said once all is known, by size", "[cli]") {
+TEST_CASE("the time left is estimated by size once all inputs are listed", "[cli]") {
   BatchCounts counts;
   counts.files_known = 10;
   counts.size_known = 1000;
@@ -17,32 +17,32 @@ TEST_CASE("the time left is said once all is known, by size", "[cli]") {
   counts.bytes_done = 200;
   CHECK_FALSE(StateOf(counts, 250, 10).seconds_left);
   counts.listed = true;
-  const ProgressState state = StateOf(counts, 250, 10);  // 50 of the next one are read
+  const ProgressState state = StateOf(counts, 250, 10);  // 50 bytes of the next file are read
   CHECK(state.part_done.value() == Approx(0.25));
   CHECK(state.seconds_left.value() == Approx(30));
-  CHECK_FALSE(StateOf(counts, 250, 0.1).seconds_left);  // too early to tell
+  CHECK_FALSE(StateOf(counts, 250, 0.1).seconds_left);  // too early to estimate
   counts.size_unknown = true;
   CHECK_FALSE(StateOf(counts, 250, 10).seconds_left);
 }
 
-TEST_CASE("packed and reused files do not fool the time left", "[cli]") {
+TEST_CASE("compressed and reused files do not distort the time left", "[cli]") {
   BatchCounts counts;
   counts.listed = true;
   counts.files_known = 10;
   counts.size_known = 1000;
   counts.size_done = 100;
-  counts.bytes_done = 1000;  // tenfold when unpacked
+  counts.bytes_done = 1000;  // ten times the size
   CHECK(StateOf(counts, 2000, 10).part_done.value() == Approx(0.2));
   CHECK(StateOf(counts, 2000, 10).seconds_left.value() == Approx(40));
   counts.size_reused = 400;  // took no time
   CHECK(StateOf(counts, 2000, 10).part_done.value() == Approx(0.6));
   CHECK(StateOf(counts, 2000, 10).seconds_left.value() == Approx(20));
-  // Figures that cannot be: more was read than there is.
+  // Inconsistent counters: more was read than exists.
   CHECK(StateOf(counts, 200000, 10).part_done.value() == Approx(1));
   CHECK(StateOf(counts, 200000, 10).seconds_left.value() == Approx(0));
 }
 
-TEST_CASE("the line fits any terminal", "[cli]") {
+TEST_CASE("the progress line fits any terminal", "[cli]") {
   ProgressState state;
   state.files_done = 1234;
   state.files_known = 2000;

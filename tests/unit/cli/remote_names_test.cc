@@ -1,4 +1,4 @@
-// Names of inputs on other machines: the command that reads them, as it can be typed.
+// Inputs on other machines: the suggested command.
 #include "cli/remote_names.h"
 
 #include <string>
@@ -25,7 +25,7 @@ std::string Answer(Command command, const std::vector<std::string>& paths) {
 
 bool Ends(const std::string& text, const std::string& end) { return text.ends_with(end); }
 
-TEST_CASE("a name of another machine has a command that reads it", "[cli]") {
+TEST_CASE("a remote name yields a command that reads it", "[cli]") {
   CHECK(ReadCommand("gs://b/train.log") == "gcloud storage cat gs://b/train.log");
   CHECK(ReadCommand("s3://b/train.log") == "aws s3 cp s3://b/train.log -");
   CHECK(ReadCommand("https://h/a?b=1&c=2") == "curl -fsSL 'https://h/a?b=1&c=2'");
@@ -41,7 +41,7 @@ TEST_CASE("a name of another machine has a command that reads it", "[cli]") {
   }
 }
 
-TEST_CASE("the command that is told ends in what was typed", "[cli]") {
+TEST_CASE("the suggested command ends with the user's whyoom command", "[cli]") {
   CHECK(Ends(Answer(Command::kDiagnose, {"gs://b/x"}), "\n  gcloud storage cat gs://b/x | whyoom"));
   CHECK(Ends(Answer(Command::kMerge, {"s3://b/x"}), " - | whyoom merge"));
   CHECK(Ends(Answer(Command::kDiff, {"gs://b/x", "after.log"}), "gs://b/x | whyoom diff - AFTER"));

@@ -1,4 +1,4 @@
-// Which files are accepted as a journal, and which of its lines count.
+// Which files are accepted as a journal, and which of its lines are valid.
 #include "cli/resume_journal.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Folder {
   const std::string path = scratch.path() + "/journal";
   const RuleSource rules = RuleSource(BuiltInRules());
 
-  // Records the paths, each with its place in the list as its size.
+  // Records the paths, each with its index as its size.
   void Record(const std::vector<std::string>& paths, const std::string& settings = "settings") const {
     ResumeJournal journal(path, rules, settings);
     for (std::size_t i = 0; i < paths.size(); ++i) journal.Record({paths[i], ""}, Stamp(i), Read(i));
@@ -53,7 +53,7 @@ struct Folder {
   }
 };
 
-TEST_CASE("a journal returns what was recorded, for the same stamp and settings only", "[cli]") {
+TEST_CASE("a journal returns findings only for the same stamp and settings", "[cli]") {
   const Folder folder;
   const std::string odd = "/b\n\xff\"\\.log";
   folder.Record({"/a", odd, "relative"});
@@ -66,7 +66,7 @@ TEST_CASE("a journal returns what was recorded, for the same stamp and settings 
   CHECK_FALSE(journal.Recall({odd, ""}, {.regular = false, .size = 1, .modified = 7}));
 }
 
-TEST_CASE("a journal is not used with other settings, and keeps them apart", "[cli]") {
+TEST_CASE("a journal separates inputs by settings", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b"}, "one");
   folder.Record({"/a"}, "two");
@@ -78,7 +78,7 @@ TEST_CASE("a journal is not used with other settings, and keeps them apart", "[c
   CHECK(ResumeJournal(folder.path, folder.rules, "two").Recall({"/a", ""}, Stamp(0)));
 }
 
-TEST_CASE("a journal that is cut at any byte keeps each complete line", "[cli]") {
+TEST_CASE("a journal truncated at any byte keeps its complete lines", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b", "/c"});
   const std::string whole = ReadText(folder.path);
@@ -100,7 +100,7 @@ TEST_CASE("a journal that is cut at any byte keeps each complete line", "[cli]")
   }
 }
 
-TEST_CASE("a damaged line is removed, and the lines around it count", "[cli]") {
+TEST_CASE("a damaged line is removed, and the lines around it stay valid", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b", "/c"});
   const std::string whole = ReadText(folder.path);
@@ -121,7 +121,7 @@ TEST_CASE("a damaged line is removed, and the lines around it count", "[cli]") {
   }
 }
 
-TEST_CASE("a journal does not grow when the same inputs change again and again", "[cli]") {
+TEST_CASE("a journal does not grow when the same inputs change repeatedly", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b", "/c"});
   const std::uintmax_t size = fs::file_size(folder.path);
@@ -133,7 +133,7 @@ TEST_CASE("a journal does not grow when the same inputs change again and again",
   CHECK(journal.Recall({"/b", ""}, Stamp(2))->bytes == 2);
 }
 
-TEST_CASE("a file that is not a journal is refused and not changed", "[cli]") {
+TEST_CASE("a file that is not a journal is rejected and not changed", "[cli]") {
   const Folder folder;
   folder.Record({"/a"});
   const std::string good = ReadText(folder.path);
@@ -179,7 +179,7 @@ TEST_CASE("a journal must be a regular file of the user with one name", "[cli]")
   refuse("belongs to user 65534");
 }
 
-TEST_CASE("a journal that is open is refused a second time", "[cli]") {
+TEST_CASE("a journal cannot be opened twice", "[cli]") {
   const Folder folder;
   const ResumeJournal journal(folder.path, folder.rules, "settings");
   CHECK(folder.Error().find("is used by another whyoom") != std::string::npos);

@@ -1,4 +1,4 @@
-// Shards of a batch: what a user may write, and that each path belongs to just one.
+// Shards of a batch: the syntax, and that each path belongs to exactly one.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("a shard is told by its place among how many", "[cli]") {
+TEST_CASE("a shard is written as its index and the number of shards", "[cli]") {
   CHECK(ParseShard("0/1").count == 1);
   CHECK(ParseShard("15/16").index == 15);
   for (const char* wrong : {"", "1", "/", "1/", "/2", "-1/2", "1/0", "0/0", "2/2", "3/2", "1/2/3", "a/b", " 1/2",
@@ -19,7 +19,7 @@ TEST_CASE("a shard is told by its place among how many", "[cli]") {
   }
 }
 
-TEST_CASE("shards are of about the same size, whatever repeats in the paths", "[cli]") {
+TEST_CASE("shards have about the same size, even if paths repeat a part", "[cli]") {
   for (const std::uint64_t count : {2, 3, 8, 50}) {
     std::vector<int> sizes(count);
     for (int i = 0; i < 10000; ++i) {

@@ -1,4 +1,4 @@
-// Which allocation of a second report is which of the first.
+// Matching the allocations of two reports.
 #include <fmt/format.h>
 
 #include <string>
@@ -12,12 +12,12 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// "op shape size" of a row.
+// "op shape size".
 std::string Show(const Allocation* row) {
   return fmt::format("{} {} {}", row->op_name, row->array ? row->array->shape : row->shape_text, *row->size_bytes);
 }
 
-// The pairs, then what is gone and what is new, each in a line.
+// The pairs, then the rows that are gone or new, one per line.
 std::string Match(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
   const MatchedRows rows = MatchRows(before, after);
   std::string shown;
@@ -35,7 +35,7 @@ Allocation Row(const std::string& op, const std::string& shape, std::int64_t siz
   return MakeRow(shape, size, op);
 }
 
-TEST_CASE("rows of one op name and shape are the same, those of the same size first", "[compare]") {
+TEST_CASE("rows with the same op name and shape match, those of the same size first", "[compare]") {
   CHECK(Match({Row("a", "f32[2]")}, {Row("a", "f32[2]")}) == "a f32[2] 100 = a f32[2] 100\n");
   CHECK(Match({Row("a", "f32[2]", 7), Row("a", "f32[2]", 5)}, {Row("a", "f32[2]", 6), Row("a", "f32[2]", 5)}) ==
         "a f32[2] 5 = a f32[2] 5\na f32[2] 7 = a f32[2] 6\n");
@@ -46,28 +46,28 @@ TEST_CASE("rows of one op name and shape are the same, those of the same size fi
   CHECK(Match({MakeRow("f32[2]")}, {Row("", "f32[2]")}) == "new  f32[2] 100\n");
 }
 
-TEST_CASE("of one op name, the element type, the layout or the order of dimensions may differ", "[compare]") {
+TEST_CASE("rows with the same op name match despite another element type, layout or shape", "[compare]") {
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("a", "bf16[4,8]", 50)}) == "a f32[4,8] 100 = a bf16[4,8] 50\n");
   CHECK(Match({Row("a", "f32[4,8]{1,0}")}, {Row("a", "f32[4,8]{0,1}")}) == "a f32[4,8] 100 = a f32[4,8] 100\n");
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("a", "f32[2,16]", 50)}) == "a f32[4,8] 100 = a f32[2,16] 50\n");
-  // What keeps more is surer.
+  // More similar rows match first.
   CHECK(Match({Row("a", "f32[4,8]"), Row("a", "f32[8,4]")}, {Row("a", "f32[8,4]", 50), Row("a", "bf16[4,8]", 50)}) ==
         "a f32[8,4] 100 = a f32[8,4] 50\na f32[4,8] 100 = a bf16[4,8] 50\n");
-  // One element is as many as any other one.
+  // Single elements do not match by element count.
   CHECK(Match({Row("a", "f32[]"), Row("a", "f32[5,7]")}, {Row("a", "f32[1,1]"), Row("a", "f32[11,13]")}) ==
         "gone a f32[] 100\ngone a f32[5,7] 100\nnew a f32[1,1] 100\nnew a f32[11,13] 100\n");
 }
 
-TEST_CASE("of one op name, dimensions may be divided by one whole number", "[compare]") {
+TEST_CASE("rows with the same op name match if dimensions are divided by one whole number", "[compare]") {
   CHECK(Match({Row("a", "f32[64,1024]")}, {Row("a", "f32[16,1024]", 25)}) ==
         "a f32[64,1024] 100 = a f32[16,1024] 25 by 4 in 0\n");
   CHECK(Match({Row("a", "f32[64,1024,3]")}, {Row("a", "f32[32,512,3]", 25)}) ==
         "a f32[64,1024,3] 100 = a f32[32,512,3] 25 by 2 in 0,1\n");
-  // Two rows each find another one.
+  // Two rows match two different rows.
   CHECK(Match({Row("a", "f32[64,9]"), Row("a", "f32[64,9]")}, {Row("a", "f32[32,9]"), Row("a", "f32[32,9]")}) ==
         "a f32[64,9] 100 = a f32[32,9] 100 by 2 in 0\na f32[64,9] 100 = a f32[32,9] 100 by 2 in 0\n");
-  // Not by two numbers, not by a part, not to more, not to nothing, not to another rank. Alone on both sides, the op
-  // name tells.
+  // No match for two factors, a fraction, larger or empty dimensions, or another rank; two rows on each side, so that
+  // the op name alone does not match.
   for (const char* shape : {"f32[32,256]", "f32[48,1024]", "f32[128,1024]", "f32[0,1024]", "f32[64]"}) {
     INFO(shape);
     CHECK(Match({Row("a", "f32[64,1024]"), Row("a", "f32[5,7]")}, {Row("a", shape), Row("a", "f32[11,13]")}) ==
@@ -75,7 +75,7 @@ TEST_CASE("of one op name, dimensions may be divided by one whole number", "[com
   }
 }
 
-TEST_CASE("without the op name the shape tells, with its size or where it occurs once", "[compare]") {
+TEST_CASE("rows with other op names match by shape, with the same size or if unique", "[compare]") {
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("b", "f32[4,8]")}) == "a f32[4,8] 100 = b f32[4,8] 100\n");
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("", "f32[4,8]", 90)}) == "a f32[4,8] 100 =  f32[4,8] 90\n");
   CHECK(Match({Row("a", "f32[4,8]", 90), Row("b", "f32[4,8]")}, {Row("c", "f32[4,8]")}) ==
@@ -88,13 +88,13 @@ TEST_CASE("without the op name the shape tells, with its size or where it occurs
         " (f32[2]{0}, u32[]) 100 =  (f32[2]{0:T(128)}, u32[]) 100\n");
 }
 
-TEST_CASE("the op name alone tells where it occurs once here and there", "[compare]") {
+TEST_CASE("rows match by op name alone if it occurs once on both sides", "[compare]") {
   CHECK(Match({Row("a", "f32[5]")}, {Row("a", "f32[7]")}) == "a f32[5] 100 = a f32[7] 100\n");
   CHECK(Match({Row("a", "f32[5]"), Row("a", "f32[6]")}, {Row("a", "f32[7]")}) ==
         "gone a f32[5] 100\ngone a f32[6] 100\nnew a f32[7] 100\n");
 }
 
-TEST_CASE("checkpointing wraps names without changing what they name", "[compare]") {
+TEST_CASE("wrappers that checkpointing adds to op names are ignored", "[compare]") {
   CHECK(Match({Row("f/a/mul", "f32[2]")}, {Row("f/checkpoint/rematted_computation/a/mul", "f32[2]", 7)}) ==
         "f/a/mul f32[2] 100 = f/checkpoint/rematted_computation/a/mul f32[2] 7\n");
 }

@@ -1,4 +1,4 @@
-// Comparing two runs from hand-written findings: totals, rows, and the trace of each remedy.
+// Comparing two hand-written runs: totals, rows, and the trace of each remedy.
 #include "compare/compare.h"
 
 #include <string>
@@ -64,7 +64,7 @@ std::vector<Allocation> Layers(const std::string& shape, double gib, const std::
 
 const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
 
-TEST_CASE("the change between two runs", "[compare]") {
+TEST_CASE("the change between two runs follows from their figures", "[compare]") {
   const auto change = [](const Run& before, const Run& after) { return Compare(before, after).change; };
   CHECK(change(MakeRun(20, {}), MakeRun(18, {})) == RunChange::kLess);
   CHECK(change(MakeRun(20, {}), MakeRun(22, {})) == RunChange::kWorse);
@@ -89,7 +89,7 @@ TEST_CASE("only evidence makes a run without a failure fit", "[compare]") {
   ran.success = SuccessSign{SuccessSign::Kind::kProgress, "b.log", 3, "step 1 loss 2.0"};
   CHECK(Compare(MakeRun(20, {}), ran).change == RunChange::kFitsNow);
   CHECK(Compare(silent, ran).change == RunChange::kNeitherFails);
-  Run other = MakeRun(12, {});  // a dump of another program says nothing about this one
+  Run other = MakeRun(12, {});  // a dump of another program is no evidence for this one
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   CHECK(Compare(MakeRun(20, {}), other).change == RunChange::kNoEvidence);
   Run failed = MakeRun(20, {});  // steps before the failure
@@ -106,7 +106,7 @@ TEST_CASE("a verdict follows from the change", "[compare]") {
     CHECK(VerdictOf(change) == DiffVerdict::kStillOver);
 }
 
-TEST_CASE("what is over, and a limit that only one of the two tells", "[compare]") {
+TEST_CASE("a limit that only one run states applies to both", "[compare]") {
   Run dump = MakeRun(12, {});
   dump.facts = Evidence();
   dump.facts.Set("need_bytes", 12 * kGiB, {});
@@ -129,7 +129,7 @@ TEST_CASE("a report that counts temporaries only is a lower bound", "[compare]")
   for (const TotalChange& total : worse.totals) CHECK((total.id != "arguments_bytes" || !total.after));
 }
 
-TEST_CASE("two modules are compared, and it is said", "[compare]") {
+TEST_CASE("different modules are compared with a note", "[compare]") {
   Run other = MakeRun(18, {});
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   const Comparison comparison = Compare(MakeRun(20, {}), other);
@@ -139,7 +139,7 @@ TEST_CASE("two modules are compared, and it is said", "[compare]") {
   CHECK(comparison.notes[0].find("jit_eval") != std::string::npos);
 }
 
-TEST_CASE("allocations are found again and those that changed alike are one", "[compare]") {
+TEST_CASE("allocations are matched, and equal changes are joined", "[compare]") {
   std::vector<Allocation> before = Layers(kLayer, 1);
   before.push_back(MakeRow("jit(step)/logits", "f32[8,128]{1,0}", 3));
   before.push_back(MakeRow("jit(step)/kept", "f32[16,128]{1,0}", 2));
@@ -160,14 +160,14 @@ TEST_CASE("allocations are found again and those that changed alike are one", "[
   CHECK(comparison.rows[2].size_after == static_cast<std::int64_t>(0.25 * kGiB));
 }
 
-TEST_CASE("sizes that a log rounds are no change", "[compare]") {
+TEST_CASE("rounded sizes are not a change", "[compare]") {
   const Comparison comparison =
       Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));
   CHECK(comparison.unchanged_rows == 1);
   CHECK(comparison.rows.empty());
 }
 
-TEST_CASE("traces of single remedies", "[compare]") {
+TEST_CASE("each remedy is recognized by its trace", "[compare]") {
   const auto seems = [](const Run& before, const Run& after) { return Seems(Compare(before, after)); };
   SECTION("a smaller element type") {
     CHECK(seems(MakeRun(20, Layers(kLayer, 1)), MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5))) == "bf16");
@@ -176,32 +176,32 @@ TEST_CASE("traces of single remedies", "[compare]") {
     one[0] = MakeRow(one[0].op_name, "bf16[64,1024,4096]{2,1,0}", 0.5);
     mostly.push_back(MakeRow("jit(step)/rest", "f32[7]{0}", 9));
     one.push_back(mostly.back());
-    CHECK(seems(MakeRun(20, mostly), MakeRun(18, one)).empty());  // a small part of what is listed
+    CHECK(seems(MakeRun(20, mostly), MakeRun(18, one)).empty());  // only a small part of the list
     CHECK(seems(MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5)), MakeRun(20, Layers(kLayer, 1))).empty());
   }
   SECTION("the same data with less padding") {
     CHECK(seems(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
                 MakeRun(17, {MakeRow("pts", "f32[4,2,1000000]{2,1,0:T(2,128)}", 0.1)})) == "align_dims");
-    // Less of the same data is no better layout.
+    // Less of the same data is not a better layout.
     CHECK(seems(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
                 MakeRun(17, {MakeRow("pts", "f32[750000,4,2]{1,2,0:T(2,128)}", 6)}))
               .empty());
   }
-  SECTION("more is shared with the arguments") {
+  SECTION("more memory shared with the arguments") {
     CHECK(seems(MakeRun(20, {}, {{"shared_output_bytes", 0}}), MakeRun(17, {}, {{"shared_output_bytes", 3}})) ==
           "donate_buffers");
     CHECK(
         seems(MakeRun(20, {}, {{"shared_output_bytes", 1}}), MakeRun(17, {}, {{"shared_output_bytes", 1.01}})).empty());
   }
-  SECTION("no transfer to the host any more") {
+  SECTION("no more transfers to the host") {
     const Allocation send = MakeRow("jit(step)/debug_callback", "(f32[8]{0}, u32[])", 0, "debug_callback.1 = send(x)");
     std::vector<Allocation> rows = Layers(kLayer, 1);
     rows.push_back(send);
     CHECK(seems(MakeRun(20, rows), MakeRun(18, Layers(kLayer, 1))) == "remove_debug_print");
     CHECK(seems(MakeRun(20, rows), MakeRun(18, rows)).empty());
-    CHECK(seems(MakeRun(20, rows), MakeRun(18, {})).empty());  // no list, no trace
+    CHECK(seems(MakeRun(20, rows), MakeRun(18, {})).empty());  // without a list there is no trace
   }
-  SECTION("operations computed again") {
+  SECTION("rematerialized operations") {
     CHECK(seems(MakeRun(20, Layers(kLayer, 1)),
                 MakeRun(18, Layers(kLayer, 1, "jit(step)/rematted_computation/jvp(layer_"))) == "jax_checkpoint");
   }
@@ -217,11 +217,11 @@ TEST_CASE("traces of single remedies", "[compare]") {
   }
 }
 
-TEST_CASE("a dimension divided on most temporaries: both possibilities, the likelier first", "[compare]") {
+TEST_CASE("a dimension divided in most temporaries yields both remedies, the likelier one first", "[compare]") {
   const auto seems = [](double devices, double arguments_after, const std::string& shape) {
     std::vector<Allocation> before = Layers(kLayer, 1);
     std::vector<Allocation> after = Layers(shape, 0.25);
-    // Weights stay whole under a smaller batch, and say nothing of it.
+    // A smaller batch does not divide the weights.
     before.push_back(MakeRow("params", "f32[50000,4096]{1,0}", 6, "param.1"));
     after.push_back(before.back());
     Run one = MakeRun(20, before, {{"arguments_bytes", 8}});
@@ -237,10 +237,10 @@ TEST_CASE("a dimension divided on most temporaries: both possibilities, the like
   CHECK(seems(8, 5, quarter) == "reduce_batch or shard_tensor");
   CHECK(seems(4, 2, "f32[64,256,4096]{2,1,0:T(8,128)}") == "shard_tensor or shorten_sequence");
   CHECK(seems(0, 5, "f32[64,256,1024]{2,1,0:T(8,128)}") == "reduce_model_dim or shorten_sequence");
-  CHECK(seems(4, 2, "f32[48,1024,4096]{2,1,0:T(8,128)}").empty());  // no whole number
+  CHECK(seems(4, 2, "f32[48,1024,4096]{2,1,0:T(8,128)}").empty());  // not a whole factor
 }
 
-TEST_CASE("findings that belong together are compared", "[compare]") {
+TEST_CASE("findings with the same code and module are compared", "[compare]") {
   Failure compile;
   compile.code = "E1000";
   Failure run;

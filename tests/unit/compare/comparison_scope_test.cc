@@ -1,4 +1,4 @@
-// What the rule data may name of two runs, and of a difference between two programs.
+// The names that rules can use for two runs and their difference.
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +28,7 @@ Run MakeRun(const std::string& path, bool failed, std::vector<Allocation> rows =
   return run;
 }
 
-// Two runs and what is compared of them, as long as a scope is asked.
+// Two runs and their comparison, which must outlive the scope.
 struct Two {
   Two(std::vector<Allocation> one, std::vector<Allocation> other)
       : before(MakeRun("a.log", true, std::move(one))),
@@ -49,19 +49,19 @@ struct Two {
   MatchedRows matched;
 };
 
-TEST_CASE("facts of each run have its name before them", "[compare]") {
+TEST_CASE("facts are prefixed with the name of their run", "[compare]") {
   const Two two({}, {});
   CHECK(two.Get("before.need_bytes") == "3000");
   CHECK(two.Get("after.need_bytes") == "1000");
   CHECK(two.Get("after.module") == "'jit_step'");
-  CHECK(two.Get("need_bytes") == "unknown");  // whose?
+  CHECK(two.Get("need_bytes") == "unknown");  // ambiguous
   CHECK(two.Get("before.limit_bytes") == "unknown");
   CHECK(two.Get("before.") == "unknown");
   CHECK(two.Get("") == "unknown");
   CHECK(two.Get("before.before.need_bytes") == "unknown");
 }
 
-TEST_CASE("what is known of a run besides its facts", "[compare]") {
+TEST_CASE("a run has properties besides its facts", "[compare]") {
   const Two two({MakeRow("f32[8]", 32, "a")}, {});
   CHECK(two.Get("before.failed") == "true");
   CHECK(two.Get("after.failed") == "false");
@@ -82,7 +82,7 @@ TEST_CASE("what is known of a run besides its facts", "[compare]") {
   CHECK(two.Get("after.is_at_least") == "false");
 }
 
-TEST_CASE("what is known of the comparison", "[compare]") {
+TEST_CASE("the comparison has properties", "[compare]") {
   Two two({}, {});
   CHECK(two.Get("lists_compared") == "true");
   CHECK(two.Get("same_job") == "true");
@@ -95,7 +95,7 @@ TEST_CASE("what is known of the comparison", "[compare]") {
   CHECK(two.Get("same_job") == "false");
 }
 
-TEST_CASE("an allocation that both list is one row, the others follow by themselves", "[compare]") {
+TEST_CASE("an allocation in both lists is one row, and the others are rows of their own", "[compare]") {
   const Two two({MakeRow("f32[64,1024]", 300, "a"), MakeRow("f32[5]", 20, "gone")},
                 {MakeRow("f32[16,1024]", 75, "a"), MakeRow("u8[7]", 7, "new"), MakeRow("u8[9]", 9, "newer")});
   const ComparisonScope scope = two.scope();
@@ -107,7 +107,7 @@ TEST_CASE("an allocation that both list is one row, the others follow by themsel
   CHECK(in_row(0, "divided_by") == "4");
   CHECK(in_row(0, "divided_axes") == "1");
   CHECK(in_row(0, "divided_axis") == "0");
-  CHECK(in_row(0, "size_bytes") == "unknown");  // of which?
+  CHECK(in_row(0, "size_bytes") == "unknown");  // ambiguous
   CHECK(in_row(0, "before.no_such_field") == "unknown");
 
   CHECK(in_row(1, "before.op_name") == "'gone'");
@@ -119,7 +119,7 @@ TEST_CASE("an allocation that both list is one row, the others follow by themsel
   CHECK(in_row(3, "after.op_name") == "'newer'");
 }
 
-TEST_CASE("a row in which nothing was divided says so", "[compare]") {
+TEST_CASE("a row without a divided dimension has the factor 1", "[compare]") {
   const Two two({MakeRow("f32[8]", 32, "a")}, {MakeRow("f32[8]", 32, "a")});
   const ComparisonScope scope = two.scope();
   REQUIRE(scope.row_count() == 1);
@@ -128,7 +128,7 @@ TEST_CASE("a row in which nothing was divided says so", "[compare]") {
   CHECK(Show(scope.GetInRow(0, "divided_axis")) == "unknown");
 }
 
-TEST_CASE("what most was divided by counts by bytes", "[compare]") {
+TEST_CASE("the most common factor is weighted by bytes", "[compare]") {
   const Two two({MakeRow("f32[64,9]", 1000, "a"), MakeRow("f32[64,7]", 300, "b"), MakeRow("f32[64,5]", 300, "c")},
                 {MakeRow("f32[16,9]", 250, "a"), MakeRow("f32[32,7]", 150, "b"), MakeRow("f32[32,5]", 150, "c")});
   CHECK(two.Get("divided_most_by") == "4");

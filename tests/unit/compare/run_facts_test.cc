@@ -1,4 +1,4 @@
-// What the comparison of two runs reads of one.
+// The facts of a run that a comparison uses.
 #include <string>
 
 #include "catch.h"
@@ -22,7 +22,7 @@ Run WithPadding(std::optional<double> total, std::vector<std::optional<std::int6
   return run;
 }
 
-// "before > after", "?" where it is not known.
+// "before > after"; "?" if unknown.
 std::string PaddingOf(const Run& before, const Run& after) {
   const TotalChange total = Padding(before, after);
   CHECK(total.id == "padding_bytes");
@@ -30,7 +30,7 @@ std::string PaddingOf(const Run& before, const Run& after) {
   return show(total.before) + " > " + show(total.after);
 }
 
-TEST_CASE("facts in bytes, as far as they are what they say", "[compare]") {
+TEST_CASE("facts in bytes are returned if they are plausible", "[compare]") {
   const Run run = Make({{"need_bytes", 7.0}, {"huge", 1e19}, {"negative", -7.0}});
   CHECK(Bytes(run, "need_bytes") == 7);
   CHECK(Bytes(run, "negative") == -7);
@@ -38,7 +38,7 @@ TEST_CASE("facts in bytes, as far as they are what they say", "[compare]") {
   CHECK_FALSE(Bytes(run, "other"));
 }
 
-TEST_CASE("of a failure that counts its temporaries only, arguments and outputs are not known", "[compare]") {
+TEST_CASE("arguments and outputs are unknown if a failure counts only temporaries", "[compare]") {
   Run run = Make({{"hlo_temp_bytes", 9.0},
                   {"limit_bytes", 5.0},
                   {"arguments_bytes", 0.0},
@@ -56,19 +56,19 @@ TEST_CASE("of a failure that counts its temporaries only, arguments and outputs 
   CHECK_FALSE(CountsTemporariesOnly(run));
 }
 
-TEST_CASE("padding of both runs is from the same kind of figure", "[compare]") {
+TEST_CASE("the padding of both runs is measured in the same way", "[compare]") {
   CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding(5, {3})) == "7 > 5");
   CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding({}, {3, {}})) == "3 > 3");
   CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding(5, {4})) == "3 > 4");
   CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding({}, {4})) == "3 > 4");
-  // Where there is no such kind, each figure that there is.
+  // If that is impossible, each figure that is known.
   CHECK(PaddingOf(WithPadding(7, {}), WithPadding({}, {4})) == "7 > ?");
   CHECK(PaddingOf(WithPadding({}, {4}), WithPadding(7, {})) == "? > 7");
   CHECK(PaddingOf(WithPadding({}, {4}), WithPadding({}, {})) == "4 > ?");
   CHECK(PaddingOf(WithPadding({}, {}), WithPadding({}, {})) == "? > ?");
 }
 
-TEST_CASE("how a row is shown", "[compare]") {
+TEST_CASE("a row is shown without layouts and folders", "[compare]") {
   CHECK(ShapeOf(MakeRow("f32[2,3]{1,0:T(8,128)}")) == "f32[2,3]");
   CHECK(ShapeOf(MakeRow("(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
   Allocation row = MakeRow("f32[2]");
