@@ -125,9 +125,9 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
     failures_.back().offset = std::max(failures_.back().offset, offset);
 }
 
-// From where on words of `context` hold for what fails at `offset`: behind the last failure before its last word, which
-// is where the run ended that an older word is of; where they are of one program, behind the last failure that had
-// them, and behind what said that a program is done.
+// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
+// the last match, because that failure ended the run of the older matches. For a context of one program: that of the
+// last failure that uses the context, or of the last sign that a program is done.
 std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const {
   std::uint64_t end = offset;
   std::uint64_t done = 0;
@@ -162,7 +162,7 @@ void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence*
       if (last != history.rend() && last->offset >= from) used.push_back(&*last);
     }
   }
-  // Two patterns may give one fact; the last in the log wins, wherever the patterns lie in memory.
+  // Two patterns may set the same fact. The last in the log wins, independent of the order of pointers.
   std::sort(used.begin(), used.end(), [](const Said* a, const Said* b) { return a->offset > b->offset; });
   for (const Said* said : used) facts->Add(said->facts);
 }
@@ -178,7 +178,7 @@ class FactScope : public Scope {
   const Evidence& facts_;
 };
 
-constexpr std::size_t kShortestText = 24;  // anything shorter could be part of something else
+constexpr std::size_t kShortestText = 24;  // a shorter text could be part of another statement
 
 }  // namespace
 
@@ -233,7 +233,7 @@ void Statements::Count(std::string_view text) {
   }
 }
 
-// Of the repetitions it is not known when they were.
+// The times of the repetitions are unknown.
 void Statements::Settle(Said* said) {
   if (said->again == 0) return;
   CompiledProgram program = std::move(said->program);

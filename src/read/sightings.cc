@@ -29,13 +29,13 @@ void LineReader::FlushPending() {
     reporter->session.Flush(&done_);
     NoteCrowdedLine(reporter);
   }
-  // The set has no order of its own; what comes out must have one.
+  // The order of pending_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHead);
   pending_.clear();
   active_.clear();
 }
 
-// What waits for a record or line to go on is taken as it is.
+// Processes an incomplete record or line as it is.
 void LineReader::FeedUnfinished() {
   records_.Flush([this](const RawLine& whole) { Read(whole); });
   if (unfinished_.empty()) return;
@@ -53,7 +53,7 @@ void LineReader::Pause() {
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
   for (auto& [name, reporter] : reporters_) reporter.session.Finish(&done_);
-  // The map has no order of its own; what comes out must have one.
+  // The order of reporters_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
                    [](const SuspectLine& a, const SuspectLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
@@ -75,7 +75,7 @@ void LineReader::Read(const RawLine& raw) {
   FeedLines(&raw);
 }
 
-// Whether all that could matter in a line was said before, in the same words; it is counted then.
+// Returns true, and counts the statement, if a line contains only a repeated statement.
 bool LineReader::OnlyRepeats(const RawLine& raw) {
   if (!unfinished_.empty()) return false;
   const std::string_view line = raw.bytes;
@@ -96,7 +96,7 @@ void LineReader::FeedLines(const RawLine* raw) {
     reporter->last_fed = ++fed_;
     SetTime(reporter, &line);
     const bool was_active = reporter->session.active();
-    // A line that waited for its rest is of an earlier raw line.
+    // A line that waited for its continuation comes from an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.suspects().IsHealthy(line, own);
     line.is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
@@ -120,14 +120,14 @@ void LineReader::NoteCrowdedLine(Reporter* reporter) {
   const std::optional<std::uint64_t> number = reporter->session.TakeCrowdedLine();
   if (!number || !problem_.empty()) return;
   problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
-             " messages of failures; the rest of the line was not searched";
+             " failure messages; the rest of the line was not searched";
 }
 
-// What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
-// without one was printed when its reporter printed last; where nothing says who that is, when anybody did.
+// A logger stamps only the first line of a multi-line message, such as a traceback or a compiler report. A line without
+// a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
 void LineReader::SetTime(Reporter* reporter, Line* line) {
   if (!line->open_time.empty()) {
-    // The last moment that was named in full, before a gap too, tells what the stamp leaves open.
+    // The last complete timestamp, even before a gap, supplies the missing parts.
     const std::optional<Timestamp>& named = reporter->stamp.time ? reporter->stamp.time : stamp_.time;
     line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
     if (!line->time) {
@@ -157,7 +157,7 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   return &reporters_.try_emplace(name, std::move(made)).first->second;
 }
 
-// The one that printed longest ago.
+// Closes the stream whose last line is oldest.
 void LineReader::CloseOldest() {
   Reporter* oldest = &reporters_.at(recent_.front());
   oldest->session.Finish(&done_);
@@ -169,8 +169,7 @@ void LineReader::CloseOldest() {
   recent_.pop_front();
 }
 
-// Where all reporters hold on to too much, those that printed longest ago are closed, whatever they are in the midst
-// of.
+// While the streams exceed the memory limit, closes the one whose last line is oldest, even inside a report.
 void LineReader::Weigh(Reporter* reporter) {
   held_ -= reporter->held;
   reporter->held = reporter->session.held_bytes();
@@ -179,23 +178,24 @@ void LineReader::Weigh(Reporter* reporter) {
     Reporter* oldest = &reporters_.at(recent_.front());
     if (oldest == reporter) return;
     if (oldest->session.active())
-      problem_ = "reports of more hosts or processes are open at once than memory is meant for; some may be cut";
+      problem_ =
+          "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete";
     CloseOldest();
   }
 }
 
 std::string LineReader::framework() const {
-  if (framework_ == std::string::npos) return {};  // without asking for the rules
+  if (framework_ == std::string::npos) return {};  // does not load the rules
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
 namespace {
 
-// To look at a line takes so many times as long as to unpack it.
+// Processing a byte of a line costs this many times as much as unpacking it.
 constexpr std::uint64_t kWorkOfLine = 16;
 
-// Whether searching in several places at once is worth the threads.
+// Whether searching with several threads pays off.
 bool IsLarge(const ByteSource& source) {
   constexpr off_t kLarge = off_t{16} << 20;
   const int descriptor = source.RegularFile();
@@ -222,10 +222,10 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
       trace_(options.trace),
       stop_(options.stop) {}
 
-// The next line; false where there is none, or no more is to be looked at.
+// Returns false at the end of the source or after a stop.
 bool SightingReader::NextLine(RawLine* line) {
   if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
-  // The source notices that it was stopped, and why, when it is read. Until it does, what it gives is dropped.
+  // The source detects the stop, and its reason, on the next read. Discard what it still returns.
   char dropped[4096];
   while (source_.Read(dropped, sizeof dropped) > 0) {
   }
@@ -253,7 +253,7 @@ std::vector<Sighting> SightingReader::Next() {
   return {};
 }
 
-// What became complete within the range of time.
+// Returns what became complete within the time range.
 std::vector<Sighting> SightingReader::Take() {
   SessionOutput done = lines_.Take();
   filter_.Apply(&done.suspects);

@@ -14,14 +14,14 @@
 namespace whyoom {
 namespace {
 
-// What is looked at of a line, and of what surrounds its text.
+// Bytes to examine of a line, and of the text around its message.
 constexpr std::size_t kLongestSuspect = 4096;
 constexpr std::size_t kLongestFrame = 2048;
-// What is kept of a text: enough for its sentence, and little enough for a line of a report.
+// Bytes to store of a text: enough for a sentence, few enough for one line of a report.
 constexpr std::size_t kLongestText = 400;
 
-// An error's line this near to a known failure tells of it: its summary, the next exception, a logger's copy. A failure
-// is known only when so many lines more were fed as a session looks ahead.
+// A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy. A failure
+// becomes known kLinesBehind lines late, because a session looks ahead.
 constexpr std::uint64_t kNearLines = 40;
 constexpr std::uint64_t kLinesBehind = 16;
 constexpr std::size_t kMostHeld = 16;
@@ -35,7 +35,7 @@ std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   return words;
 }
 
-// Of all error lines, or of the healthy ones alone.
+// Returns the patterns of all error lines, or of the healthy ones only.
 std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = false) {
   std::vector<const Pattern*> looks;
   for (const ErrorLine& error_line : rules.error_lines()) {
@@ -44,7 +44,8 @@ std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = f
   return looks;
 }
 
-// What stands round the text in its raw line: before it, and of a JSON record also behind it, where the level may be.
+// Returns the text around the message in its raw line: the text before it and, in a JSON record, also the text after
+// it, which may contain the level.
 std::string FrameOf(const Line& line, const RawLine* raw) {
   if (raw == nullptr || line.segments.empty()) return {};
   const std::string_view bytes = raw->bytes;
@@ -58,7 +59,8 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
   return frame;
 }
 
-// Source lines, carets, headers and blank lines of tracebacks; what else is indented is hardly a message either.
+// Whether a line is part of a traceback: a source line, caret, header or blank line. Other indented lines are rarely
+// messages either.
 bool IsOfTraceback(std::string_view text) {
   static const Regex between(
       R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");

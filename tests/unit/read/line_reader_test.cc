@@ -133,7 +133,7 @@ TEST_CASE("reports that are open at once take no more memory than they may", "[r
   Reading narrow(kOfSome);
   report(&narrow);
   CHECK(narrow.lines().problem() ==
-        "reports of more hosts or processes are open at once than memory is meant for; some may be cut");
+        "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete");
   const std::string cut = narrow.Finish();
   CHECK(std::count(cut.begin(), cut.end(), '\n') == 64);  // none is lost
   CHECK(cut != all);
@@ -150,7 +150,7 @@ TEST_CASE("of a line of very many headers the first are read, and that is told",
   CHECK(count <= Session::kMostHeadsOfLine + 1);
   CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as always
   CHECK(reading.lines().problem() ==
-        "line 1 contains more than 512 messages of failures; the rest of the line was not searched");
+        "line 1 contains more than 512 failure messages; the rest of the line was not searched");
 }
 
 TEST_CASE("pieces of one line share its limit, lines of one record do not", "[read]") {

@@ -63,7 +63,7 @@ TEST_CASE("what cannot be compared with the range is kept and counted", "[read]"
   std::string note;
   const std::string local = "2026-11-20T09:00:00";
   CHECK(Kept("2026-11-20T12:00:00Z", "", {"", local, "2026-11-20T09:00:00Z"}, &note) == Times{"", local});
-  CHECK(note == "2 reports of failures carry no time that can be compared with it; they are kept");
+  CHECK(note == "2 reports of failures have no time that can be compared with --since or --until; they were kept");
   // A bound without a zone is read off each logger's own clock.
   CHECK(Kept("2026-11-20T12:00:00", "", {local, "2026-11-20T09:00:00Z", "2026-11-20T12:00:00+00:00"}, &note) ==
         Times{"2026-11-20T12:00:00+00:00"});
