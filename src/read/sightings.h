@@ -139,7 +139,7 @@ struct ReadTrace;
 struct ReadOptions {
   TimeRange range;                 // failures outside are dropped
   std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
-  ReadControl* control = nullptr;  // may pause reading; may be null
+  ReadControl* control = nullptr;  // stops reading from another thread; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
   ReadTrace* trace = nullptr;      // records lines and sightings (read/head_trace.h); may be null
 };
