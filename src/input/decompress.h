@@ -17,7 +17,7 @@ namespace whyoom {
 // allocate (xz) or keep as its window (zstd).
 std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> packed, Packing packing, std::size_t memory);
 
-// "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read"; `needed` 0: unknown.
+// "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); not read"; `needed` 0: unknown.
 std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit);
 
 // Reads `source` on a thread of its own, so that decompressing and searching run in parallel. Returns the same bytes

@@ -149,7 +149,7 @@ TEST_CASE("a side file without an end is refused", "[cli]") {
   };
   ends_with_2({"--baseline", "/dev/zero", "/dev/null"}, "whyoom: --baseline /dev/zero: it is larger than 16.00 MiB");
   ends_with_2({"--baseline", ".", "/dev/null"}, "whyoom: --baseline .: ");
-  ends_with_2({"--baseline", "missing", "/dev/null"}, "whyoom: --baseline missing: cannot open it");
+  ends_with_2({"--baseline", "missing", "/dev/null"}, "whyoom: --baseline missing: cannot open");
   ends_with_2({"--files-from", "/dev/zero"}, "--files-from /dev/zero: it is a device that has no end");
   ends_with_2({"rules", "new", "my.code", "--from", "/dev/urandom:3"}, "it is a device that has no end");
   for (const std::vector<std::string>& arguments :

@@ -58,7 +58,7 @@ class MemberReader {
   std::string problem_;
 };
 
-// "unpacking its zip data further needs more than 128 MiB (--max-memory); what follows was not read"
+// "unpacking its zip data further needs more than 128 MiB (--max-memory); the rest was not read"
 std::string NeedsMore(Packing packing, std::size_t memory);
 
 // Reads an archive in this process.

@@ -61,10 +61,10 @@ TEST_CASE("what cannot be read gives a problem and no bytes", "[input]") {
   const Scratch scratch;
   const auto missing = OpenFile((scratch.path / "missing").string());
   CHECK(ReadAll(missing.get()).empty());
-  CHECK(missing->problem() == "cannot open it: No such file or directory");
+  CHECK(missing->problem() == "cannot open: No such file or directory");
   const auto folder = OpenFile(scratch.path.string());
   CHECK(ReadAll(folder.get()).empty());
-  CHECK(folder->problem() == "cannot read it: Is a directory");
+  CHECK(folder->problem() == "cannot read: Is a directory");
 }
 
 TEST_CASE("a FIFO is read like a file", "[input]") {
@@ -114,10 +114,10 @@ TEST_CASE("what a walk cannot hand on it tells", "[input]") {
   const std::string job = (scratch.path / "job").string();
   const Walked walked = WalkAll(scratch, {job, (scratch.path / "missing").string()});
   CHECK(walked.artifacts == std::vector<std::string>{"job/a.log", "job/linked.log"});
-  CHECK(walked.problems == std::vector<std::string>{"job/dangling: there is no such file or folder",
-                                                    "job/other: it is a symbolic link to a folder and was not followed",
-                                                    "job/pipe: it is neither a file nor a folder",
-                                                    "missing: there is no such file or folder"});
+  CHECK(walked.problems == std::vector<std::string>{"job/dangling: no such file or folder",
+                                                    "job/other: symbolic link to a folder, not followed",
+                                                    "job/pipe: neither a file nor a folder",
+                                                    "missing: no such file or folder"});
 
   CHECK(WalkAll(scratch, {job + "/other"}).artifacts == std::vector<std::string>{"job/other/b.log"});
   CHECK(WalkAll(scratch, {job + "/pipe"}).artifacts == std::vector<std::string>{"job/pipe"});

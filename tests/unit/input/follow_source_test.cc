@@ -77,19 +77,19 @@ TEST_CASE("what cannot be followed says so", "[input]") {
   FollowSource packed(scratch.Write("a.gz", Compress("gzip", "text")), control, kAtOnce);
   CHECK(Next(&packed).empty());
   CHECK(packed.state() == State::kEnded);
-  CHECK(packed.problem() == "it is packed (gzip), which cannot be followed; leave out --follow");
+  CHECK(packed.problem() == "packed (gzip) files cannot be followed; leave out --follow");
   FollowSource unread(scratch.Write("a.7z", Archive("7zip", {{"a.log", "text"}})), control, kAtOnce);
   CHECK(Next(&unread).empty());
-  CHECK(unread.problem() == "it is packed (7z), which cannot be followed; leave out --follow");
+  CHECK(unread.problem() == "packed (7z) files cannot be followed; leave out --follow");
   FollowSource below_file(scratch.Write("file", "") + "/x", control, kAtOnce);
   CHECK(Next(&below_file).empty());
   CHECK(below_file.state() == State::kEnded);
-  CHECK(std::string(below_file.problem()).starts_with("cannot open it: "));
+  CHECK(std::string(below_file.problem()).starts_with("cannot open: "));
   control.stop = true;
   FollowSource missing(scratch.path() + "/later", control, kAtOnce);
   CHECK(Next(&missing).empty());
   CHECK(missing.state() == State::kEnded);
-  CHECK(missing.problem() == "it never was there");
+  CHECK(missing.problem() == "the file never appeared");
 }
 
 TEST_CASE("a pipe without a writer is not waited for longer than is wanted", "[input]") {
@@ -127,7 +127,7 @@ TEST_CASE("a file that never came is told", "[input]") {
   FollowSource source(scratch.path() + "/none", control, kAtOnce);
   control.stop = true;
   CHECK(Next(&source).empty());
-  CHECK(source.problem() == "it never was there");
+  CHECK(source.problem() == "the file never appeared");
 }
 
 }  // namespace TEST_FILE

@@ -15,7 +15,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); what follows was not read";
+const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); the rest was not read";
 
 Limits WithBytes(std::uint64_t bytes) {
   Limits limits;
@@ -64,8 +64,7 @@ TEST_CASE("members are counted over all archives of an input", "[input]") {
   CHECK(Unpack(Archive("zip", {{"x", inner}, {"y", "2"}}), limits).problems.empty());
   const ReadBack read = Unpack(Archive("zip", {{"x", inner}, {"y", inner}, {"z", "3"}}), limits);
   CHECK(Lines(read) == std::vector<std::string>{"x/a: 1"});
-  CHECK(read.problems ==
-        std::vector<std::string>{"y: stopped after 4 members (--max-members); what follows was not read"});
+  CHECK(read.problems == std::vector<std::string>{"y: stopped after 4 members (--max-members); the rest was not read"});
 }
 
 TEST_CASE("depth is limited, and what lies beside is read", "[input]") {
@@ -74,11 +73,11 @@ TEST_CASE("depth is limited, and what lies beside is read", "[input]") {
   CHECK(Lines(Unpack(nested)) == std::vector<std::string>{": text\n"});
   for (int i = 8; i < 25; ++i) nested = Compress("gzip", nested);
   CHECK(Unpack(nested).problems ==
-        std::vector<std::string>{": it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+        std::vector<std::string>{": packed (gzip) more than 8 levels deep (--max-depth); not read"});
   const ReadBack beside = Unpack(Archive("ustar", {{"a.gz", nested}, {"b", "after\n"}}));
   CHECK(Lines(beside) == std::vector<std::string>{"b: after\n"});
   CHECK(beside.problems ==
-        std::vector<std::string>{"a.gz: it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+        std::vector<std::string>{"a.gz: packed (gzip) more than 8 levels deep (--max-depth); not read"});
   Limits none;
   none.depth = 0;
   CHECK(Unpack(Compress("zstd", "x"), none).problems.size() == 1);
@@ -98,7 +97,7 @@ TEST_CASE("a bomb ends at the limit of bytes", "[input][slow]") {
       },
       [&](const Problem& problem) { problems.push_back(problem.what); });
   CHECK(read == limits.bytes);
-  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); what follows was not read"});
+  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); the rest was not read"});
 }
 
 TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
@@ -131,7 +130,7 @@ TEST_CASE("the usual limits end bombs after little work", "[input][slow]") {
           while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
         },
         [&](const Problem& told) { problem = told.what; });
-    CHECK(problem.find("(--max-bytes lifts this)") != std::string::npos);
+    CHECK(problem.find("(--max-bytes lifts this limit)") != std::string::npos);
     return read;
   };
   // Streams one behind another: each gives more than 800 bytes for each of its own.
@@ -202,8 +201,7 @@ TEST_CASE("a decoder may take only so much memory", "[input]") {
   const std::string zstd("\x28\xb5\x2f\xfd\x00\xa8\x29\x00\x00text\n", 14);
   const ReadBack wide = Unpack(zstd);
   REQUIRE(wide.problems.size() == 1);
-  CHECK(wide.problems[0].find("unpacking its zstd data needs memory, more than 128 MiB (--max-memory)") !=
-        std::string::npos);
+  CHECK(wide.problems[0].find("unpacking its zstd data needs more than 128 MiB (--max-memory)") != std::string::npos);
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
@@ -216,7 +214,7 @@ TEST_CASE("what an archive has kept in memory is limited", "[input]") {
   const ReadBack read = Unpack(cpio + std::string(8 << 20, 'n'), limits);
   CHECK(read.pieces.empty());
   const std::string told =
-      "unpacking its cpio data further needs more than 1 MiB (--max-memory); what follows was not read";
+      "unpacking its cpio data further needs more than 1 MiB (--max-memory); the rest was not read";
   CHECK(read.problems == std::vector<std::string>{": " + told});
 }
 

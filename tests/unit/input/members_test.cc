@@ -120,7 +120,7 @@ TEST_CASE("a zip written to a pipe says its sizes too late, and is read", "[inpu
 
 TEST_CASE("a 7z archive is reported, and what lies beside it is read", "[input]") {
   const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
-  const std::string reported = "7z archives are not read; unpack it first";
+  const std::string reported = "7z archives are not supported; unpack it first";
   CHECK(Unpack(packed).pieces.empty());
   CHECK(Unpack(packed).problems == std::vector<std::string>{": " + reported});
   CHECK(Unpack(Compress("gzip", packed)).problems == std::vector<std::string>{": " + reported});
@@ -150,7 +150,7 @@ TEST_CASE("plain bytes are given as they are", "[input]") {
   }
   CHECK(Unpack("\xef\xbb\xbfwith a mark\n").pieces[0].text == "with a mark\n");
   CHECK(UnpackFile(scratch.path() + "/none").problems ==
-        std::vector<std::string>{": cannot open it: No such file or directory"});
+        std::vector<std::string>{": cannot open: No such file or directory"});
 }
 
 }  // namespace TEST_FILE

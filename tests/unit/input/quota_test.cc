@@ -36,12 +36,11 @@ Limits Suspicious(std::uint64_t bytes, std::uint64_t ratio) {
 }
 
 const std::string kRatio10 =
-    " stopped, since unpacking and reading it takes more than 10 times the work that its packed size allows "
-    "(--max-bytes "
-    "lifts this); what follows was not read";
+    " stopped: unpacking and searching it takes more than 10 times the work expected for its packed size "
+    "(--max-bytes lifts this limit); the rest was not read";
 
 TEST_CASE("so many bytes come out of unpacking, and what ends there has met no limit", "[input]") {
-  const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); what follows was not read";
+  const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); the rest was not read";
   for (const std::size_t capacity : {1, 7, 20, 4096}) {
     INFO(capacity);
     CHECK(Unpack(Bytes(20), 5, 19, 1, capacity) == "19 ");
@@ -115,7 +114,7 @@ TEST_CASE("time is limited for all bytes", "[input]") {
   Quota quota(limits);
   const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory("text"), 0);
   CHECK(ReadAll(*source).empty());
-  CHECK(source->problem() == "stopped after 1e-09 s (--max-time); what follows was not read");
+  CHECK(source->problem() == "stopped after 1e-09 s (--max-time); the rest was not read");
   CHECK(quota.EndsInput(source->problem()));
   limits.seconds = 3600;
   CHECK(Unpack(limits, 5, 30) == "30 ");

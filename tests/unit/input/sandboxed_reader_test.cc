@@ -162,7 +162,7 @@ TEST_CASE("an archive whose process is ended is told, with what came before", "[
   while (client.Read(rest.data(), rest.size()) > 0) {
   }
   CHECK(client.member_problem() ==
-        "the process that unpacks its tar data ended early (signal 9); what follows was not read");
+        "the process that unpacks its tar data ended early (signal 9); the rest was not read");
   CHECK_FALSE(client.Next(&member));
   CHECK(client.problem().empty());  // told once
 }
@@ -217,7 +217,7 @@ TEST_CASE("what libarchive keeps for itself is limited", "[input]") {
   limits.memory = 4 << 20;
   const ReadBack read = Unpack(cpio, limits);
   CHECK(read.problems == std::vector<std::string>{": unpacking its cpio data further needs more than 4 MiB "
-                                                  "(--max-memory); what follows was not read"});
+                                                  "(--max-memory); the rest was not read"});
   limits.memory = std::size_t{1} << 28;
   CHECK(Unpack(cpio, limits).problems != read.problems);
 }
@@ -226,7 +226,7 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
   const auto sent = [](int socket, std::uint32_t block, std::size_t bytes) {
     REQUIRE(worker::Send(socket, {block, static_cast<std::uint32_t>(bytes)}));
   };
-  const std::string told = "the process that unpacks its tar data ended early; what follows was not read";
+  const std::string told = "the process that unpacks its tar data ended early; the rest was not read";
   // Blocks that there are not, or are not so long.
   for (const Message message : {Message{worker::kControl, 100},
                                 {worker::kInputs, worker::kBlockBytes + 1},
@@ -297,7 +297,7 @@ TEST_CASE("a process that gets no further is ended by the run's own clock", "[in
     while (client.Next(&member)) {
     }
     CHECK(client.problem() ==
-          "its tar data was not unpacked further, since one step takes more than 0.3 s; what follows was not read");
+          "unpacking its tar data stopped because one step takes more than 0.3 s; the rest was not read");
     CHECK(client.may_differ());
     if (pid > 0) CHECK(kill(pid, 0) != 0);  // it is gone
   };

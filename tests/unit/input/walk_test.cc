@@ -48,7 +48,7 @@ TEST_CASE("what is no file or folder is told", "[input]") {
   fs::create_directories(scratch.path() + "/logs");
   scratch.Write("logs/a", "x");
   REQUIRE(mkfifo((scratch.path() + "/logs/pipe").c_str(), 0600) == 0);
-  CHECK(Files(scratch, {"logs"}) == "logs/a\nlogs/pipe: it is neither a file nor a folder\n");
+  CHECK(Files(scratch, {"logs"}) == "logs/a\nlogs/pipe: neither a file nor a folder\n");
   CHECK(Files(scratch, {"logs/pipe"}) == "logs/pipe\n");
   const std::string missing = Files(scratch, {"gone", "logs/a"});
   CHECK(missing.starts_with("logs/a\ngone: "));
@@ -62,9 +62,9 @@ TEST_CASE("a folder without a file is told, one within another is not", "[input]
   scratch.Write("logs/a", "x");
   REQUIRE(mkfifo((scratch.path() + "/pipes/pipe").c_str(), 0600) == 0);
   CHECK(Files(scratch, {"logs", "none", "logs/empty"}) ==
-        "logs/a\nnone: there is no file in it\nlogs/empty: there is no file in it\n");
-  CHECK(Files(scratch, {"pipes"}) == "pipes/pipe: it is neither a file nor a folder\n");
-  CHECK(Files(scratch, {"none", "logs"}) == "logs/a\nnone: there is no file in it\n");
+        "logs/a\nnone: folder contains no files\nlogs/empty: folder contains no files\n");
+  CHECK(Files(scratch, {"pipes"}) == "pipes/pipe: neither a file nor a folder\n");
+  CHECK(Files(scratch, {"none", "logs"}) == "logs/a\nnone: folder contains no files\n");
 }
 
 TEST_CASE("links to files are followed, links to folders only where they are named", "[input]") {
@@ -77,8 +77,7 @@ TEST_CASE("links to files are followed, links to folders only where they are nam
   fs::create_symlink("run", scratch.path() + "/logs/latest");
   fs::create_symlink(scratch.path() + "/elsewhere", scratch.path() + "/logs/out");
   // One that points into the tree hides nothing.
-  CHECK(Files(scratch, {"logs"}) ==
-        "logs/file\nlogs/run/a\nlogs/out: it is a symbolic link to a folder and was not followed\n");
+  CHECK(Files(scratch, {"logs"}) == "logs/file\nlogs/run/a\nlogs/out: symbolic link to a folder, not followed\n");
   CHECK(Files(scratch, {"logs/out"}) == "logs/out/b\n");
   fs::create_symlink("nowhere", scratch.path() + "/logs/broken");
   CHECK(Files(scratch, {"logs"}).find("logs/broken: ") != std::string::npos);

@@ -19,9 +19,9 @@ std::vector<std::string> Problems(const std::string& zip, std::size_t chunk = st
 }
 
 const std::vector<std::string> kOthers = {
-    ": its zip data lists other members than are found in it, so some may be missing"};
+    ": its zip data lists different members than it contains, so some may be missing"};
 const std::vector<std::string> kNoList = {
-    ": its zip data does not end with a whole list of its members, so some may be missing"};
+    ": its zip data does not end with a complete list of its members, so some may be missing"};
 const std::vector<std::string> kBehind = {": other bytes follow its zip data and were not read"};
 std::size_t MemberAt(const std::string& zip, int number) {
   std::size_t at = 0;
