@@ -83,7 +83,7 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
   const bool readable_kind =
       fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) || fs::is_block_file(status);
   if (fs::is_character_file(status) && IsEndlessDevice(name)) {
-    Report(name, "endless device, not a log", problems);
+    Report(name, "device with endless output", problems);
     return std::nullopt;
   }
   return File(name, status, readable_kind, error, problems);
