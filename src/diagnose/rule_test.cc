@@ -28,12 +28,13 @@ using internal::ExpressionNode;
 using internal::Function;
 using internal::NodeKind;
 
-// Inputs: none, the least, shares, small numbers, and more than any job has.
+// Test inputs: zero, minimal values, shares, small numbers, and more than any job has.
 constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
-// The other inputs meanwhile; unknown, too. The large one is prime, so that no quotient equals an input by chance.
+// Values of the other inputs, which are also tried as unknown. The large one is prime, so that no quotient equals an
+// input by chance.
 constexpr double kOthers[] = {3, 7919};
 
-// Whether the value of the expression is a number that is computed, not one that the log states.
+// Whether the expression computes a number, instead of passing on one from the log.
 bool Computes(const ExpressionNode& node) {
   const auto any_from = [&](std::size_t first) {
     return std::any_of(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end(),
@@ -63,7 +64,7 @@ std::set<std::string> NamesOf(const Expression& expression) {
   return names;
 }
 
-// One name has a value, the others all another one, or none.
+// One name has a value; all others have another one, or none.
 class ExtremeScope : public Scope {
  public:
   ExtremeScope(std::string name, double value, std::optional<double> others)
@@ -80,7 +81,8 @@ class ExtremeScope : public Scope {
   std::optional<double> others_;
 };
 
-// What is wrong with a hole, where `name` has this value; empty if nothing is. `is_shown`: the step shows the value.
+// Returns what is wrong with a placeholder if `name` has this value; empty if nothing is. `is_shown`: the step displays
+// the value.
 std::string Fault(const Expression& hole, const std::string& name, double value, bool is_shown) {
   bool always_same = is_shown;
   bool any = false;
@@ -120,12 +122,12 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
   }
 }
 
-// Numbers that the steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", evaluated where
-// their inputs are extreme. Every hole that computes a number or follows "try" is looked at. A hole has to bound itself
-// with `within`: what another hole of the step would leave out does not count.
+// Checks numbers that steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", with extreme
+// inputs. Checks every placeholder that computes a number or follows "try". A placeholder must limit itself with
+// `within`: that another one of the step would be unknown does not count.
 //
-// A sentence for each hole that can propose 0, a negative number, or the value that is in use, which another hole of
-// the step shows; in order of the remedies' ids. Empty if there is none.
+// Returns a sentence for each placeholder that can propose 0, a negative number, or the value in use, if another
+// placeholder of the step shows it; sorted by remedy id.
 std::vector<std::string> BadSettings(const RuleSet& rules) {
   std::vector<std::string> faults;
   for (const auto& [id, remedy] : rules.remedies()) {
@@ -137,7 +139,7 @@ std::vector<std::string> BadSettings(const RuleSet& rules) {
   return faults;
 }
 
-// Of an error line's example what it ends with: its line breaks stand for what is before it.
+// For an error line, returns the last line of the example: the text before line breaks represents its surroundings.
 std::string FirstLine(const RuleCase& one) {
   const std::string& text = one.example.text;
   const std::size_t begin = one.kind == RuleCase::Kind::kErrorLine ? text.rfind('\n') + 1 : 0;
@@ -188,7 +190,7 @@ class Coverage {
 
   void Tell(const std::string& what, const char* lacks) { told_.push_back(what + ": " + lacks); }
 
-  // Whether a text that is an example of the entry matches.
+  // Whether the pattern matches one of the entry's positive examples.
   bool Matches(std::string_view section, const std::string& id, const Pattern& pattern) const {
     PatternMatch match;
     return std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) {
@@ -206,7 +208,7 @@ class Coverage {
                    const IsMeant& is_meant) {
     for (const Sentence& sentence : sentences) {
       if (!IsSaid(sentence, is_meant))
-        Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example has it said");
+        Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example yields it");
     }
   }
 
@@ -229,21 +231,21 @@ class Coverage {
   void OfFailure(const Failure& failure) {
     const std::string owner = "failure " + failure.code;
     for (const Head& head : failure.heads) {
-      if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example has it");
+      if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
     }
     for (const Pattern& fact : failure.facts) {
       if (!Matches("failures", failure.code, fact))
-        Tell(fmt::format("{}, fact '{}'", owner, Begin(fact.source())), "no example has it");
+        Tell(fmt::format("{}, fact '{}'", owner, Begin(fact.source())), "no example matches it");
     }
     for (const Scenario& scenario : failure.scenarios) {
       const bool reached = std::any_of(diagnoses_.begin(), diagnoses_.end(),
                                        [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
-      if (!reached) Tell(owner + ", scenario " + scenario.id, "no example comes to it");
+      if (!reached) Tell(owner + ", scenario " + scenario.id, "no example reaches it");
       OfSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
                   [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
     }
     OfSentences(owner, "why", failure.why, [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
-    if (!HasNearMiss("failures", failure.code)) Tell(owner, "no text that it just does not match");
+    if (!HasNearMiss("failures", failure.code)) Tell(owner, "no near miss among the examples");
   }
 
   void OfContext(const Context& context) {
@@ -252,7 +254,7 @@ class Coverage {
       if (!Matches("contexts", context.id, pattern))
         Tell(fmt::format("{}, pattern '{}'", owner, Begin(pattern.source())), "no example matches it");
     }
-    if (!HasNearMiss("contexts", context.id)) Tell(owner, "no text that it just does not match");
+    if (!HasNearMiss("contexts", context.id)) Tell(owner, "no near miss among the examples");
   }
 
   void OfRemedy(const Remedy& remedy) {
@@ -329,7 +331,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   }
   for (RuleCase& one : cases) {
     std::string complaint = Try(engine, one);
-    // Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
+    // Built-in examples assume the complete built-in data; with entries disabled, they may have other results.
     if (!complaint.empty() && (one.example.built_in || one.situation.built_in || one.runs.built_in) &&
         !rules.disabled().empty()) {
       result.changed.push_back({std::move(one), std::move(complaint)});

@@ -54,7 +54,7 @@ class ByteSource {
   // or -1. The source keeps ownership.
   virtual int RegularFile() const { return -1; }
 
-  // What went wrong, as a sentence for users; empty if nothing did.
+  // The problem that ended reading, as a sentence for users; empty if there was none.
   virtual std::string_view problem() const { return {}; }
 
   // Converts an offset in this source to the offset in the data it was made from. They differ only if the source

@@ -19,12 +19,12 @@ struct MemberOptions {
 // Calls `read` once for each stream of unpacked bytes in `source`, in stored order: for `artifact` itself if it is
 // plain or only compressed; otherwise for each file in the archive, with its name as the member ("inner.tar/job.log"
 // for an archive inside the archive). Converts UTF-16 and UTF-32 to UTF-8 and drops a byte order mark. Skips programs
-// and libraries, because nobody printed the messages in them; that is a problem only if one ends with text or a zip
+// and libraries, because their messages were not printed; that is a problem only if one ends with text or a zip
 // archive. Plain bytes that contain a zip archive after other bytes are a problem, too. `read` must read the source to
 // its end; only the calling thread calls it.
 //
-// Calls `problem` for everything that could not be read: damaged, encrypted, truncated or over a limit. What precedes
-// the damage was passed to `read` by then; what follows is, if it can be found. Links, folders and devices have no
+// Calls `problem` for everything that could not be read: damaged, encrypted, truncated or over a limit. Data before
+// the damage was passed to `read`; data after it is, if it can be found. Links, folders and devices have no
 // bytes and are not a problem.
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,

@@ -70,7 +70,7 @@ class KeptLines {
   std::vector<Kept> kept_;
 };
 
-// What `rules trace` records of an artifact while it is read.
+// The recording of an artifact for `rules trace`.
 struct ReadTrace {
   explicit ReadTrace(const Engine& engine) : kept(engine) {}
 

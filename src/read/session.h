@@ -33,13 +33,13 @@ namespace whyoom {
 // begins at most this many bytes after that line. The built-in rules have one within half of this (checked by a test).
 inline constexpr std::size_t kLiteralReach = 256;
 
-// What the streams of an artifact print about the job.
+// Facts about the job that the streams of an artifact share.
 struct SharedByReporters {
   ContextFacts of_job;
   Statements statements;
 };
 
-// What became complete.
+// Completed results.
 struct SessionOutput {
   std::vector<Sighting> sightings;
   std::vector<SuspectLine> suspects;  // classified as part of a known failure or not

@@ -75,7 +75,7 @@ class SuspectFinder {
 
 class SuspectTracker {
  public:
-  // Processes the stream's next line. Appends to `told` the candidates that are now decided.
+  // Processes the stream's next line. Appends decided candidates to `told`.
   void Feed(const Line& line, std::vector<SuspectLine>* told);
 
   // Drops the candidate in line `number`, because the line only quotes it.

@@ -37,7 +37,7 @@ class Traceback {
   void Take() { taken_ = true; }
 
  private:
-  // What followed the frames.
+  // The state of the text after the frames.
   enum class Exception {
     kNone,     // nothing yet
     kOpening,  // only a class, status word or code; the text is still to come

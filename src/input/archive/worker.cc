@@ -238,7 +238,7 @@ void ServeArchivesIfAsked(int argc, char** argv) {
   ArchiveReader::UseUtf8Names();
   std::atexit(ExitWithoutMemory);
   std::set_new_handler(ExitWithoutMemory);
-  // What libarchive allocates for any archive: its blocks, tables and decoder state.
+  // Memory that libarchive needs for any archive: its blocks, tables and decoder state.
   constexpr std::size_t kUsualMemory = std::size_t{32} << 20;
   const auto memory = static_cast<std::size_t>(std::strtoull(argv[1], nullptr, 10));
   LockDown(memory > SIZE_MAX - kUsualMemory ? memory : memory + kUsualMemory);

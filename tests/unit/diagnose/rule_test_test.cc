@@ -63,7 +63,7 @@ TEST_CASE("an example that must match and does not, or not as it says", "[diagno
   CHECK(missing(R"({"text": "test failure one of 7B", "facts": {"used_bytes": 8}})") ==
         "T1: missing: \"test failure one of 7B\" fact used_bytes is 7, not 8\n");
   CHECK(missing(R"({"text": "test failure one of 7B", "scenario": null})") ==
-        "T1: missing: \"test failure one of 7B\" scenario is big, not not known\n");
+        "T1: missing: \"test failure one of 7B\" scenario is big, not unknown\n");
   CHECK(missing(R"({"text": "test failure one of 3B", "scenario": "big"})") ==
         "T1: missing: \"test failure one of 3B\" scenario is not known, not big\n");
 }

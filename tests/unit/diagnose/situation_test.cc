@@ -62,10 +62,10 @@ TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
     REQUIRE(failures.size() == 1);
     return failures[0].substr(failures[0].find('"'));
   };
-  CHECK(only(R"({"scenario": null})") == "\"test.json:15\" scenario is \"big\", not not known");
+  CHECK(only(R"({"scenario": null})") == "\"test.json:15\" scenario is \"big\", not unknown");
   CHECK(only(R"({"facts": {"excess_bytes": 3}})").ends_with("facts excess_bytes is 5368709120.0, not 3"));
   CHECK(only(R"({"remedies": []})").ends_with(R"(remedies is ["drain_pool"], not [])"));
-  CHECK(only(R"({"advice": {"drain_pool": null}})").ends_with("advice: 'drain_pool' is told, and is not to be"));
+  CHECK(only(R"({"advice": {"drain_pool": null}})").ends_with("advice: 'drain_pool' is given but must not be"));
   CHECK(only(R"({"advice": {"drain_pool": {"enough": false}}})")
             .ends_with("advice drain_pool enough is true, not false"));
 }
@@ -119,7 +119,7 @@ TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.48G"}}]})").empty());
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.58G"}}]})") == "does not match");
   CHECK(complaint(R"({"of": "chips/v3", "match": [{"text": )" + target + "}]}") == "does not match");
-  CHECK(complaint(R"({"of": "chips/v2", "no_match": [{"text": )" + target + "}]}") == "matches and must not");
+  CHECK(complaint(R"({"of": "chips/v2", "no_match": [{"text": )" + target + "}]}") == "matches but must not");
   load(R"({"of": "contexts/vllm_confg", "match": ["x"]})", &faults);
   REQUIRE(faults.size() == 1);
   CHECK(faults[0].what == "there is no 'contexts/vllm_confg'");
@@ -141,8 +141,8 @@ TEST_CASE("what no example shows is told", "[diagnose][situations]") {
   };
   CHECK(untried("{}", "") ==
         std::vector<std::string>{
-            "failure my.pool: no text that it just does not match",
-            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example has it said"});
+            "failure my.pool: no near miss among the examples",
+            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example yields it"});
   CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
 }
 
