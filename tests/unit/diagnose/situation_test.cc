@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 using Json = nlohmann::json;
 
-// A failure with two scenarios and a remedy, and a situation of it.
+// A failure with a scenario and a remedy, and an example with given facts.
 std::string File(const std::string& facts, const std::string& expect, const std::string& more = "") {
   return R"({"format": "whyoom.rules/1",
     "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
@@ -39,7 +39,7 @@ std::vector<std::string> Failures(const std::string& file) { return TestRules(Ru
 
 const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
 
-TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situations]") {
+TEST_CASE("a conclusion example passes if all its expectations are met", "[diagnose][situations]") {
   CHECK(Failures(File(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
     "why": [{"text": "It wants 9.00 GiB.", "at": "need_bytes"}], "remedies": ["drain_pool"],
     "advice": {"drain_pool": {"says": [], "saves_bytes": 5368709120, "enough": true, "safety": "safe", "steps": ["pool.drain"]
@@ -56,7 +56,7 @@ TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situa
             .empty());
 }
 
-TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
+TEST_CASE("a failed expectation of a conclusion example is reported", "[diagnose][situations]") {
   const auto only = [](const std::string& expect) {
     const std::vector<std::string> failures = Failures(File(kFacts, expect));
     REQUIRE(failures.size() == 1);
@@ -70,7 +70,7 @@ TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
             .ends_with("advice drain_pool enough is true, not false"));
 }
 
-TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
+TEST_CASE("mistakes in conclusion examples are reported", "[diagnose][situations]") {
   const auto fault = [](const std::string& facts, const std::string& expect) {
     std::vector<Fault> faults;
     RuleSet::Load({{"mine.json", File(facts, expect)}}, &faults);
@@ -83,7 +83,7 @@ TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
   CHECK(fault(kFacts, R"({"scenarios": "big"})").find("scenarios") != std::string::npos);
 }
 
-TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
+TEST_CASE("examples may be separate from their entries", "[rules][situations]") {
   const auto load = [](const std::string& examples, std::vector<Fault>* faults) {
     return RuleSet::Load({{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"}}, faults);
   };
@@ -105,14 +105,14 @@ TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
     }
     return all;
   };
-  // What an affix tells beside the text.
+  // The facts of a prefix besides the text.
   const std::string rank = R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "x", "facts": )";
   CHECK(complaint(rank + R"({"reporter": "rank7", "repeats": 1, "healthy": false}}]})").empty());
   CHECK(complaint(rank + R"({"reporter": "rank8"}}]})") == "reporter is 'rank7', not 'rank8'");
   CHECK(complaint(rank + R"({"time": "2026-11-20"}}]})") == "time is unknown, not '2026-11-20'");
   CHECK(complaint(R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "y"}]})") ==
         "leaves 'x', not 'y'");
-  // The chip of a dump, and what is usable of it.
+  // The chip of a dump, and its usable memory.
   const std::string target =
       R"("reserved_hbm_usage_bytes: 0 tpu_topology_args { version: TPU_VERSION_JELLYFISH platform_type: X chip_config_name: \"default\"")";
   const std::string of_v2 = R"({"of": "chips/v2", "match": [{"text": )" + target;
@@ -129,7 +129,7 @@ TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
   CHECK(faults.size() == 1);
 }
 
-TEST_CASE("what no example shows is told", "[diagnose][situations]") {
+TEST_CASE("rules that no example covers are listed", "[diagnose][situations]") {
   const auto untried = [](const std::string& expect, const std::string& more) {
     const RuleSet rules = RulesWith(File(kFacts, expect, more));
     const Engine engine(rules);

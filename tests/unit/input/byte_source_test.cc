@@ -17,7 +17,7 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for a test, gone afterwards.
+// A folder for one test, removed afterwards.
 struct Scratch {
   Scratch() : path(fs::temp_directory_path() / ("whyoom_input_" + std::to_string(getpid()))) {
     fs::remove_all(path);
@@ -40,7 +40,7 @@ std::string ReadAll(ByteSource* source, std::size_t capacity = 5) {
   return all;
 }
 
-TEST_CASE("memory is handed out in chunks", "[input]") {
+TEST_CASE("memory is returned in chunks", "[input]") {
   CHECK(ReadAll(OpenMemory("hello world", 2).get()) == "hello world");
   CHECK(ReadAll(OpenMemory("hello world", 0).get()) == "hello world");
   CHECK(ReadAll(OpenMemory("").get()).empty());
@@ -57,7 +57,7 @@ TEST_CASE("files are read to their end", "[input]") {
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("what cannot be read gives a problem and no bytes", "[input]") {
+TEST_CASE("an unreadable file yields a problem and no bytes", "[input]") {
   const Scratch scratch;
   const auto missing = OpenFile((scratch.path / "missing").string());
   CHECK(ReadAll(missing.get()).empty());
@@ -91,7 +91,7 @@ Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
   return walked;
 }
 
-TEST_CASE("a walk goes by name and in the order given", "[input]") {
+TEST_CASE("a walk is sorted by name and keeps the given order", "[input]") {
   const Scratch scratch;
   const std::string last = scratch.Write("z.log", "");
   for (const char* name : {"job/b.log", "job/a/2.log", "job/a/10.log", "job/c.log", "job/B.log"})
@@ -102,7 +102,7 @@ TEST_CASE("a walk goes by name and in the order given", "[input]") {
   CHECK(walked.problems.empty());
 }
 
-TEST_CASE("what a walk cannot hand on it tells", "[input]") {
+TEST_CASE("a walk reports what it cannot read", "[input]") {
   const Scratch scratch;
   scratch.Write("job/a.log", "");
   scratch.Write("other/b.log", "");
