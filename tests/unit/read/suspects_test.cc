@@ -1,4 +1,4 @@
-// Errors about memory that no rule knows: which lines are told as such, by the built-in rules.
+// Candidate errors: which lines are reported as unknown memory errors, by the built-in rules.
 #include "read/suspects.h"
 
 #include <string>
@@ -24,7 +24,7 @@ std::vector<Problem> ProblemsOf(const std::string& log, const ReadOptions& optio
   return ReadArtifact(engine, {"a.log", ""}, *OpenMemory(log), options).problems;
 }
 
-// "line: text xN" of each, one a line.
+// Returns "line: text xN" of each, one per line.
 std::string Told(const std::string& log, const ReadOptions& options = {}) {
   std::string told;
   for (const Problem& problem : ProblemsOf(log, options)) {
@@ -41,12 +41,12 @@ std::string Chatter(int lines) {
   return text;
 }
 
-TEST_CASE("an error about memory that no rule knows is told with its line", "[read]") {
+TEST_CASE("a memory error that no rule knows is reported with its line", "[read]") {
   CHECK(Told("well\n" + kUnknown + "\n") == "2: " + kUnknown + " x1\n");
   CHECK(Told("all is well\n").empty());
 }
 
-TEST_CASE("a line that tells of memory is an error where a process reports one", "[read]") {
+TEST_CASE("a line about memory is an error if a process reports one", "[read]") {
   const std::string message = "pool 3 is out of memory";
   for (const std::string lead :
        {"ERROR:root:", "2026-03-01 10:00:00,123 - trainer - ERROR - ", "[2026-03-01 10:00:00] [ERROR] ",
@@ -74,7 +74,7 @@ TEST_CASE("a line that tells of memory is an error where a process reports one",
             .empty());
 }
 
-TEST_CASE("what belongs to a known failure is not unknown", "[read]") {
+TEST_CASE("a line that belongs to a known failure is not an unknown error", "[read]") {
   CHECK(Told(kKnown + "\n").empty());
   CHECK(Told("RuntimeError: " + kKnown + "\n").empty());
   for (const int between : {0, 8, 20}) {
@@ -82,7 +82,7 @@ TEST_CASE("what belongs to a known failure is not unknown", "[read]") {
     CHECK(Told(kKnown + "\n" + Chatter(between) + kUnknown + "\n").empty());
     CHECK(Told(kUnknown + "\n" + Chatter(between) + kKnown + "\n").empty());
   }
-  SECTION("a chain of exceptions is one failure, however deep") {
+  SECTION("a chain of exceptions of any length is one failure") {
     std::string frames;
     for (int i = 0; i < 100; ++i) frames += "  File \"/lib/deep.py\", line 7, in step\n    return step(x)\n";
     CHECK(Told("Traceback (most recent call last):\n" + frames + "RuntimeError: " + kKnown +
@@ -91,19 +91,19 @@ TEST_CASE("what belongs to a known failure is not unknown", "[read]") {
                frames + kUnknown + "\n")
               .empty());
   }
-  SECTION("far from it, it is another error") {
+  SECTION("a distant line is another error") {
     CHECK(Told(kKnown + "\n" + Chatter(300) + kUnknown + "\n") == "302: " + kUnknown + " x1\n");
     CHECK(Told(kUnknown + "\n" + Chatter(300) + kKnown + "\n") == "1: " + kUnknown + " x1\n");
   }
-  SECTION("of another reporter, it is another error") {
+  SECTION("a line of another stream is another error") {
     CHECK(ProblemsOf("[rank0] " + kKnown + "\n[rank1] " + kUnknown + "\n").size() == 1);
   }
-  SECTION("the same text is known wherever it stands") {
+  SECTION("the same text is known anywhere") {
     CHECK(Told(kKnown + "\n" + kUnknown + "\n" + Chatter(300) + kUnknown + "\n").empty());
   }
 }
 
-TEST_CASE("the same error is told once, figures aside", "[read]") {
+TEST_CASE("the same error is reported once, ignoring figures", "[read]") {
   const std::string other = "pool.PoolError: RESOURCE_EXHAUSTED: pool 12 has no room for 3.25GiB";
   CHECK(Told(kUnknown + "\n" + Chatter(3) + other + "\n" + Chatter(100) + kUnknown + "\n") ==
         "1: " + kUnknown + " x3\n");
@@ -118,7 +118,7 @@ TEST_CASE("the same error is told once, figures aside", "[read]") {
   CHECK(problems.back().occurrences == 50 - SuspectTable::kMost);
 }
 
-TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "[read]") {
+TEST_CASE("any line is shown as printable text of limited length", "[read]") {
   const std::vector<Problem> problems =
       ProblemsOf("Error: \x1b[31mpool\x1b[0m is out of memory \x07 \xff " + std::string(100000, 'x') + "\n");
   REQUIRE(problems.size() == 1);
@@ -127,7 +127,7 @@ TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "
   CHECK(problems[0].text.ends_with("…"));
 }
 
-TEST_CASE("so many lines wait to be known, and the first of more is told", "[read]") {
+TEST_CASE("a limited number of candidates waits, and then the first is reported", "[read]") {
   SuspectTracker tracker;
   std::vector<SuspectLine> told;
   const auto feed = [&](std::uint64_t number) {
@@ -147,7 +147,7 @@ TEST_CASE("so many lines wait to be known, and the first of more is told", "[rea
   CHECK(told.size() == 16);
 }
 
-TEST_CASE("a range of time holds for unknown errors, too", "[read]") {
+TEST_CASE("the time range applies to unknown errors, too", "[read]") {
   const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
                           "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";
   CHECK(ProblemsOf(log).size() == 2);
