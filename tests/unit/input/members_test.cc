@@ -90,7 +90,7 @@ TEST_CASE("packings may be nested", "[input]") {
   }
 }
 
-TEST_CASE("concatenated streams are read as one", "[input]") {
+TEST_CASE("concatenated streams in one input are read as one", "[input]") {
   for (const std::string& filter : kFilters) {
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{5}, std::string::npos}) {
       INFO(filter << " by " << chunk);
