@@ -87,13 +87,13 @@ std::int64_t Saved(const Budget& budget) {
 
 // Smaller is better; see the header.
 auto Key(const Budget& budget, const Steps& steps) {
-  int dearest = 0;
+  int highest_cost = 0;
   int ranks = 0;
   for (const RankedRemedy* step : steps) {
-    dearest = std::max(dearest, step->remedy->cost);
+    highest_cost = std::max(highest_cost, step->remedy->cost);
     ranks += step->rank;
   }
-  return std::tuple(budget.covered ? 0 : 1, budget.covered ? dearest : 0, budget.covered ? 0 : -Saved(budget),
+  return std::tuple(budget.covered ? 0 : 1, budget.covered ? highest_cost : 0, budget.covered ? 0 : -Saved(budget),
                     steps.size(), ranks);
 }
 

@@ -33,7 +33,7 @@ void NameChip(const RuleSet& rules, Evidence* facts) {
   }
 }
 
-std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
+std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -101,7 +101,7 @@ void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
   std::vector<std::string> figures;
   bool list = false;
   for (const ContradictionRule& rule : rules.contradictions()) {
-    std::optional<Reason> reason = Say(rule.sentence, scope);
+    std::optional<Reason> reason = FillSentence(rule.sentence, scope);
     if (!reason) continue;
     Contradiction found{rule.id, std::move(reason->text), reason->line};
     for (const std::string& name : rule.figures) {
@@ -122,7 +122,7 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
     RecordedStep step(scope.recorder(), recorded_as);
-    std::optional<Reason> reason = Say(sentence, scope);
+    std::optional<Reason> reason = FillSentence(sentence, scope);
     if (!reason) step.Set("no", sentence.text.source());
     if (!reason) continue;
     step.Set("yes", reason->text, reason->line);

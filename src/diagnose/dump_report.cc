@@ -25,7 +25,7 @@ std::string ReadSettings(const std::string& path) {
 }
 
 // Whether a setting that changes the usable memory has its default value.
-bool IsUsual(std::string_view settings, std::string_view name, std::string_view usual) {
+bool IsDefaultSetting(std::string_view settings, std::string_view name, std::string_view usual) {
   const std::size_t at = settings.find(name);
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
@@ -34,8 +34,8 @@ bool IsUsual(std::string_view settings, std::string_view name, std::string_view 
 std::optional<DumpTarget> LimitOf(const Given& module, const RuleSet& rules) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
-  if (target.empty() || !IsUsual(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
-      !IsUsual(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
+  if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
+      !IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
     return std::nullopt;
   return TargetOfDump(rules, target);
 }
@@ -71,7 +71,7 @@ class DumpReporter {
     for (const Given& module : folder) {
       if (module.failed) by_name[module.name].push_back(&module);
     }
-    std::vector<const Given*> told;
+    std::vector<const Given*> reported;
     for (auto& [name, modules] : by_name) {
       std::stable_sort(modules.begin(), modules.end(),
                        [](const Given* a, const Given* b) { return a->number > b->number; });
@@ -84,10 +84,10 @@ class DumpReporter {
           problems_.push_back({module->path, "", "earlier failures of this module were dropped", true});
           break;
         }
-        told.push_back(module);
+        reported.push_back(module);
       }
     }
-    return told;
+    return reported;
   }
 
   // Reads the module and compares its need with the usable memory, if known; adds that as a fact.
@@ -144,12 +144,12 @@ class DumpReporter {
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::uint64_t left_out = 0;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     const double least =
         by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
-      if (told++ < kMostOfFolder) {
+      if (reported++ < kMostOfFolder) {
         ReportProgram(*module, need);
       } else {
         ++left_out;
@@ -215,9 +215,9 @@ DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::opti
     count.bytes += module.bytes;
     folders[module.folder].push_back(std::move(module));
   }
-  DumpReporter reporter(dump, rules, limit, table, problems);
+  DumpReporter dump_reporter(dump, rules, limit, table, problems);
   for (const auto& [folder, modules] : folders) {
-    if (reporter.Report(modules)) continue;
+    if (dump_reporter.Report(modules)) continue;
     problems->push_back({folder.empty() ? "." : folder, "",
                          "interrupted: this XLA dump and later ones may not have been read completely"});
     break;

@@ -106,7 +106,7 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
 
 // Drops findings of dumps that a log also reports: the log used the list of the dump, or it has its own list and names
 // the module. Done at the end, so that a merged batch gives the same result as one run.
-void DropTold(std::vector<Diagnosis>* diagnoses) {
+void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   std::set<std::string> dumps;
   std::set<std::string> modules;
   const auto is_of_dump = [](const Diagnosis& diagnosis) { return XlaDump::IsDumpFile(diagnosis.where.artifact.path); };
@@ -248,12 +248,12 @@ std::vector<Diagnosis> FindingTable::Finish(std::vector<Problem>* problems) {
   }
   by_code_.clear();
   SortByCause(&diagnoses);
-  std::set<std::string> told;  // several findings may have the same problem with one dump
+  std::set<std::string> reported;  // several findings may have the same problem with one dump
   for (const Diagnosis& diagnosis : diagnoses) {
     const std::optional<Problem>& problem = diagnosis.dump_problem;
-    if (problem && told.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
+    if (problem && reported.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
-  DropTold(&diagnoses);
+  DropReportedDumps(&diagnoses);
   ReportLimits(diagnoses, problems);
   return diagnoses;
 }

@@ -273,8 +273,8 @@ class NeedScope : public Scope {
 };
 
 // Returns why the step cannot be done with the log's versions; empty if it can.
-std::string Lacks(const RuleSet& rules, const std::string& step, const Scope& scope,
-                  const std::vector<LackedName>& lacked) {
+std::string VersionProblem(const RuleSet& rules, const std::string& step, const Scope& scope,
+                           const std::vector<LackedName>& lacked) {
   for (const LackedName& name : lacked) {
     if (!HoldsName(step, name.need->id)) continue;
     const bool is_too_old = !name.need->since.empty() && CompareVersions(name.version, name.need->since) < 0;
@@ -341,8 +341,9 @@ std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, co
   for (const Template& step : steps->second) {
     std::optional<std::string> text = step.Fill(scope);
     if (!text) continue;
-    const std::string lacks = Lacks(rules, *text, scope, lacked);
-    (lacks.empty() ? can : cannot).push_back(*std::move(text) + (lacks.empty() ? "" : " ") + lacks);
+    const std::string version_problem = VersionProblem(rules, *text, scope, lacked);
+    (version_problem.empty() ? can : cannot)
+        .push_back(*std::move(text) + (version_problem.empty() ? "" : " ") + version_problem);
   }
   can.insert(can.end(), std::make_move_iterator(cannot.begin()), std::make_move_iterator(cannot.end()));
   return can;

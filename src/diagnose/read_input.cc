@@ -63,7 +63,7 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
   bool stops_itself = false;
   std::unique_ptr<ByteSource> source = Open(input, limits, options.control, &readings.retry, &stops_itself);
   if (stops_itself) settings.control = nullptr;  // process what it returned before the stop
-  const auto tell = [&](const Problem& problem) {
+  const auto add_problem = [&](const Problem& problem) {
     readings.problems.push_back(problem);
     BoundProblems(&readings.problems, &readings.problems_left_out);
   };
@@ -72,7 +72,7 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
     if (stops_itself) options.control->bytes += one.bytes;
     readings.Join(std::move(one));
   };
-  ReadMembers(input, std::move(source), limits, read, tell, {options.control, &readings.retry});
+  ReadMembers(input, std::move(source), limits, read, add_problem, {options.control, &readings.retry});
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

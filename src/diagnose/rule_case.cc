@@ -63,10 +63,10 @@ std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findin
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
   }
   if (!one.example.scenario) return {};
-  const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
-  if (said == *one.example.scenario) return {};
+  const std::string actual = finding.scenario == nullptr ? "" : finding.scenario->id;
+  if (actual == *one.example.scenario) return {};
   const auto words = [](const std::string& scenario) { return scenario.empty() ? "unknown" : scenario; };
-  return fmt::format("scenario is {}, not {}", words(said), words(*one.example.scenario));
+  return fmt::format("scenario is {}, not {}", words(actual), words(*one.example.scenario));
 }
 
 // Finds entries by id, because the case may come from another rule set.
@@ -104,7 +104,7 @@ bool StatesProgram(const Engine& engine, const Example& example) {
   });
 }
 
-bool TellsUnknownError(const Engine& engine, const std::string& text) {
+bool ReportsUnknownError(const Engine& engine, const std::string& text) {
   const std::vector<Problem> problems = Read(engine, text).problems;
   return std::any_of(problems.begin(), problems.end(), [](const Problem& one) { return one.is_unknown_error(); });
 }
@@ -117,10 +117,10 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   engine.normalizer().Normalize(raw, &lines);
   if (lines.size() != 1) return fmt::format("is {} lines", lines.size());
   if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
-  const std::map<std::string, Value> told = LineFacts(lines[0]);
+  const std::map<std::string, Value> line_facts = LineFacts(lines[0]);
   for (const auto& [name, want] : one.example.facts) {
-    const auto found = told.find(name);
-    const Value got = found == told.end() ? Value() : found->second;
+    const auto found = line_facts.find(name);
+    const Value got = found == line_facts.end() ? Value() : found->second;
     if (!SameFact(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
   }
   return {};
@@ -173,7 +173,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       return quotation != nullptr && quotation->MatchesExample(text);
     }
     case Kind::kUnknownError:
-      return TellsUnknownError(engine, text);
+      return ReportsUnknownError(engine, text);
     case Kind::kErrorLine: {
       const ErrorLine* line = Find(rules.error_lines(), one.id);
       return line != nullptr && IsIn(line->pattern, text);
@@ -383,16 +383,16 @@ Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
 }
 
 nlohmann::json Told(const Comparison& comparison) {
-  nlohmann::json told = {{"verdict", VerdictId(VerdictOf(comparison.change))},
+  nlohmann::json json = {{"verdict", VerdictId(VerdictOf(comparison.change))},
                          {"change", ChangeId(comparison.change)},
                          {"says", comparison.verdict_text},
                          {"totals", nlohmann::json::object()},
                          {"seems", nlohmann::json::array()},
                          {"notes", comparison.notes}};
-  for (const TotalChange& total : comparison.totals) told["totals"][total.id] = total.title;
+  for (const TotalChange& total : comparison.totals) json["totals"][total.id] = total.title;
   for (const SeemingRemedy& seeming : comparison.seems)
-    told["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
-  return told;
+    json["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
+  return json;
 }
 
 std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs) {

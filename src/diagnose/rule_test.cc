@@ -168,16 +168,16 @@ class Coverage {
   }
 
   std::vector<std::string> Run() {
-    for (const Failure& failure : engine_.rules().failures()) OfFailure(failure);
-    for (const Context& context : engine_.rules().contexts()) OfContext(context);
+    for (const Failure& failure : engine_.rules().failures()) CheckFailure(failure);
+    for (const Context& context : engine_.rules().contexts()) CheckContext(context);
     for (const Framework& framework : engine_.rules().frameworks()) {
       for (const Pattern& sign : framework.signs) {
         if (!Matches("frameworks", framework.id, sign))
           Tell(fmt::format("framework {}, sign '{}'", framework.id, Begin(sign.source())), "no example shows it");
       }
     }
-    for (const auto& [id, remedy] : engine_.rules().remedies()) OfRemedy(remedy);
-    return std::move(told_);
+    for (const auto& [id, remedy] : engine_.rules().remedies()) CheckRemedy(remedy);
+    return std::move(gaps_);
   }
 
  private:
@@ -188,7 +188,7 @@ class Coverage {
     for (Diagnosis& diagnosis : readings.table->Finish(&problems)) diagnoses_.push_back(std::move(diagnosis));
   }
 
-  void Tell(const std::string& what, const char* lacks) { told_.push_back(what + ": " + lacks); }
+  void Tell(const std::string& what, const char* lacks) { gaps_.push_back(what + ": " + lacks); }
 
   // Whether the pattern matches one of the entry's positive examples.
   bool Matches(std::string_view section, const std::string& id, const Pattern& pattern) const {
@@ -202,19 +202,19 @@ class Coverage {
                        [&](const RuleCase& one) { return one.section == section && one.id == id && !one.must_match; });
   }
 
-  using IsMeant = std::function<bool(const Diagnosis&)>;
+  using Applies = std::function<bool(const Diagnosis&)>;
 
-  void OfSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
-                   const IsMeant& is_meant) {
+  void CheckSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
+                      const Applies& applies) {
     for (const Sentence& sentence : sentences) {
-      if (!IsSaid(sentence, is_meant))
+      if (!IsCovered(sentence, applies))
         Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example yields it");
     }
   }
 
-  bool IsSaid(const Sentence& sentence, const IsMeant& is_meant) const {
+  bool IsCovered(const Sentence& sentence, const Applies& applies) const {
     for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      if (is_meant(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
+      if (applies(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
     }
     return false;
   }
@@ -228,7 +228,7 @@ class Coverage {
                                                               : uses(diagnosis.failure->remedies);
   }
 
-  void OfFailure(const Failure& failure) {
+  void CheckFailure(const Failure& failure) {
     const std::string owner = "failure " + failure.code;
     for (const Head& head : failure.heads) {
       if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
@@ -241,14 +241,15 @@ class Coverage {
       const bool reached = std::any_of(diagnoses_.begin(), diagnoses_.end(),
                                        [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
       if (!reached) Tell(owner + ", scenario " + scenario.id, "no example reaches it");
-      OfSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
-                  [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
+      CheckSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
+                     [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
     }
-    OfSentences(owner, "why", failure.why, [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
+    CheckSentences(owner, "why", failure.why,
+                   [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
     if (!HasNearMiss("failures", failure.code)) Tell(owner, "no near miss among the examples");
   }
 
-  void OfContext(const Context& context) {
+  void CheckContext(const Context& context) {
     const std::string owner = "context " + context.id;
     for (const Pattern& pattern : context.patterns) {
       if (!Matches("contexts", context.id, pattern))
@@ -257,7 +258,7 @@ class Coverage {
     if (!HasNearMiss("contexts", context.id)) Tell(owner, "no near miss among the examples");
   }
 
-  void OfRemedy(const Remedy& remedy) {
+  void CheckRemedy(const Remedy& remedy) {
     const std::string owner = "remedy " + remedy.id;
     std::set<std::string> frameworks;
     for (const Diagnosis& diagnosis : diagnoses_) {
@@ -271,10 +272,10 @@ class Coverage {
       if (!frameworks.empty() && !framework.empty() && !frameworks.contains(framework))
         Tell(owner + ", how " + framework, "no example shows it");
     }
-    const auto is_meant = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
-    OfSentences(owner, "evidence", remedy.evidence, is_meant);
+    const auto applies = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
+    CheckSentences(owner, "evidence", remedy.evidence, applies);
     for (const Sentence& sentence : remedy.ruled_out) {
-      if (!IsSaid(sentence, is_meant))
+      if (!IsCovered(sentence, applies))
         Tell(fmt::format("{}, ruled_out '{}'", owner,
                          Begin(sentence.when ? sentence.when->source() : sentence.text.source())),
              "no example meets it");
@@ -285,7 +286,7 @@ class Coverage {
   const std::vector<RuleCase>& cases_;
   std::vector<Diagnosis> diagnoses_;
   std::vector<FindingScope> scopes_;
-  std::vector<std::string> told_;
+  std::vector<std::string> gaps_;
 };
 
 }  // namespace

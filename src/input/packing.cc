@@ -119,7 +119,7 @@ namespace {
 
 // Whether the byte occurs in no text: a control character other than white space, backspace and escape, or a byte that
 // UTF-8 never uses.
-bool IsOfNoText(char letter) {
+bool IsNonTextByte(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
   if (byte < 0x20) return byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' && byte != 0x1b;
   return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte > 0xf4;
@@ -127,7 +127,7 @@ bool IsOfNoText(char letter) {
 
 // Machine code and tables contain far more than one such byte in 32.
 bool IsBinary(std::string_view bytes) {
-  const auto count = std::count_if(bytes.begin(), bytes.end(), IsOfNoText);
+  const auto count = std::count_if(bytes.begin(), bytes.end(), IsNonTextByte);
   return static_cast<std::size_t>(count) * 32 >= bytes.size();
 }
 
@@ -171,7 +171,9 @@ bool IsProgram(std::string_view beginning) {
   return HasProgramMagic(beginning) && beginning.size() > header && IsBinary(beginning.substr(header));
 }
 
-bool IsText(std::string_view bytes) { return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsOfNoText); }
+bool IsText(std::string_view bytes) {
+  return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsNonTextByte);
+}
 
 bool ContainsZip(std::string_view bytes) {
   constexpr std::string_view kMember = "PK\x03\x04";

@@ -177,7 +177,7 @@ std::uint64_t EightAt(const char* at) {
 }
 
 // Whether `text`, which is in lower case, is at `at`; that many bytes must be readable.
-bool StandsAt(const std::string& text, const char* at) {
+bool MatchesAt(const std::string& text, const char* at) {
   for (const char c : text) {
     if (Lower(*at++) != c) return false;
   }
@@ -288,7 +288,7 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
       const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
       if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;
       if (piece.size >= sizeof piece.other && EightAt(bytes.data() + at + piece.other_at) != piece.other) continue;
-      if (!StandsAt(texts[piece.text], bytes.data() + begin)) continue;
+      if (!MatchesAt(texts[piece.text], bytes.data() + begin)) continue;
       limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
     }
   };

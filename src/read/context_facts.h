@@ -116,7 +116,7 @@ class ContextFacts {
     const Failure* failure = nullptr;
   };
 
-  std::uint64_t HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const;
+  std::uint64_t HoldsFrom(const Context& context, const History& histories, std::uint64_t offset) const;
 
   std::map<const Context*, History> said_;
   std::map<const Context*, std::deque<std::uint64_t>> ends_;  // offsets where validity ends, ascending

@@ -25,9 +25,9 @@ void LineReader::SeeFramework(const std::string& text) {
 
 void LineReader::FlushPending() {
   const auto before = static_cast<std::ptrdiff_t>(done_.sightings.size());
-  for (Reporter* reporter : pending_) {
-    reporter->session.Flush(&done_);
-    NoteCrowdedLine(reporter);
+  for (Reporter* stream : pending_) {
+    stream->session.Flush(&done_);
+    NoteCrowdedLine(stream);
   }
   // The order of pending_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHead);
@@ -52,7 +52,7 @@ void LineReader::Pause() {
 
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
-  for (auto& [name, reporter] : reporters_) reporter.session.Finish(&done_);
+  for (auto& [name, stream] : reporters_) stream.session.Finish(&done_);
   // The order of reporters_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
                    [](const SuspectLine& a, const SuspectLine& b) {
@@ -91,33 +91,33 @@ void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
     SeeFramework(line.text);
-    Reporter* reporter = FindReporter(line.reporter);
-    const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
-    reporter->last_fed = ++fed_;
-    SetTime(reporter, &line);
-    const bool was_active = reporter->session.active();
+    Reporter* stream = FindReporter(line.reporter);
+    const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
+    stream->last_fed = ++fed_;
+    SetTime(stream, &line);
+    const bool was_active = stream->session.active();
     // A line that waited for its continuation comes from an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.suspects().IsHealthy(line, own);
     line.is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
-    reporter->session.Feed(std::move(line), &done_);
-    NoteCrowdedLine(reporter);
-    Weigh(reporter);
-    const bool is_active = reporter->session.active();
-    pending_.insert(reporter);
-    if (is_active) active_.insert(reporter);
-    if (!is_active) active_.erase(reporter);
+    stream->session.Feed(std::move(line), &done_);
+    NoteCrowdedLine(stream);
+    Weigh(stream);
+    const bool is_active = stream->session.active();
+    pending_.insert(stream);
+    if (is_active) active_.insert(stream);
+    if (!is_active) active_.erase(stream);
     if (was_active || is_active) {
       lines_since_activity_ = heard_since_activity_ = 0;
     } else {
       ++lines_since_activity_;
-      if (!heard) ++heard_since_activity_;
+      if (!printed_recently) ++heard_since_activity_;
     }
   }
 }
 
-void LineReader::NoteCrowdedLine(Reporter* reporter) {
-  const std::optional<std::uint64_t> number = reporter->session.TakeCrowdedLine();
+void LineReader::NoteCrowdedLine(Reporter* stream) {
+  const std::optional<std::uint64_t> number = stream->session.TakeCrowdedLine();
   if (!number || !problem_.empty()) return;
   problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
              " failure messages; the rest of the line was not searched";
@@ -125,23 +125,23 @@ void LineReader::NoteCrowdedLine(Reporter* reporter) {
 
 // A logger stamps only the first line of a multi-line message, such as a traceback or a compiler report. A line without
 // a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
-void LineReader::SetTime(Reporter* reporter, Line* line) {
+void LineReader::SetTime(Reporter* stream, Line* line) {
   if (!line->open_time.empty()) {
     // The last complete timestamp, even before a gap, supplies the missing parts.
-    const std::optional<Timestamp>& named = reporter->stamp.time ? reporter->stamp.time : stamp_.time;
+    const std::optional<Timestamp>& named = stream->stamp.time ? stream->stamp.time : stamp_.time;
     line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
     if (!line->time) {
-      reporter->stamp = {};
+      stream->stamp = {};
       return;
     }
   }
   if (line->time) {
-    reporter->stamp = stamp_ = {line->time, gaps_};
+    stream->stamp = stamp_ = {line->time, gaps_};
     return;
   }
   const bool is_nameless = line->reporter.empty();
-  const bool has_own = reporter->stamp.time && reporter->stamp.gap == gaps_;
-  const Stamp& last = has_own || !is_nameless ? reporter->stamp : stamp_;
+  const bool has_own = stream->stamp.time && stream->stamp.gap == gaps_;
+  const Stamp& last = has_own || !is_nameless ? stream->stamp : stamp_;
   if (last.gap == gaps_) line->time = last.time;
 }
 
@@ -170,13 +170,13 @@ void LineReader::CloseOldest() {
 }
 
 // While the streams exceed the memory limit, closes the one whose last line is oldest, even inside a report.
-void LineReader::Weigh(Reporter* reporter) {
-  held_ -= reporter->held;
-  reporter->held = reporter->session.held_bytes();
-  held_ += reporter->held;
+void LineReader::Weigh(Reporter* stream) {
+  held_ -= stream->held;
+  stream->held = stream->session.held_bytes();
+  held_ += stream->held;
   while (held_ > most_held_ && reporters_.size() > 1) {
     Reporter* oldest = &reporters_.at(recent_.front());
-    if (oldest == reporter) return;
+    if (oldest == stream) return;
     if (oldest->session.active())
       problem_ =
           "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete";

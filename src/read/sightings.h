@@ -104,12 +104,12 @@ class LineReader {
   void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
   void FlushPending();
-  void NoteCrowdedLine(Reporter* reporter);
+  void NoteCrowdedLine(Reporter* stream);
   void SeeFramework(const std::string& text);
-  void SetTime(Reporter* reporter, Line* line);
+  void SetTime(Reporter* stream, Line* line);
   Reporter* FindReporter(const std::string& name);
   void CloseOldest();
-  void Weigh(Reporter* reporter);
+  void Weigh(Reporter* stream);
 
   const Engine& engine_;
   const std::size_t most_held_;

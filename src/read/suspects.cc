@@ -61,7 +61,7 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
 
 // Whether a line is part of a traceback: a source line, caret, header or blank line. Other indented lines are rarely
 // messages either.
-bool IsOfTraceback(std::string_view text) {
+bool IsPartOfTraceback(std::string_view text) {
   static const Regex between(
       R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");
   return re2::RE2::PartialMatch(text, between);
@@ -122,28 +122,28 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
   return look;
 }
 
-void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* told) {
+void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* decided) {
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
-  if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;
+  if (!line.after_gap && !IsPartOfTraceback(line.text)) ++at_;
   last_line_ = line.number;
-  Release(told);
+  Release(decided);
   if (!line.is_suspect) return;
   SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
   if (known_at_ && at_ - *known_at_ <= kNearLines) {
     suspect.known = true;
-    told->push_back(std::move(suspect));
+    decided->push_back(std::move(suspect));
     return;
   }
   if (held_.size() >= kMostHeld) {
-    told->push_back(std::move(held_.front().line));
+    decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
   held_.push_back({std::move(suspect), at_});
 }
 
-void SuspectTracker::Release(std::vector<SuspectLine>* told) {
+void SuspectTracker::Release(std::vector<SuspectLine>* decided) {
   while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) {
-    told->push_back(std::move(held_.front().line));
+    decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
 }
@@ -152,19 +152,19 @@ void SuspectTracker::Drop(std::uint64_t number) {
   std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
 }
 
-void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told) {
+void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided) {
   if (known_lines == known_lines_) return;
   known_lines_ = known_lines;
   known_at_ = at_;
   for (Held& held : held_) {
     held.line.known = true;
-    told->push_back(std::move(held.line));
+    decided->push_back(std::move(held.line));
   }
   held_.clear();
 }
 
-void SuspectTracker::Finish(std::vector<SuspectLine>* told) {
-  for (Held& held : held_) told->push_back(std::move(held.line));
+void SuspectTracker::Finish(std::vector<SuspectLine>* decided) {
+  for (Held& held : held_) decided->push_back(std::move(held.line));
   held_.clear();
 }
 

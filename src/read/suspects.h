@@ -75,24 +75,24 @@ class SuspectFinder {
 
 class SuspectTracker {
  public:
-  // Processes the stream's next line. Appends decided candidates to `told`.
-  void Feed(const Line& line, std::vector<SuspectLine>* told);
+  // Processes the stream's next line. Appends decided candidates to `decided`.
+  void Feed(const Line& line, std::vector<SuspectLine>* decided);
 
   // Drops the candidate in line `number`, because the line only quotes it.
   void Drop(std::uint64_t number);
 
   // Sets the number of lines of the stream that belonged to known failures so far. It may lag by the look-ahead lines.
-  void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told);
+  void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided);
 
   // Call after the last line.
-  void Finish(std::vector<SuspectLine>* told);
+  void Finish(std::vector<SuspectLine>* decided);
 
  private:
   struct Held {
     SuspectLine line;
     std::uint64_t at = 0;
   };
-  void Release(std::vector<SuspectLine>* told);
+  void Release(std::vector<SuspectLine>* decided);
 
   // Distances are in lines outside tracebacks, because a chain of exceptions is one failure of any length.
   std::uint64_t at_ = 0;

@@ -25,7 +25,7 @@ std::string ShowAll(const std::vector<Sighting>& sightings) {
   return shown;
 }
 
-// Feeds lines as requested; PassOver feeds one after a gap.
+// Feeds lines as requested; FeedAfterGap feeds one after a gap.
 class Reading {
  public:
   void Feed(const std::vector<std::string>& texts) {
@@ -38,7 +38,7 @@ class Reading {
       offset_ += text.size() + 1;
     }
   }
-  void PassOver(const std::string& next) {
+  void FeedAfterGap(const std::string& next) {
     RawLine raw;
     raw.number = number_ += 100;
     raw.offset = offset_;
@@ -103,7 +103,7 @@ TEST_CASE("a gap ends the open messages of all streams", "[read]") {
   Reading reading;
   reading.Feed({"[rank0]: Test load of 'f' failed with", "[rank1]: Test load of 'g' failed with"});
   CHECK(reading.Take().empty());
-  reading.PassOver("[rank0]: 9B free");
+  reading.FeedAfterGap("[rank0]: 9B free");
   CHECK(reading.Take() ==
         "T2 1-1 [rank0] module='f'\n"
         "T2 2-2 [rank1] module='g'\n");
@@ -265,7 +265,7 @@ TEST_CASE("a failure has the last timestamp of its stream", "[read]") {
     Reading reading;
     for (const std::string& text : texts) {
       if (text.starts_with('~')) {
-        reading.PassOver(text.substr(1));
+        reading.FeedAfterGap(text.substr(1));
       } else {
         reading.Feed({text});
       }
