@@ -14,9 +14,9 @@ namespace whyoom {
 //   1. Adds the failure's derived facts, and the chip that its limit identifies.
 //   2. Selects the scenario with the highest priority among those whose condition is true. If there is none, those
 //      whose condition is unknown are the candidates.
-//   3. Determines whether a retry can succeed: the answer of the scenario, else of the failure. If there are several
-//      candidates, their common answer. If they differ, the failure's answer, unless that is "never", which requires
-//      that it holds in every case.
+//   3. Determines whether a retry can succeed, by the scenario or else the failure. Several candidates count only if
+//      they agree. If they differ, the failure's answer counts unless it is "never", which must be true in every
+//      case.
 //   4. Sets the confidence, which is low after a contradiction, and the reasons, those of the scenario first.
 //   5. Ranks the remedies, see diagnose/rank.h.
 //

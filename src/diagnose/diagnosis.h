@@ -42,7 +42,7 @@ struct RankReasons {
   bool too_little = false;
   bool gamble = false;     // has no estimate although others have one from the program or the list
   int cost = 0;            // for the user; 0 if the log does not support the remedy
-  bool estimated = false;  // whether it is known if it is enough
+  bool estimated = false;  // it is known whether the remedy is enough
   bool doubtful = false;   // the spread of the estimate includes the opposite result
   int prior = 0;           // the order in the rule data
 };

@@ -64,8 +64,8 @@ class DumpReporter {
   }
 
  private:
-  // Returns the failed compiles to report. Compiles of one name with the same need are one failure; keeps the last. Of
-  // the others, keeps the last kMostOfFolder per name.
+  // Returns the failed compiles to report: of those with the same name and need, the last; of each name, at most the
+  // last kMostOfFolder.
   std::vector<const Given*> Failures(const std::vector<Given>& folder) {
     std::map<std::string, std::vector<const Given*>> by_name;
     for (const Given& module : folder) {

@@ -21,7 +21,7 @@ namespace whyoom {
 
 class FindingTable {
  public:
-  // Maximum number of different failures per code; keeps those with the smallest ids, which is independent of order.
+  // Maximum number of different failures per code; keeps the smallest ids, so that order does not matter.
   static constexpr std::size_t kMostOfCode = 1000;
   // Maximum size of all allocation lists of a code, or of an artifact, so that memory does not grow with the logs.
   static constexpr std::uint64_t kMaxRowBytes = std::uint64_t{64} << 20;
@@ -33,7 +33,7 @@ class FindingTable {
   // process.
   using Entry = std::variant<Finding, Diagnosis>;
 
-  // Sets the framework of the remedies' steps; empty: the log's. Applies to findings without conclusions.
+  // Sets the framework whose steps the remedies show; empty: the log's. Affects only findings without conclusions.
   void SetFramework(const std::string& id) { framework_ = id; }
   // Adds the fact no_dump to findings, because an XLA dump was requested but there is none.
   void SetNoDump() { no_dump_ = true; }
@@ -42,8 +42,8 @@ class FindingTable {
   using RecorderFor = std::function<Recorder*(const Finding&)>;
   void SetRecorder(RecorderFor recorder_for) { recorder_for_ = std::move(recorder_for); }
 
-  // Adds a finding with its id, tally and fullness. If it exists, keeps the more complete one, see JoinFindings. Masks
-  // secrets.
+  // Adds a finding with its id, tally and completeness. If it exists, keeps the more complete one, see JoinFindings.
+  // Masks secrets.
   void Add(Entry entry);
 
   // Counts reports of failures that are not kept.

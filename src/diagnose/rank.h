@@ -3,17 +3,13 @@
 //
 // A remedy ranks higher by these criteria, most important first:
 //   1. An inquiry that this log supports, if the scenario is unknown and no remedy that the log supports is estimated
-//   to
-//      be enough.
+//      to be enough.
 //   2. A remedy that may be enough, alone or with one that it names, before one estimated not to be. A remedy that
-//   costs
-//      nothing and is not enough alone (`free`) counts as the latter and is listed separately.
+//      costs nothing and is not enough alone (`free`) counts as the latter and is listed separately.
 //   3. A remedy that this log supports (by a sentence of evidence, or by an estimate that covers the excess, alone or
-//   with
-//      another) before other remedies and before inquiries.
+//      with another) before other remedies and before inquiries.
 //   4. A remedy not estimated to be too little alone before one that is. A missing estimate does not count as too
-//   little,
-//      unless other remedies were estimated on the program's values or on those of a list.
+//      little, unless other remedies were estimated on the program's values or on those of a list.
 //   5. Among remedies that the log supports: lower cost to the user (rules/README.md, `cost`). Then an estimate that
 //      covers the excess before none, and one that covers it including its spread before one that may not.
 //   6. The order of the rule data for the scenario (`prior`): the most frequent cure first.

@@ -123,8 +123,8 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
 }
 
 // Checks numbers that steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", with extreme
-// inputs. Checks every placeholder that computes a number or follows "try". A placeholder must limit itself with
-// `within`: that another one of the step would be unknown does not count.
+// inputs. Checks every placeholder that computes a number or follows "try". A placeholder must limit its own value with
+// `within`; an unknown value elsewhere in the step does not make up for it.
 //
 // Returns a sentence for each placeholder that can propose 0, a negative number, or the value in use, if another
 // placeholder of the step shows it; sorted by remedy id.

@@ -25,7 +25,7 @@ struct RuleTestResult {
   std::vector<Tried> all;
   std::vector<Healthy> healthy;
   std::vector<std::string> settings;  // faults of computed settings
-  std::vector<std::string> untried;   // if requested, see Untried
+  std::vector<std::string> untried;   // if requested, see UncoveredEntries
   int reported = 0;
   int validated = 0;
   int noisy = 0;

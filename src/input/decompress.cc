@@ -69,7 +69,7 @@ class Decoder : public ByteSource {
   void FailMemory() { Fail(fmt::format("not enough memory to unpack its {} data", name())); }
   void FailUnsupported() { Fail(fmt::format("its {} data uses an unsupported format; not read", name())); }
 
-  // For a stream that does not begin. After another stream, the packed data ended properly, but other bytes follow.
+  // Call if no stream begins here. After another stream, the packed data ended properly, but other bytes follow.
   void FailNoStream(std::string_view how = "") {
     if (streams_ == 0) return FailDamaged(how);
     Fail(fmt::format("other bytes follow its {} data and were not read", name()));

@@ -51,7 +51,7 @@ std::uint64_t LineScanner::PieceStart(const Cursor& cursor) const {
   return cursor.line_start + (inside / piece_ - (is_feed ? 1 : 0)) * piece_;
 }
 
-// Skips what no hit after the end of the buffer needs, neither as context nor as the begin of its own piece.
+// Skips what no hit after the end of the buffer needs, neither as context nor as the start of its own piece.
 void LineScanner::Skip() {
   const std::uint64_t reach = Before(end() + 1, before_);
   if (reach <= next_.offset || size_ == 0) return;

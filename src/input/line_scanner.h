@@ -40,7 +40,7 @@ class LineScanner {
  public:
   struct Limits {
     std::size_t block_bytes = std::size_t{256} << 10;  // read at a time; fits a core's cache
-    std::size_t before_bytes = std::size_t{64} << 10;  // searched for leads before a hit
+    std::size_t before_bytes = std::size_t{64} << 10;  // searched for look-behind literals before a hit
     std::size_t close_bytes = std::size_t{2} << 10;    // always returned before a hit
     std::size_t line_bytes = std::size_t{1} << 20;     // longer lines are returned in pieces
   };
@@ -64,7 +64,7 @@ class LineScanner {
   // Returns the next line; each line at most once and in order. Returns false at the end, permanently. If `adjacent`,
   // the line after the last one returned. Otherwise the first line not yet returned that matters to the next hit:
   //
-  //   jax 0.4.35 on 4 chips          1. a line with a wanted literal of the lead that is not an opener
+  //   jax 0.4.35 on 4 chips          1. a line with a wanted literal that is not an opener
   //   step 7 …
   //   12:00:01 ERROR failed:            and the line before the first opener, whose timestamp applies to it
   //   Traceback (most recent …):     2. all lines from the first opener that leads to the hit, or all lines that follow

@@ -61,7 +61,7 @@ class MemberSource : public ByteSource {
   }
 
  private:
-  // Offsets before this many holes are too small.
+  // Offsets before the last kMostHoles holes are too small.
   static constexpr std::size_t kMostHoles = 1000;
 
   MemberReader& reader_;

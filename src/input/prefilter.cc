@@ -149,8 +149,7 @@ constexpr unsigned kAnyByte = 7;       // see Commonness
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-// How common a byte is in logs, as a power of two. By classes, because logs agree on which bytes are common more than
-// on their order.
+// How common a byte is in logs, as a power of two. In classes, because the exact order differs between logs.
 const std::array<std::uint8_t, 256>& Commonness() {
   static const std::array<std::uint8_t, 256> commonness = [] {
     std::array<std::uint8_t, 256> made = {};

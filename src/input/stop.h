@@ -17,11 +17,11 @@ class Stop {
   // The time of `limits` starts now. `control` is borrowed; if it is null, no signal is observed.
   Stop(const ReadControl* control, const Limits& limits) : control_(control), quota_(std::in_place, limits) {}
 
-  // Whether a stop is requested. Afterwards, results from files opened with Open() are incomplete.
+  // Whether a stop is requested. Afterwards, results from files opened with Open() may be incomplete.
   bool IsAsked() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
 
   // Whether a stop was requested and the grace period for processing what was already read is over. Loops over lines
-  // check this; their source already ends when IsAsked(). For one thread only.
+  // check this; their source already ends when IsRequested(). For one thread only.
   bool IsOverdue() const;
 
   // The reason, "stopped after 2 s (--max-time)" or "interrupted".

@@ -137,7 +137,7 @@ Cursor Survey::CursorBefore(std::uint64_t offset, std::uint64_t last, std::uint6
     return after == begins_.begin() ? begins_.front() : *std::prev(after);
   };
   const Cursor place = at_or_before(offset);
-  // Line starts between the block's begin and `last` are unknown, so the position may be earlier than necessary.
+  // Line starts between the block's start and `last` are unknown, so the position may be earlier than necessary.
   const Cursor near = at_or_before(last);
   if (near.line_start > place.offset) return place;
   const std::uint64_t inside = last - near.line_start;

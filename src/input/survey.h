@@ -25,7 +25,7 @@ struct Cursor {
 class Survey {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; each block has a cursor at its begin
+    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; each block has a cursor at its start
     std::size_t blocks_ahead = 32;                     // maximum number of blocks searched but not consumed
   };
 

@@ -105,8 +105,8 @@ class ContextFacts {
     std::uint64_t offset = 0;  // of the match in the artifact
     Evidence facts;
   };
-  // Limits per pattern, and of failures. Lines are read only a few lines ahead of the failures in them, so older
-  // matches belong to runs that are already complete.
+  // Maximum number of matches per pattern, and of failures, to remember. Lines are read only a few lines ahead of the
+  // failures in them, so older matches belong to runs that are already complete.
   static constexpr std::size_t kMostSaid = 16;
   static constexpr std::size_t kMostFailures = 64;
   using History = std::map<const Pattern*, std::deque<Said>>;  // by pattern; each ascending by offset
@@ -134,7 +134,7 @@ class Statements {
   // Adds a statement; `text` is its wording, or empty if it spans several lines.
   void Add(CompiledProgram program, std::string text);
 
-  // Returns begin and end of an earlier statement that `line` repeats, or nullopt. The caller counts it with Count().
+  // Returns start and end of an earlier statement that `line` repeats, or nullopt. The caller counts it with Count().
   std::optional<std::pair<std::size_t, std::size_t>> Again(std::string_view line) const;
   void Count(std::string_view text);
 

@@ -31,11 +31,11 @@ class Engine {
   const ContextFinder& contexts() const { return matchers().contexts; }
   const HeadFinder& finder() const { return matchers().finder; }
   const SuspectFinder& suspects() const { return matchers().suspects; }
-  // Finds lines before a hit that matter to it: tracebacks and signs of frameworks.
+  // Finds literals that matter in the lines before a hit: those of tracebacks and frameworks.
   Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
-  // Whether a line with the lead's literal at this index can add anything if the framework with index `framework`
-  // (npos: none) is already known: a traceback, a nearby context, or a framework of higher priority.
+  // Whether a line with this look-behind literal (by index) can add a fact: a traceback, a nearby context, or a
+  // framework of higher priority than `framework` (npos: none known).
   bool CanTellMore(std::size_t literal, std::size_t framework) const {
     const std::size_t shown = matchers().frameworks_of_lead[literal];
     return shown == std::string::npos || shown < framework;

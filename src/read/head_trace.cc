@@ -128,7 +128,7 @@ void ReadTrace::See(const Sighting& sighting) {
 namespace {
 
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // Longer lines are no single message.
+constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // longer lines are not a single message
 // Minimum length of a partial match; shorter ones occur in any line.
 constexpr std::size_t kLeastLetters = 6;
 

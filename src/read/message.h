@@ -87,7 +87,7 @@ class JoinedLines {
   static constexpr std::size_t kStep = 6144;
 
   const std::string& text() const { return text_; }
-  // Headers must begin before this position: the end of the first line, or the begin of its next window.
+  // Headers must begin before this position: the end of the first line, or the start of its next window.
   std::size_t first_line_end() const { return first_line_end_; }
   std::size_t line_count() const { return parts_.size(); }
   std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
@@ -146,7 +146,7 @@ class HeadFinder {
   }
 
   // Returns where the message of `head` ends at the latest: after the first line, at the header of another failure that
-  // cannot be part of the same message by the rule data, or at a header of the same failure with contradicting facts.
+  // the rule data does not allow in the same message, or at a header of the same failure with contradicting facts.
   // Otherwise the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
 

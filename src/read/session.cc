@@ -7,7 +7,8 @@
 namespace whyoom {
 namespace {
 
-// Bounds the bytes to wait for. No message is longer, and pending lines are still processed after a stop.
+// Maximum number of bytes to wait for. No message is longer, and pending lines delay a stop because they are still
+// processed.
 constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 // Number of adjacent lines needed after a line that may matter: enough for a message; more while a report is expected,
 // because other lines may come first; fewer inside a report, whose parts are close together.

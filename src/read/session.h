@@ -47,8 +47,8 @@ struct SessionOutput {
 
 class Session {
  public:
-  // Borrows all but the name. `reporter` is the stream's name, or empty if no prefix gives one. Once `stop` (may be
-  // null) is overdue, the rest of a line is skipped.
+  // Borrows all but the name. `stream_name` is empty if no prefix gives one. Once `stop` (may be null) is overdue, the
+  // rest of a line is skipped.
   Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop = nullptr);
 
   // Processes the stream's next line.
@@ -57,7 +57,7 @@ class Session {
   // Limits the work on one line: after this many headers, the rest of the line is not searched.
   static constexpr std::size_t kMostHeadsOfLine = 512;
 
-  // Returns and clears the number of a line that exceeded kMostHeadsOfLine, if there was one since the last call.
+  // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
   // Completes all open sightings, because the next line of this stream is not adjacent.

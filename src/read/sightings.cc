@@ -53,7 +53,7 @@ void LineReader::Pause() {
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
   for (auto& [name, stream] : reporters_) stream.session.Finish(&done_);
-  // The order of reporters_ is unspecified; the output must be deterministic.
+  // The order of streams_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
                    [](const SuspectLine& a, const SuspectLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);

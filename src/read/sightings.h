@@ -42,8 +42,8 @@ class LineReader {
   // Approximate limit, in bytes, for the incomplete lines and rows of all streams together.
   static constexpr std::size_t kMostHeld = std::size_t{96} << 20;
 
-  // Borrows the engine and `stop`, which may be null. Above `most_held`, closes the streams with the oldest last lines,
-  // even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
+  // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
+  // lines, even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
   explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld, const Stop* stop = nullptr)
       : engine_(engine), most_held_(most_held), stop_(stop) {}
 
@@ -54,7 +54,7 @@ class LineReader {
     return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
   }
 
-  // Whether a line before a failure can add anything new; see Lead::wants.
+  // Whether a line before a failure can add anything new; see LookBehind::wants.
   bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
 
   // Returns what became complete since the last call.

@@ -59,8 +59,8 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
   return frame;
 }
 
-// Whether a line is part of a traceback: a source line, caret, header or blank line. Other indented lines are rarely
-// messages either.
+// Whether a line is part of a traceback: a source line, caret, header or blank line. Also true for any other indented
+// line, because it is rarely a message.
 bool IsPartOfTraceback(std::string_view text) {
   static const Regex between(
       R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");

@@ -68,7 +68,7 @@ class SuspectFinder {
 
  private:
   const RuleSet& rules_;
-  PatternSet words_;          // RuleSet::suspects()
+  PatternSet words_;          // RuleSet::candidate_errors()
   PatternSet looks_;          // RuleSet::error_lines()
   PatternSet healthy_looks_;  // the healthy ones of error_lines()
 };

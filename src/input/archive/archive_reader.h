@@ -115,7 +115,7 @@ class ArchiveReader : public MemberReader {
   std::uint64_t fed_ = 0;    // bytes passed to libarchive
   std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
 
-  std::uint64_t hole_ = 0;   // zeros, and
+  std::uint64_t hole_ = 0;   // zeros to return before piece_
   std::string_view piece_;   // bytes in libarchive's memory, to return next
   std::uint64_t at_ = 0;     // offset in the member where the next piece should begin
   bool broken_ = false;      // libarchive cannot continue

@@ -80,7 +80,7 @@ TEST_CASE("texts of all lengths are found at any position", "[input]") {
   CHECK(found > 10000);
 }
 
-TEST_CASE("a text is found at each position of a block, including its begin and end", "[input]") {
+TEST_CASE("a text is found at each position of a block, including its start and end", "[input]") {
   for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 14U, 15U, 16U, 40U}) {
     const std::string text = std::string(size - 1, 'q') + "z";
     const Prefilter search({text});

@@ -144,7 +144,7 @@ struct Reference {
     return lines;
   }
 
-  // Returns the begin of the complete line before the piece at `start` if it is near, otherwise `start`.
+  // Returns the start of the complete line before the piece at `start` if it is near, otherwise `start`.
   static std::size_t LineBefore(const std::string& log, std::size_t start, std::size_t reach, std::size_t close) {
     if (start == 0 || log[start - 1] != '\n') return start;
     std::size_t begin = start - 1;

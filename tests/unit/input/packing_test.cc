@@ -179,7 +179,7 @@ TEST_CASE("peeking changes nothing", "[input]") {
 
 }  // namespace TEST_FILE
 
-TEST_CASE("whyoom's own reports are recognized by their begin", "[input]") {
+TEST_CASE("whyoom's own reports are recognized by their first bytes", "[input]") {
   for (const char* report :
        {"{\n  \"schema\": \"whyoom.report/1\",", "{\"type\":\"header\",\"schema\":\"whyoom.report/1\"",
         "<?xml version=\"1.0\"?>\n<testsuites name=\"whyoom\" tests=\"1\""}) {

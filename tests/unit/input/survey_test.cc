@@ -91,7 +91,7 @@ TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", 
 
 TEST_CASE("a cursor is at a block at or before the offset, with the line there", "[input]") {
   const Prefilter prefilter({"needle"});
-  // Lines of ten bytes, blocks of sixteen. Whether the hit's line begins after its block's begin is unknown.
+  // Lines of ten bytes, blocks of sixteen. Whether the hit's line begins after its block's start is unknown.
   std::string text;
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);

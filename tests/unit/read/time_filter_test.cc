@@ -48,7 +48,7 @@ TEST_CASE("bounds are parsed as people write them", "[read]") {
   }
 }
 
-TEST_CASE("a range includes its begin and excludes its end", "[read]") {
+TEST_CASE("a range includes its start and excludes its end", "[read]") {
   std::string note;
   const std::string noon = "2026-11-20T12:00:00Z";
   const std::string before = "2026-11-20T11:59:59.999999Z";
