@@ -22,9 +22,9 @@ struct Limits {
 
   // Work is measured in bytes unpacked by a fast format: a byte of bzip2 counts eight times, and each byte of an
   // examined line sixteen times more. Unpacking stops if an input takes more work than `suspicious_bytes` (a few
-  // seconds), and seconds, and more than `suspicious_ratio` times its packed size (0: no limit). Logs compress 10:1 to
-  // 50:1, repetitive ones up to a few hundred; deflate compresses zeros 1030:1, other formats more. Data packed more
-  // than twice, which is unusual for logs and typical of archive bombs, may use a sixteenth of `suspicious_bytes`.
+  // seconds) and more than `suspicious_ratio` times its packed size (0: no limit). Logs compress 10:1 to 50:1,
+  // repetitive ones up to a few hundred; deflate compresses zeros 1030:1, other formats more. Data packed more than
+  // twice, which is unusual for logs and typical of archive bombs, may use a sixteenth of `suspicious_bytes`.
   std::uint64_t suspicious_bytes = std::uint64_t{1} << 29;
   std::uint64_t suspicious_ratio = 800;
 
