@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a release's archive of a wheel, so that both hold the same program and nothing is built twice:
+# Makes the release archive from a wheel, so that both contain the same program and it is built once:
 #
-#   packaging/archive.sh WHEEL FOLDER     FOLDER/whyoom-VERSION-linux-MACHINE.tar.gz; prints its name
+#   packaging/archive.sh WHEEL FOLDER     writes FOLDER/whyoom-VERSION-linux-MACHINE.tar.gz; prints its name
 #
-# In it: bin/whyoom, share/ (manual page, completions, the report's schema, the licences of what is linked in), LICENSE, README.md. The same
-# wheel gives the same bytes.
+# Contents: bin/whyoom, share/ (manual page, completions, report schema, licences of linked libraries), LICENSE, README.md.
+# The archive is reproducible: the same wheel yields the same bytes.
 set -euo pipefail
 [ $# = 2 ] || { echo "usage: packaging/archive.sh WHEEL FOLDER" >&2; exit 2; }
 wheel=$(realpath "$1")
@@ -16,7 +16,7 @@ IFS=- read -r _ version _ _ platform <<< "$(basename "$wheel" .whl)"
 case $platform in
   manylinux*_x86_64*) kind=linux-x86_64 ;;
   manylinux*_aarch64*) kind=linux-aarch64 ;;
-  *) echo "packaging/archive.sh: which system is $platform?" >&2; exit 2 ;;
+  *) echo "packaging/archive.sh: unknown platform: $platform" >&2; exit 2 ;;
 esac
 name=whyoom-$version-$kind
 work=$(mktemp -d)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds the program on a Mac, with Homebrew's libraries, and tries it:   packaging/macos.sh [BUILD]     default: build/macos
+# Builds the program on macOS with Homebrew's libraries, and tests it:   packaging/macos.sh [BUILD]     default: build/macos
 #
-# Not tried by those who wrote it. It needs Homebrew's libraries where it runs, so it is no part of a release.
+# Untested by the authors. The program needs Homebrew's libraries at run time, so it is not part of a release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ "$(uname -s)" = Darwin ] || { echo "packaging/macos.sh: this is no Mac" >&2; exit 2; }
+[ "$(uname -s)" = Darwin ] || { echo "packaging/macos.sh: requires macOS" >&2; exit 2; }
 build=${1:-build/macos}
 
 brew install --quiet cmake ninja pkgconf re2 isa-l zstd xz lz4 bzip2 libarchive fmt nlohmann-json cli11
-for keg in libarchive bzip2; do # of which macOS has others of its own
+for keg in libarchive bzip2; do # macOS has its own versions of these
   prefix=$(brew --prefix "$keg")
   export PKG_CONFIG_PATH="$prefix/lib/pkgconfig:${PKG_CONFIG_PATH:-}" CMAKE_PREFIX_PATH="$prefix:${CMAKE_PREFIX_PATH:-}"
 done

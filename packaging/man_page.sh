@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the manual page with help2man from what --help prints, with a section for each command:
+# Makes the manual page from the --help output with help2man, with a section for each command:
 #   packaging/man_page.sh WHYOOM OUTPUT
 set -eu
 whyoom=$1
@@ -36,7 +36,7 @@ END
   for command in run explain diff merge 'rules list' 'rules check' 'rules test' 'rules new' 'rules trace' 'rules literals' \
       'rules schema' completions skill; do
     printf '.SS whyoom %s\n.nf\n' "$command"
-    # A backslash, a hyphen and a dot or quote at the start of a line mean something to roff.
+    # Escape what roff interprets: backslashes, hyphens, and a dot or quote at the start of a line.
     "$whyoom" $command --help | sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/'
     echo .fi
   done

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Packs a folder into a .tar.gz whose bytes depend on its content alone: packaging/pack.py PARENT NAME FILE
+"""Packs a folder into a reproducible .tar.gz: packaging/pack.py PARENT NAME FILE
 
-Names in order, no owners, no times but SOURCE_DATE_EPOCH (0).
+Names are sorted, owners are removed, and all times are SOURCE_DATE_EPOCH (default 0).
 """
 
 import gzip

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# What a release is made of, part by part; .github/workflows/release.yml calls these, and so can you:
+# Makes the parts of a release; called by .github/workflows/release.yml, or by hand:
 #
-#   packaging/release.sh check TAG          the tag is this version's (v0.1.0), and the changelog knows it; prints the version
-#   packaging/release.sh source DIST        the source archive, of the commit that is checked out
-#   packaging/release.sh deb DIST [BUILD]   the Debian package, of a build that is there (build/release)
-#   packaging/release.sh program DIST ARCH  wheel, archive and list of parts (SBOM) for Linux on x86_64 or aarch64, and the program tried
-#   packaging/release.sh try ARCHIVE        the program of an archive diagnoses a log that comes with the sources
-#   packaging/release.sh finish DIST ADDRESS   get-whyoom.sh, filled in for releases that lie at ADDRESS/vVERSION/, and SHA256SUMS
-#   packaging/release.sh image DIST FOLDER  FOLDER becomes what packaging/Containerfile copies from, of the archives in DIST
+#   packaging/release.sh check TAG          checks that the tag (v0.1.0) and the changelog match this version; prints it
+#   packaging/release.sh source DIST        makes the source archive of the checked-out commit
+#   packaging/release.sh deb DIST [BUILD]   makes the Debian package from an existing build (build/release)
+#   packaging/release.sh program DIST ARCH  makes and tests the wheel, archive and SBOM for Linux on x86_64 or aarch64
+#   packaging/release.sh try ARCHIVE        tests that an archive's program diagnoses a log of the sources
+#   packaging/release.sh finish DIST ADDRESS   makes get-whyoom.sh for releases at ADDRESS/vVERSION/, and SHA256SUMS
+#   packaging/release.sh image DIST FOLDER  unpacks the archives in DIST into FOLDER, for packaging/Containerfile
 #
-# DIST is the folder of what is published, and holds nothing else.
+# DIST is the folder to publish, and contains nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^project(whyoom VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 fail() { echo "packaging/release.sh: $1" >&2; exit 1; }
 
 check() { # TAG
-  [ "$1" = "v$version" ] || fail "the tag $1 is not v$version, which CMakeLists.txt says"
+  [ "$1" = "v$version" ] || fail "the tag $1 is not v$version, the version in CMakeLists.txt"
   grep -q "^whyoom (@PROJECT_VERSION@)" packaging/changelog.in || fail "packaging/changelog.in does not name this version"
   echo "$version"
 }
@@ -45,14 +45,14 @@ try() { # ARCHIVE
   case $name in *-linux-"$(uname -m)") ;; *) run=("qemu-$machine-static") ;; esac
   "${run[@]}" "$work/$name/bin/whyoom" --version
   "${run[@]}" "$work/$name/bin/whyoom" --format json testdata/cases/compile-padded-points/log > "$work/report" || status=$?
-  [ "$status" = 1 ] || fail "$name ends with $status"
-  python3 - "$work/report" testdata/cases/compile-padded-points/expected.json << 'PY' || fail "$name reports something else"
+  [ "$status" = 1 ] || fail "$name: exit status $status (expected 1)"
+  python3 - "$work/report" testdata/cases/compile-padded-points/expected.json << 'PY' || fail "$name: unexpected report"
 import json, sys
 report, expected = (json.load(open(path))["diagnoses"] for path in sys.argv[1:])
 same = ("id", "code", "message", "facts", "allocations", "memory", "hosts", "occurrences")
 sys.exit([[one.get(key) for key in same] for one in report] != [[one.get(key) for key in same] for one in expected])
 PY
-  echo "$name reports what testdata says"
+  echo "$name: the report matches testdata"
   rm -rf "$work"
 }
 
@@ -75,7 +75,7 @@ finish() { # DIST ADDRESS
   local sums line
   sums=$(cd "$1" && sha256sum whyoom-"$version"-linux-*.tar.gz 2> /dev/null | cut -d ' ' -f 1 | tr '\n' ' ')
   [ -n "$sums" ] || fail "no archives in $1"
-  sed -e "s|^releases=.*|releases=\${WHYOOM_RELEASES:-$2} # the archives lie at RELEASES/vVERSION/|" \
+  sed -e "s|^releases=.*|releases=\${WHYOOM_RELEASES:-$2} # the archives are at RELEASES/vVERSION/|" \
     -e "s|^version=.*|version=\${WHYOOM_VERSION:-$version}|" -e "s|^sums=.*|sums=\${WHYOOM_SHA256:-$sums}|" \
     integrations/get-whyoom.sh > "$1/get-whyoom.sh"
   for line in "releases=\${WHYOOM_RELEASES:-$2}" "version=\${WHYOOM_VERSION:-$version}" "sums=\${WHYOOM_SHA256:-$sums}"; do
@@ -109,10 +109,10 @@ case $stage in
     case $stage in
       source) source_archive "$dist" ;;
       deb) deb "$dist" "$@" ;;
-      program) program "$dist" "${1:?which architecture}" ;;
-      finish) finish "$dist" "${1:?where the releases lie}" ;;
-      image) image "$dist" "${1:?which folder}" ;;
+      program) program "$dist" "${1:?missing ARCH}" ;;
+      finish) finish "$dist" "${1:?missing ADDRESS}" ;;
+      image) image "$dist" "${1:?missing FOLDER}" ;;
     esac
     ;;
-  *) fail "no such part: $stage" ;;
+  *) fail "unknown part: $stage" ;;
 esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the parts list (SBOM, CycloneDX 1.5) of a release's archive: packaging/sbom.py ARCHIVE > whyoom-….cdx.json
+"""Writes the SBOM (CycloneDX 1.5) of a release archive: packaging/sbom.py ARCHIVE > whyoom-….cdx.json
 
-To be run where the archive was built: the static program consists of the Debian packages that cmake/Static.cmake names, in the versions
-that are installed there. For one that was built elsewhere (macOS) it fails rather than say something.
+Run it on the machine that built the archive: it lists the Debian packages of cmake/Static.cmake in their installed versions. It fails for
+archives from other systems (macOS).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def licences(package):
-    """The names in its Debian copyright file, where that is of the form that machines read."""
+    """Returns the licence names in the Debian copyright file if it is machine-readable, otherwise an empty list."""
     try:
         text = pathlib.Path(f"/usr/share/doc/{package}/copyright").read_text(errors="replace")
     except OSError:
@@ -29,7 +29,7 @@ def licences(package):
 def component(package, arch):
     version, source = supply.about(package, arch)
     if not version:
-        sys.exit(f"packaging/sbom.py: {package} is not installed here, so its version is not known")
+        sys.exit(f"packaging/sbom.py: {package} is not installed, so its version is unknown")
     purl = f"pkg:deb/debian/{package}@{version.replace('+', '%2B').replace(':', '%3A')}?arch={arch}"
     named = [{"license": {"name": name}} for name in licences(package)]
     return {"type": "library", "bom-ref": purl, "name": package, "version": version, "purl": purl,
@@ -40,7 +40,7 @@ def main():
     archive = pathlib.Path(sys.argv[1])
     match = re.fullmatch(r"whyoom-([^-]+)-linux-(x86_64|aarch64)\.tar\.gz", archive.name)
     if not match:
-        sys.exit("packaging/sbom.py: an archive for Linux is wanted, as whyoom-0.1.0-linux-x86_64.tar.gz")
+        sys.exit("packaging/sbom.py: not an archive for Linux (expected, for example, whyoom-0.1.0-linux-x86_64.tar.gz)")
     version, arch = match[1], DEBIAN[match[2]]
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     this = f"pkg:generic/whyoom@{version}?arch={match[2]}&os=linux"
@@ -48,7 +48,7 @@ def main():
     json.dump({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, this + digest)}",  # the same archive, the same list
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, this + digest)}",  # reproducible
         "version": 1,
         "metadata": {"component": {
             "type": "application", "bom-ref": this, "name": "whyoom", "version": version, "purl": this,

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds ISA-L as a static library, which Debian does not ship, from the sources of Debian's own package:
+# Builds ISA-L as a static library from Debian's source package, because Debian does not ship one:
 #
 #   packaging/static_isal.sh FOLDER [ARCH]     then cmake -DWHYOOM_STATIC=ON -DCMAKE_PREFIX_PATH=FOLDER
 #
-# ARCH: x86_64 or aarch64, which also can be built on the other (g++-aarch64-linux-gnu); default: this machine's.
-# Needs apt with a Debian mirror, dpkg-dev, make, a C compiler and nasm. Nothing outside of FOLDER is changed, and a
-# FOLDER that is complete is left as it is. Status 3: the sources cannot be fetched.
+# ARCH: x86_64 or aarch64 (default: this machine's); cross-compiling needs g++-aarch64-linux-gnu.
+# Requires apt with a Debian mirror, dpkg-dev, make, a C compiler and nasm. Changes only FOLDER; does nothing if FOLDER
+# is complete. Exit status 3: the sources cannot be downloaded.
 set -euo pipefail
 [ $# = 1 ] || [ $# = 2 ] || { echo "usage: packaging/static_isal.sh FOLDER [ARCH]" >&2; exit 2; }
 arch=${2:-$(uname -m)}
@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# The machine's own list of sources, asked for source packages; apt's own state is left alone.
+# Uses the machine's apt sources for source packages, with a separate apt state.
 mkdir -p sources lists/partial
 sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources > sources/source.sources 2> /dev/null || true
 sed -n 's/^deb /deb-src /p' /etc/apt/sources.list > sources/source.list 2> /dev/null || true
@@ -26,7 +26,7 @@ if ! { "${apt[@]}" update && "${apt[@]}" source --download-only libisal; } > apt
   cat apt.log >&2
   exit 3
 fi
-dpkg-source --no-check -x libisal_*.dsc source > /dev/null  # apt has checked it
+dpkg-source --no-check -x libisal_*.dsc source > /dev/null  # apt has verified it
 
 cd source
 version=$(grep -om1 '[0-9]\+\.[0-9]\+\.[0-9]\+' configure.ac)
@@ -38,7 +38,7 @@ cp bin/isa-l.a "$folder/lib/libisal.a"
 cp include/*.h "$folder/include/isa-l/"
 cat > "$folder/lib/pkgconfig/libisal.pc" << PC
 Name: libisal
-Description: ISA-L, its decompression only
+Description: ISA-L, decompression only
 Version: $version
 Libs: -L$folder/lib -lisal
 Cflags: -I$folder/include

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Lists what a whyoom is linked with: library, Debian package, version, and the holes that are known of it.
+"""Lists the libraries linked into a whyoom program: library, Debian package, version, and known vulnerabilities.
 
     packaging/supply.py PROGRAM [--tracker FILE] [--json]
 
-Of a program that loads its libraries, those that the loader finds; of the static one, the packages in cmake/Static.cmake that it was built from,
-as they are installed here. The holes are those of Debian's security tracker for this release: a copy of its data (data/json) is given by
---tracker, or fetched where there is a network; without it that column says so.
+For a dynamic program, lists the libraries that the loader finds; for the static one, the packages of cmake/Static.cmake in their installed
+versions. Vulnerabilities come from Debian's security tracker for this release: from a copy of its data (data/json) given by --tracker, or
+downloaded. Without either, they are listed as unknown.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def package_of(path):
 
 
 def about(package, arch=""):
-    """Version, and name of the source package; as installed for another Debian architecture where it is."""
+    """Returns version and source package of an installed package, preferably of the Debian architecture `arch`."""
     for name in (f"{package}:{arch}" if arch else package, package):
         fields = output("dpkg-query", "-W", "-f", "${Version}\t${source:Package}\n", name).split("\n")[0].split("\t")
         if fields[0]:
@@ -93,7 +93,7 @@ def main():
         print()
         return
     for row in rows:
-        known = "not known: the tracker's data was not to be had" if row["holes"] is None else ", ".join(row["holes"]) or "none open"
+        known = "unknown: the tracker's data is not available" if row["holes"] is None else ", ".join(row["holes"]) or "none open"
         print(f"{row['library']:28} {row['package'] or 'no package':22} {row['version'] or '?':28} {known}")
 
 

@@ -14,7 +14,8 @@
 namespace whyoom {
 namespace {
 
-// A partial report is compared with this many newest findings of its code; the full comparison would be quadratic.
+// A partial report is compared with this many of the newest findings of its code; comparing it with all would be
+// quadratic.
 constexpr std::size_t kMaxCompared = 256;
 constexpr std::size_t kMaxReplicas = 65536;  // more than any machine has
 
@@ -25,7 +26,7 @@ std::string Text(const Value& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-// What follows from the facts, where one of the names is not known without it.
+// Returns the derived facts if they add one of the names.
 Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Finding& finding) {
   const std::vector<DerivedFact>& derived = finding.failure->derived;
   const auto adds = [&](const DerivedFact& one) {
@@ -36,7 +37,7 @@ Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules,
   return is_needed ? Derive(derived, FindingScope(rules, finding)) : Evidence();
 }
 
-// Those of the named facts that are known.
+// Returns the known facts among `names`.
 Evidence Named(const std::vector<std::string>& names, const Evidence& read, const Evidence& follows) {
   Evidence named;
   for (const std::string& name : names) {
@@ -47,7 +48,7 @@ Evidence Named(const std::vector<std::string>& names, const Evidence& read, cons
   return named;
 }
 
-// Those of the facts that tell failures apart that are known.
+// Returns the known facts among those that distinguish failures of one code.
 Evidence Identity(const Failure& failure, const Evidence& read, const Evidence& follows) {
   Evidence kept;
   for (const auto& [name, fact] : follows.all()) {
@@ -59,7 +60,7 @@ Evidence Identity(const Failure& failure, const Evidence& read, const Evidence& 
   return Named(failure.identity, read, kept);
 }
 
-// "name=value" a line, in the order of the rule data: ids depend on it. Empty where nothing is known.
+// One "name=value" per line, in the order of the rule data, because ids depend on it. Empty if none is known.
 std::string IdentityText(const Failure& failure, const Evidence& identity) {
   std::string text;
   for (const std::string& name : failure.identity) {
@@ -119,7 +120,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
   }
 }
 
-// Lists of allocations are kept as long as there is room for them.
+// Keeps the allocation list unless the lists exceed the limit.
 void ArtifactFindings::KeepRows(Finding* finding) {
   const std::size_t bytes = RowBytes(*finding);
   if (row_bytes_ + bytes > FindingTable::kMaxRowBytes) {
@@ -136,7 +137,7 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failu
   if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
-    // Also a report without any identifying number: it says only that it happened again.
+    // This includes a report without identifying facts: it only shows that the failure happened again.
     if (!AreContrary(entries[i].identity, identity, failure.identity)) return &entries[i];
   }
   return nullptr;
@@ -161,7 +162,7 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
 void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
   Finding& kept = entry->finding;
   kept.fullness.whole = kept.fullness.whole || finding.fullness.whole;
-  // The place shown is where the most can be read.
+  // Show the place of the report with the allocation list.
   if (kept.allocations.empty() && !finding.allocations.empty()) {
     kept.allocations = std::move(finding.allocations);
     kept.allocations_left_out = 0;
@@ -172,12 +173,12 @@ void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
     kept.facts = std::move(finding.facts);
     return;
   }
-  // Reports of several hosts become complete in another order than they stand in the log.
+  // Reports of several hosts are not completed in the order of the log.
   if (kept.allocations.empty() && finding.where.offset < kept.where.offset) kept.where = std::move(finding.where);
   kept.facts.Add(finding.facts);
 }
 
-// Sets what the table goes by. From the log alone: what a dump adds to a finding must not make it another one.
+// Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.
 void ArtifactFindings::Identify(Entry* entry) const {
   Finding& finding = entry->finding;
   const Failure& failure = *finding.failure;
@@ -186,7 +187,7 @@ void ArtifactFindings::Identify(Entry* entry) const {
   finding.fullness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
   const Evidence follows = Derive(failure.derived, FindingScope(*rules_, finding));
   finding.fullness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
-  // Partial reports may come to know together what none of them did.
+  // Joined partial reports may yield facts that none of them yields alone.
   entry->identity.Add(Identity(failure, finding.facts, follows));
   const std::string identity = IdentityText(failure, entry->identity);
   finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
@@ -204,7 +205,7 @@ FindingTable ArtifactFindings::Take() {
         same->second = std::move(entry);
         continue;
       }
-      // Partial reports between them made two entries of one failure.
+      // Partial reports between them had split one failure into two entries.
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
       JoinFindings(std::move(entry.finding), &same->second.finding);

@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostSteps = 3;  // more at once is no advice, and the sets to try grow with it
+constexpr std::size_t kMostSteps = 3;  // more steps at once are not practical, and the number of sets grows quickly
 
 using Steps = std::vector<const RankedRemedy*>;  // in order of rank
 
@@ -21,7 +21,7 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
   return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
 }
 
-// What the program needs that was changed by both.
+// Returns the need of the program modified by both remedies.
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
   if (!diagnosis.prospects) return std::nullopt;
   const PairProspect* pair = diagnosis.prospects->Find(one.remedy->change, other.remedy->change);
@@ -34,13 +34,13 @@ bool MayBeAdded(const RankedRemedy& one, const RankedRemedy& other, const Diagno
   return (one_names && other_names) || ((one_names || other_names) && LeftByBoth(one, other, diagnosis));
 }
 
-// One of the two sizes may be printed, rounded.
+// One of the two sizes may be printed and rounded.
 double NeedOf(const Diagnosis& diagnosis, double excess) {
   return std::max(diagnosis.facts.Number("need_bytes").value_or(0),
                   diagnosis.facts.Number("limit_bytes").value_or(0) + excess);
 }
 
-// The set is used up to the most steps; all sets are handed out.
+// Visits all sets of up to kMostSteps remedies that may be added.
 template <typename Visit>
 void ForEachSet(const Steps& all, std::size_t from, const Diagnosis& diagnosis, Steps* chosen, const Visit& visit) {
   for (std::size_t i = from; i < all.size(); ++i) {
@@ -60,7 +60,7 @@ Budget Add(const Steps& steps, const Diagnosis& diagnosis, double excess, double
   budget.excess_bytes = static_cast<std::int64_t>(excess);
   const std::optional<double> left_by_two =
       steps.size() < 2 ? std::nullopt : LeftByBoth(*steps[0], *steps[1], diagnosis);
-  double left = 1;  // share of the need that the steps so far leave
+  double left = 1;  // share of the need that remains after the steps so far
   double saved = 0;
   for (const RankedRemedy* step : steps) {
     const double saves = std::min(static_cast<double>(*step->saves_bytes), need);
@@ -70,7 +70,7 @@ Budget Add(const Steps& steps, const Diagnosis& diagnosis, double excess, double
     saved += more;
     left = std::max(0.0, left - more / need);
   }
-  // A single step keeps its own estimate, so that it says the same as the remedy.
+  // A single step keeps its own estimate, so that it agrees with the remedy.
   if (steps.size() == 1) {
     budget.steps[0].saves_bytes = *steps[0]->saves_bytes;
     saved = static_cast<double>(*steps[0]->saves_bytes);
@@ -87,13 +87,13 @@ std::int64_t Saved(const Budget& budget) {
 
 // Smaller is better; see the header.
 auto Key(const Budget& budget, const Steps& steps) {
-  int dearest = 0;
+  int highest_cost = 0;
   int ranks = 0;
   for (const RankedRemedy* step : steps) {
-    dearest = std::max(dearest, step->remedy->cost);
+    highest_cost = std::max(highest_cost, step->remedy->cost);
     ranks += step->rank;
   }
-  return std::tuple(budget.covered ? 0 : 1, budget.covered ? dearest : 0, budget.covered ? 0 : -Saved(budget),
+  return std::tuple(budget.covered ? 0 : 1, budget.covered ? highest_cost : 0, budget.covered ? 0 : -Saved(budget),
                     steps.size(), ranks);
 }
 

@@ -15,7 +15,7 @@
 namespace whyoom {
 namespace {
 
-// Limits are printed with two decimals of a GiB, and compilers of different years round the same limit up or down.
+// Limits are printed in GiB with two decimals, and compiler versions round the same limit differently.
 constexpr double kLimitTolerance = 0.0051 * (1 << 30);
 
 void NameChip(const RuleSet& rules, Evidence* facts) {
@@ -33,7 +33,7 @@ void NameChip(const RuleSet& rules, Evidence* facts) {
   }
 }
 
-std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
+std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -50,7 +50,7 @@ std::optional<Reason> Say(const Sentence& sentence, const FindingScope& scope) {
   return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line};
 }
 
-// The scenario, or the candidates where the log cannot tell.
+// Sets the scenario, or the candidates if the log does not decide.
 void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
   RecordedStep steps(scope.recorder(), "Scenarios");
   for (const Scenario& scenario : diagnosis->failure->scenarios) {
@@ -80,7 +80,7 @@ Retry RetryOf(const Diagnosis& diagnosis) {
   }
   if (!same_answer) return otherwise.answer == Retry::Answer::kNever ? Retry() : otherwise;
   if (same_why) return first;
-  // Each has a reason of its own, and which of them holds the log does not tell.
+  // The candidates have different reasons, and the log does not show which one applies.
   return otherwise.answer == first.answer ? otherwise : Retry{first.answer, ""};
 }
 
@@ -88,21 +88,20 @@ Confidence ConfidenceOf(const Diagnosis& diagnosis) {
   const std::vector<std::string>& numbers = diagnosis.failure->numbers;
   const auto known = std::count_if(numbers.begin(), numbers.end(),
                                    [&](const std::string& name) { return diagnosis.facts.Find(name) != nullptr; });
-  // What a dump tells is no fragment, also where it does not tell the limit.
+  // A finding from a dump is complete, even if the dump does not state the limit.
   const bool from_dump = diagnosis.facts.Find("dump") != nullptr;
   if (!diagnosis.fullness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
   if (!diagnosis.contradictions.empty()) return Confidence::kLow;
   return known == std::ssize(numbers) ? Confidence::kHigh : Confidence::kMedium;
 }
 
-// Finds all contradictions among what was read, then takes out the figures that any of them is about: a figure may be
-// part of several.
+// Finds all contradictions first and removes their figures afterwards, because a figure may be part of several.
 void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
   const FindingScope scope(rules, *diagnosis);
   std::vector<std::string> figures;
   bool list = false;
   for (const ContradictionRule& rule : rules.contradictions()) {
-    std::optional<Reason> reason = Say(rule.sentence, scope);
+    std::optional<Reason> reason = FillSentence(rule.sentence, scope);
     if (!reason) continue;
     Contradiction found{rule.id, std::move(reason->text), reason->line};
     for (const std::string& name : rule.figures) {
@@ -123,7 +122,7 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
     RecordedStep step(scope.recorder(), recorded_as);
-    std::optional<Reason> reason = Say(sentence, scope);
+    std::optional<Reason> reason = FillSentence(sentence, scope);
     if (!reason) step.Set("no", sentence.text.source());
     if (!reason) continue;
     step.Set("yes", reason->text, reason->line);

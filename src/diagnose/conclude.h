@@ -1,4 +1,4 @@
-// From facts to a verdict. Only here is a scenario named, and only by the predicates of the rule data.
+// Draws the conclusions from the facts. The only code that selects a scenario, and only by conditions of the rule data.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,24 @@
 
 namespace whyoom {
 
-// All that follows from a finding:
-//   0. figures that contradict each other by the rule data are taken out of the facts, so that nothing below sees them;
-//   1. the failure's derived facts, and the chip by its limit;
-//   2. the scenario: of those whose condition is true the one with the highest priority; where none is, those whose
-//      condition is not false are the candidates;
-//   3. whether the same job can succeed when it is started again: what the scenario says, else the failure; of several
-//      candidates what all of them say. Where they differ it is the failure's answer, but never "never", which holds
-//      only where it holds whatever happened;
-//   4. the confidence, low where anything contradicts, and the reasons, those of the scenario first;
-//   5. the remedies in order, see diagnose/rank.h.
-// Figures that are trusted are not checked against each other. `recorder` gets each step, unless it is null.
+// Makes the diagnosis of a finding:
+//   0. Removes figures that contradict each other by the rule data, so that no later step uses them.
+//   1. Adds the failure's derived facts, and the chip that its limit identifies.
+//   2. Selects the scenario with the highest priority among those whose condition is true. If there is none, those
+//      whose condition is unknown are the candidates.
+//   3. Determines whether a retry can succeed, by the scenario or else the failure. Several candidates count only if
+//      they agree. If they differ, the failure's answer counts unless it is "never", which must be true in every
+//      case.
+//   4. Sets the confidence, which is low after a contradiction, and the reasons, those of the scenario first.
+//   5. Ranks the remedies, see diagnose/rank.h.
+//
+// Trusted figures are not checked for contradictions. Records each step into `recorder` unless it is null.
 enum class Figures { kChecked, kTrusted };
 Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked,
                    Recorder* recorder = nullptr);
 
-// The sentences that hold for the finding of the scope, filled, each with the line that proves it. `recorded_as` names
-// them in a recording.
+// Returns the sentences whose conditions are true in `scope`, with their placeholders filled and the line that proves
+// each. `recorded_as` is their name in a recording.
 std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope, const char* recorded_as);
 
 }  // namespace whyoom

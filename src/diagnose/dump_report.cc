@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostOfFolder = 12;
 constexpr std::size_t kMostRows = 10;
-constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // bytes; the files have 1 and 60 KiB
+constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // the files have 1 and 60 KiB
 
 using Given = XlaDump::Given;
 
@@ -24,18 +24,18 @@ std::string ReadSettings(const std::string& path) {
   return path.empty() ? std::string() : ReadUpTo(*OpenFile(path), kMostSettings);
 }
 
-// Whether a setting that changes how much of the memory is usable is as it is without the user.
-bool IsUsual(std::string_view settings, std::string_view name, std::string_view usual) {
+// Whether a setting that changes the usable memory has its default value.
+bool IsDefaultSetting(std::string_view settings, std::string_view name, std::string_view usual) {
   const std::size_t at = settings.find(name);
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-// What the dump tells of the device: it names the chip that the program was compiled for.
+// Returns the chip that the dump names and its usable memory; nullopt if the user changed the memory settings.
 std::optional<DumpTarget> LimitOf(const Given& module, const RuleSet& rules) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
-  if (target.empty() || !IsUsual(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
-      !IsUsual(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
+  if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
+      !IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
     return std::nullopt;
   return TargetOfDump(rules, target);
 }
@@ -55,7 +55,7 @@ class DumpReporter {
     failure_ = FailureOfDumps(rules);
   }
 
-  // False where it was interrupted.
+  // Returns false if interrupted.
   bool Report(const std::vector<Given>& folder) {
     bool any = false;
     for (const Given* module : Failures(folder)) any = (!dump_.stopped() && ReportFailed(*module)) || any;
@@ -64,33 +64,33 @@ class DumpReporter {
   }
 
  private:
-  // The compiles that failed, by name: of those of one name that need the same, which are one failure, the last, and of
-  // the others as many as there is room for, the last ones.
+  // Returns the failed compiles to report: of those with the same name and need, the last; of each name, at most the
+  // last kMostOfFolder.
   std::vector<const Given*> Failures(const std::vector<Given>& folder) {
     std::map<std::string, std::vector<const Given*>> by_name;
     for (const Given& module : folder) {
       if (module.failed) by_name[module.name].push_back(&module);
     }
-    std::vector<const Given*> told;
+    std::vector<const Given*> reported;
     for (auto& [name, modules] : by_name) {
       std::stable_sort(modules.begin(), modules.end(),
                        [](const Given* a, const Given* b) { return a->number > b->number; });
       std::set<std::int64_t> needs;
       std::size_t of_name = 0;
       for (const Given* module : modules) {
-        Problem unread;  // told when the module is read
+        Problem unread;  // reported when the module is read
         if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
         if (++of_name > kMostOfFolder) {
-          problems_.push_back({module->path, "", "earlier failures of this module are left out", true});
+          problems_.push_back({module->path, "", "earlier failures of this module were dropped", true});
           break;
         }
-        told.push_back(module);
+        reported.push_back(module);
       }
     }
-    return told;
+    return reported;
   }
 
-  // What the module needs against the usable memory, where that is known, which then is a fact, too.
+  // Reads the module and compares its need with the usable memory, if known; adds that as a fact.
   std::optional<DumpReading> Read(const Given& module, Problem* problem) {
     std::optional<DumpTarget> usable;
     if (limit_) usable = DumpTarget{*limit_, ""};
@@ -103,12 +103,12 @@ class DumpReporter {
     return reading;
   }
 
-  // Of an interruption it is told once.
+  // An interruption is reported once, by the caller.
   void AddProblem(Problem problem) {
     if (!problem.what.empty() && !dump_.stopped()) problems_.push_back(std::move(problem));
   }
 
-  // False where it did not fail, after all.
+  // Returns false if the compile did not fail after all.
   bool ReportFailed(const Given& module) {
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
@@ -144,12 +144,12 @@ class DumpReporter {
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::uint64_t left_out = 0;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     const double least =
         by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
-      if (told++ < kMostOfFolder) {
+      if (reported++ < kMostOfFolder) {
         ReportProgram(*module, need);
       } else {
         ++left_out;
@@ -215,11 +215,11 @@ DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::opti
     count.bytes += module.bytes;
     folders[module.folder].push_back(std::move(module));
   }
-  DumpReporter reporter(dump, rules, limit, table, problems);
+  DumpReporter dump_reporter(dump, rules, limit, table, problems);
   for (const auto& [folder, modules] : folders) {
-    if (reporter.Report(modules)) continue;
+    if (dump_reporter.Report(modules)) continue;
     problems->push_back({folder.empty() ? "." : folder, "",
-                         "interrupted: its XLA dump, and dumps after it, are perhaps not looked at to the end"});
+                         "interrupted: this XLA dump and later ones may not have been read completely"});
     break;
   }
   return count;

@@ -1,5 +1,5 @@
-// What dumps that were given to be read say by themselves: why a compile failed, or, of those that fitted, what the
-// programs take and how much room is left.
+// Reports dumps given as inputs: why a compile failed or, if all succeeded, what the programs need and what else would
+// fit.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,28 @@
 
 namespace whyoom {
 
-// A size as messages print it ("15.75G") or a chip by its name ("v5e"): what of its memory is usable. nullopt for
-// anything else.
+// Parses a memory limit: a size as messages print it ("15.75G"), or the usable memory of a chip by name ("v5e").
+// Returns nullopt for anything else.
 std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules);
 
-// The chip that a program was compiled for, and what of its memory is usable.
+// The chip that a program was compiled for, and its usable memory.
 struct DumpTarget {
   double limit_bytes = 0;
   std::string chip;
 };
 
-// Of the text of a dump's target_arguments.txt; nullopt where no chip's target is found in it.
+// Parses the text of a dump's target_arguments.txt; nullopt if it names no known chip.
 std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view text);
 
 struct DumpCount {
-  std::uint64_t modules = 0;  // that were looked at
+  std::uint64_t modules = 0;  // number examined
   std::uint64_t bytes = 0;    // of their files
 };
 
-// Adds to the table what the modules say that `dump` was given as inputs. In each folder those that failed are
-// reported, each failure of a name once, the last dozen; where none failed, those that need more than a few per cent of
-// what the largest needs. A failure that a log tells of, too, is that log's in the end, see FindingTable::Finish.
-// `limit` is what a device has; absent: what the dump tells itself, if it does. What lacks of a module, or cannot be
-// relied on, is among the problems.
+// Adds the findings of the modules in `dump` to the table. Reports the failed modules of each folder, at most a dozen
+// per name, and modules of one name with the same need once. If none failed, reports the modules whose need is at least
+// a few percent of the largest. FindingTable::Finish drops a failure that a log also reports. `limit` is the memory of
+// a device; if absent, uses what the dump states. Adds missing or unreliable files to `problems`.
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
                       FindingTable* table, std::vector<Problem>* problems);
 

@@ -1,5 +1,5 @@
-// One failure as the log tells it: what all its reporters printed, joined, and nothing that is concluded from it. What
-// follows is a Diagnosis (diagnose/diagnosis.h).
+// One failure as read from the log: the joined output of all its streams, without conclusions. Conclusions are in a
+// Diagnosis (diagnose/diagnosis.h).
 #pragma once
 
 #include <compare>
@@ -18,12 +18,12 @@
 
 namespace whyoom {
 
-// How much the report that a finding is made of tells: of the reports of one failure in many artifacts the fullest is
-// kept. Counted before a dump adds to it.
+// How complete the report behind a finding is. If many artifacts report one failure, the most complete report is kept.
+// Computed before a dump adds to it.
 struct Fullness {
-  std::uint64_t row_bytes = 0;  // of its list of allocations; first, so that it only grows where findings join
-  bool whole = true;            // false: a fragment of a message, good for low confidence only
-  std::uint64_t numbers = 0;    // of those that the rule data wants for high confidence
+  std::uint64_t row_bytes = 0;  // of its allocation list; first, so that it only grows when findings join
+  bool whole = true;            // false: a fragment of a message, with low confidence only
+  std::uint64_t numbers = 0;    // number of known facts among those that high confidence requires
   std::uint64_t facts = 0;
 
   friend auto operator<=>(const Fullness&, const Fullness&) = default;
@@ -36,14 +36,14 @@ struct Finding {
   Where where;
   Tally tally;
   Fullness fullness;
-  std::string framework;  // empty: not seen
+  std::string framework;  // empty: none seen
   Evidence facts;
   std::vector<Allocation> allocations;
-  std::uint64_t allocations_left_out = 0;  // for lack of room
+  std::uint64_t allocations_left_out = 0;  // number dropped to limit memory
   std::optional<Problem> dump_problem;     // why its XLA dump could not be read
-  std::optional<Prospects> prospects;      // what the program of its XLA dump tells
+  std::optional<Prospects> prospects;      // from the program of its XLA dump
 
-  // Places of the reports beside `where`, the first hundred or so in order.
+  // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const;
 };
 

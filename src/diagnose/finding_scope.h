@@ -1,5 +1,5 @@
-// What the names in rule data mean for one finding: its facts, the report's rows, and what follows from each row alone.
-// The names are listed in rules/README.md.
+// Resolves the names of rule conditions for one finding: its facts, the rows of its report, and values derived from a
+// single row. rules/README.md lists the names.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@ namespace whyoom {
 
 class FindingScope : public Scope {
  public:
-  // Borrows both; the rows of the finding must not change while the scope is in use. Of a finding alone no scenario is
-  // known.
+  // Borrows both. The finding's rows must not change while the scope is in use. For a Finding, the scenario is unknown.
   FindingScope(const RuleSet& rules, const Finding& finding);
   FindingScope(const RuleSet& rules, const Diagnosis& diagnosis, Recorder* recorder = nullptr);
 
@@ -27,7 +26,7 @@ class FindingScope : public Scope {
 
   const Finding& finding() const { return finding_; }
   Recorder* recorder() const override { return recorder_; }
-  // The allocation behind a row; rows come largest first.
+  // The allocation of a row; rows are sorted by descending size.
   const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
 
  private:
@@ -36,16 +35,15 @@ class FindingScope : public Scope {
 
   const RuleSet& rules_;
   const Finding& finding_;
-  const Diagnosis* diagnosis_ = nullptr;  // which the finding is part of, if it is
+  const Diagnosis* diagnosis_ = nullptr;  // null for a finding without diagnosis
   Recorder* recorder_ = nullptr;
   std::vector<std::size_t> order_;
-  std::vector<int> same_size_count_;  // by place in order_
-  // What the rule data says of a row takes patterns over long texts, and many conditions ask for it: by name, then by
-  // place in order_, once it was asked for.
+  std::vector<int> same_size_count_;  // by index in order_
+  // Cache of row tests, by test and index in order_: they match patterns on long texts, and many conditions use them.
   mutable std::map<const RowTest*, std::vector<std::optional<Value>>> tested_;
 };
 
-// A field of a dimension's place: array, axis, length, name; unknown where it has none.
+// Returns a field of an axis: array, axis, length or name; unknown if there is no axis.
 Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name);
 
 }  // namespace whyoom

@@ -18,7 +18,7 @@
 namespace whyoom {
 namespace {
 
-// All of a finding's own facts as one text, to tell apart what stands at the same place of inputs with the same name.
+// Returns the finding's facts as a text, to order findings at the same place of inputs with the same name.
 std::string Content(const Finding& finding) {
   std::string text = finding.message + "\n" + finding.framework + "\n";
   for (const auto& [name, fact] : finding.facts.all()) {
@@ -34,7 +34,7 @@ bool IsBetter(const Finding& a, const Finding& b) {
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
-// The id stays as it is: it was made of the text itself.
+// The id does not change, because it is computed from the unmasked text.
 void MaskSecretsOf(Finding* finding) {
   finding->message = MaskSecrets(finding->message);
   MaskSecretsOf(&finding->facts);
@@ -42,8 +42,7 @@ void MaskSecretsOf(Finding* finding) {
   MaskSecretsOf(&finding->prospects);
 }
 
-// What follows from a finding shows its facts. An older version of whyoom may have printed a diagnosis that is read
-// back.
+// Also masks the conclusions, which contain facts; a merged report may come from an older version of whyoom.
 void MaskSecretsOf(Diagnosis* diagnosis) {
   MaskSecretsOf(static_cast<Finding*>(diagnosis));
   for (Reason& reason : diagnosis->why) reason.text = MaskSecrets(reason.text);
@@ -54,7 +53,7 @@ void MaskSecretsOf(Diagnosis* diagnosis) {
   }
 }
 
-// A report that the log does not hold, from the dump of the same compile.
+// Adds the report of the same compile's dump to a finding without an allocation list.
 void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   if (finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
@@ -75,7 +74,7 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   MaskSecretsOf(finding);
 }
 
-// As JoinFindings; the verdict of an entry goes with it.
+// As JoinFindings; keeps the conclusions of the kept entry.
 void JoinEntries(FindingTable::Entry entry, FindingTable::Entry* kept) {
   if (IsBetter(FindingOf(entry), FindingOf(*kept))) std::swap(entry, *kept);
   std::visit([&](Finding& finding) { finding.tally.Join(FindingOf(entry).tally); }, *kept);
@@ -85,8 +84,7 @@ std::string PlaceName(const Diagnosis& diagnosis) {
   return diagnosis.where.artifact.path + "\n" + diagnosis.where.artifact.member;
 }
 
-// By place; but what is known to follow from another failure comes behind it. Within one log the order of the lines
-// says what came first: that is the root cause.
+// Sorts by place, known consequences of other failures last. Within one log, the first failure is the root cause.
 void SortByCause(std::vector<Diagnosis>* diagnoses) {
   std::sort(diagnoses->begin(), diagnoses->end(), [](const Diagnosis& a, const Diagnosis& b) {
     const int order = Order(a.where, b.where);
@@ -106,9 +104,9 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
-// Takes out what dumps said by themselves and a log tells of, too: the log that took its list from the dump, or has one
-// of its own and names the module. Here, so that the parts of a batch come to the same as the whole.
-void DropTold(std::vector<Diagnosis>* diagnoses) {
+// Drops findings of dumps that a log also reports: the log used the list of the dump, or it has its own list and names
+// the module. Done at the end, so that a merged batch gives the same result as one run.
+void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   std::set<std::string> dumps;
   std::set<std::string> modules;
   const auto is_of_dump = [](const Diagnosis& diagnosis) { return XlaDump::IsDumpFile(diagnosis.where.artifact.path); };
@@ -181,9 +179,9 @@ void FindingTable::LeaveOut(const std::string& code, std::uint64_t reports) {
   count += std::min(reports, std::numeric_limits<std::uint64_t>::max() - count);
 }
 
-// Keeps the lists of the findings with the smallest ids. A list that does not fit now will not fit later either: the
-// findings before it only grow in number and in size. Lists from a dump are not counted, and stay. The diagnosis is
-// made before the list goes, so that the result does not depend on when that happens.
+// Keeps the lists of the findings with the smallest ids. A list that is dropped now would also be dropped later,
+// because the findings before it only grow in number and size. Lists from a dump are not counted and are kept. Draws
+// the conclusions before dropping a list, so that the result does not depend on when that happens.
 void FindingTable::DropRows(OfCode* of_code) const {
   std::uint64_t before = 0;
   of_code->row_bytes = 0;
@@ -220,7 +218,7 @@ std::vector<const FindingTable::Entry*> FindingTable::entries() const {
 void FindingTable::ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const {
   for (const auto& [code, reports] : left_out_) {
     problems->push_back(
-        {code, "", fmt::format("more than {} different failures; {} more reports are left out", kMostOfCode, reports),
+        {code, "", fmt::format("more than {} different failures; {} more reports were dropped", kMostOfCode, reports),
          true});
   }
   const bool rows_left_out = std::any_of(diagnoses.begin(), diagnoses.end(), [](const Diagnosis& diagnosis) {
@@ -228,7 +226,7 @@ void FindingTable::ReportLimits(const std::vector<Diagnosis>& diagnoses, std::ve
   });
   if (rows_left_out) {
     problems->push_back(
-        {"lists of allocations", "", "more than fit into memory; of some findings they are left out", true});
+        {"allocation lists", "", "too large for the memory limit; the lists of some findings were dropped", true});
   }
 }
 
@@ -250,12 +248,12 @@ std::vector<Diagnosis> FindingTable::Finish(std::vector<Problem>* problems) {
   }
   by_code_.clear();
   SortByCause(&diagnoses);
-  std::set<std::string> told;  // several findings may lack the same of one dump
+  std::set<std::string> reported;  // several findings may have the same problem with one dump
   for (const Diagnosis& diagnosis : diagnoses) {
     const std::optional<Problem>& problem = diagnosis.dump_problem;
-    if (problem && told.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
+    if (problem && reported.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
-  DropTold(&diagnoses);
+  DropReportedDumps(&diagnoses);
   ReportLimits(diagnoses, problems);
   return diagnoses;
 }

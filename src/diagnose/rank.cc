@@ -18,7 +18,7 @@
 namespace whyoom {
 namespace {
 
-// The parts of the reasons as numbers, of which the smaller one ranks higher.
+// Returns the reasons as numbers; the smaller key ranks higher.
 std::array<int, 10> SortKey(const RankReasons& reasons) {
   return {reasons.finds_out ? 0 : 1,
           reasons.free ? 1 : 0,
@@ -43,7 +43,7 @@ struct Candidate {
   }
 };
 
-// The names that are of one remedy as it was worked out on the program.
+// Adds the names of the remedy's own estimate ("made.parts").
 class RemedyScope : public Scope {
  public:
   RemedyScope(const Scope& diagnosis, const Prospect* made) : diagnosis_(diagnosis), made_(made) {}
@@ -87,7 +87,7 @@ void SetEstimate(const Prospect& prospect, RankedRemedy* ranked) {
                                                        static_cast<std::int64_t>(ranked->remedy->spread_percent));
 }
 
-// What the remedy gains: worked out on the program where that can be done, else on the list.
+// Estimates the remedy on the program if possible, otherwise on the allocation list.
 void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<Prospect>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
@@ -113,17 +113,17 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   ranked->at_least = glimpse && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
-  // Beside a program, a list's "not enough" says only that the list does not show it.
+  // If there is a program, a list's "not enough" only means that the list does not show enough.
   if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.prospects))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
-  // Of a need that is not wholly known, what is left is not either.
+  // If the need is not completely known, neither is what is left.
   if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(diagnosis.facts)))
     ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
-// Why a change gains nothing, the end of a wording's id: the program rules it out, or it was made on the program and
-// saves next to nothing. Empty: neither is so.
+// Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
+// to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
   const Prospect* prospect = FindProspect(diagnosis, remedy);
   if (prospect == nullptr || prospect->open) return "";
@@ -154,8 +154,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
-  // Beside what was worked out on values, be they all of the program's or those listed, a remedy of which nothing is
-  // known is a gamble.
+  // If other remedies were estimated on values of the program or list, one without an estimate is a gamble.
   reasons.gamble = worked_out && !ranked.enough;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
@@ -164,7 +163,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   return reasons;
 }
 
-// Pairs of which neither remedy is enough alone, but both together are: those that the budget would add up, too.
+// Finds pairs of remedies that are enough together but not alone, by the rules of the budget.
 void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::vector<Candidate>* candidates) {
   const auto alone_too_little = [&](const Candidate& c) {
     return c.ranked.enough == false && IsStep(c.ranked, excess, least_share);
@@ -178,7 +177,7 @@ void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::
   }
 }
 
-// Marks what is listed apart, unless there is nothing else to do.
+// Marks the remedies to list separately, unless there are no others.
 void SetFree(std::vector<Candidate>* candidates) {
   const auto is_free = [](const RankedRemedy& ranked) {
     return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false;
@@ -189,7 +188,7 @@ void SetFree(std::vector<Candidate>* candidates) {
   for (Candidate& candidate : *candidates) candidate.ranked.free = others && is_free(candidate.ranked);
 }
 
-// Numbered by rank, their partners in the same order.
+// Sorts the candidates, numbers them, and sorts `enough_with` the same way.
 std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.RanksBefore(b); });
@@ -208,7 +207,7 @@ std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
   return remedies;
 }
 
-// What the remedies of one diagnosis are ranked by.
+// The inputs of ranking for one diagnosis.
 struct Ranking {
   const RuleSet& rules;
   const FindingScope& scope;
@@ -218,7 +217,7 @@ struct Ranking {
   std::vector<LackedName> lacked;
 };
 
-// The remedy as it can be offered here; nullopt if it cannot, and in `ruled_out` why, if that is worth a sentence.
+// Returns the remedy as offered here, or nullopt. Adds the reason to `ruled_out` if it has a text.
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
   const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
   RecordedStep step(scope.recorder(), "remedy", remedy.id);
@@ -229,12 +228,12 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
     if (!why.empty()) ruled_out->push_back({&remedy, why});
     return std::nullopt;
   };
-  // What was tried on the program need not be guessed from a list.
+  // A remedy that was tried on the program need not be estimated from a list.
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
   const Prospect* made = FindProspect(diagnosis, remedy);
   std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
-  // Without a text it says only that nothing speaks for the remedy; then what the list shows of it does.
+  // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))
     std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
   if (!against.empty()) return rule_out(against.front().text);
@@ -251,7 +250,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   return ranked;
 }
 
-// What is said of a name that is not there: which, of what, and which release the log is of.
+// Names for the message about a missing name: the name, its package, and the log's version.
 class NeedScope : public Scope {
  public:
   NeedScope(const Scope& log, const LackedName& name) : log_(log), need_(*name.need), version_(name.version) {}
@@ -273,9 +272,9 @@ class NeedScope : public Scope {
   const std::string& version_;
 };
 
-// Why the step cannot be done with the log's releases; empty where it can.
-std::string Lacks(const RuleSet& rules, const std::string& step, const Scope& scope,
-                  const std::vector<LackedName>& lacked) {
+// Returns why the step cannot be done with the log's versions; empty if it can.
+std::string VersionProblem(const RuleSet& rules, const std::string& step, const Scope& scope,
+                           const std::vector<LackedName>& lacked) {
   for (const LackedName& name : lacked) {
     if (!HoldsName(step, name.need->id)) continue;
     const bool is_too_old = !name.need->since.empty() && CompareVersions(name.version, name.need->since) < 0;
@@ -310,7 +309,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   const double least_share = rules.Threshold("worth_a_step");
   if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
   SetFree(&candidates);
-  // With a cure that is estimated to be enough there is nothing to find out first.
+  // If a supported cure is estimated to be enough, there is no need for an inquiry first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
@@ -342,8 +341,9 @@ std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, co
   for (const Template& step : steps->second) {
     std::optional<std::string> text = step.Fill(scope);
     if (!text) continue;
-    const std::string lacks = Lacks(rules, *text, scope, lacked);
-    (lacks.empty() ? can : cannot).push_back(*std::move(text) + (lacks.empty() ? "" : " ") + lacks);
+    const std::string version_problem = VersionProblem(rules, *text, scope, lacked);
+    (version_problem.empty() ? can : cannot)
+        .push_back(*std::move(text) + (version_problem.empty() ? "" : " ") + version_problem);
   }
   can.insert(can.end(), std::make_move_iterator(cannot.begin()), std::make_move_iterator(cannot.end()));
   return can;

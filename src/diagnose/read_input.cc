@@ -11,8 +11,8 @@
 namespace whyoom {
 namespace {
 
-// An input that ends early where reading is to stop, so that no further member of an archive is begun. Sets `failed`
-// where the system does not let it be read.
+// Ends the input at a stop request, so that no further archive member is started. Sets `failed` if the system prevents
+// reading.
 class InterruptibleSource : public ByteSource {
  public:
   InterruptibleSource(std::unique_ptr<ByteSource> source, const ReadControl* control, bool* failed)
@@ -35,7 +35,7 @@ class InterruptibleSource : public ByteSource {
   bool& failed_;
 };
 
-// Sets `stops_itself` for a pipe and the like: what such a one gave until it is stopped is still looked at.
+// Sets `stops_itself` for pipes and other blocking inputs: what they returned before the stop is still processed.
 std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control, bool* failed,
                                  bool* stops_itself) {
   if (control == nullptr && input.path == "-") return OpenStandardInput();
@@ -62,8 +62,8 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
   settings.stop = &stop;
   bool stops_itself = false;
   std::unique_ptr<ByteSource> source = Open(input, limits, options.control, &readings.retry, &stops_itself);
-  if (stops_itself) settings.control = nullptr;  // what it gave until then is still looked at
-  const auto tell = [&](const Problem& problem) {
+  if (stops_itself) settings.control = nullptr;  // process what it returned before the stop
+  const auto add_problem = [&](const Problem& problem) {
     readings.problems.push_back(problem);
     BoundProblems(&readings.problems, &readings.problems_left_out);
   };
@@ -72,7 +72,7 @@ Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOption
     if (stops_itself) options.control->bytes += one.bytes;
     readings.Join(std::move(one));
   };
-  ReadMembers(input, std::move(source), limits, read, tell, {options.control, &readings.retry});
+  ReadMembers(input, std::move(source), limits, read, add_problem, {options.control, &readings.retry});
   readings.artifacts = std::max<std::uint64_t>(readings.artifacts, 1);
   return readings;
 }

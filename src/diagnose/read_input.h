@@ -1,4 +1,4 @@
-// Reads one input of the command line, with all that is packed in it.
+// Reads one input of the command line and everything packed in it.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace whyoom {
 
-// To its end or a limit. Where `options` have a control, an input that may let one wait (a pipe, a terminal) ends soon
-// after it says to stop, and what came before is still used.
+// Reads to the end or a limit. If `options` have a control, an input that may block (a pipe, a terminal) ends soon
+// after a stop request, and what came before is still used.
 Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options = {});
 
-// The same where each artifact in it is read by `read`, as ReadArtifact would.
+// The same, with `read` in place of ReadArtifact for each artifact.
 using ArtifactRead = std::function<Readings(const Artifact&, ByteSource&, const ReadOptions&)>;
 Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOptions& options, const ArtifactRead& read);
 

@@ -1,4 +1,4 @@
-// One artifact from its bytes to its findings, and what many of them come to together.
+// Reads one artifact from its bytes to its findings, and joins the results of many.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,45 @@
 
 namespace whyoom {
 
-// What reading came to.
+// The result of reading.
 struct Readings {
-  std::optional<FindingTable> table;  // absent where nothing was found
-  std::uint64_t artifacts = 0;        // read, also in part: inputs, or what was unpacked from them
-  std::uint64_t bytes = 0;            // as unpacked
-  std::uint64_t unknown_times = 0;    // reports kept though it is not known whether they lie in the range
+  std::optional<FindingTable> table;  // absent if nothing was found
+  std::uint64_t artifacts = 0;        // number read, even partly: inputs, or members unpacked from them
+  std::uint64_t bytes = 0;            // unpacked
+  std::uint64_t unknown_times = 0;    // reports kept although it is unknown whether they are in the time range
   std::vector<Problem> problems;
-  std::uint64_t problems_left_out = 0;  // beyond what a report can hold
-  PassedOver passed_over;               // of reports that are merged
-  std::vector<std::string> shards;      // likewise, see Report
-  bool retry = false;                   // the system did not let it be read: another time it may be
+  std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
+  PassedOver passed_over;               // of merged reports
+  std::vector<std::string> shards;      // of merged reports, see Report
+  bool retry = false;                   // the system prevented reading; another attempt may succeed
 
-  // Commutative and associative, but for the order of the problems.
+  // Commutative and associative, except for the order of the problems.
   void Join(Readings other);
 };
 
 class ArtifactReader {
  public:
-  // Borrows engine and source.
+  // Borrows the engine and the source.
   ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options = {});
 
-  // As SightingReader::Next: reads on until something more was found; false where the source gives no more.
+  // Reads until something more was found; false at the end of the source. See SightingReader::Next.
   bool Next();
 
-  // All findings so far, once something was found. Not yet concluded.
+  // All findings so far, without conclusions. Call only after something was found.
   FindingTable SoFar() const { return ArtifactFindings(*found_).Take(); }
 
-  // Call once, after Next gave false.
+  // Call once, after Next returned false.
   Readings Finish();
 
  private:
   const Engine& engine_;
   const Artifact artifact_;
   SightingReader sightings_;
-  std::optional<ArtifactFindings> found_;  // most logs hold nothing, and then the rules are not asked for
+  std::optional<ArtifactFindings>
+      found_;  // made at the first sighting, because most logs have none and then the rules need not be loaded
 };
 
-// All of it at once.
+// Reads the whole artifact at once.
 Readings ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source,
                       const ReadOptions& options = {});
 

@@ -36,7 +36,7 @@ std::string Show(const Value& value) {
 bool SameFact(const Value& got, const Value& want) {
   const auto a = AsNumber(got);
   const auto b = AsNumber(want);
-  return a && b ? std::abs(*a - *b) < 1 : got == want;  // a size has fractions of a byte
+  return a && b ? std::abs(*a - *b) < 1 : got == want;  // sizes have fractions of a byte
 }
 
 std::string Codes(const std::vector<Diagnosis>& findings) {
@@ -45,7 +45,7 @@ std::string Codes(const std::vector<Diagnosis>& findings) {
   return codes.empty() ? "nothing" : codes;
 }
 
-// A fact, also one that the text contradicts.
+// Returns a fact as read, even if it is removed as contradictory.
 Value AsRead(const Diagnosis& diagnosis, const std::string& name) {
   for (const Contradiction& contradiction : diagnosis.contradictions) {
     if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
@@ -63,13 +63,13 @@ std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findin
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
   }
   if (!one.example.scenario) return {};
-  const std::string said = finding.scenario == nullptr ? "" : finding.scenario->id;
-  if (said == *one.example.scenario) return {};
-  const auto words = [](const std::string& scenario) { return scenario.empty() ? "not known" : scenario; };
-  return fmt::format("scenario is {}, not {}", words(said), words(*one.example.scenario));
+  const std::string actual = finding.scenario == nullptr ? "" : finding.scenario->id;
+  if (actual == *one.example.scenario) return {};
+  const auto words = [](const std::string& scenario) { return scenario.empty() ? "unknown" : scenario; };
+  return fmt::format("scenario is {}, not {}", words(actual), words(*one.example.scenario));
 }
 
-// Entries are found by their ids: those of two sets of rules need not be at the same place.
+// Finds entries by id, because the case may come from another rule set.
 template <typename Entry>
 const Entry* Find(const std::vector<Entry>& entries, const std::string& id) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.id == id; });
@@ -104,7 +104,7 @@ bool StatesProgram(const Engine& engine, const Example& example) {
   });
 }
 
-bool TellsUnknownError(const Engine& engine, const std::string& text) {
+bool ReportsUnknownError(const Engine& engine, const std::string& text) {
   const std::vector<Problem> problems = Read(engine, text).problems;
   return std::any_of(problems.begin(), problems.end(), [](const Problem& one) { return one.is_unknown_error(); });
 }
@@ -117,16 +117,16 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   engine.normalizer().Normalize(raw, &lines);
   if (lines.size() != 1) return fmt::format("is {} lines", lines.size());
   if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
-  const std::map<std::string, Value> told = LineFacts(lines[0]);
+  const std::map<std::string, Value> line_facts = LineFacts(lines[0]);
   for (const auto& [name, want] : one.example.facts) {
-    const auto found = told.find(name);
-    const Value got = found == told.end() ? Value() : found->second;
+    const auto found = line_facts.find(name);
+    const Value got = found == line_facts.end() ? Value() : found->second;
     if (!SameFact(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
   }
   return {};
 }
 
-// The chip that a dump's file is for, by the first target that is found, and what is usable of it.
+// Whether the text is a dump file for the case's chip, with the expected usable memory.
 bool IsOfChip(const RuleSet& rules, const RuleCase& one) {
   const std::optional<DumpTarget> target = TargetOfDump(rules, one.example.text);
   const auto limit = one.example.facts.find("limit_bytes");
@@ -139,7 +139,7 @@ bool IsIn(const Pattern& pattern, const std::string& text) {
   return pattern.ok() && pattern.Find(text, 0, &match);
 }
 
-// Whether the text is one of its kind's and its entry's; of all kinds but affixes and situations.
+// Whether the text matches its entry. Not for prefix, suffix and conclusion examples.
 bool Matches(const Engine& engine, const RuleCase& one) {
   const RuleSet& rules = engine.rules();
   const std::string& text = one.example.text;
@@ -173,7 +173,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       return quotation != nullptr && quotation->MatchesExample(text);
     }
     case Kind::kUnknownError:
-      return TellsUnknownError(engine, text);
+      return ReportsUnknownError(engine, text);
     case Kind::kErrorLine: {
       const ErrorLine* line = Find(rules.error_lines(), one.id);
       return line != nullptr && IsIn(line->pattern, text);
@@ -193,7 +193,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
 
 std::string TrySituation(const RuleSet& rules, const Situation& situation) {
   const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
-  if (!diagnosis) return "is of no failure that is known";
+  if (!diagnosis) return "refers to an unknown failure";
   return WhatDiffers(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *diagnosis));
 }
 
@@ -375,7 +375,7 @@ std::string Try(const Engine& engine, const RuleCase& one) {
   if (one.kind == Kind::kAffix) return TryAffix(engine, one);
   if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
   if (Matches(engine, one) == one.must_match) return {};
-  return one.must_match ? "does not match" : "matches and must not";
+  return one.must_match ? "does not match" : "matches but must not";
 }
 
 Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
@@ -383,16 +383,16 @@ Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
 }
 
 nlohmann::json Told(const Comparison& comparison) {
-  nlohmann::json told = {{"verdict", VerdictId(VerdictOf(comparison.change))},
+  nlohmann::json json = {{"verdict", VerdictId(VerdictOf(comparison.change))},
                          {"change", ChangeId(comparison.change)},
                          {"says", comparison.verdict_text},
                          {"totals", nlohmann::json::object()},
                          {"seems", nlohmann::json::array()},
                          {"notes", comparison.notes}};
-  for (const TotalChange& total : comparison.totals) told["totals"][total.id] = total.title;
+  for (const TotalChange& total : comparison.totals) json["totals"][total.id] = total.title;
   for (const SeemingRemedy& seeming : comparison.seems)
-    told["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
-  return told;
+    json["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
+  return json;
 }
 
 std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs) {

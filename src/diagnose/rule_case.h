@@ -1,5 +1,5 @@
-// The examples of rule data, one by one: what each says of the rules, and whether they do it. The examples of one set
-// of rules can be held against another, as the mutation tests do.
+// The examples of the rule data as single test cases, and whether the rules satisfy them. Cases of one rule set can be
+// tried on another, as the mutation tests do.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ namespace whyoom {
 
 struct RuleCase {
   enum class Kind {
-    kFailure,  // a text that gives this failure and no other, with these facts
-    kContext,  // lines that give the context its facts
-    kProgram,  // lines that state what a program takes
-    kUntil,    // a line that ends what a context says
+    kFailure,  // a text that yields only this failure, with these facts
+    kContext,  // lines that yield the context's facts
+    kProgram,  // lines that state the memory of a program
+    kUntil,    // a line that ends a context's validity
     kChip,     // the target_arguments.txt of an XLA dump
     kFramework,
     kQuotation,
@@ -26,16 +26,16 @@ struct RuleCase {
     kErrorLine,
     kProgress,
     kAffix,
-    kSituation,   // what is to be concluded of what was read
-    kComparison,  // what is to be said of two runs
+    kSituation,   // the conclusions expected from facts
+    kComparison,  // the comparison expected of two runs
   };
   Kind kind = Kind::kFailure;
-  bool must_match = true;  // else it must not
-  std::string section;     // of the entry that it is an example of: "failures"
+  bool must_match = true;  // otherwise it must not match
+  std::string section;     // of the entry with this example: "failures"
   std::string id;          // of that entry
   int number = 0;          // among the entry's examples of this kind, from 1
   Example example;
-  std::string leaves;  // of an affix; its facts are those of LineFacts
+  std::string leaves;  // the text that a prefix or suffix pattern leaves; its facts are those of LineFacts
   Situation situation;
   ComparedRuns runs;
 
@@ -44,27 +44,27 @@ struct RuleCase {
   std::string Entry() const;
 };
 
-// What the affixes of a line tell beside its text: reporter and time, where they do ("2026-11-20T12:00:00.123Z", or the
-// stamp as it stands where that is no moment), repeats, logged and healthy.
+// Returns what a line's prefixes and suffixes state: reporter and time, if present ("2026-11-20T12:00:00.123Z", or the
+// timestamp as printed if it is incomplete), repeats, logged and healthy.
 std::map<std::string, Value> LineFacts(const Line& line);
 
-// All of a set of rules, in its order.
+// Returns all cases of a rule set, in its order.
 std::vector<RuleCase> CasesOf(const RuleSet& rules);
 
-// What is wrong where the engine's rules are held against the case, as the end of a sentence; empty where nothing is.
-// An entry that is not there does nothing.
+// Tries the case on the engine's rules. Returns what is wrong, as the end of a sentence, or empty. A missing entry does
+// not match.
 std::string Try(const Engine& engine, const RuleCase& one);
 
 Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs);
 
-// All that such an example may expect, as it is in the comparison:
+// Returns everything that a comparison example may expect, as it is in the comparison:
 //
 //   {"verdict": "still_over", "says": "still 1.00 GiB over (was 2.00 GiB over)", "totals": {"need_bytes": "needed"},
 //    "changes": [{"remedies": ["reduce_batch"], "what": "the batch", "says": "…"}],
 //    "seems": [{"remedies": ["reduce_batch"], "says": "…"}], "notes": ["…"]}
 nlohmann::json Told(const Comparison& comparison);
 
-// What of `runs.expect` is not so, as the end of a sentence; empty where all is.
+// Returns which expectation of `runs.expect` is not met, as the end of a sentence; empty if all are.
 std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs);
 
 }  // namespace whyoom

@@ -28,12 +28,13 @@ using internal::ExpressionNode;
 using internal::Function;
 using internal::NodeKind;
 
-// Inputs: none, the least, shares, small numbers, and more than any job has.
+// Test inputs: zero, minimal values, shares, small numbers, and more than any job has.
 constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
-// The other inputs meanwhile; unknown, too. The large one is prime, so that no quotient equals an input by chance.
+// Values of the other inputs, which are also tried as unknown. The large one is prime, so that no quotient equals an
+// input by chance.
 constexpr double kOthers[] = {3, 7919};
 
-// Whether the value of the expression is a number that is computed, not one that the log states.
+// Whether the expression computes a number, instead of passing on one from the log.
 bool Computes(const ExpressionNode& node) {
   const auto any_from = [&](std::size_t first) {
     return std::any_of(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end(),
@@ -63,7 +64,7 @@ std::set<std::string> NamesOf(const Expression& expression) {
   return names;
 }
 
-// One name has a value, the others all another one, or none.
+// One name has a value; all others have another one, or none.
 class ExtremeScope : public Scope {
  public:
   ExtremeScope(std::string name, double value, std::optional<double> others)
@@ -80,7 +81,8 @@ class ExtremeScope : public Scope {
   std::optional<double> others_;
 };
 
-// What is wrong with a hole, where `name` has this value; empty if nothing is. `is_shown`: the step shows the value.
+// Returns what is wrong with a placeholder if `name` has this value; empty if nothing is. `is_shown`: the step displays
+// the value.
 std::string Fault(const Expression& hole, const std::string& name, double value, bool is_shown) {
   bool always_same = is_shown;
   bool any = false;
@@ -120,12 +122,12 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
   }
 }
 
-// Numbers that the steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", evaluated where
-// their inputs are extreme. Every hole that computes a number or follows "try" is looked at. A hole has to bound itself
-// with `within`: what another hole of the step would leave out does not count.
+// Checks numbers that steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", with extreme
+// inputs. Checks every placeholder that computes a number or follows "try". A placeholder must limit its own value with
+// `within`; an unknown value elsewhere in the step does not make up for it.
 //
-// A sentence for each hole that can propose 0, a negative number, or the value that is in use, which another hole of
-// the step shows; in order of the remedies' ids. Empty if there is none.
+// Returns a sentence for each placeholder that can propose 0, a negative number, or the value in use, if another
+// placeholder of the step shows it; sorted by remedy id.
 std::vector<std::string> BadSettings(const RuleSet& rules) {
   std::vector<std::string> faults;
   for (const auto& [id, remedy] : rules.remedies()) {
@@ -137,7 +139,7 @@ std::vector<std::string> BadSettings(const RuleSet& rules) {
   return faults;
 }
 
-// Of an error line's example what it ends with: its line breaks stand for what is before it.
+// For an error line, returns the last line of the example: the text before line breaks represents its surroundings.
 std::string FirstLine(const RuleCase& one) {
   const std::string& text = one.example.text;
   const std::size_t begin = one.kind == RuleCase::Kind::kErrorLine ? text.rfind('\n') + 1 : 0;
@@ -166,16 +168,16 @@ class Coverage {
   }
 
   std::vector<std::string> Run() {
-    for (const Failure& failure : engine_.rules().failures()) OfFailure(failure);
-    for (const Context& context : engine_.rules().contexts()) OfContext(context);
+    for (const Failure& failure : engine_.rules().failures()) CheckFailure(failure);
+    for (const Context& context : engine_.rules().contexts()) CheckContext(context);
     for (const Framework& framework : engine_.rules().frameworks()) {
       for (const Pattern& sign : framework.signs) {
         if (!Matches("frameworks", framework.id, sign))
           Tell(fmt::format("framework {}, sign '{}'", framework.id, Begin(sign.source())), "no example shows it");
       }
     }
-    for (const auto& [id, remedy] : engine_.rules().remedies()) OfRemedy(remedy);
-    return std::move(told_);
+    for (const auto& [id, remedy] : engine_.rules().remedies()) CheckRemedy(remedy);
+    return std::move(gaps_);
   }
 
  private:
@@ -186,9 +188,9 @@ class Coverage {
     for (Diagnosis& diagnosis : readings.table->Finish(&problems)) diagnoses_.push_back(std::move(diagnosis));
   }
 
-  void Tell(const std::string& what, const char* lacks) { told_.push_back(what + ": " + lacks); }
+  void Tell(const std::string& what, const char* lacks) { gaps_.push_back(what + ": " + lacks); }
 
-  // Whether a text that is an example of the entry matches.
+  // Whether the pattern matches one of the entry's positive examples.
   bool Matches(std::string_view section, const std::string& id, const Pattern& pattern) const {
     PatternMatch match;
     return std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) {
@@ -200,19 +202,19 @@ class Coverage {
                        [&](const RuleCase& one) { return one.section == section && one.id == id && !one.must_match; });
   }
 
-  using IsMeant = std::function<bool(const Diagnosis&)>;
+  using Applies = std::function<bool(const Diagnosis&)>;
 
-  void OfSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
-                   const IsMeant& is_meant) {
+  void CheckSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
+                      const Applies& applies) {
     for (const Sentence& sentence : sentences) {
-      if (!IsSaid(sentence, is_meant))
-        Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example has it said");
+      if (!IsCovered(sentence, applies))
+        Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example yields it");
     }
   }
 
-  bool IsSaid(const Sentence& sentence, const IsMeant& is_meant) const {
+  bool IsCovered(const Sentence& sentence, const Applies& applies) const {
     for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      if (is_meant(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
+      if (applies(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
     }
     return false;
   }
@@ -226,36 +228,37 @@ class Coverage {
                                                               : uses(diagnosis.failure->remedies);
   }
 
-  void OfFailure(const Failure& failure) {
+  void CheckFailure(const Failure& failure) {
     const std::string owner = "failure " + failure.code;
     for (const Head& head : failure.heads) {
-      if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example has it");
+      if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
     }
     for (const Pattern& fact : failure.facts) {
       if (!Matches("failures", failure.code, fact))
-        Tell(fmt::format("{}, fact '{}'", owner, Begin(fact.source())), "no example has it");
+        Tell(fmt::format("{}, fact '{}'", owner, Begin(fact.source())), "no example matches it");
     }
     for (const Scenario& scenario : failure.scenarios) {
       const bool reached = std::any_of(diagnoses_.begin(), diagnoses_.end(),
                                        [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
-      if (!reached) Tell(owner + ", scenario " + scenario.id, "no example comes to it");
-      OfSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
-                  [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
+      if (!reached) Tell(owner + ", scenario " + scenario.id, "no example reaches it");
+      CheckSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
+                     [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
     }
-    OfSentences(owner, "why", failure.why, [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
-    if (!HasNearMiss("failures", failure.code)) Tell(owner, "no text that it just does not match");
+    CheckSentences(owner, "why", failure.why,
+                   [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
+    if (!HasNearMiss("failures", failure.code)) Tell(owner, "no near miss among the examples");
   }
 
-  void OfContext(const Context& context) {
+  void CheckContext(const Context& context) {
     const std::string owner = "context " + context.id;
     for (const Pattern& pattern : context.patterns) {
       if (!Matches("contexts", context.id, pattern))
         Tell(fmt::format("{}, pattern '{}'", owner, Begin(pattern.source())), "no example matches it");
     }
-    if (!HasNearMiss("contexts", context.id)) Tell(owner, "no text that it just does not match");
+    if (!HasNearMiss("contexts", context.id)) Tell(owner, "no near miss among the examples");
   }
 
-  void OfRemedy(const Remedy& remedy) {
+  void CheckRemedy(const Remedy& remedy) {
     const std::string owner = "remedy " + remedy.id;
     std::set<std::string> frameworks;
     for (const Diagnosis& diagnosis : diagnoses_) {
@@ -269,10 +272,10 @@ class Coverage {
       if (!frameworks.empty() && !framework.empty() && !frameworks.contains(framework))
         Tell(owner + ", how " + framework, "no example shows it");
     }
-    const auto is_meant = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
-    OfSentences(owner, "evidence", remedy.evidence, is_meant);
+    const auto applies = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
+    CheckSentences(owner, "evidence", remedy.evidence, applies);
     for (const Sentence& sentence : remedy.ruled_out) {
-      if (!IsSaid(sentence, is_meant))
+      if (!IsCovered(sentence, applies))
         Tell(fmt::format("{}, ruled_out '{}'", owner,
                          Begin(sentence.when ? sentence.when->source() : sentence.text.source())),
              "no example meets it");
@@ -283,7 +286,7 @@ class Coverage {
   const std::vector<RuleCase>& cases_;
   std::vector<Diagnosis> diagnoses_;
   std::vector<FindingScope> scopes_;
-  std::vector<std::string> told_;
+  std::vector<std::string> gaps_;
 };
 
 }  // namespace
@@ -329,7 +332,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   }
   for (RuleCase& one : cases) {
     std::string complaint = Try(engine, one);
-    // Built-in examples are of the built-in data as a whole: where some of it is left out, they may turn out otherwise.
+    // Built-in examples assume the complete built-in data; with entries disabled, they may have other results.
     if (!complaint.empty() && (one.example.built_in || one.situation.built_in || one.runs.built_in) &&
         !rules.disabled().empty()) {
       result.changed.push_back({std::move(one), std::move(complaint)});

@@ -83,14 +83,14 @@ bool SameJson(const Json& expected, const Json& is) {
 }
 
 std::string Shown(const Json& value) {
-  return value.is_null() ? "not known" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_null() ? "unknown" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// What of `expect` is not so of the remedies that are offered.
+// Returns which expectation of the advice is not met.
 std::string DifferenceOfAdvice(const Json& expect, const Json& conclusions) {
   for (const auto& [id, expected] : expect.items()) {
     const bool is_there = conclusions.contains(id);
-    if (expected.is_null() && is_there) return fmt::format("advice: '{}' is told, and is not to be", id);
+    if (expected.is_null() && is_there) return fmt::format("advice: '{}' is given but must not be", id);
     if (!expected.is_null() && !is_there) return fmt::format("advice: '{}' is not offered", id);
     const std::string difference = is_there ? WhatDiffers(expected, conclusions.at(id)) : "";
     if (!difference.empty()) return "advice " + id + " " + difference;
@@ -142,7 +142,7 @@ Finding FindingOf(const RuleSet& rules, const Situation& situation) {
 std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation) {
   Finding finding = FindingOf(rules, situation);
   if (finding.failure == nullptr) return std::nullopt;
-  // Most situations show one condition and state other figures as they come.
+  // Most examples show one condition, with arbitrary other figures.
   const bool checks = Json::parse(situation.expect, nullptr, false).contains("contradictions");
   return Conclude(rules, std::move(finding), checks ? Figures::kChecked : Figures::kTrusted);
 }

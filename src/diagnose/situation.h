@@ -1,4 +1,4 @@
-// Examples that begin behind the reading: of what was read, what is to be concluded.
+// Examples that start after reading: given facts, and the conclusions expected from them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,15 +9,15 @@
 
 namespace whyoom {
 
-// What was read, in the words of the rest of the program; its failure is null where the rules have none of the code.
+// Converts the example's facts; `failure` is null if the rules do not contain the code.
 Finding FindingOf(const RuleSet& rules, const Situation& situation);
 
-// The diagnosis of the situation, whose figures are checked against each other if it expects anything of
-// contradictions; nullopt where the rules have no such failure. The facts are on lines 1, 2, … in order
-// of their names, the rows on those that follow.
+// Returns the diagnosis of the example, or nullopt if the rules do not contain its failure. Checks the figures for
+// contradictions only if the example expects something about them. The facts are on lines 1, 2, … in order of their
+// names, the rows on the lines after them.
 std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation);
 
-// All that a situation may expect, as it is in the diagnosis:
+// Returns everything that such an example may expect, as it is in the diagnosis:
 //
 //   {"scenario": "2", "retry": "never", "contradictions": [SENTENCE, …], "removed": ["used_bytes", …],
 //    "facts": {"excess_bytes": 1073741824},
@@ -26,15 +26,16 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
 //                                  "safety": "safe", "steps": ["…"]},
 //               "shard_tensor": {"rules_out": "…"}}}
 //
-// SENTENCE is its text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario
-// is null, and so is an unknown figure of a remedy. `facts` are derived from those given; `removed` names the given
-// facts that a contradiction makes unknown.
+// SENTENCE is a text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario or
+// figure of a remedy is null. `facts` contains derived facts; `removed` lists the given facts that a contradiction
+// removes.
 nlohmann::json Conclusions(const Situation& situation, const Diagnosis& diagnosis);
 
-// A row of the list of allocations, of its fields by name.
+// Makes a row of the allocation list from its fields by name.
 Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line);
 
-// What of `expect` is not so, as the end of a sentence; empty where all is. What is not named is not looked at.
+// Returns which expectation of `expect` is not met, as the end of a sentence; empty if all are. Ignores conclusions
+// that `expect` does not mention.
 std::string WhatDiffers(const nlohmann::json& expect, const nlohmann::json& conclusions);
 
 }  // namespace whyoom

@@ -18,8 +18,8 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kNearest = 3;
-constexpr std::size_t kMostNearest = 5;   // lines for which the nearest heads are looked for; that takes its time
-constexpr std::size_t kNearlyThere = 16;  // characters of its pattern
+constexpr std::size_t kMostNearest = 5;   // lines to search for the nearest headers, which is slow
+constexpr std::size_t kNearlyThere = 16;  // matched characters of a pattern
 constexpr std::size_t kShownLine = 400;
 
 using Seen = ReadTrace::Seen;
@@ -29,11 +29,11 @@ struct ArtifactTrace : ReadTrace {
   ArtifactTrace(const Engine& engine, Artifact of) : ReadTrace(engine), artifact(std::move(of)) {}
 
   Artifact artifact;
-  std::optional<KeptLines> asked;          // the lines round the one that is asked for
-  std::set<std::uint64_t> unknown_errors;  // lines
+  std::optional<KeptLines> asked;          // the lines around the requested one
+  std::set<std::uint64_t> unknown_errors;  // line numbers
 };
 
-// The text without what differs from one run or host to the next.
+// Replaces figures, which differ between runs and hosts.
 std::string WithoutFigures(const std::string& text) {
   std::string plain;
   for (const char c : text) {
@@ -46,7 +46,7 @@ std::string WithoutFigures(const std::string& text) {
 
 bool Reaches(const Seen& seen, std::uint64_t line) { return seen.line <= line && line <= seen.last_line; }
 
-// What reading made of a head that it found in a line.
+// Sets what the reader made of a header that matches in a line.
 void SetFate(const ArtifactTrace& artifact, const std::string& reporter, TracedHead* head) {
   if (head->trace.outcome != HeadTrace::Outcome::kThere) return;
   const Failure& failure = *head->trace.failure;
@@ -61,7 +61,7 @@ void SetFate(const ArtifactTrace& artifact, const std::string& reporter, TracedH
     head->fate = TracedHead::Fate::kOpened;
     return;
   }
-  // A message that tells another one's head may go on for some lines behind its own.
+  // A message that contains another failure's header may continue for some lines after it.
   const Seen* by = find([&](const Seen& seen) { return seen.failure == &failure && Reaches(seen, line); });
   if (by != nullptr) head->fate = TracedHead::Fate::kSameFailure;
   if (by == nullptr) {
@@ -77,7 +77,7 @@ void SetFate(const ArtifactTrace& artifact, const std::string& reporter, TracedH
   head->by_line = by->line;
 }
 
-// Of several heads of a failure in one line the first one began it.
+// Of several headers of a failure in one line, the first one started it.
 void KeepFirst(std::vector<TracedHead>* heads) {
   for (TracedHead& head : *heads) {
     if (head.fate != TracedHead::Fate::kOpened) continue;
@@ -92,7 +92,7 @@ void KeepFirst(std::vector<TracedHead>* heads) {
   }
 }
 
-// What may give facts of a failure, from the rule data alone.
+// The possible origins of a failure's facts, from the rule data only.
 class FactSources {
  public:
   FactSources(const RuleSet& rules, const Failure& failure) {
@@ -119,7 +119,7 @@ class FactSources {
     return text + (count > kNamed ? fmt::format(" or {} more", count - kNamed) : "");
   }
 
-  // Those all of whose facts are unknown.
+  // Returns the sources without any known fact.
   std::vector<std::string> Silent(const Evidence& known) const {
     std::vector<std::string> silent;
     for (const auto& [source, facts] : sources_) {
@@ -136,7 +136,8 @@ class FactSources {
     sources_.back().second.insert(facts.begin(), facts.end());
   }
 
-  std::vector<std::pair<std::string, std::set<std::string>>> sources_;  // with their facts, as the rule data has them
+  std::vector<std::pair<std::string, std::set<std::string>>>
+      sources_;  // with their facts, in the order of the rule data
 };
 
 FindingTrace TraceFacts(const RuleSet& rules, const Diagnosis& diagnosis) {
@@ -225,7 +226,7 @@ class Tracer {
       for (const std::size_t place : artifact.asked->At(trace_.request.line)) AddLine(artifact, *artifact.asked, place);
     }
     if (trace_.request.line > 0) return;
-    std::map<std::string, std::size_t> alike;  // lines_ by text
+    std::map<std::string, std::size_t> alike;  // index into trace_.lines by text
     for (std::size_t place = 0; place < artifact.kept.size(); ++place) {
       const Line& line = artifact.kept.line(place);
       if (!heads_.HoldsLiteral(line.text) && !artifact.kept.suspect(place)) continue;
@@ -264,7 +265,7 @@ class Tracer {
     if ((!is_in || trace_.request.line > 0) && is_asked && nearest_looked_for_ < kMostNearest) {
       ++nearest_looked_for_;
       one.nearest = heads_.NearestHeads(window, traced, kNearest);
-      // Beside a head that is there or nearly is, others say something only where they are nearly there, too.
+      // If a header matches or nearly does, show only others that nearly match, too.
       std::erase_if(one.nearest, [&](const HeadTrace& head) { return is_in && head.reach->weight() < kNearlyThere; });
     }
     for (HeadTrace& trace : traced) {

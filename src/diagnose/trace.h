@@ -1,5 +1,5 @@
-// Why a log was diagnosed as it was, or not at all: `whyoom rules trace`. An input is read as always, with a
-// ReadTrace that keeps the lines which were looked at; these are then looked at again, one head at a time.
+// Explains why a log was diagnosed as it was, or not at all: `whyoom rules trace`. Reads the input as usual with a
+// ReadTrace, which buffers the examined lines, and then traces each header pattern on them.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@
 namespace whyoom {
 
 struct TraceRequest {
-  std::uint64_t line = 0;       // of each artifact, 1-based; 0: all lines in which the literal of a head is
-  std::set<std::string> codes;  // whose heads are told of, also where their literals are not near
+  std::uint64_t line = 0;       // of each artifact, 1-based; 0: all lines that contain a literal of a header pattern
+  std::set<std::string> codes;  // whose header patterns are traced even if their literals do not occur
 };
 
-// A head near a line, and what reading made of it where it is in it.
+// A header pattern traced on a line and, if it matches, what the reader made of it.
 struct TracedHead {
   enum class Fate {
-    kNone,         // it is not in the line, or does not count
-    kOpened,       // it began a failure
-    kSameFailure,  // the failure that another head began goes on with it
-    kAbsorbed,     // another failure, which tells it, was taken in its place
-    kOfReport,     // a line of a report, which began nothing: one is being read, or nothing failed by its level
-    kOther,        // it counted for nothing for another reason
+    kNone,         // it does not match, or does not count
+    kOpened,       // it started a failure
+    kSameFailure,  // it continues a failure that another header started
+    kAbsorbed,     // another failure, which absorbs this one, was reported in its place
+    kOfReport,  // it matches a line of a report and started nothing, because a report is being read or nothing failed
+    kOther,     // it was ignored for another reason
   };
   HeadTrace trace;
   Fate fate = Fate::kNone;
@@ -44,34 +44,34 @@ struct LineTrace {
   std::uint64_t line = 0;
   std::string reporter;
   std::string text;      // without its prefixes
-  bool healthy = false;  // its logger's level says that nothing failed
+  bool healthy = false;  // by its log level, nothing failed
   bool binary = false;
-  std::uint64_t alike = 0;  // further lines that differ from it in figures only
+  std::uint64_t alike = 0;  // number of further lines that differ only in figures
   std::vector<TracedHead> heads;
-  std::vector<HeadTrace> nearest;              // where no head is in it or near: the ones that get furthest
-  std::optional<SuspectFinder::Look> suspect;  // its words of a failure that no rule may know
-  bool unknown_error = false;                  // it is told as such
-  std::vector<const Diagnosis*> part_of;       // findings whose messages and reports reach over it
+  std::vector<HeadTrace> nearest;              // longest partial matches, if no header pattern matches or nearly does
+  std::optional<SuspectFinder::Look> suspect;  // its words that indicate a candidate error
+  bool unknown_error = false;                  // it is reported as an unknown error
+  std::vector<const Diagnosis*> part_of;       // findings whose messages or reports contain it
 };
 
-// Where a fact of a finding comes from.
+// The origin of a fact of a finding.
 struct FactTrace {
   std::string name;
   Value value;
   std::uint64_t line = 0;  // 0: none
-  std::string from;        // "header pattern pool", "context test_mesh"; of several that may have given it all
+  std::string from;        // "header pattern pool", "context test_mesh"; all possible origins if there are several
 };
 
-// How a finding came to its diagnosis.
+// How a finding was diagnosed.
 struct FindingTrace {
   const Diagnosis* diagnosis = nullptr;
   std::vector<FactTrace> facts;
-  std::vector<std::string> silent;       // patterns and contexts of the failure that gave no fact here
-  std::vector<const Diagnosis*> causes;  // others here that it is known to follow from
-  std::vector<RecordEntry> recorded;     // what was concluded, step by step
+  std::vector<std::string> silent;       // patterns and contexts of the failure that yielded no fact here
+  std::vector<const Diagnosis*> causes;  // other diagnoses here that are known causes of it
+  std::vector<RecordEntry> recorded;     // the conclusions, step by step
 };
 
-// Borrows the rules; holds on to itself, so that it can be moved and not copied.
+// Borrows the rules. Movable but not copyable, because its members point to each other.
 struct LogTrace {
   LogTrace() = default;
   LogTrace(LogTrace&&) = default;
@@ -81,22 +81,22 @@ struct LogTrace {
 
   TraceRequest request;
   std::vector<Diagnosis> diagnoses;    // root causes first
-  std::vector<FindingTrace> findings;  // as many as kMostTracedFindings allows, by code and id
+  std::vector<FindingTrace> findings;  // at most kMostTracedFindings, by code and id
   std::uint64_t findings_left_out = 0;
   std::vector<LineTrace> lines;       // by input and line
-  std::uint64_t lines_left_out = 0;   // beyond what is told
-  bool not_all_kept = false;          // of a large input the last lines were not looked at again
-  std::vector<std::string> literals;  // of heads: what was looked for, where nothing of it is near
+  std::uint64_t lines_left_out = 0;   // number beyond the limit
+  bool not_all_kept = false;          // the last lines of a large input were not traced
+  std::vector<std::string> literals;  // of all header patterns, if no line contains one
   std::vector<Problem> problems;
   std::uint64_t artifacts = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t last_line = 0;  // of the longest artifact; only where a line is asked for
+  std::uint64_t last_line = 0;  // of the longest artifact; only if a line was requested
 };
 
-// Lines that are told where none is asked for.
+// Maximum number of traced lines if no line is requested.
 inline constexpr std::size_t kMostTracedLines = 20;
 
-// Failures that are traced, and at most as many more at the line that is asked for. One takes tens of milliseconds.
+// Maximum number of traced findings, and of further ones at the requested line. Each takes tens of milliseconds.
 inline constexpr std::size_t kMostTracedFindings = 20;
 
 // Borrows the engine's rules.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10000;
 
-// What could not be read stands first, then the errors that are not known, of each input as its lines stand.
+// Sorts problems with inputs first, then unknown errors, in the order of their lines.
 auto OrderOf(const Problem& problem) {
   return std::tuple(problem.of_report, std::string_view(problem.kind), std::string_view(problem.path),
                     std::string_view(problem.member), problem.text.empty(), problem.line,

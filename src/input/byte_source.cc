@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-// read(2) is allowed to refuse more than this on some systems.
+// Some systems reject larger reads.
 constexpr std::size_t kMostOfRead = std::size_t{1} << 30;
 constexpr std::uint64_t kLarge = std::uint64_t{1} << 18;
 
@@ -40,20 +40,20 @@ class DescriptorSource : public ByteSource {
       }
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        // Whoever shares standard input with us may have made it non-blocking.
+        // Another process that shares standard input may have made it non-blocking.
         pollfd wait{descriptor_, POLLIN, 0};
         poll(&wait, 1, -1);
         continue;
       }
-      if (got < 0) problem_ = Failure("cannot read it", errno);
-      ended_ = true;  // for good: a terminal would let one read on after its end
+      if (got < 0) problem_ = Failure("cannot read", errno);
+      ended_ = true;  // permanently; a terminal would allow reading after its end
     }
     return 0;
   }
 
   int RegularFile() const override {
     struct stat status;
-    // Standard input may stand anywhere in its file.
+    // Standard input may be at any offset of its file.
     return owned_ && descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? descriptor_ : -1;
   }
 
@@ -77,19 +77,19 @@ class DescriptorSource : public ByteSource {
   }
 
  private:
-  // Where the first byte of this source lies: who gave us standard input may have read from it before.
+  // The file offset of the source's first byte. The parent process may have read part of standard input.
   std::optional<std::uint64_t> Start() const {
     const off_t here = lseek(descriptor_, 0, SEEK_CUR);
     if (here < 0 || static_cast<std::uint64_t>(here) < given_) return std::nullopt;
     return static_cast<std::uint64_t>(here) - given_;
   }
 
-  // Only a large file is worth the call.
+  // Advises the system of sequential reading. Pays off for large files only.
   void Advise() {
 #ifdef POSIX_FADV_SEQUENTIAL
     if (advised_ || given_ < kLarge) return;
     advised_ = true;
-    posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: failure changes nothing
+    posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: errors are harmless
 #endif
   }
 
@@ -97,7 +97,7 @@ class DescriptorSource : public ByteSource {
   const bool owned_;
   bool ended_;
   bool advised_ = false;
-  std::uint64_t given_ = 0;  // of all bytes, those before the next
+  std::uint64_t given_ = 0;  // offset of the next byte to read
   std::string problem_;
 };
 
@@ -124,7 +124,7 @@ std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
   do {
     descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, Failure("cannot open it", errno));
+  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, Failure("cannot open", errno));
   return OpenDescriptor(descriptor);
 }
 
@@ -202,7 +202,7 @@ bool PeekedSource::SeekTo(std::uint64_t offset) {
 
 namespace {
 
-constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // what a processor's cache holds until it is looked at
+constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // fits a core's cache
 
 }  // namespace
 
@@ -216,7 +216,7 @@ bool TextLines::Fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  // Only a long line needs more room than a block.
+  // Only a long line needs more than a block.
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kLineBlock));
   at_end_ = count == 0;

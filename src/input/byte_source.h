@@ -1,4 +1,4 @@
-// Gives the next bytes of an artifact. Nothing behind this interface knows what a line is.
+// Supplies the bytes of an artifact. Sources know nothing about lines.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace whyoom {
 
-// A file descriptor that is closed with the object; -1: none.
+// Owns a file descriptor; -1 if there is none.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -32,7 +32,7 @@ class Descriptor {
     if (number_ >= 0) close(number_);
     number_ = -1;
   }
-  // From now on it is the caller's.
+  // Returns the descriptor, which the caller now owns.
   int Release() { return std::exchange(number_, -1); }
 
  private:
@@ -46,64 +46,62 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
-  // Fills up to `capacity` bytes and returns how many; 0 is the end, for good. May return fewer than
-  // asked for. After a failure returns 0 and problem() says why.
+  // Fills up to `capacity` bytes and returns how many; may return fewer than requested. Returns 0 at the end,
+  // permanently. After a failure it returns 0 and problem() is set.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
 
-  // The open file whose bytes from its begin on are what this source gives, for reading at several places at once; -1
-  // where there is none. Stays the source's.
+  // The open file that contains exactly this source's bytes from its start, for reading at several positions at once,
+  // or -1. The source keeps ownership.
   virtual int RegularFile() const { return -1; }
 
-  // What went wrong, as one sentence for people; empty while nothing has.
+  // The problem that ended reading, as a sentence for users; empty if there was none.
   virtual std::string_view problem() const { return {}; }
 
-  // Where the byte at `offset` of what Read gave lies in what this source was made from; the same place unless the
-  // source changes the text (its encoding). Exact near the last byte given, for older ones perhaps only near.
+  // Converts an offset in this source to the offset in the data it was made from. They differ only if the source
+  // changes the text (its encoding). Exact near the last byte read; may be approximate for older ones.
   virtual std::uint64_t RawOffset(std::uint64_t offset) const { return offset; }
 
-  // Counts work that was done on what Read gave, in bytes that could have been unpacked in that time; sources that
-  // limit work per packed byte use it (quota.h).
+  // Counts work done on the bytes read, measured in bytes that could have been unpacked in that time. Sources that
+  // limit work use it (limits.h).
   virtual void AddWork(std::uint64_t /*bytes*/) {}
 
-  // How many bytes there are in all; only where SeekTo works.
+  // The total number of bytes; only if SeekTo works.
   virtual std::optional<std::uint64_t> Size() const { return std::nullopt; }
 
-  // Goes on at `offset` of all bytes, also after the end was read; false, and nothing changed, where that is not
-  // possible.
+  // Continues at `offset`, even after the end was read. Returns false, and changes nothing, if that is not possible.
   virtual bool SeekTo(std::uint64_t /*offset*/) { return false; }
 };
 
-// A file of any kind that can be read from start to end (also a FIFO). Never null; a file that cannot
-// be opened gives no bytes and a problem().
+// Opens a file of any kind that can be read from start to end, including a FIFO. Never null; if the file cannot be
+// opened, the source is empty and has a problem().
 std::unique_ptr<ByteSource> OpenFile(const std::string& path);
 
-// Whether `path` leads to a device that gives bytes for ever, as /dev/zero does: no log and no list is in it.
+// Whether `path` is a device with endless output, such as /dev/zero.
 bool IsEndlessDevice(const std::string& path);
 
-// The same for an open descriptor, from where it stands. It is closed with the source.
+// Reads an open descriptor from its current position, and closes it.
 std::unique_ptr<ByteSource> OpenDescriptor(int descriptor);
 
-// The process's standard input, read with read(2); it is not closed.
+// The process's standard input, read with read(2) and not closed.
 std::unique_ptr<ByteSource> OpenStandardInput();
 
-// Bytes in memory, handed out at most `chunk` at a time so that tests can try any chunking.
-// Borrows `bytes`, which must outlive the source.
+// Reads borrowed bytes in memory, at most `chunk` per call, so that tests can try any chunking.
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk = std::string_view::npos);
 
-// The next bytes of `source`, at most `most` of them; fewer at its end.
+// Returns the next bytes of `source`, at most `most`; fewer at its end.
 std::string ReadUpTo(ByteSource& source, std::size_t most);
 
-// A source whose first bytes can be looked at before they are read.
+// A source whose first bytes can be inspected before they are read.
 class PeekedSource : public ByteSource {
  public:
-  // Reads until `peeked` bytes are held or the source has ended. One call of read(2) takes a whole small file, and of a
-  // large one only this first block is copied.
+  // Reads until it has `peeked` bytes or the source ends. One read(2) fetches a small file completely; of a large one,
+  // only this first block is copied.
   PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked);
 
-  // The first `peeked` bytes, fewer at the end, however the source is chunked. Before the first Read only.
+  // The first `peeked` bytes, fewer if the source is shorter. Valid before the first Read only.
   std::string_view beginning() const { return {block_.get() + given_, std::min(held_, peeked_) - given_}; }
 
-  // Passes over the first `count` bytes of beginning(); RawOffset still counts them.
+  // Skips the first `count` bytes of beginning(); RawOffset still counts them.
   void Skip(std::size_t count);
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
@@ -123,13 +121,13 @@ class PeekedSource : public ByteSource {
   std::size_t skipped_ = 0;
 };
 
-// The lines of a source one after another, whatever their length: for files of a known format, where each line counts.
+// Iterates over all lines of a source, for files of a known format.
 class TextLines {
  public:
-  // Borrows the source. Of a line longer than `longest` only the beginning is given.
+  // Borrows the source. Lines are cut after `longest` bytes.
   explicit TextLines(ByteSource& source, std::size_t longest = std::size_t{1} << 20);
 
-  // The next line without its line feed, valid until the next call; false at the end.
+  // Returns the next line without its line break, valid until the next call; false at the end.
   bool Next(std::string_view* line);
 
  private:
@@ -140,7 +138,7 @@ class TextLines {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  bool cutting_ = false;  // the rest of a line that is too long is being passed over
+  bool cutting_ = false;  // skipping the rest of a line that is too long
   bool at_end_ = false;
 };
 

@@ -26,8 +26,8 @@
 
 namespace whyoom {
 
-// libarchive knows these packings, too, but drops up to 64 KiB before damage or a cut, which is where a log ends that
-// its job could not close; it has no limit on the memory of xz, and does not tell what follows bzip2 data.
+// libarchive also supports these formats, but drops up to 64 KiB before damage or a cut, which is where the log of a
+// crashed job ends. It has no memory limit for xz, and does not report bytes after bzip2 data.
 
 namespace {
 
@@ -37,7 +37,7 @@ class Decoder : public ByteSource {
  public:
   std::size_t Read(char* buffer, std::size_t capacity) final;
 
-  // Where the packed bytes could not be read whole, that is the cause of all that follows from it.
+  // A problem of the packed source is the cause of any other.
   std::string_view problem() const final {
     const std::string_view cause = packed_->problem();
     return cause.empty() ? std::string_view(problem_) : cause;
@@ -45,32 +45,31 @@ class Decoder : public ByteSource {
 
  protected:
   struct Step {
-    std::size_t taken = 0;  // of the packed bytes
+    std::size_t taken = 0;  // packed bytes consumed
     std::size_t given = 0;
-    bool ended = false;  // the stream
+    bool ended = false;  // whether the stream ended
   };
 
   Decoder(std::unique_ptr<ByteSource> packed, Packing packing) : packed_(std::move(packed)), packing_(packing) {}
 
-  // A stream begins with `packed`. May Fail.
+  // A stream begins with `packed`. May call Fail.
   virtual void Begin(std::string_view /*packed*/) {}
 
-  // Unpacks some of `packed`, which is empty only at the end of all. May Fail, with what was unpacked before.
+  // Unpacks some of `packed`, which is empty only at the very end. May call Fail, after returning what was unpacked
+  // before the failure.
   virtual Step Decode(std::string_view packed, char* buffer, std::size_t capacity) = 0;
 
   std::uint64_t streams() const { return streams_; }  // read to their end
 
-  // What a failure is called in all packings.
+  // Failures, with the same wording for all formats.
   void Fail(std::string problem) { problem_ = std::move(problem); }
   void FailDamaged(std::string_view how = "") {
-    Fail(fmt::format("its {} data is damaged{}{}; what follows was not read", name(), how.empty() ? "" : ": ", how));
+    Fail(fmt::format("its {} data is damaged{}{}; the rest was not read", name(), how.empty() ? "" : ": ", how));
   }
-  void FailMemory() { Fail(fmt::format("there is not enough memory to unpack its {} data", name())); }
-  void FailUnsupported() {
-    Fail(fmt::format("its {} data is of a kind that is not supported; it was not read", name()));
-  }
+  void FailMemory() { Fail(fmt::format("not enough memory to unpack its {} data", name())); }
+  void FailUnsupported() { Fail(fmt::format("its {} data uses an unsupported format; not read", name())); }
 
-  // Where a stream was to begin: behind another one, the packed data ended well, but other bytes follow.
+  // Call if no stream begins here. After another stream, the packed data ended properly, but other bytes follow.
   void FailNoStream(std::string_view how = "") {
     if (streams_ == 0) return FailDamaged(how);
     Fail(fmt::format("other bytes follow its {} data and were not read", name()));
@@ -108,15 +107,14 @@ std::size_t Decoder::Read(char* buffer, std::size_t capacity) {
       in_stream_ = false;
       ++streams_;
     } else if (step.given == 0 && packed.empty() && problem_.empty()) {
-      Fail(fmt::format("its {} data ends too early", name()));
+      Fail(fmt::format("its {} data is truncated", name()));
     }
     if (step.given > 0) return step.given;
   }
   return 0;
 }
 
-// The packed bytes at hand; empty only at their end. Zeros may stand between streams of gzip or xz, and behind the
-// last.
+// Returns the buffered packed bytes; empty only at their end. Skips zeros between and after streams of gzip or xz.
 std::string_view Decoder::Packed() {
   const bool may_be_padded = packing_ == Packing::kGzip || packing_ == Packing::kXz;
   if (block_ == nullptr) block_ = std::make_unique_for_overwrite<char[]>(kPackedBlock);
@@ -143,7 +141,7 @@ class GzipDecoder : public Decoder {
     if (packed[0] != '\x1f') FailNoStream();
     in_header_ = true;
     isal_inflate_reset(state_.get());
-    state_->crc_flag = ISAL_GZIP_NO_HDR_VER;  // the header is read here, the sums at the end there
+    state_->crc_flag = ISAL_GZIP_NO_HDR_VER;  // the header is parsed here; isal checks the checksums at the end
     isal_gzip_header_init(&header_);
   }
 
@@ -153,7 +151,7 @@ class GzipDecoder : public Decoder {
     Step step;
     if (in_header_) {
       const int result = packed.empty() ? ISAL_END_INPUT : isal_read_gzip_header(state_.get(), &header_);
-      if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) FailNoStream("its header is none");
+      if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) FailNoStream("invalid header");
       in_header_ = result != ISAL_DECOMP_OK;
     } else {
       const auto room =
@@ -177,8 +175,8 @@ class GzipDecoder : public Decoder {
     return step;
   }
 
-  // Where a match leads nowhere, the fast loop counts its bytes as given, though nobody wrote them. Byte by byte
-  // that loop is not used.
+  // If a match points to no data, the fast loop counts its bytes as output although none was written. Input of one byte
+  // at a time avoids that loop.
   int DecodeSlowly() {
     const std::uint32_t size = before_->avail_in;
     *state_ = *before_;
@@ -192,7 +190,7 @@ class GzipDecoder : public Decoder {
     return result;
   }
 
-  // What was unpacked before the damage and did not fit into the caller's room.
+  // Returns the bytes that were unpacked before the damage and did not fit into the caller's buffer.
   std::size_t TakeKept(char* buffer, std::size_t room) {
     const auto kept = static_cast<std::size_t>(state_->tmp_out_valid - state_->tmp_out_processed);
     const std::size_t count = std::min(kept, room);
@@ -201,25 +199,25 @@ class GzipDecoder : public Decoder {
     return count;
   }
 
-  std::unique_ptr<inflate_state> state_;  // some 90 KB
+  std::unique_ptr<inflate_state> state_;  // about 90 KB
   std::unique_ptr<inflate_state> before_ = std::make_unique<inflate_state>();
   bool damaged_ = false;
   isal_gzip_header header_;
   bool in_header_ = true;
 };
 
-// How much of a stream its decoder is given at once. A call that meets damage does not say what it unpacked before
-// that: so each goes to the end of a block only, by the decoder's own hint of what it needs next.
+// How much of a stream to pass to its decoder at once. A call that finds damage does not return what it unpacked
+// before. So each call ends at the end of a block, which the decoder's hint of its next input size provides.
 class BlockSteps {
  public:
-  // The least that a stream's header takes, and what its decoder counts to a block of the header of the one behind it.
+  // The minimum size of a stream's header, and the part of the hint that is the header of the next block.
   BlockSteps(std::size_t header, std::size_t block_header)
       : header_(header), block_header_(block_header), next_(header) {}
 
   void Begin() { next_ = header_; }
   std::size_t Of(std::size_t packed) const { return full_ ? 0 : std::min(packed, next_); }
 
-  // After a call that filled all the room that it had, there may be more of the block.
+  // After a call that filled its output buffer, more of the block may follow.
   void After(std::size_t hint, bool full) {
     full_ = full;
     next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
@@ -237,7 +235,7 @@ class ZstdDecoder : public Decoder {
   ZstdDecoder(std::unique_ptr<ByteSource> packed, std::size_t memory)
       : Decoder(std::move(packed), Packing::kZstd), memory_(memory), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
     if (context_ == nullptr) throw std::bad_alloc();
-    // A window is nearly all that a decoder takes.
+    // A decoder's memory is almost entirely its window.
     const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
     const int log = static_cast<int>(std::bit_width(memory)) - 1;
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::clamp(log, bounds.lowerBound, bounds.upperBound));
@@ -252,7 +250,7 @@ class ZstdDecoder : public Decoder {
     const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
     if (ZSTD_isError(result) != 0) FailWith(ZSTD_getErrorCode(result));
     steps_.After(result, out.pos == capacity);
-    // The decoders of old formats count what they were given room for, where they fail.
+    // On failure, decoders of old formats report the size of the output buffer.
     return {in.pos, ZSTD_isError(result) != 0 ? 0 : out.pos, result == 0};
   }
 
@@ -300,7 +298,7 @@ class XzDecoder : public Decoder {
     } else if (error == LZMA_MEM_ERROR) {
       FailMemory();
     } else if (error == LZMA_FORMAT_ERROR) {
-      FailNoStream("its header is none");
+      FailNoStream("invalid header");
     } else if (error == LZMA_OPTIONS_ERROR) {
       FailUnsupported();
     } else {
@@ -315,7 +313,7 @@ class XzDecoder : public Decoder {
 class Bzip2Decoder : public Decoder {
  public:
   explicit Bzip2Decoder(std::unique_ptr<ByteSource> packed) : Decoder(std::move(packed), Packing::kBzip2) {}
-  ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing where none is open
+  ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing if none is open
 
  private:
   void Begin(std::string_view) override {
@@ -402,8 +400,8 @@ std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> packed, Packi
 
 std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  const std::string amount = needed > 0 ? fmt::format("{} MiB", needed / kMiB + (needed % kMiB > 0 ? 1 : 0)) : "memory";
-  return fmt::format("unpacking its {} data needs {}, more than {} (--max-memory); it was not read", name, amount,
+  const std::string amount = needed > 0 ? fmt::format("{} MiB, ", needed / kMiB + (needed % kMiB > 0 ? 1 : 0)) : "";
+  return fmt::format("unpacking its {} data needs {}more than {} (--max-memory); not read", name, amount,
                      WholeSize(limit));
 }
 
@@ -448,11 +446,11 @@ class ReadAheadSource : public ByteSource {
     try {
       thread_ = std::thread([this] { Work(); });
     } catch (const std::system_error&) {
-      after_ = static_cast<std::size_t>(-1);  // where no thread is to be had, this one does all
+      after_ = static_cast<std::size_t>(-1);  // no thread is available, so read on this one
     }
   }
 
-  // On the thread: adds blocks until the end; an empty block is the end.
+  // Runs on the thread: adds blocks until the end, which is an empty block.
   void Work() {
     for (bool end = false; !end;) {
       Block block{std::make_unique_for_overwrite<char[]>(kReadBytes)};
@@ -489,15 +487,15 @@ class ReadAheadSource : public ByteSource {
     return count;
   }
 
-  // The thread's alone while it runs; what it leaves there is taken after the block that it left last.
+  // Used by the thread while it runs; the reader uses them after the last block.
   std::unique_ptr<ByteSource> source_;
   std::string problem_;
   std::exception_ptr failure_;
 
   std::size_t after_;
   std::size_t passed_ = 0;
-  Block block_;            // at hand
-  std::size_t taken_ = 0;  // of it
+  Block block_;            // the current one
+  std::size_t taken_ = 0;  // consumed bytes of it
   bool ended_ = false;
 
   std::mutex mutex_;

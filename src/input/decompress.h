@@ -1,4 +1,4 @@
-// Undoes one packing that is a stream of bytes made smaller.
+// Decompresses one compressed stream.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,17 @@
 
 namespace whyoom {
 
-// What `packed` holds in `packing`, which is no archive. Many streams one after another are as good as one; what
-// follows the last and is none is a problem(). Of damaged or cut bytes all is given that comes before the damage.
-// `memory` limits what a decoder asks for (xz) or keeps of what it gave (zstd).
+// Decompresses `packed`, whose format is `packing` and not an archive. Reads concatenated streams as one; other bytes
+// after the last are a problem(). Returns everything before damage or a cut. `memory` limits what a decoder may
+// allocate (xz) or keep as its window (zstd).
 std::unique_ptr<ByteSource> Decompress(std::unique_ptr<ByteSource> packed, Packing packing, std::size_t memory);
 
-// "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read"; `needed` 0: unknown.
+// "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); not read"; `needed` 0: unknown.
 std::string TooMuchMemory(std::string_view name, std::uint64_t needed, std::size_t limit);
 
-// Lets a source work on a thread of its own, so that unpacking and searching run at the same time: gives the same bytes
-// as `source`, and the same problem() once they have ended. The thread starts only after the first `after` bytes, since
-// small sources are done before it would have; it holds a few blocks at most. Destroying the source waits for the read
-// that is under way.
+// Reads `source` on a thread of its own, so that decompressing and searching run in parallel. Returns the same bytes
+// and, at their end, the same problem(). The thread starts after the first `after` bytes, because small sources finish
+// sooner than it would start; it buffers a few blocks. The destructor waits for the read in progress.
 std::unique_ptr<ByteSource> ReadAhead(std::unique_ptr<ByteSource> source, std::size_t after = std::size_t{4} << 20);
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// The one error type: whyoom itself cannot run (bad usage, bad rule data). Dirty input is never an
-// Error; it becomes a Problem in the report. Caught once, in cli/.
+// The only error type: whyoom itself cannot run (bad usage, bad rule data). Damaged input is never an Error; it becomes
+// a Problem in the report. Caught once, in cli/.
 #pragma once
 
 #include <stdexcept>

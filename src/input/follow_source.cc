@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a line may have been written before it is seen. Asking works on every file system, notification does not.
+// Maximum delay before a new line is seen. Polling works on every file system; notification does not.
 constexpr int kPollMilliseconds = 100;
 
 }  // namespace
@@ -30,12 +30,12 @@ FollowSource::~FollowSource() {
   if (descriptor_ > STDIN_FILENO) close(descriptor_);
 }
 
-// False while the file is not there. A named pipe's writer is not waited for here.
+// Returns false if the file does not exist. Does not wait for the writer of a named pipe.
 bool FollowSource::Open() {
   descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor_ < 0) {
     if (errno != ENOENT && errno != EINTR) {
-      problem_ = "cannot open it: " + std::generic_category().message(errno);
+      problem_ = "cannot open: " + std::generic_category().message(errno);
     }
     return false;
   }
@@ -48,7 +48,7 @@ bool FollowSource::IsReplaced() const {
   struct stat open_now {};
   struct stat named_now {};
   if (fstat(descriptor_, &open_now) == 0 && static_cast<std::uint64_t>(open_now.st_size) < given_) return true;
-  // Between a rename and the new file there is none of this name; the old one may still grow.
+  // During log rotation there may be no file of this name for a moment; the old one may still grow.
   if (stat(path_.c_str(), &named_now) != 0) return false;
   return open_now.st_ino != named_now.st_ino || open_now.st_dev != named_now.st_dev;
 }
@@ -63,12 +63,12 @@ void FollowSource::Wait() const {
   }
 }
 
-// Whether the first bytes are not text to follow, which is a problem.
+// Whether the first bytes are packed data, which cannot be followed. Sets the problem.
 bool FollowSource::IsPacked(std::string_view first) {
   const Packing packing = PackingOf(first.substr(0, kPackingBytes));
   if (packing == Packing::kNone && !IsSevenZip(first)) return false;
-  problem_ = "it is packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
-             "), which cannot be followed; leave out --follow";
+  problem_ = "packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
+             ") files cannot be followed; leave out --follow";
   return true;
 }
 
@@ -87,7 +87,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     }
     pollfd input{descriptor_, POLLIN, 0};
     const bool is_ready = is_file_ || poll(&input, 1, 0) != 0;
-    // Looked at before reading: what was written before the file was replaced must not be lost.
+    // Checked before reading, so that data written before the replacement is not lost.
     const bool replaced = is_file_ && IsReplaced();
     const ssize_t got = is_ready ? read(descriptor_, buffer, capacity) : -1;
     if (got > 0) {
@@ -102,7 +102,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       return 0;
     }
     const bool failed = is_ready && got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK;
-    if (failed) problem_ = "cannot read it: " + std::generic_category().message(errno);
+    if (failed) problem_ = "cannot read: " + std::generic_category().message(errno);
     if (failed || (is_ready && got == 0 && !is_file_)) break;
     if (!told_quiet_ && Clock::now() - begin >= quiet_) {
       told_quiet_ = true;
@@ -110,7 +110,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       return 0;
     }
   }
-  if (descriptor_ < 0 && problem_.empty()) problem_ = "it never was there";
+  if (descriptor_ < 0 && problem_.empty()) problem_ = "the file never appeared";
   state_ = State::kEnded;
   return 0;
 }

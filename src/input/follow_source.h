@@ -1,4 +1,4 @@
-// A source that does not end with its file: it waits for what is written next.
+// Follows a file: does not end with it but waits for more data.
 #pragma once
 
 #include <chrono>
@@ -16,24 +16,24 @@ class FollowSource : public ByteSource {
   enum class State {
     kOpen,      // there may be more
     kQuiet,     // nothing came for a while; the next Read waits for more
-    kReplaced,  // the file was cut, or another one has its name now (log rotation); what was written before is read
-    kEnded,     // the pipe was closed, the control says stop, or reading failed
+    kReplaced,  // the file was truncated or renamed (log rotation); everything written before was read
+    kEnded,     // the pipe was closed, a stop was requested, or reading failed
   };
 
   static constexpr std::chrono::milliseconds kQuietTime{1000};
 
-  // Opens `path` ("-": standard input) at its begin and waits where it is not there yet. Read gives 0 after `quiet`
-  // without new bytes, once for each such while. Borrows `control`, whose stop ends everything, and `time`, which
-  // may be null: once it is up, everything ends, too.
+  // Opens `path` ("-": standard input) from its start; waits for it if it does not exist yet. Read returns 0 after
+  // `quiet` without new bytes, once per such pause. Borrows `control`, which ends the source, and `time`, which may be
+  // null and ends it when it is up.
   FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
                const Quota* time = nullptr);
   ~FollowSource() override;
 
-  // As ByteSource; 0 is not the end for good but where state() says so.
+  // As ByteSource::Read, but 0 is the permanent end only if state() is kReplaced or kEnded.
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return problem_; }
 
-  // Why Read gave 0.
+  // Why Read returned 0.
   State state() const { return state_; }
 
  private:
@@ -47,7 +47,7 @@ class FollowSource : public ByteSource {
   const std::chrono::milliseconds quiet_;
   const Quota* const time_;
   int descriptor_ = -1;
-  bool is_file_ = false;  // a regular file, whose end means nothing
+  bool is_file_ = false;  // a regular file, which may grow after its end
   std::uint64_t given_ = 0;
   State state_ = State::kOpen;
   bool told_quiet_ = false;

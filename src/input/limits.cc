@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kUsualDepth = 2;
 constexpr std::uint64_t kDeeperIsLess = 16;
-constexpr std::uint64_t kLooks = 32;  // at the ratio, for each Limits::suspicious_bytes
+constexpr std::uint64_t kLooks = 32;  // the ratio is checked this many times per Limits::suspicious_bytes
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::string TimeIsUpText(const Limits& limits) {
   return fmt::format("stopped after {} s (--max-time)", limits.seconds);
 }
 
-std::string TooLongText(const Limits& limits) { return TimeIsUpText(limits) + "; what follows was not read"; }
+std::string TooLongText(const Limits& limits) { return TimeIsUpText(limits) + "; the rest was not read"; }
 
 std::string WholeSize(std::uint64_t bytes) {
   constexpr std::array<const char*, 7> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -35,13 +35,13 @@ std::string WholeSize(std::uint64_t bytes) {
 namespace {
 
 std::string TooManyBytesText(const Limits& limits) {
-  return fmt::format("stopped after {} unpacked (--max-bytes); what follows was not read", WholeSize(limits.bytes));
+  return fmt::format("stopped after {} unpacked (--max-bytes); the rest was not read", WholeSize(limits.bytes));
 }
 
 std::string SuspiciousText(const Limits& limits) {
   return fmt::format(
-      "stopped, since unpacking and reading it takes more than {} times the work that its packed size allows "
-      "(--max-bytes lifts this); what follows was not read",
+      "stopped: unpacking and searching it takes more than {} times the work expected for its packed size "
+      "(--max-bytes lifts this limit); the rest was not read",
       limits.suspicious_ratio);
 }
 
@@ -65,7 +65,7 @@ class Quota::LimitedSource : public ByteSource {
     const std::uint64_t given = given_;
     const std::uint64_t left = limited_ ? LeftAfter(given) : capacity;
     if (left == 0) {
-      // What ends exactly at the limit has not met it.
+      // An input that ends exactly at the limit has not exceeded it.
       char next;
       if (source_->Read(&next, 1) == 0) return 0;
       return Stop(given >= quota_.limits_.bytes ? TooManyBytesText(quota_.limits_) : SuspiciousText(quota_.limits_));
@@ -85,8 +85,8 @@ class Quota::LimitedSource : public ByteSource {
   bool SeekTo(std::uint64_t offset) override { return source_->SeekTo(offset); }
 
  private:
-  // The ratio is looked at only at some places: how far others have read ahead must not decide where
-  // an input ends.
+  // Checks the ratio only at fixed offsets, because the read-ahead of other sources must not decide where an input
+  // ends.
   std::uint64_t LeftAfter(std::uint64_t given) const {
     const std::uint64_t left = quota_.limits_.bytes - std::min(given, quota_.limits_.bytes);
     if (quota_.limits_.suspicious_ratio == 0 || allowed_ == 0) return left;
@@ -94,7 +94,7 @@ class Quota::LimitedSource : public ByteSource {
     return std::min(left, step_ - given % step_);
   }
 
-  // Only what was looked at of this source itself is known to be the same each time.
+  // Work on lines counts only if this source's own lines were examined; otherwise it would depend on timing.
   bool IsSuspicious(std::uint64_t given) const {
     const std::uint64_t work = given * cost_ + (looked_at_ ? quota_.looked_at_.load() : 0);
     return work >= allowed_ && work / quota_.limits_.suspicious_ratio > quota_.given_[0];
@@ -110,8 +110,8 @@ class Quota::LimitedSource : public ByteSource {
   std::atomic<std::uint64_t>& given_;
   const bool limited_;
   const std::uint64_t cost_;
-  const std::uint64_t allowed_;  // so much work is never suspicious
-  const std::uint64_t step_;     // so often the ratio is looked at
+  const std::uint64_t allowed_;  // this much work is never suspicious
+  const std::uint64_t step_;     // distance between checks of the ratio
   bool looked_at_ = false;
   std::string problem_;
 };

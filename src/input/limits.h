@@ -1,5 +1,4 @@
-// How much of one input is unpacked before whyoom stops and says so. An archive can hold far more than anyone wants to
-// read, by accident or by design.
+// Limits on unpacking one input. An archive can contain far more than anyone wants to read, by accident or by design.
 #pragma once
 
 #include <atomic>
@@ -15,26 +14,26 @@
 
 namespace whyoom {
 
-// Of one input: a path of the command line or a file found below it, with all that is packed in it. Plain bytes are
-// never limited but by time.
+// Limits of one input: a path of the command line or a file found below it, with everything packed in it. Bytes that
+// are not packed are limited only by time.
 struct Limits {
-  // Bytes that come out of unpacking. Counted for each depth by itself, so that a .tar.gz counts once.
+  // Unpacked bytes. Counted separately per depth, so that a .tar.gz counts once.
   std::uint64_t bytes = std::uint64_t{1} << 40;
 
-  // Work is counted in bytes that a fast packing gives: a byte of bzip2 counts eight times, and one of a line that is
-  // looked at sixteen times more. Input that takes more work than `suspicious_bytes`, a second or a few, and more than
-  // `suspicious_ratio` times its packed size is not unpacked further (0: it is). Logs are packed 10:1 to 50:1, those
-  // that repeat themselves up to some hundred; zeros are packed 1030:1 by deflate and further by others. What is packed
-  // more than twice, as no log is but every archive made to explode, is held to a sixteenth of `suspicious_bytes`.
+  // Work is measured in bytes unpacked by a fast format: a byte of bzip2 counts eight times, and each byte of an
+  // examined line sixteen times more. Unpacking stops if an input takes more work than `suspicious_bytes` (a few
+  // seconds) and more than `suspicious_ratio` times its packed size (0: no limit). Logs compress 10:1 to 50:1,
+  // repetitive ones up to a few hundred; deflate compresses zeros 1030:1, other formats more. Data packed more than
+  // twice, which is unusual for logs and typical of archive bombs, may use a sixteenth of `suspicious_bytes`.
   std::uint64_t suspicious_bytes = std::uint64_t{1} << 29;
   std::uint64_t suspicious_ratio = 800;
 
-  int depth = 8;                              // packings in packings; a .tar.gz is two
-  std::uint64_t members = 1'000'000;          // of all archives, what has no content (folders, links) included
+  int depth = 8;                              // nested formats; a .tar.gz is two
+  std::uint64_t members = 1'000'000;          // of all archives, including folders and links
   double seconds = 0;                         // 0: no limit
-  std::size_t memory = std::size_t{1} << 27;  // that one decoder may ask for: the xz dictionary, the zstd window
+  std::size_t memory = std::size_t{1} << 27;  // of one decoder: the xz dictionary, the zstd window
 
-  // Not a limit: archives are read by a process without rights (archive/worker.h), on systems where that is possible.
+  // Read archives in a sandboxed process (archive/worker.h), on systems that support it.
 #if defined(__linux__)
   bool sandbox = true;
 #else
@@ -42,34 +41,34 @@ struct Limits {
 #endif
 };
 
-// How a long reading is watched and stopped from another thread.
+// Observes and stops a long read from another thread.
 struct ReadControl {
   std::atomic<std::uint64_t> bytes{0};  // read so far
-  std::atomic<bool> stop{false};        // once set, what is being read ends as soon as it can, as if its input did
+  std::atomic<bool> stop{false};        // once set, reading ends soon, as if the input had ended
 
   bool stopped() const { return stop.load(std::memory_order_relaxed); }
 };
 
-// What is told where Limits::seconds are over: of any work, and of a reading.
+// The messages when Limits::seconds have passed: for any work, and for reading.
 std::string TimeIsUpText(const Limits& limits);
 std::string TooLongText(const Limits& limits);
 
-// One for each input. Sources of different depths may be read by different threads.
+// Enforces the limits of one input. Threads may read sources of different depths concurrently.
 class Quota {
  public:
-  // Its sources end, without a problem, once `control` says to stop; borrowed, may be null.
+  // Borrows `control`, which may be null. Once it requests a stop, the sources end without a problem.
   explicit Quota(const Limits& limits, const ReadControl* control = nullptr);
 
   const Limits& limits() const { return limits_; }
 
-  // Whether `problem` is what a source of this quota stopped with: then the rest of the input is not to be read either.
+  // Whether `problem` means that a limit of the whole input was reached, so that nothing more of it may be read.
   bool EndsInput(std::string_view problem) const;
 
   bool TimeIsUp() const;
   bool IsOfTime(std::string_view problem) const;
 
-  // The same bytes as `source`, up to the limits. Depth 0 is what lies on disk: counted, and limited by time only.
-  // `cost` is how many times as long one of its bytes takes to unpack as one of a fast packing.
+  // Wraps `source` so that it ends at the limits. Depth 0 is the file itself: counted, but limited only by time. `cost`
+  // is the work per byte relative to a fast format.
   std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost = 1);
 
  private:
@@ -80,11 +79,11 @@ class Quota {
   const Limits limits_;
   const ReadControl* const control_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<std::atomic<std::uint64_t>> given_;  // by depth
+  std::vector<std::atomic<std::uint64_t>> given_;  // bytes read, by depth
   std::atomic<std::uint64_t> looked_at_{0};        // see ByteSource::AddWork
 };
 
-// "64 MiB", "1 TiB"; in the largest unit that needs no fraction.
+// Formats a size in the largest unit without a fraction: "64 MiB", "1 TiB".
 std::string WholeSize(std::uint64_t bytes);
 
 }  // namespace whyoom

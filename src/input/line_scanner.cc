@@ -6,7 +6,7 @@
 
 namespace whyoom {
 
-// Gets more bytes behind those in the buffer, dropping what nothing can need any more.
+// Reads more bytes into the buffer and drops those no longer needed.
 bool LineScanner::Fill() {
   if (control_ != nullptr && control_->stopped()) source_ended_ = true;
   if (source_ended_) return false;
@@ -43,28 +43,27 @@ void LineScanner::Advance(Cursor* cursor, std::uint64_t to) const {
   cursor->offset = to;
 }
 
-// Where the piece begins that holds the byte at the cursor.
+// Returns where the piece that contains the byte at the cursor begins.
 std::uint64_t LineScanner::PieceStart(const Cursor& cursor) const {
   const std::uint64_t inside = cursor.offset - cursor.line_start;
-  // A line feed makes no piece of its own.
+  // A line feed alone is not a piece.
   const bool is_feed = inside > 0 && inside % piece_ == 0 && *At(cursor.offset) == '\n';
   return cursor.line_start + (inside / piece_ - (is_feed ? 1 : 0)) * piece_;
 }
 
-// Passes over what no hit after the end of the buffer can bring back: neither as what stands before it nor as the
-// begin of its own piece.
+// Skips what no hit after the end of the buffer needs, neither as context nor as the start of its own piece.
 void LineScanner::Skip() {
   const std::uint64_t reach = Before(end() + 1, before_);
   if (reach <= next_.offset || size_ == 0) return;
   const std::size_t last = Bytes(next_.offset, end()).rfind('\n');
   const std::uint64_t line_start = last == std::string_view::npos ? next_.line_start : next_.offset + last + 1;
-  // Of the last byte: whether a piece begins at the very end shows only with the byte that follows.
+  // For the last byte. Whether a piece begins at the very end depends on the byte that follows.
   const std::uint64_t last_piece = line_start == end() ? end() : PieceStart({end() - 1, 0, line_start});
   const std::uint64_t target = std::min({reach, end(), last_piece});
   if (target > next_.offset) Advance(&next_, target);
 }
 
-// Goes on to the next hit that ends after `next`; false if there is none.
+// Advances to the next hit that ends after next_; false if there is none.
 bool LineScanner::FindHit() {
   searched_ = std::max(searched_, next_.offset);
   if (survey_ != nullptr) return FindSurveyed();
@@ -84,7 +83,7 @@ bool LineScanner::FindHit() {
   }
 }
 
-// The same with the survey's hits: what lies between is never read here.
+// Like FindHit, with the hits of the survey; does not read the bytes in between.
 bool LineScanner::FindSurveyed() {
   if (!survey_->NextHit(searched_, &hit_end_, control_)) return false;
   searched_ = hit_end_;
@@ -103,8 +102,8 @@ bool LineScanner::FindSurveyed() {
   return true;
 }
 
-// Where the first opener ends that leads on to what is given from `all_from` on, see Limits::close_bytes, or lies in
-// it; hit_end where there is none.
+// Returns the last byte of the first opener that leads to the lines from `all_from` on (see Limits::close_bytes) or is
+// among them; hit_end_ if there is none.
 std::uint64_t LineScanner::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
   std::uint64_t first = hit_end_;
   for (auto hit = leads_.rbegin(); hit != leads_.rend(); ++hit) {
@@ -116,8 +115,7 @@ std::uint64_t LineScanner::FirstOpener(std::uint64_t reach, std::uint64_t all_fr
   return first;
 }
 
-// Where the line before the piece at `start` begins, or `start` where that is not near or not all of it is behind
-// `reach`.
+// Returns where the line before the piece at `start` begins; `start` if that line is not near or begins before `reach`.
 std::uint64_t LineScanner::LineBefore(std::uint64_t start, std::uint64_t reach) const {
   const std::uint64_t from = std::max(reach, Before(start, close_));
   if (start == from || *At(start - 1) != '\n') return start;
@@ -127,7 +125,7 @@ std::uint64_t LineScanner::LineBefore(std::uint64_t start, std::uint64_t reach) 
   return begins ? from : start;
 }
 
-// Says which pieces are to be given for the hit at hit_end.
+// Plans the pieces to return for the hit at hit_end_.
 void LineScanner::PlanWindows() {
   if (make_lead_) lead_ = std::exchange(make_lead_, nullptr)();
   const std::uint64_t reach = std::max(next_.offset, Before(hit_end_, before_));
@@ -135,7 +133,7 @@ void LineScanner::PlanWindows() {
   leads_.clear();
   if (lead_.literals != nullptr) lead_.literals->FindAll(Bytes(reach, hit_end_), 0, &leads_);
   const std::uint64_t first_opener = FirstOpener(reach, all_from);
-  // A gap within a traceback would cut it in two.
+  // A gap inside a traceback would split it.
   const bool opened = first_opener < all_from;
   const bool goes_on = first_opener < hit_end_ && given_end_ == reach && first_opener <= reach + close_;
   if (goes_on) all_from = reach;
@@ -157,12 +155,12 @@ void LineScanner::PlanWindows() {
   windows_.push_back({all_from, hit_end_});
 }
 
-// Whether the lines of a window can say something.
+// Whether the lines of a window can add information.
 bool LineScanner::IsWanted(const Window& window) const {
   return window.signs.empty() || !lead_.wants || std::any_of(window.signs.begin(), window.signs.end(), lead_.wants);
 }
 
-// Moves `next` to the first piece that begins in the window, or else to the one that holds its last byte.
+// Moves next_ to the first piece that begins in the window, or else to the one that contains its last byte.
 void LineScanner::GoTo(const Window& window) {
   Cursor last = next_;
   Advance(&last, window.end - 1);
@@ -184,11 +182,11 @@ void LineScanner::GoTo(const Window& window) {
   }
 }
 
-// Gives the piece at `next`; false at the end.
+// Returns the piece at next_; false at the end.
 bool LineScanner::Give(RawLine* line) {
   std::uint64_t looked = next_.offset;
   const char* feed = nullptr;
-  // One byte more than a piece tells whether its line goes on.
+  // One byte beyond a piece shows whether its line continues.
   while (feed == nullptr) {
     const std::uint64_t limit = std::min(end(), next_.offset + piece_ + 1);
     if (looked < limit) {
@@ -226,10 +224,10 @@ LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter, Options
       close_(std::min(options.limits.close_bytes, options.limits.before_bytes)),
       piece_(std::max<std::size_t>(options.limits.line_bytes, 1)),
       shared_(prefilter.longest() == 0 ? 0 : prefilter.longest() - 1),
-      // Twice what is kept, so that moving it to the front costs less than one copy of each byte even where the source
-      // gives a byte at a time. Only long lines need more.
+      // Twice the bytes kept, so that moving them to the front costs less than one copy per byte even if the source
+      // returns single bytes. Only long lines need more.
       capacity_(2 * (before_ + shared_ + block_)),
-      // Not initialised: most artifacts are small, and memory that is never touched costs nothing.
+      // Not initialized: most artifacts are small, and untouched memory costs nothing.
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {}
 
 bool LineScanner::Next(bool adjacent, RawLine* line) {
@@ -237,7 +235,7 @@ bool LineScanner::Next(bool adjacent, RawLine* line) {
   while (!adjacent && stop_ <= next_.offset) {
     if (windows_.empty()) {
       if (!FindHit()) {
-        done_ = true;  // what is left in the buffer may begin anywhere, so it is no line
+        done_ = true;  // the rest of the buffer may begin anywhere, so it is not a line
         return false;
       }
       PlanWindows();
@@ -258,7 +256,7 @@ void LineScanner::Resume() {
 }
 
 std::uint64_t LineScanner::bytes_read() const {
-  // The last lines may have been given before the survey's last blocks were asked for.
+  // The caller may stop before the survey has finished its last block.
   return survey_ != nullptr ? std::max(survey_->bytes_read(), end()) : end();
 }
 

@@ -1,4 +1,4 @@
-// Hands out the raw lines round the prefilter's hits, and passes over the rest without making lines of it.
+// Returns the raw lines around the prefilter's hits, and skips the rest without splitting it into lines.
 #pragma once
 
 #include <cstddef>
@@ -20,80 +20,80 @@ struct RawLine {
   std::uint64_t number = 0;  // 1-based
   std::uint64_t offset = 0;  // of bytes[0] in the artifact
   std::string_view bytes;    // without the line feed; valid until the next call of Next
-  bool after_gap = false;    // the line before it was not handed out; nothing is before line 1
-  bool open_end = false;     // nothing ends it, not even a line feed: the bytes are over, or were cut
-  bool cut = false;          // a piece of a line longer than Limits::line_bytes; number stays that of the line
+  bool after_gap = false;    // the previous line was not returned; false for line 1
+  bool open_end = false;     // no line feed follows, because the input ends or was cut
+  bool cut = false;          // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
 };
 
-// What may stand before a hit and matter with it. The literals are borrowed; the first `openers` of them begin
-// something that leads on to the hit (a traceback), so that all lines from there on matter. Of the others only the line
-// itself does (a framework's name).
+// Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to
+// the hit (a traceback), so that all lines from there on matter. For the others, only the line itself matters (a
+// framework's name).
 struct Lead {
   const Prefilter* literals = nullptr;
   std::size_t openers = 0;
-  // Whether a line for the literal of this number, no opener, can still say something that is not known; asked right
-  // before the line would be given. Null: each can.
+  // Whether a line with this literal, which is not an opener, can still add information; called just before the line
+  // would be returned. Null: always.
   std::function<bool(std::size_t literal)> wants = nullptr;
 };
 
 class LineScanner {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{256} << 10;  // asked from the source at a time: what a core's cache holds
-    std::size_t before_bytes = std::size_t{64} << 10;  // before a hit, in which leads are looked for
-    std::size_t close_bytes = std::size_t{2} << 10;    // before a hit, handed out whatever is in them
-    std::size_t line_bytes = std::size_t{1} << 20;     // longer lines come in pieces
+    std::size_t block_bytes = std::size_t{256} << 10;  // read at a time; fits a core's cache
+    std::size_t before_bytes = std::size_t{64} << 10;  // searched for look-behind literals before a hit
+    std::size_t close_bytes = std::size_t{2} << 10;    // always returned before a hit
+    std::size_t line_bytes = std::size_t{1} << 20;     // longer lines are returned in pieces
   };
 
-  // Called at the first hit, and never where there is none.
+  // Called at the first hit only.
   using LeadMaker = std::function<Lead()>;
 
   struct Options {
     LeadMaker lead = nullptr;
     Limits limits = {};
-    // Of the same bytes as the source, which must be able to seek: hits are not looked for here then. May be null.
+    // Supplies the hits instead of the prefilter, for the same bytes as the source, which must be able to seek. May be
+    // null.
     Survey* survey = nullptr;
     ReadControl* control = nullptr;  // may be null
   };
 
-  // Borrows all, for its lifetime.
+  // Borrows all arguments for its lifetime.
   LineScanner(ByteSource& source, const Prefilter& prefilter);
   LineScanner(ByteSource& source, const Prefilter& prefilter, Options options);
 
-  // The next line, in order and each at most once; false at the end, for good. With `adjacent` it is the line after the
-  // last one given, whatever is in it. Else it is the first line not given yet that matters to the next hit:
+  // Returns the next line; each line at most once and in order. Returns false at the end, permanently. If `adjacent`,
+  // the line after the last one returned. Otherwise the first line not yet returned that matters to the next hit:
   //
-  //   jax 0.4.35 on 4 chips          1. a line with a literal of the lead that is no opener and is wanted
+  //   jax 0.4.35 on 4 chips          1. a line with a wanted literal that is not an opener
   //   step 7 …
-  //   12:00:01 ERROR failed:            and the line before the first opener: a logger stamps it for what follows
-  //   Traceback (most recent …):     2. all lines from the first opener that leads on, or, where lines given before
-  //     File "train.py", line 3         reach into this and an opener is near to them, all that follow
-  //   saving … (a few lines)         3. all whole lines within close_bytes before the hit
-  //   RESOURCE_EXHAUSTED: Ran out    4. the line that holds the hit
+  //   12:00:01 ERROR failed:            and the line before the first opener, whose timestamp applies to it
+  //   Traceback (most recent …):     2. all lines from the first opener that leads to the hit, or all lines that follow
+  //     File "train.py", line 3         those already returned, if an opener is near their end
+  //   saving … (a few lines)         3. all complete lines within close_bytes before the hit
+  //   RESOURCE_EXHAUSTED: Ran out    4. the line that contains the hit
   //
-  // All of it within before_bytes before the hit's end. An opener leads on where no more than close_bytes lie between
-  // it and the next opener that does, or the lines of 3: a traceback that ended long before is another failure's. A
-  // piece of a long line counts as a line. The same lines come however the source is chunked, and with or without a
-  // survey.
+  // All of these are within before_bytes before the end of the hit. An opener leads to the hit if at most close_bytes
+  // separate it from the next such opener or from the lines of 3; an older traceback belongs to another failure. A
+  // piece of a long line counts as a line. The result does not depend on how the source is chunked, nor on a survey.
   bool Next(bool adjacent, RawLine* line);
 
-  // Goes on after Next gave false, where the source may give more after it gave 0 bytes. The beginning of a line that
-  // was given without its end comes to no more than that: its rest is given as a piece of the same line.
+  // Continues after Next returned false, if the source may have more bytes after it returned 0. If the last line was
+  // returned without its end, its rest is returned as another piece of the same line.
   void Resume();
 
   std::uint64_t bytes_read() const;
 
  private:
-  // All positions are offsets in the artifact, so that nothing depends on how the bytes arrive. A line
-  // longer than line_bytes falls into pieces of that length, counted from its start; a shorter one is one
-  // piece. A piece owns the line feed after it.
+  // All positions are offsets in the artifact and do not depend on how the bytes arrive. A line longer than line_bytes
+  // is divided into pieces of that length, counted from its start; a shorter line is one piece. A piece includes the
+  // line feed after it.
 
-  // Pieces to give before the hit is reached: from the first that begins at or after `begin` and not before `next`,
-  // up to the one that ends past `end`.
+  // The pieces to return before the hit is reached: from the first that begins at or after both `begin` and next_, up
+  // to the one that ends after `end`.
   struct Window {
     std::uint64_t begin;
     std::uint64_t end;
-    std::vector<std::size_t> signs;  // the literals of the lead that it is given for alone
+    std::vector<std::size_t> signs;  // the literals that are the only reason for the window
   };
 
   std::uint64_t end() const { return base_ + size_; }
@@ -131,19 +131,19 @@ class LineScanner {
   const std::size_t before_;
   const std::size_t close_;
   const std::size_t piece_;
-  const std::size_t shared_;  // a hit may reach this far back over what was searched
+  const std::size_t shared_;  // a hit may begin this far before the searched position
   std::size_t capacity_;
   std::unique_ptr<char[]> buffer_;
-  std::uint64_t base_ = 0;  // offset of buffer[0]
-  std::size_t size_ = 0;    // bytes in the buffer
+  std::uint64_t base_ = 0;  // offset of buffer_[0]
+  std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
 
-  Cursor next_;                  // the first piece not given
-  std::uint64_t searched_ = 0;   // no hit that was not handled ends up to here
-  std::uint64_t hit_end_ = 0;    // of the last hit found
-  std::uint64_t stop_ = 0;       // pieces are given until past this without going to another window
-  std::uint64_t given_end_ = 0;  // end of the last piece given
-  std::deque<Window> windows_;   // of the hit, still to be given
+  Cursor next_;                  // the first piece not yet returned
+  std::uint64_t searched_ = 0;   // all hits that end before this were handled
+  std::uint64_t hit_end_ = 0;    // end of the last hit found
+  std::uint64_t stop_ = 0;       // return pieces up to here without going to another window
+  std::uint64_t given_end_ = 0;  // end of the last piece returned
+  std::deque<Window> windows_;   // of the current hit, not yet returned
   std::vector<Prefilter::Hit> leads_;
   bool done_ = false;
 };

@@ -26,15 +26,15 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// What a packing, a program or an encoding is recognised by, and where a zip archive behind a short script is found.
+// Bytes to inspect for a packing, program or encoding, and for a zip archive after a short script.
 constexpr std::size_t kPeekedBytes = 4096;
 
-// An archive of a million encrypted members is to say so, not to fill the report.
+// Bounds the report for an archive of, for example, a million encrypted members.
 constexpr std::uint64_t kMostMemberProblems = 100;
 
-constexpr std::uint64_t kCostOfBzip2 = 8;  // of a byte, see Quota::Limit
+constexpr std::uint64_t kCostOfBzip2 = 8;  // per byte, see Quota::Limit
 
-// The member at hand of an archive.
+// The current member of an archive.
 class MemberSource : public ByteSource {
  public:
   MemberSource(MemberReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
@@ -61,7 +61,7 @@ class MemberSource : public ByteSource {
   }
 
  private:
-  // What lies before so many is given too small a place.
+  // Offsets before the last kMostHoles holes are too small.
   static constexpr std::size_t kMostHoles = 1000;
 
   MemberReader& reader_;
@@ -102,13 +102,13 @@ class Unpacker {
   std::uint64_t told_ = 0;
   std::uint64_t untold_ = 0;
   std::string last_told_;
-  bool stopped_ = false;  // a limit of the whole input was met
+  bool stopped_ = false;  // a limit of the whole input was reached
 };
 
 void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   if (what.empty()) return;
   last_told_ = what;
-  // Only what was told ends the input, not what a source may have met that reads ahead: so the same is read each time.
+  // Only reported problems end the input, not those of a source that reads ahead, so that every run reads the same.
   if (quota_.EndsInput(what)) stopped_ = true;
   if (quota_.IsOfTime(what)) MayDiffer();
   if (told_ >= kMostMemberProblems && !stopped_) {
@@ -119,7 +119,7 @@ void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   problem_({artifact.path, artifact.member, std::string(what)});
 }
 
-// A failure ends all that the failing source is packed in. It is told by the innermost, which says best what was lost.
+// A failure also ends the packings around the failing source. Only the innermost, most specific problem is reported.
 void Unpacker::TellOnce(const Artifact& artifact, std::string_view what) {
   if (what != last_told_) Tell(artifact, what);
 }
@@ -131,12 +131,12 @@ void Unpacker::Finish(const Artifact& input) const {
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
   if (IsProgram(peeked->beginning())) return PassOver(artifact, std::move(peeked), depth);
-  if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not read; unpack it first");
+  if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not supported; unpack it first");
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
   if (packing != Packing::kNone && depth >= limits_.depth) {
-    return Tell(artifact, fmt::format("it is packed ({}) more than {} deep (--max-depth); it was not read",
-                                      NameOf(packing), limits_.depth));
+    return Tell(artifact, fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing),
+                                      limits_.depth));
   }
   std::unique_ptr<ByteSource> packed = std::move(peeked);
   if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
@@ -148,8 +148,8 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
 }
 
-// What is unpacked counts, whether it is looked at or not. What follows a program is not part of it: a log, or the
-// archive of a program that unpacks itself.
+// Reads a program to its end, because its unpacked bytes count towards the limits. Reports text or a zip archive at its
+// end, which does not belong to the program: a log, or the content of a self-extracting archive.
 void Unpacker::PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
   constexpr std::uint64_t kTail = 512;
   std::string tail;
@@ -163,12 +163,12 @@ void Unpacker::PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> 
     tail.erase(0, tail.size() - std::min<std::size_t>(tail.size(), kTail));
   }
   if (quota_.EndsInput(source->problem())) return Tell(artifact, source->problem());
-  if (IsText(tail)) Tell(artifact, "it begins like a program or library and ends as text; it was not read");
+  if (IsText(tail)) Tell(artifact, "starts like a program or library but ends as text; not read");
   if (ContainsZip(tail))
-    Tell(artifact, "it is a program with a zip archive behind it; the archive was not read (unpack it first)");
+    Tell(artifact, "program followed by a zip archive; the archive was not read (unpack it first)");
 }
 
-// Looks at the begin, and at the end of a file.
+// Reports a zip archive that starts in the first bytes or ends the file.
 void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
   char tail[64];
   ssize_t got = 0;
@@ -177,7 +177,7 @@ void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
   if (file >= 0 && fstat(file, &status) == 0 && status.st_size > static_cast<off_t>(source.beginning().size()))
     got = pread(file, tail, sizeof tail, std::max<off_t>(0, status.st_size - static_cast<off_t>(sizeof tail)));
   if (ContainsZip(source.beginning()) || ContainsZip({tail, static_cast<std::size_t>(std::max<ssize_t>(got, 0))}))
-    Tell(artifact, "a zip archive begins behind its first bytes; the archive was not read (cut off what is before it)");
+    Tell(artifact, "contains a zip archive after other bytes; the archive was not read (remove the bytes before it)");
 }
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
@@ -192,7 +192,7 @@ void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource>
   Tell(artifact, source->problem());
 }
 
-// Null where none can be had.
+// Returns null if no reader can be started.
 std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing, std::string* why_not) const {
   if (!limits_.sandbox) return std::make_unique<ArchiveReader>(source, packing, limits_.memory);
   std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(limits_.memory, why_not);
@@ -218,7 +218,7 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
     if (++members_ > limits_.members) {
       stopped_ = true;
       return Tell(artifact,
-                  fmt::format("stopped after {} members (--max-members); what follows was not read", limits_.members));
+                  fmt::format("stopped after {} members (--max-members); the rest was not read", limits_.members));
     }
     if (!member.has_content) continue;
     const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
@@ -227,7 +227,7 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
       continue;
     }
     std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(*reader, source);
-    // Only in a zip is unpacking work; other members are copied. A worker unpacks ahead anyway.
+    // Only zip members need unpacking; others are copied. A worker unpacks ahead anyway.
     if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
     Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
   }

@@ -1,4 +1,4 @@
-// Everything that lies in an input as plain bytes: the input itself, or what is packed in it, however deep.
+// Unpacks an input: calls back for the input itself or for everything packed in it, at any depth.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,21 @@
 namespace whyoom {
 
 struct MemberOptions {
-  const ReadControl* control = nullptr;  // borrowed: ends an archive soon after it says to stop
-  bool* may_differ = nullptr;            // borrowed, may be null: set where what is told may not hold another time,
-                                         // since time was over or the system did not give what it takes
+  const ReadControl* control = nullptr;  // borrowed: ends an archive soon after a stop request
+  bool* may_differ = nullptr;  // borrowed, may be null: set if a second run may give another result, because of a time
+                               // limit or a failure of the system
 };
 
-// Calls `read` once for each piece of plain bytes in `source`, in the order in which they lie there: for `artifact`
-// itself where it is plain or compressed only; else for each file in the archive, with its name as the member
-// ("inner.tar/job.log" for an archive in the archive). Text in UTF-16 or UTF-32 comes as UTF-8, without a byte order
-// mark. A program or library is passed over: its messages are not printed by anyone. It is a problem if it ends as text
-// or as a zip archive, or if plain bytes contain a zip archive behind other bytes.
-// `read` is to read the source to its end; no thread but the caller's calls it.
+// Calls `read` once for each stream of unpacked bytes in `source`, in stored order: for `artifact` itself if it is
+// plain or only compressed; otherwise for each file in the archive, with its name as the member ("inner.tar/job.log"
+// for an archive inside the archive). Converts UTF-16 and UTF-32 to UTF-8 and drops a byte order mark. Skips programs
+// and libraries, because their messages were not printed; that is a problem only if one ends with text or a zip
+// archive. Plain bytes that contain a zip archive after other bytes are a problem, too. `read` must read the source to
+// its end; only the calling thread calls it.
 //
-// Calls `problem` for whatever could not be read: damaged, encrypted, cut short or over a limit. What came before has
-// been read by then, and what follows is, where it can be found. Links, folders and devices have no bytes and are no
-// problem.
+// Calls `problem` for everything that could not be read: damaged, encrypted, truncated or over a limit. Data before
+// the damage was passed to `read`; data after it is, if it can be found. Links, folders and devices have no
+// bytes and are not a problem.
 void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
                  const std::function<void(const Artifact&, ByteSource&)>& read,
                  const std::function<void(const Problem&)>& problem, const MemberOptions& options = {});

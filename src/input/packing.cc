@@ -12,20 +12,20 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// RFC 1952, RFC 8878, and the formats' own descriptions.
+// Sources: RFC 1952, RFC 8878, and the formats' own descriptions.
 constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"\x1f\x8b\x08"sv, Packing::kGzip},
     {"\x28\xb5\x2f\xfd"sv, Packing::kZstd},
     {"\xfd\x37zXZ\0"sv, Packing::kXz},
     {"\x04\x22\x4d\x18"sv, Packing::kLz4},
-    {"\x02\x21\x4c\x18"sv, Packing::kLz4},  // the format before frames
+    {"\x02\x21\x4c\x18"sv, Packing::kLz4},  // legacy format without frames
     {"PK\x03\x04"sv, Packing::kZip},
-    {"PK\x05\x06"sv, Packing::kZip},  // without a member
-    {"PK\x06\x06"sv, Packing::kZip},  // the same in zip64
+    {"PK\x05\x06"sv, Packing::kZip},  // without members
+    {"PK\x06\x06"sv, Packing::kZip},  // without members, zip64
     {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
     {"PK00PK\x03\x04"sv, Packing::kZip},
     {"!<arch>\n"sv, Packing::kAr},
-    // Of "BZh9" only the block's magic after the level tells from text.
+    // After "BZh" and the level, which could be text: the magic of a block.
     {"\x31\x41\x59\x26\x53\x59"sv, Packing::kBzip2},
     {"\x17\x72\x45\x38\x50\x90"sv, Packing::kBzip2},  // without a block
 });
@@ -36,7 +36,7 @@ bool IsZstdSkippable(std::string_view bytes) {
 
 std::uint32_t Byte(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
-// Headers of digits begin like a date ("070701 12:00:00"), so all of one must be there.
+// A header of digits starts like a date ("070701 12:00:00"), so the complete header is checked.
 bool IsCpioText(std::string_view bytes) {
   constexpr std::size_t kNewHeader = 110;
   constexpr std::size_t kOldHeader = 76;
@@ -48,7 +48,7 @@ bool IsCpioText(std::string_view bytes) {
   return bytes.starts_with("070707") && is_header(kOldHeader, "01234567");
 }
 
-// Two bytes of magic are few, so the name behind the header must be one.
+// The magic has only two bytes, so the file name after the header is checked, too.
 bool IsCpioBinary(std::string_view bytes) {
   constexpr std::size_t kHeader = 26;
   constexpr std::size_t kNameSize = 20;
@@ -64,7 +64,7 @@ bool IsCpioBinary(std::string_view bytes) {
   return name.size() == size ? end == size - 1 : end == std::string_view::npos;
 }
 
-// The sum of the header's bytes stands in it as octal digits; the field itself counts as blanks. Tars from before
+// The header contains the sum of its bytes as octal digits; the field itself counts as blanks. Tar formats older than
 // "ustar" have no other sign.
 bool HasTarChecksum(std::string_view bytes) {
   constexpr std::size_t kField = 148;
@@ -74,7 +74,7 @@ bool HasTarChecksum(std::string_view bytes) {
   std::uint32_t stated = 0;
   if (std::from_chars(field.data(), field.data() + field.size(), stated, 8).ec != std::errc()) return false;
   std::int64_t as_unsigned = 0;
-  std::int64_t as_signed = 0;  // what some old programs wrote
+  std::int64_t as_signed = 0;  // as written by some old programs
   for (std::size_t i = 0; i < kPackingBytes; ++i) {
     const char byte = i >= kField && i < kField + kFieldSize ? ' ' : bytes[i];
     as_unsigned += static_cast<unsigned char>(byte);
@@ -117,16 +117,17 @@ bool IsSevenZip(std::string_view beginning) { return beginning.starts_with("7z\x
 
 namespace {
 
-// Bytes that no text contains: control characters but white space, backspace and escape, and what UTF-8 never uses.
-bool IsOfNoText(char letter) {
+// Whether the byte occurs in no text: a control character other than white space, backspace and escape, or a byte that
+// UTF-8 never uses.
+bool IsNonTextByte(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
   if (byte < 0x20) return byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' && byte != 0x1b;
   return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte > 0xf4;
 }
 
-// Machine code and tables have far more of them than one in 32 bytes.
+// Machine code and tables contain far more than one such byte in 32.
 bool IsBinary(std::string_view bytes) {
-  const auto count = std::count_if(bytes.begin(), bytes.end(), IsOfNoText);
+  const auto count = std::count_if(bytes.begin(), bytes.end(), IsNonTextByte);
   return static_cast<std::size_t>(count) * 32 >= bytes.size();
 }
 
@@ -134,23 +135,23 @@ bool HasProgramMagic(std::string_view beginning) {
   constexpr auto kPrograms = std::to_array<std::string_view>({
       "\x7f"
       "ELF"sv,
-      "\xfe\xed\xfa\xce"sv,  // Mach-O, in both orders and sizes
+      "\xfe\xed\xfa\xce"sv,  // Mach-O, 32 and 64 bit, both byte orders
       "\xfe\xed\xfa\xcf"sv,
       "\xce\xfa\xed\xfe"sv,
       "\xcf\xfa\xed\xfe"sv,
-      "\xca\xfe\xba\xbe"sv,  // several of them in one; Java classes
+      "\xca\xfe\xba\xbe"sv,  // Mach-O universal binaries; Java classes
       "\0asm"sv,
       "BC\xc0\xde"sv,  // LLVM
       "MZ"sv,
   });
   if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
     return true;
-  // Python's: a version and a line break, then flags of four bytes, of which the upper three are zero.
+  // Python bytecode: a version and a line break, then four bytes of flags, of which the upper three are zero.
   return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
 }
 
-// A library of machine code begins with a table of its symbols, no other archive does. BSD writes a long name, such as
-// that of the table, behind the header.
+// Only a library of machine code starts with a table of its symbols. BSD stores a long member name, such as that of the
+// table, after the header.
 bool IsLibrary(std::string_view beginning) {
   constexpr std::string_view kAr = "!<arch>\n";
   constexpr std::size_t kHeader = 60;
@@ -165,12 +166,14 @@ bool IsLibrary(std::string_view beginning) {
 
 bool IsProgram(std::string_view beginning) {
   if (IsLibrary(beginning)) return true;
-  // Behind the magic are flags and the like, which may be zeros.
+  // The flags after the magic may be zeros.
   const std::size_t header = beginning.size() > 64 ? 16 : 4;
   return HasProgramMagic(beginning) && beginning.size() > header && IsBinary(beginning.substr(header));
 }
 
-bool IsText(std::string_view bytes) { return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsOfNoText); }
+bool IsText(std::string_view bytes) {
+  return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsNonTextByte);
+}
 
 bool ContainsZip(std::string_view bytes) {
   constexpr std::string_view kMember = "PK\x03\x04";
@@ -195,7 +198,7 @@ bool IsOwnReport(std::string_view beginning) {
     case '<':
       return contains(R"(<testsuites name="whyoom")") || contains("whyoom</title>");
     case '{':
-      // A record of a logger may name whyoom too, so the name alone counts only beside SARIF's schema.
+      // A logger's record may also name whyoom, so the name counts only together with SARIF's schema.
       return contains(R"("schema": "whyoom.)") || contains(R"("schema":"whyoom.)") ||
              (contains("/sarif-schema-") && contains(R"("name": "whyoom")"));
     case '#':
@@ -203,7 +206,7 @@ bool IsOwnReport(std::string_view beginning) {
     case ':':
       return beginning.starts_with("::group::whyoom") ||
              (beginning.starts_with("::error title=") && contains("::group::whyoom"));
-    default:  // "E1000  compile time: …" and the scenario indented by as much
+    default:  // "E1000  compile time: …", then the scenario, indented by the same width
       const std::size_t code = beginning.find("  ");
       const std::string_view second = beginning.substr(std::min(first_line + 1, beginning.size()));
       return beginning.starts_with("No out-of-memory error found in ") ||

@@ -1,4 +1,4 @@
-// Tells by its first bytes how something is packed. Names and endings of names say nothing: logs are renamed.
+// Detects a packing format by its first bytes. File names are ignored, because logs are often renamed.
 #pragma once
 
 #include <cstddef>
@@ -8,44 +8,44 @@ namespace whyoom {
 
 enum class Packing {
   kNone,
-  // One stream of bytes made smaller.
+  // Compressed streams.
   kGzip,
   kZstd,
   kXz,
   kBzip2,
   kLz4,
-  // Many members in one.
+  // Archives.
   kTar,
   kZip,
   kCpio,
   kAr,
 };
 
-// How many bytes of a beginning are looked at; fewer where there are no more.
+// Maximum number of bytes needed for detection.
 constexpr std::size_t kPackingBytes = 512;
 
-// What bytes that begin like this are packed in; kNone for anything else, a text about such bytes included.
+// Returns the format of bytes that begin like this; kNone for anything else, including text about such formats.
 Packing PackingOf(std::string_view beginning);
 
-// "gzip", "tar", …
+// Returns "gzip", "tar", …
 std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
 
-// Whether bytes that begin like this are a 7z archive, which is not read.
+// Whether the bytes begin a 7z archive, which whyoom does not read.
 bool IsSevenZip(std::string_view beginning);
 
-// Whether bytes that begin like this are a program, a library or compiled code, whose messages nobody printed. A text
-// behind such first bytes is none.
+// Whether the bytes begin a program, a library or compiled code, whose messages were not printed. False if text follows
+// the magic bytes.
 bool IsProgram(std::string_view beginning);
 
-// Whether the bytes contain nothing but text; false if there are none.
+// Whether the bytes are all text; false if there are none.
 bool IsText(std::string_view bytes);
 
-// Whether a member of a zip archive begins in the bytes, or an archive ends with them.
+// Whether the bytes contain the start of a zip member or the end of a zip archive.
 bool ContainsZip(std::string_view bytes);
 
-// Whether text that begins like this is a report of whyoom, in any format.
+// Whether the text begins a whyoom report, in any format.
 bool IsOwnReport(std::string_view beginning);
 
 }  // namespace whyoom

@@ -20,11 +20,11 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kLanes = 64;
-constexpr std::size_t kRounds = 255;  // a lane counts no further
+constexpr std::size_t kRounds = 255;  // the maximum of a lane
 
 }  // namespace
 
-// Counters of one byte, side by side, are what compilers turn into vector instructions; std::count is not.
+// Compilers vectorize one-byte counters in parallel lanes, but not std::count.
 std::size_t CountFeeds(std::string_view bytes) {
   std::size_t count = 0;
   const char* at = bytes.data();
@@ -43,9 +43,8 @@ std::size_t CountFeeds(std::string_view bytes) {
 
 namespace {
 
-// There is a word for each piece or a few more: of places in logs of jobs, one in some 400 that do not matter was taken
-// for one that does.
-constexpr std::size_t kMostWords = std::size_t{1} << 16;  // what the hash has bits for
+// There is at least one word per piece. In job logs, about one place in 400 that does not match passed the test.
+constexpr std::size_t kMostWords = std::size_t{1} << 16;  // limited by the bits of the hash
 
 }  // namespace
 
@@ -92,7 +91,7 @@ __attribute__((target("avx2"))) unsigned GramBits<Gram, kStride>::NextAvx2(const
       const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xDD));
       mixed = _mm256_add_epi32(_mm256_mullo_epi32(low, mixer),
                                _mm256_mullo_epi32(high, _mm256_set1_epi32(static_cast<int>(kOtherMixer))));
-      mixed = _mm256_permute4x64_epi64(mixed, 0xD8);  // the shuffles took them from both halves in turn
+      mixed = _mm256_permute4x64_epi64(mixed, 0xD8);  // restores the order that the shuffles changed
     } else {
       __m256i grams;
       if constexpr (kStride == 4) {
@@ -107,7 +106,7 @@ __attribute__((target("avx2"))) unsigned GramBits<Gram, kStride>::NextAvx2(const
       mixed = _mm256_mullo_epi32(_mm256_and_si256(_mm256_or_si256(grams, cases), mask), mixer);
     }
     const __m256i word = _mm256_i32gather_epi32(words, _mm256_srl_epi32(mixed, shift), 4);
-    // The bits asked for become the sign, which is what a mask is made of.
+    // Shifts the tested bits into the sign bit, which movemask reads.
     const __m256i first = _mm256_sllv_epi32(word, _mm256_andnot_si256(_mm256_srl_epi32(mixed, first_shift), in_word));
     const __m256i second = _mm256_sllv_epi32(word, _mm256_andnot_si256(_mm256_srl_epi32(mixed, second_shift), in_word));
     const int found = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(first, second)));
@@ -138,20 +137,19 @@ template class GramBits<std::uint32_t, 1>;
 namespace {
 
 constexpr unsigned kCaseBit = kCaseBits & 0xFF;
-// Texts of so many bytes or more have eight pieces of 8 bytes and four of 4.
+// Texts of at least this length have eight pieces of 8 bytes (kLong) or four of 4 (kMiddle).
 constexpr std::size_t kLong = 15;
 constexpr std::size_t kMiddle = 7;
-// From so many bytes on they have the latter with pieces that reach out of them by a byte. Since that byte may be any,
-// these are many, and it is done only where the texts are few.
+// Texts of at least kSmall bytes have four pieces of 4 if a piece may extend one byte beyond the text. That byte may
+// have any value, which makes many pieces, so this is done only if there are at most kFew such texts.
 constexpr std::size_t kSmall = 5;
 constexpr std::ptrdiff_t kFew = 8;
-constexpr std::size_t kMostShort = 4;  // bytes of the piece of all others
+constexpr std::size_t kMostShort = 4;  // bytes of the pieces of shorter texts
 constexpr unsigned kAnyByte = 7;       // see Commonness
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-// How common a byte is in logs, in powers of two: by classes, since of which letters and signs a log is full differs
-// less than in what order.
+// How common a byte is in logs, as a power of two. In classes, because the exact order differs between logs.
 const std::array<std::uint8_t, 256>& Commonness() {
   static const std::array<std::uint8_t, 256> commonness = [] {
     std::array<std::uint8_t, 256> made = {};
@@ -170,15 +168,15 @@ const std::array<std::uint8_t, 256>& Commonness() {
   return commonness;
 }
 
-// As lower case sees them.
+// With case ignored.
 std::uint64_t EightAt(const char* at) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, at, sizeof bytes);
   return bytes | kCaseBits;
 }
 
-// Whether `text`, in lower case, stands at `at`, where so many bytes are.
-bool StandsAt(const std::string& text, const char* at) {
+// Whether `text`, which is in lower case, is at `at`; that many bytes must be readable.
+bool MatchesAt(const std::string& text, const char* at) {
   for (const char c : text) {
     if (Lower(*at++) != c) return false;
   }
@@ -191,15 +189,15 @@ template <class Gram, std::size_t kStride>
 Prefilter::Table<Gram, kStride>::Table(std::size_t shortest)
     : width_(std::min(shortest, sizeof(Gram))), bits_(width_, 0) {}
 
-// Where the text stands, one of as many pieces that follow one another begins at a place that is looked at, and only
-// one. The first may begin a byte before the text and the last end a byte behind it.
+// Of kStride consecutive pieces, exactly one begins at a tested place wherever the text occurs. The first may begin one
+// byte before the text, and the last may end one byte after it.
 template <class Gram, std::size_t kStride>
 void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t place) {
   constexpr int kPlaces = static_cast<int>(kStride);
   const int width = static_cast<int>(width_);
   const int size = static_cast<int>(text.size());
   const bool may_reach_out = size < width + kPlaces - 1;
-  // How common a piece is, by its begin, one place before the text the first: the product of its bytes'.
+  // The weight of each piece, starting one byte before the text: the product of its bytes' commonness.
   std::vector<std::uint64_t> weights;
   unsigned power = 0;
   const auto power_at = [&](int at) -> unsigned {
@@ -222,7 +220,7 @@ void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t p
   for (int offset = best; offset < best + kPlaces; ++offset) AddPiece(text, place, offset);
 }
 
-// A byte outside the text may be any.
+// A byte outside the text may have any value.
 template <class Gram, std::size_t kStride>
 void Prefilter::Table<Gram, kStride>::AddPiece(const std::string& text, std::size_t place, int offset) {
   const std::size_t inside_from = offset < 0 ? 1 : 0;
@@ -247,7 +245,7 @@ void Prefilter::Table<Gram, kStride>::AddPiece(const std::string& text, std::siz
   if (inside == width_) return add();
   char& any = inside_from > 0 ? bytes.front() : bytes[inside];
   for (unsigned byte = 0; byte < 256; ++byte) {
-    if ((byte & kCaseBit) == 0) continue;  // as GramBits sees it
+    if ((byte & kCaseBit) == 0) continue;  // GramBits ignores this bit
     any = static_cast<char>(byte);
     add();
   }
@@ -269,7 +267,7 @@ void Prefilter::Table<Gram, kStride>::Index() {
   }
 }
 
-// Of no pieces where there is none of the gram.
+// Returns an empty slot if no piece has this gram.
 template <class Gram, std::size_t kStride>
 auto Prefilter::Table<Gram, kStride>::SlotOf(Gram gram) const -> const Slot& {
   std::size_t at = SlotIndex(gram);
@@ -289,7 +287,7 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
       const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
       if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;
       if (piece.size >= sizeof piece.other && EightAt(bytes.data() + at + piece.other_at) != piece.other) continue;
-      if (!StandsAt(texts[piece.text], bytes.data() + begin)) continue;
+      if (!MatchesAt(texts[piece.text], bytes.data() + begin)) continue;
       limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
     }
   };
@@ -354,7 +352,7 @@ std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
   const std::size_t begin = BeginFor(from);
   std::size_t first = std::string_view::npos;
   ForEachTable([&](const auto& table) {
-    // What begins behind the first end ends behind it.
+    // A literal that begins after the first end also ends after it.
     table.Scan(texts_, block.substr(begin, first), [&](std::size_t end, std::size_t) {
       if (begin + end > from) first = std::min(first, end);
       return first;

@@ -1,19 +1,18 @@
-// Finds in raw bytes the places that any rule could care about, at the speed of memory.
+// Finds the places in raw bytes that any rule could match, at memory speed.
 //
-// The literals come from the rule data (RuleSet::literals()); none is typed into code. Matching ignores ASCII case, as
-// RE2's FilteredRE2, which derives the literals, gives them in lower case.
+// The literals come from the rule data (RuleSet::literals()); none is in the code. Matching ignores ASCII case, because
+// RE2's FilteredRE2, which derives the literals, returns them in lower case.
 //
-// Of a text of 15 bytes or more, the eight pieces of 8 bytes are known that begin at eight bytes one after the other:
-// wherever the text stands, one of them, and only one, begins at a multiple of eight bytes from where the search began.
-// So no other places are looked at. Bits tell nearly all of them from those that matter, eight at once (GramBits), and
-// what is left is compared whole. Of shorter texts the same is done with four pieces of 4 bytes, and for those of fewer
-// than 7 bytes each byte is looked at, unless they are few.
+// For each text of 15 bytes or more, the table stores eight pieces of 8 bytes that begin at eight consecutive bytes.
+// Wherever the text occurs, exactly one of them begins at a multiple of eight bytes from the start of the search, so
+// only those places are checked. A bit table rejects nearly all other places, eight at once (GramBits), and the rest is
+// compared completely. Shorter texts use four pieces of 4 bytes. Texts of fewer than 7 bytes are searched at each byte,
+// unless there are only a few of them.
 //
-// The pieces are chosen where a text has bytes that are rare in logs, so that the words that all of them are full of
-// ("memory", "allocate") cost little.
+// Pieces are chosen from bytes that are rare in logs, so that common words ("memory", "allocate") cost little.
 //
-// A general engine for literals (Vectorscan 5.4.9) took 1.8 times as long for the rules' 455, over logs of jobs, before
-// eight places were looked at at once here.
+// Before eight places were checked at once, a general literal engine (Vectorscan 5.4.9) took 1.8 times as long for the
+// rules' 455 literals over job logs.
 #pragma once
 
 #include <algorithm>
@@ -28,24 +27,24 @@
 
 namespace whyoom {
 
-// Counts line feeds, as fast as the bytes can be read.
+// Counts line feeds at memory speed.
 std::size_t CountFeeds(std::string_view bytes);
 
-// Lower and upper case differ in this bit. So do other bytes, which are told apart when they are compared.
+// The bit in which upper and lower case differ. Other bytes that differ only in it are distinguished by comparison.
 inline constexpr std::uint64_t kCaseBits = 0x2020202020202020U;
 
-// Of places in a text at even distances, which may begin one of many short pieces: eight places at a time, by two bits
-// of a word for each piece, both the word and the bits by its hash. Prefilter looks closer at those that are left.
-// `Gram` holds a piece of up to its size, kStride is from one place to the next.
+// A bit table that tests eight evenly spaced places in a text at once for the start of a short piece. Each piece sets
+// two bits of one word; the hash selects the word and the bits. Prefilter compares the places that remain. `Gram` is an
+// integer that stores a piece; kStride is the distance between places.
 template <class Gram, std::size_t kStride>
 class GramBits {
  public:
   static constexpr std::size_t kPlaces = 8;
-  // Bytes from the first of eight places that are looked at.
+  // Bytes read from the first of eight places.
   static constexpr std::size_t kReach = kStride == 1 ? 16 : kPlaces * kStride;
 
-  GramBits() = default;  // of no pieces
-  // Of pieces of `width` bytes; `count` of them at most.
+  GramBits() = default;  // without pieces
+  // For up to `count` pieces of `width` bytes.
   GramBits(std::size_t width, std::size_t count);
 
   void Set(Gram gram) {
@@ -58,19 +57,19 @@ class GramBits {
     return (word >> (mixed >> first_bit() & 31) & word >> (mixed >> second_bit() & 31) & 1U) != 0;
   }
 
-  // The piece that begins at `at`, where sizeof(Gram) bytes can be read, in either case.
+  // The piece at `at`, with case ignored; sizeof(Gram) bytes must be readable.
   Gram At(const char* at) const {
     Gram gram = 0;
     std::memcpy(&gram, at, sizeof gram);
     return (gram | static_cast<Gram>(kCaseBits)) & mask_;
   }
 
-  // Eight places at once from bytes + *at on, as long as kReach bytes of them are before `limit`: up to the first eight
-  // of which one may begin a piece. Gives a bit for each of these that may, and sets `at` to the first of the eight; 0
-  // where there is none, `at` then is the first place that was not looked at.
+  // Tests groups of eight places from bytes + *at on, as long as kReach bytes before `limit` remain, up to the first
+  // group in which a piece may begin. Returns one bit for each such place and sets `at` to the group's first place. If
+  // there is none, returns 0 and sets `at` to the first place not tested.
   unsigned Next(const char* bytes, std::size_t limit, std::size_t* at) const;
 
-  // A hash; its higher bits are worth more.
+  // A hash whose higher bits are better distributed.
   static std::uint32_t Mix(Gram gram) {
     std::uint32_t mixed = static_cast<std::uint32_t>(gram) * kMixer;
     if constexpr (sizeof(Gram) == 8) mixed += static_cast<std::uint32_t>(gram >> 32) * kOtherMixer;
@@ -81,7 +80,7 @@ class GramBits {
   static constexpr std::uint32_t kMixer = 0x9E3779B1U;
   static constexpr std::uint32_t kOtherMixer = 0x85EBCA77U;
 
-  // Behind the word's number the two bits' follow.
+  // The hash contains the word's index, followed by the two bits' indices.
   unsigned first_bit() const { return shift_ - 5; }
   unsigned second_bit() const { return shift_ - 10; }
 
@@ -98,43 +97,41 @@ class GramBits {
 class Prefilter {
  public:
   struct Hit {
-    std::size_t end;      // just past it
-    std::size_t literal;  // its place among the literals
+    std::size_t end;      // just after the match
+    std::size_t literal;  // index of the literal
   };
 
-  // Of literals in whichever ASCII case. None may be empty: throws Error. With no literals nothing is ever found.
+  // Literals may have any ASCII case. Throws Error if one is empty. Without literals, nothing is found.
   explicit Prefilter(const std::vector<std::string>& literals);
 
-  // The offset just past the first literal that ends in `block` behind `from`; npos if none does. "First" is by end; a
-  // literal may begin before `from`, so a search from an end found finds the next one. Any number of threads may
-  // search at once.
+  // Returns the offset just after the literal that ends first in `block` after `from`, or npos. The literal may begin
+  // before `from`, so that a search from one end finds the next. Thread-safe.
   std::size_t FindEnd(std::string_view block, std::size_t from) const;
 
-  // Appends to `hits` every literal that ends behind `from`, in order of their ends, equal ones of their literals.
+  // Appends all literals that end after `from`, sorted by end, then by literal.
   void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
 
-  // Sets for each literal that is there its place in `is_there`, which has one for each, and appends that place to
-  // `found` the first time.
+  // Sets is_there[i] for each literal i that occurs, and appends i to `found` when it is set first.
   void Mark(std::string_view text, std::vector<bool>* is_there, std::vector<std::size_t>* found) const;
 
-  // Length of the longest literal: two blocks must share longest() - 1 bytes for no hit to be lost.
+  // Length of the longest literal. Adjacent blocks must share longest() - 1 bytes, or hits may be missed.
   std::size_t longest() const { return longest_; }
 
  private:
-  // Texts of similar lengths. `Gram` holds a piece, kStride is from one place that is looked at to the next.
+  // Index of texts of similar lengths; see GramBits for the parameters.
   template <class Gram, std::size_t kStride>
   class Table {
    public:
-    // `shortest` is what each text has of bytes at least.
+    // `shortest` is the minimum length of the texts.
     explicit Table(std::size_t shortest);
 
-    // Adds the text that is `place` among all.
+    // Adds the text with index `place`.
     void Add(const std::string& text, std::size_t place);
-    // Call once, after all were added.
+    // Call once, after the last Add.
     void Index();
 
-    // Calls `see` for each match, in no particular order, with its end and its text. It gives where the search may
-    // end: what begins there or behind it is of no use.
+    // Calls `see` with the end and the text's index for each match, in no particular order. `see` returns a limit:
+    // matches that begin at or after it are not needed.
     template <class See>
     void Scan(const std::vector<std::string>& texts, std::string_view bytes, const See& see) const;
 
@@ -142,14 +139,14 @@ class Prefilter {
     struct Piece {
       Gram gram = 0;
       std::uint32_t text = 0;
-      std::int32_t offset = 0;  // in the text; -1: before its first byte, whatever that byte is
+      std::int32_t offset = 0;  // in the text; -1: one byte before its start
       std::uint32_t size = 0;   // of the text
-      // Eight bytes of the text at its other end, in lower case, and where they begin, from the piece on; a text of
-      // fewer bytes has none. Nearly all that begins like the piece and is no text shows here.
+      // Eight lower-case bytes of the text, far from the piece, and their position relative to the piece; unused for
+      // texts of fewer bytes. Comparing them first rejects nearly all false matches.
       std::uint64_t other = 0;
       std::int32_t other_at = 0;
     };
-    // The pieces of equal bytes; first == last: none.
+    // The pieces with equal bytes; first == last if there are none.
     struct Slot {
       Gram gram = 0;
       std::uint32_t first = 0;
@@ -169,7 +166,7 @@ class Prefilter {
   template <class Do>
   void ForEachTable(const Do& todo) const;
 
-  // Where to begin so that nothing is lost that ends behind `from`.
+  // Where to start so that no literal ending after `from` is missed.
   std::size_t BeginFor(std::size_t from) const { return from - std::min(from, longest_ - 1); }
 
   std::vector<std::string> texts_;  // in lower case

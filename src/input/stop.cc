@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Enough for the lines of a few blocks; with it a run still ends within a second.
+// Enough for the lines of a few blocks, and short enough for a run to end within a second.
 constexpr std::chrono::milliseconds kGrace{250};
 
 }  // namespace
@@ -48,7 +48,7 @@ std::unique_ptr<ByteSource> Stop::Open(const std::string& path) const {
 
 namespace {
 
-// How long an interrupt may have to wait.
+// Maximum delay of an interrupt.
 constexpr int kLookMilliseconds = 100;
 
 class StoppableSource : public ByteSource {
@@ -57,7 +57,7 @@ class StoppableSource : public ByteSource {
       : source_(std::move(source)), descriptor_(descriptor), control_(control), quota_(limits) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    // A pipe that nobody has written to yet is neither readable nor at its end.
+    // A pipe without a writer so far is neither readable nor at its end.
     pollfd input{descriptor_, POLLIN, 0};
     while (!control_.stopped() && poll(&input, 1, kLookMilliseconds) <= 0) {
       if (!quota_.TimeIsUp()) continue;
@@ -83,9 +83,9 @@ std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadCon
                                           bool* may_wait) {
   *may_wait = path == "-";
   if (*may_wait) return std::make_unique<StoppableSource>(OpenStandardInput(), STDIN_FILENO, control, limits);
-  // To open a named pipe would wait for its writer. Regular files do not know the difference.
+  // O_NONBLOCK: opening a named pipe would wait for its writer. It has no effect on regular files.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return OpenFile(path);  // says why
+  if (descriptor < 0) return OpenFile(path);  // sets the problem
   std::unique_ptr<ByteSource> source = OpenDescriptor(descriptor);
   struct stat status {};
   *may_wait = fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);

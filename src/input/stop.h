@@ -1,4 +1,4 @@
-// What ends a long piece of work before it is done: a signal, or that the time which one input may take is over.
+// A request to end long work early: a signal, or the time limit of one input.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,21 @@ namespace whyoom {
 
 class Stop {
  public:
-  Stop() = default;  // nothing ends it
-  // The time of `limits` begins now. `control` is borrowed; null: no signal ends it.
+  Stop() = default;  // never requested
+  // The time of `limits` starts now. `control` is borrowed; if it is null, no signal is observed.
   Stop(const ReadControl* control, const Limits& limits) : control_(control), quota_(std::in_place, limits) {}
 
-  // To be asked again and again; once yes, what was made of the files opened here is not to be relied on.
+  // Whether a stop is requested. Afterwards, results from files opened with Open() may be incomplete.
   bool IsAsked() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
 
-  // Whether it was asked for, and the time is over in which what was read by then may still be looked at. A long loop
-  // over lines asks this; the source of the lines ends as soon as IsAsked. One thread only.
+  // Whether a stop was requested and the grace period for processing what was already read is over. Loops over lines
+  // check this; their source already ends when IsRequested(). For one thread only.
   bool IsOverdue() const;
 
-  // "stopped after 2 s (--max-time)"; where nothing ended it, as if a signal had.
+  // The reason, "stopped after 2 s (--max-time)" or "interrupted".
   std::string Why() const;
 
-  // A file that ends early where the work is to end; this must outlive it. Never null, as OpenFile.
+  // Opens a file that ends early when a stop is requested. Never null. This object must outlive it.
   std::unique_ptr<ByteSource> Open(const std::string& path) const;
 
  private:
@@ -36,13 +36,13 @@ class Stop {
 
   const ReadControl* control_ = nullptr;
   std::optional<Quota> quota_;
-  mutable std::optional<std::chrono::steady_clock::time_point> asked_at_;  // when IsOverdue first saw it
+  mutable std::optional<std::chrono::steady_clock::time_point> asked_at_;  // when IsOverdue first saw the request
 };
 
-// Opens `path` ("-": standard input). Where reading it may wait for somebody, since it is no regular file but standard
-// input, a pipe, a terminal or another device, `may_wait` is set, and it ends soon after `control`, which is borrowed,
-// says to stop, and when limits.seconds are over, which is a problem. A named pipe that nobody writes to yet is waited
-// for. Who reads on from here need not look at the control, so that all that came before is still used.
+// Opens `path` ("-": standard input). Sets `may_wait` if reading can block because it is not a regular file: standard
+// input, a pipe, a terminal or another device. Such a source ends soon after `control`, which is borrowed, requests a
+// stop, and with a problem when limits.seconds have passed. It waits for the first writer of a named pipe. Callers need
+// not check `control`, so that everything read before the stop is still used.
 std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits,
                                           bool* may_wait);
 

@@ -10,10 +10,10 @@
 namespace whyoom {
 namespace {
 
-// A hit's piece may begin this far before it, and its context a little further.
+// A hit's piece may begin this far before the hit, and its context a little earlier.
 constexpr std::uint64_t kReach = std::uint64_t{4} << 20;
 
-// Reads until the buffer is full or the file ends. What cannot be read ends it, too, and sets `failed`.
+// Reads until the buffer is full or the file ends. A read error sets `failed` and ends it, too.
 std::size_t ReadAt(int descriptor, std::uint64_t offset, char* buffer, std::size_t capacity, bool* failed) {
   std::size_t held = 0;
   while (held < capacity) {
@@ -43,7 +43,7 @@ void Survey::Search() {
       found.error = std::current_exception();
     }
     lock.lock();
-    if (found.bytes < limits_.block_bytes) stopped_ = true;  // the file ends here: later blocks are of no use
+    if (found.bytes < limits_.block_bytes) stopped_ = true;  // end of file: later blocks are not needed
     found.ready = true;
     if (number >= taken_) blocks_[number - taken_] = std::move(found);
     changed_.notify_all();
@@ -55,7 +55,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   const std::size_t before = static_cast<std::size_t>(std::min<std::uint64_t>(begin, shared_));
   bool failed = false;
   const std::size_t held = ReadAt(descriptor_, begin - before, buffer->data(), before + limits_.block_bytes, &failed);
-  // A hit behind what can be read leads the one who reads the lines there, who says why.
+  // Add a hit after the unreadable position, so that the reader of the lines gets there and reports why.
   const auto add_failure = [&] {
     if (failed) block->hits.push_back(begin - before + held + 1);
   };
@@ -73,7 +73,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   add_failure();
 }
 
-// Waits for the next block and takes it over; false at the file's end.
+// Waits for the next block and removes it from the queue; false at the end of the file.
 bool Survey::TakeBlock() {
   if (ended_) return false;
   std::unique_lock lock(mutex_);
@@ -137,11 +137,11 @@ Cursor Survey::CursorBefore(std::uint64_t offset, std::uint64_t last, std::uint6
     return after == begins_.begin() ? begins_.front() : *std::prev(after);
   };
   const Cursor place = at_or_before(offset);
-  // Whether a line begins_ between `last` and its block's begin is not known; then the place is earlier than need be.
+  // Line starts between the block's start and `last` are unknown, so the position may be earlier than necessary.
   const Cursor near = at_or_before(last);
   if (near.line_start > place.offset) return place;
   const std::uint64_t inside = last - near.line_start;
-  // One byte less: a line feed right behind a piece belongs to it.
+  // One byte less, because a line feed right after a piece belongs to it.
   const std::uint64_t start = near.line_start + (inside == 0 ? 0 : (inside - 1) / piece * piece);
   return start < place.offset ? at_or_before(start) : place;
 }

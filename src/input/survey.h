@@ -1,4 +1,4 @@
-// Searches a large file in blocks, several at once, ahead of the one who reads the lines round the hits.
+// Searches a large file in blocks with several threads, ahead of the reader of the lines.
 #pragma once
 
 #include <condition_variable>
@@ -15,44 +15,45 @@
 
 namespace whyoom {
 
-// A place in an artifact, with what is needed to go on counting lines from there.
+// A position in an artifact, with the state needed to continue counting lines.
 struct Cursor {
   std::uint64_t offset = 0;
-  std::uint64_t number = 1;      // of the line it is in
+  std::uint64_t number = 1;      // of the line that contains it
   std::uint64_t line_start = 0;  // of that line
 };
 
 class Survey {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; a cursor is given for the begin of each
-    std::size_t blocks_ahead = 32;                     // searched but not asked for, at most
+    std::size_t block_bytes = std::size_t{256} << 10;  // searched at a time; each block has a cursor at its start
+    std::size_t blocks_ahead = 32;                     // maximum number of blocks searched but not consumed
   };
 
-  // Searches the file behind `descriptor`, which is not closed and need not be at its begin, with `threads` threads of
-  // its own, at least one. Borrows the prefilter.
+  // Searches the file of `descriptor`, which stays open and may have any position, with `threads` threads of its own
+  // (at least one). Borrows the prefilter.
   Survey(int descriptor, const Prefilter& prefilter, std::size_t threads);
   Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits);
-  ~Survey();  // waits for the block at hand only
+  ~Survey();  // waits only for the blocks in progress
 
-  // The end of the first hit that ends after `from`; false where there is none up to the file's end. Each `from` must
-  // be at least the one before. `control` may be null.
+  // Returns the end of the first hit that ends after `from`; false if there is none. `from` must not decrease between
+  // calls. `control` may be null.
   bool NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control = nullptr);
 
-  // A place at or before `offset`, which must not be behind the hit given last, from where to read on. Where `offset`
-  // is in the same line as `last`, the place is also at or before the start of the piece, of `piece` bytes each from
-  // the line's start, that `last` is in. No hit lies more than a few MiB behind the place that can be asked for.
+  // Returns a position at or before `offset` from which to continue reading; `offset` must not be after the last hit
+  // returned. If `offset` is in the same line as `last`, the position is also at or before the start of the piece that
+  // contains `last`; pieces have `piece` bytes, counted from the line's start. The position is at most a few MiB before
+  // the last hit.
   Cursor CursorBefore(std::uint64_t offset, std::uint64_t last, std::uint64_t piece) const;
 
-  // Of the file, as far as it was searched.
+  // Number of bytes searched so far.
   std::uint64_t bytes_read() const { return searched_; }
 
  private:
   struct Block {
     std::vector<std::uint64_t> hits;  // ends, ascending
     std::uint64_t feeds = 0;
-    std::uint64_t line_start = 0;  // behind the last of them; 0: there is none
-    std::size_t bytes = 0;         // less than a block only at the end of the file
+    std::uint64_t line_start = 0;  // start of the last line that begins in the block; 0 if none does
+    std::size_t bytes = 0;         // fewer than a full block only at the end of the file
     bool ready = false;
     std::exception_ptr error;
   };
@@ -64,22 +65,22 @@ class Survey {
   const int descriptor_;
   const Prefilter& prefilter_;
   const Limits limits_;
-  const std::size_t shared_;  // a hit may reach this far back into the block before
+  const std::size_t shared_;  // a hit may begin this many bytes before its block
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Block> blocks_;     // from number `taken` on
-  std::uint64_t taken_ = 0;      // blocks that the reader is done with
-  std::uint64_t given_out_ = 0;  // blocks that a thread searches or has searched
-  bool ended_ = false;           // the reader has taken the last block
-  bool stopped_ = false;         // nobody wants any more
+  std::deque<Block> blocks_;     // from block number taken_ on
+  std::uint64_t taken_ = 0;      // blocks the reader has consumed
+  std::uint64_t given_out_ = 0;  // blocks a thread searches or has searched
+  bool ended_ = false;           // the reader has consumed the last block
+  bool stopped_ = false;         // no more blocks are needed
   std::vector<std::thread> threads_;
 
-  // Of the reader alone.
-  std::vector<std::uint64_t> hits_;  // of the block taken last
+  // Used by the reader only.
+  std::vector<std::uint64_t> hits_;  // of the block consumed last
   std::size_t next_hit_ = 0;
   std::uint64_t searched_ = 0;
-  std::deque<Cursor> begins_ = {Cursor()};  // of the blocks that can be asked for
+  std::deque<Cursor> begins_ = {Cursor()};  // starts of the blocks within reach
 };
 
 }  // namespace whyoom

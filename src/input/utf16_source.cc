@@ -41,7 +41,7 @@ class WideSource : public ByteSource {
   }
 
  private:
-  // Characters one after another that are equally long in both encodings.
+  // Consecutive characters with the same length in both encodings.
   struct Run {
     std::uint64_t given;
     std::uint64_t raw;
@@ -49,7 +49,7 @@ class WideSource : public ByteSource {
     std::size_t raw_each;
   };
 
-  // Reads on until there is a whole character or the source has ended.
+  // Reads until there is a complete character or the source ends.
   void Convert() {
     text_.clear();
     at_ = 0;
@@ -68,7 +68,7 @@ class WideSource : public ByteSource {
                                  : "its UTF-32 text ends in the middle of a character";
   }
 
-  // Appends the character at `at` of the block and returns its length there; 0 if more of it may follow.
+  // Appends the character at `at` of the block and returns its length there; 0 if it may be incomplete.
   std::size_t ConvertOne(std::size_t at) {
     const std::size_t held = block_.size() - at;
     if (held < wide_.unit) return 0;
@@ -96,7 +96,7 @@ class WideSource : public ByteSource {
     return unit;
   }
 
-  // A character of these lengths was converted.
+  // Records a converted character of these lengths.
   void Note(std::size_t given_each, std::size_t raw_each) {
     const bool goes_on = !runs_.empty() && runs_.back().given_each == given_each && runs_.back().raw_each == raw_each;
     if (!goes_on) {
@@ -107,7 +107,7 @@ class WideSource : public ByteSource {
     raw_ += raw_each;
   }
 
-  // Forgets every second run of the older half: memory stays bounded, and old offsets become less exact.
+  // Drops every second run of the older half, to bound memory; old offsets become less exact.
   void ThinOut() {
     const std::size_t half = runs_.size() / 2;
     for (std::size_t i = 1; i < half / 2; ++i) runs_[i] = runs_[2 * i];
@@ -119,7 +119,7 @@ class WideSource : public ByteSource {
   const WideText wide_;
   std::string block_;  // not converted yet
   std::string text_;
-  std::size_t at_ = 0;  // in text_, what is given next
+  std::size_t at_ = 0;  // offset in text_ of the next byte to return
   bool ended_ = false;
   std::uint64_t given_ = 0;
   std::uint64_t raw_ = 0;

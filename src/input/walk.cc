@@ -14,7 +14,7 @@ void Report(const fs::path& path, const std::string& what, std::vector<Problem>*
   problems->push_back({path.string(), "", what});
 }
 
-// A name of so many words is none.
+// A name with this many words is not a file name.
 bool LooksLikeMessage(const std::string& name) { return std::count(name.begin(), name.end(), ' ') >= 4; }
 
 std::optional<Artifact> File(const fs::path& path, const fs::file_status& status, bool readable_kind,
@@ -22,25 +22,25 @@ std::optional<Artifact> File(const fs::path& path, const fs::file_status& status
   if (!fs::exists(status)) {
     const bool silent = !error || error == std::errc::no_such_file_or_directory;
     const std::string what = LooksLikeMessage(path.native())
-                                 ? "there is no such file or folder; a message is read from a pipe: echo '…' | whyoom"
-                                 : "there is no such file or folder";
-    Report(path, silent ? what : "cannot look at it: " + error.message(), problems);
+                                 ? "no such file or folder (to read a message from a pipe: echo '…' | whyoom)"
+                                 : "no such file or folder";
+    Report(path, silent ? what : "cannot access: " + error.message(), problems);
   } else if (!readable_kind) {
-    Report(path, "it is neither a file nor a folder", problems);
+    Report(path, "neither a file nor a folder", problems);
   } else {
     return Artifact{path.string(), ""};
   }
   return std::nullopt;
 }
 
-// A link inside a tree could loop. One that points into the tree ("latest-run") hides nothing from us.
+// Links inside a tree are not followed, because they could loop. One into the same tree ("latest-run") needs no report.
 void ReportLinkedFolder(const fs::path& path, const fs::path& tree, std::vector<Problem>* problems) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
   const fs::path root = error ? fs::path() : fs::canonical(tree, error);
   const auto differ = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
   if (!error && differ.first == root.end()) return;
-  Report(path, "it is a symbolic link to a folder and was not followed", problems);
+  Report(path, "symbolic link to a folder, not followed", problems);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::optional<Artifact> Walk::Next(std::vector<Problem>* problems) {
       file = Named(paths_[next_path_++], problems);
     } else if (Folder& folder = folders_.back(); folder.next == folder.entries.size()) {
       folders_.pop_back();
-      if (folders_.empty() && is_empty_) Report(root_, "there is no file in it", problems);
+      if (folders_.empty() && is_empty_) Report(root_, "folder contains no files", problems);
     } else {
       is_empty_ = is_empty_ && folder.entries[folder.next].second == Kind::kFolder;
       const auto& [name, kind] = folder.entries[folder.next++];
@@ -83,7 +83,7 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
   const bool readable_kind =
       fs::is_regular_file(status) || fs::is_fifo(status) || fs::is_character_file(status) || fs::is_block_file(status);
   if (fs::is_character_file(status) && IsEndlessDevice(name)) {
-    Report(name, "it is a device that has no end", problems);
+    Report(name, "device with endless output", problems);
     return std::nullopt;
   }
   return File(name, status, readable_kind, error, problems);
@@ -94,7 +94,7 @@ void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   while (!error && entry != fs::directory_iterator()) {
-    // The listing tells the kind; asking for it file by file takes longer than reading small files.
+    // The listing contains the kind; a stat per file takes longer than reading small files.
     std::error_code unknown;
     const Kind kind = entry->is_symlink(unknown)        ? Kind::kOther
                       : entry->is_directory(unknown)    ? Kind::kFolder
@@ -103,7 +103,7 @@ void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
     opened.entries.emplace_back(entry->path().filename().string(), kind);
     entry.increment(error);
   }
-  if (error) Report(folder, "cannot list it: " + error.message(), problems);
+  if (error) Report(folder, "cannot list the folder: " + error.message(), problems);
   is_empty_ = is_empty_ && !error;
   std::sort(opened.entries.begin(), opened.entries.end());
   folders_.push_back(std::move(opened));

@@ -1,4 +1,4 @@
-// Turns the paths of a command line into artifacts, in an order that does not depend on the file system.
+// Turns the paths of a command line into artifacts, in an order independent of the file system.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 
 namespace whyoom {
 
-// Each file at or below each path: paths in the order given, the entries of a folder sorted by name (bytes). "-" is
-// standard input. Symbolic links to files are followed, links to folders only where named on the command line (a link
-// inside a tree could loop). Anything that is no readable file or folder is a problem, never skipped in silence, and so
-// is a folder of the command line without a file: a job that wrote its logs elsewhere has not run well for that;
-// devices, sockets and FIFOs found *inside* a folder count as such, a FIFO or device named by the user is read.
+// Iterates over the files at or below each path: paths in the given order, folder entries sorted by name (bytes). "-"
+// is standard input. Follows symbolic links to files. Follows links to folders only if they are on the command line,
+// because a link inside a tree could loop. Reads a FIFO or device on the command line. Everything else that is not a
+// readable file or folder is a problem, including devices, sockets and FIFOs inside a folder. A folder on the command
+// line without any file is a problem, too: the job may have written its logs elsewhere.
 class Walk {
  public:
   explicit Walk(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
-  // The next file; nothing at the end. What stands in its way is appended to `problems`.
+  // Returns the next file, or nullopt at the end. Appends to `problems` what could not be read.
   std::optional<Artifact> Next(std::vector<Problem>* problems);
 
  private:
@@ -37,9 +37,9 @@ class Walk {
 
   std::vector<std::string> paths_;
   std::size_t next_path_ = 0;
-  std::filesystem::path root_;   // of the tree at hand, as it was named
-  bool is_empty_ = false;        // nothing but folders was met in it
-  std::vector<Folder> folders_;  // from there to where the walk is
+  std::filesystem::path root_;   // of the current tree, as on the command line
+  bool is_empty_ = false;        // only folders were found in it so far
+  std::vector<Folder> folders_;  // from the root to the current position
 };
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Lists of words, and which of the lists have one in a text: all words are looked for at once.
+// Lists of words. Searches a text for the words of all lists at once.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace whyoom {
 
 class WordLists {
  public:
-  // Gives the list the next number, from 0 on. Words are in lower case, and found in any.
+  // Adds a list; lists are numbered from 0 on. Words are in lower case and match any case.
   void Add(const std::vector<std::string>& words) {
     std::vector<std::size_t>& list = lists_.emplace_back();
     for (const std::string& word : words) list.push_back(numbers_.try_emplace(word, numbers_.size()).first->second);
   }
 
-  // Call when all are added, and before what follows; any number of threads may then ask at once.
+  // Call after the last Add and before any search. Searching is thread-safe.
   void Prepare() {
     std::vector<std::string> words(numbers_.size());
     for (const auto& [word, number] : numbers_) words[number] = word;
     search_.emplace(words);
   }
 
-  // Which words are in `text`, for HasOne.
+  // Returns which words occur in `text`, for HasOne.
   std::vector<bool> WordsIn(std::string_view text) const {
     std::vector<bool> is_there(numbers_.size());
     std::vector<std::size_t> found;
@@ -36,14 +36,14 @@ class WordLists {
     return is_there;
   }
 
-  // Whether the list has one of the words that are there; true also where it is empty.
+  // Whether a word of the list occurs; true if the list is empty.
   bool HasOne(std::size_t list, const std::vector<bool>& is_there) const {
     const std::vector<std::size_t>& words = lists_[list];
     return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return is_there[word]; });
   }
 
  private:
-  std::vector<std::vector<std::size_t>> lists_;  // of the words' numbers
+  std::vector<std::vector<std::size_t>> lists_;  // word numbers
   std::map<std::string, std::size_t> numbers_;
   std::optional<Prefilter> search_;
 };

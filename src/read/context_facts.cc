@@ -100,7 +100,7 @@ void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joi
   }
   if (found.context->of_next_failure && !failures_.empty() && failures_.back().offset >= message) return;
   std::deque<Said>& history = said_[found.context][found.pattern];
-  const auto before = [](std::uint64_t at, const Said& said) { return at < said.offset; };
+  const auto before = [](std::uint64_t at, const Said& statement) { return at < statement.offset; };
   auto place = std::upper_bound(history.begin(), history.end(), offset, before);
   if (place == history.begin() || std::prev(place)->offset != offset)
     place = history.insert(place, Said{offset});
@@ -125,10 +125,10 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
     failures_.back().offset = std::max(failures_.back().offset, offset);
 }
 
-// From where on words of `context` hold for what fails at `offset`: behind the last failure before its last word, which
-// is where the run ended that an older word is of; where they are of one program, behind the last failure that had
-// them, and behind what said that a program is done.
-std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const {
+// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
+// the last match, because that failure ended the run of the older matches. For a context of one program: that of the
+// last failure that uses the context, or of the last sign that a program is done.
+std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& histories, std::uint64_t offset) const {
   std::uint64_t end = offset;
   std::uint64_t done = 0;
   if (const auto ends = ends_.find(&context); ends != ends_.end()) {
@@ -137,7 +137,7 @@ std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& sai
   }
   if (!context.of_next_failure) {
     std::uint64_t last_word = 0;
-    for (const auto& [pattern, history] : said) {
+    for (const auto& [pattern, history] : histories) {
       for (const Said& one : history) {
         if (one.offset < offset) last_word = std::max(last_word, one.offset);
       }
@@ -153,18 +153,18 @@ std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& sai
 
 void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const {
   std::vector<const Said*> used;
-  for (const auto& [context, said] : said_) {
+  for (const auto& [context, histories] : said_) {
     if (!Matters(*context, failure)) continue;
-    const std::uint64_t from = HoldsFrom(*context, said, offset);
-    for (const auto& [pattern, history] : said) {
+    const std::uint64_t from = HoldsFrom(*context, histories, offset);
+    for (const auto& [pattern, history] : histories) {
       const auto is_before = [&](const Said& one) { return one.offset < offset; };
       const auto last = std::find_if(history.rbegin(), history.rend(), is_before);
       if (last != history.rend() && last->offset >= from) used.push_back(&*last);
     }
   }
-  // Two patterns may give one fact; the last in the log wins, wherever the patterns lie in memory.
+  // Two patterns may set the same fact. The last in the log wins, independent of the order of pointers.
   std::sort(used.begin(), used.end(), [](const Said* a, const Said* b) { return a->offset > b->offset; });
-  for (const Said* said : used) facts->Add(said->facts);
+  for (const Said* statement : used) facts->Add(statement->facts);
 }
 
 namespace {
@@ -178,7 +178,7 @@ class FactScope : public Scope {
   const Evidence& facts_;
 };
 
-constexpr std::size_t kShortestText = 24;  // anything shorter could be part of something else
+constexpr std::size_t kShortestText = 24;  // a shorter text could be part of another statement
 
 }  // namespace
 
@@ -203,14 +203,15 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
 }
 
 void Statements::Add(CompiledProgram program, std::string text) {
-  const bool known = std::any_of(said_.begin(), said_.end(), [&](const Said& said) { return said.text == text; });
+  const bool known =
+      std::any_of(said_.begin(), said_.end(), [&](const Said& statement) { return statement.text == text; });
   if (!known && text.size() >= kShortestText) {
-    Said said{std::move(text), program, 0};
+    Said statement{std::move(text), program, 0};
     if (said_.size() < kRemembered) {
-      said_.push_back(std::move(said));
+      said_.push_back(std::move(statement));
     } else {
       Settle(&said_[oldest_]);
-      said_[oldest_] = std::move(said);
+      said_[oldest_] = std::move(statement);
       oldest_ = (oldest_ + 1) % kRemembered;
     }
   }
@@ -218,33 +219,33 @@ void Statements::Add(CompiledProgram program, std::string text) {
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> Statements::Again(std::string_view line) const {
-  for (const Said& said : said_) {
-    const std::size_t at = line.find(said.text);
-    if (at != std::string_view::npos) return std::pair(at, at + said.text.size());
+  for (const Said& statement : said_) {
+    const std::size_t at = line.find(statement.text);
+    if (at != std::string_view::npos) return std::pair(at, at + statement.text.size());
   }
   return std::nullopt;
 }
 
 void Statements::Count(std::string_view text) {
-  for (Said& said : said_) {
-    if (said.text != text) continue;
-    ++said.again;
+  for (Said& statement : said_) {
+    if (statement.text != text) continue;
+    ++statement.again;
     return;
   }
 }
 
-// Of the repetitions it is not known when they were.
-void Statements::Settle(Said* said) {
-  if (said->again == 0) return;
-  CompiledProgram program = std::move(said->program);
-  program.occurrences = said->again;
+// The times of the repetitions are unknown.
+void Statements::Settle(Said* statement) {
+  if (statement->again == 0) return;
+  CompiledProgram program = std::move(statement->program);
+  program.occurrences = statement->again;
   program.first_time.reset();
   program.last_time.reset();
   programs_.Add(std::move(program));
 }
 
 ProgramTable Statements::Take() {
-  for (Said& said : said_) Settle(&said);
+  for (Said& statement : said_) Settle(&statement);
   said_.clear();
   return std::move(programs_);
 }

@@ -1,4 +1,4 @@
-// What lines before an error said, as the rule data's contexts read it.
+// Facts from lines before an error, found by the contexts of the rule data.
 #pragma once
 
 #include <cstddef>
@@ -23,40 +23,40 @@
 
 namespace whyoom {
 
-// Finds signs of frameworks in lines, all signs in one pass.
+// Finds signs of frameworks in lines; searches for all signs in one pass.
 class FrameworkSigns {
  public:
-  // Borrows `frameworks`, the highest priority first.
+  // Borrows `frameworks`, sorted by descending priority.
   explicit FrameworkSigns(const std::vector<Framework>& frameworks);
 
-  // The smaller of `found` and the index of the first framework that `text` shows a sign of.
+  // Returns the smaller of `found` and the index of the first framework that has a sign in `text`.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
-  // The index of the first framework that a line with the literal, one of RuleSet::sign_literals, may show a sign of;
-  // npos where there is none.
+  // Returns the index of the first framework that a line with `literal` (one of RuleSet::sign_literals) may show, or
+  // npos.
   std::size_t MayShow(const std::string& literal) const;
 
-  // Adds those that it looks for to `sets`.
+  // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
 
  private:
-  std::vector<std::size_t> owners_;  // framework by place in the set
+  std::vector<std::size_t> owners_;  // framework index by position in signs_
   std::unordered_map<std::string, std::size_t> of_literals_;
   PatternSet signs_;
 };
 
-// The framework that a program's source files show, or `known` where they show none of higher priority. A log may name
-// the framework by nothing at all, while its files stand in the program's stack frames.
+// Returns the framework that a program's source files show, or `known` if they show none of higher priority. A log may
+// not name its framework, but the stack frames of its program contain the framework's files.
 std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
                         const std::string& known);
 
-// All patterns of all contexts, looked for in one pass.
+// Searches for all patterns of all contexts in one pass.
 class ContextFinder {
  public:
-  // Borrows both; `lead` is that of what may stand before a failure and matter with it.
+  // Borrows both; `lead` finds the literals that matter in lines before a failure.
   ContextFinder(const RuleSet& rules, const Prefilter& lead);
 
-  // Whether a line near a failure may say something that is looked for there only.
+  // Whether `text` may contain a fact that is searched for near failures only.
   bool MayHoldNearby(std::string_view text) const { return has_nearby_ && lead_.FindEnd(text, 0) != std::string::npos; }
 
   struct Found {
@@ -64,38 +64,40 @@ class ContextFinder {
     const Pattern* pattern = nullptr;
     PatternMatch match;
 
-    bool ends() const { return pattern == &context->until; }  // no word of the context, but their end
+    bool ends() const { return pattern == &context->until; }  // the match ends the context's validity and adds no facts
   };
-  // What the first line of `joined` says, which may go on in the next ones.
+  // Returns the matches that begin in the first line of `joined`; they may extend into the next lines.
   std::vector<Found> Find(const JoinedLines& joined) const;
 
-  // Adds those that it looks for to `sets`.
+  // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&set_); }
 
  private:
   const Prefilter& lead_;
   const bool has_nearby_;
-  std::vector<Found> patterns_;  // without match
+  std::vector<Found> patterns_;  // their match is empty
   PatternSet set_;
 };
 
-// What is said of a job holds from where it is printed, for what fails after it. A job that failed and says again what
-// its settings are was started again: of a context that speaks behind a failure, what was said before it is another
-// run's. A context that speaks of one program is the next failure's alone, and nobody's once that program is done.
+// Collects context facts and assigns them to failures. A fact applies to the failures after it. If a job prints its
+// settings again after a failure, it was restarted, and the settings before that failure belong to another run. Facts
+// of one program apply to the next failure only, and to none once that program is done.
 class ContextFacts {
  public:
-  // Matches may come in any order, and before the failures that stand in front of them. `message` is the offset of the
-  // message they stand in: what a failure's own message says of its program is of no later one.
+  // Matches may be added in any order, and before the failures that precede them in the log. `message` is the offset of
+  // the message that contains the match: facts of one program that a failure's own message states do not apply to later
+  // failures.
   void Add(const ContextFinder::Found& found, const JoinedLines& joined, std::uint64_t message = 0);
 
-  // The head of `failure`, which is borrowed, stands at `offset` of the artifact.
+  // Records that the header of `failure`, which is borrowed, is at `offset` of the artifact.
   void AddFailure(const Failure& failure, std::uint64_t offset);
 
-  // The report of `failure`, where it is the last one, reaches to `offset`: what its lines say is of no later one.
+  // Extends the report of `failure` to `offset` if it is the latest failure: facts inside do not apply to later
+  // failures.
   void ExtendFailure(const Failure& failure, std::uint64_t offset);
 
-  // Adds what matters to a failure that begins at `offset` and `facts` do not know yet. Of each pattern the last match
-  // before it counts, whole: what an older one said beside it is forgotten.
+  // Adds the facts that apply to a failure at `offset` and that `facts` lacks. Only the last match of each pattern
+  // before the failure counts; it replaces all captures of the older ones.
   void AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const;
 
  private:
@@ -103,36 +105,36 @@ class ContextFacts {
     std::uint64_t offset = 0;  // of the match in the artifact
     Evidence facts;
   };
-  // How many matches of a pattern, and failures, are remembered. Lines are read a few ahead of the failures in them;
-  // what was said before so many later words is of no run that still fails.
+  // Maximum number of matches per pattern, and of failures, to remember. Lines are read only a few lines ahead of the
+  // failures in them, so older matches belong to runs that are already complete.
   static constexpr std::size_t kMostSaid = 16;
   static constexpr std::size_t kMostFailures = 64;
-  using History = std::map<const Pattern*, std::deque<Said>>;  // by pattern, ascending by offset
+  using History = std::map<const Pattern*, std::deque<Said>>;  // by pattern; each ascending by offset
 
   struct Failed {
     std::uint64_t offset = 0;
     const Failure* failure = nullptr;
   };
 
-  std::uint64_t HoldsFrom(const Context& context, const History& said, std::uint64_t offset) const;
+  std::uint64_t HoldsFrom(const Context& context, const History& histories, std::uint64_t offset) const;
 
   std::map<const Context*, History> said_;
-  std::map<const Context*, std::deque<std::uint64_t>> ends_;  // where their words end, ascending
-  std::deque<Failed> failures_;                               // ascending
+  std::map<const Context*, std::deque<std::uint64_t>> ends_;  // offsets where validity ends, ascending
+  std::deque<Failed> failures_;                               // ascending by offset
 };
 
-// What the match says; nothing where it does not say what the program needs.
+// Returns the program that a match states, or nullopt if a capture is cut off or the match states no plausible size.
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
                                              const std::optional<Timestamp>& time);
 
-// What an artifact states of its programs. Jobs that print it print it for each step, in the same words: a line that
-// says again what was said before is counted, and costs no more than finding it.
+// Collects the programs that an artifact states. Jobs repeat such a line at each step. A line that repeats an earlier
+// statement word for word is only counted; it costs no more than a substring search.
 class Statements {
  public:
-  // Adds what is stated, in the words `text`; empty where these stand on several lines.
+  // Adds a statement; `text` is its wording, or empty if it spans several lines.
   void Add(CompiledProgram program, std::string text);
 
-  // Where `line` states again what was said before: its place in the line, begin and end; it is counted then.
+  // Returns start and end of an earlier statement that `line` repeats, or nullopt. The caller counts it with Count().
   std::optional<std::pair<std::size_t, std::size_t>> Again(std::string_view line) const;
   void Count(std::string_view text);
 
@@ -142,13 +144,13 @@ class Statements {
   static constexpr std::size_t kRemembered = 16;
   struct Said {
     std::string text;
-    CompiledProgram program;  // as it was stated first
+    CompiledProgram program;  // of its first occurrence
     std::uint64_t again = 0;
   };
   void Settle(Said* said);
 
   ProgramTable programs_;
-  std::vector<Said> said_;  // at most kRemembered, the oldest makes room
+  std::vector<Said> said_;  // at most kRemembered; a new one replaces the oldest
   std::size_t oldest_ = 0;
 };
 

@@ -13,7 +13,7 @@ std::vector<std::string> LeadLiterals(const RuleSet& rules) {
   return literals;
 }
 
-// In the order of LeadLiterals.
+// Parallel to LookBehindLiterals.
 std::vector<std::size_t> FrameworksOfLead(const RuleSet& rules, const FrameworkSigns& signs) {
   std::vector<std::size_t> frameworks(Traceback::Openers().size(), std::string::npos);
   for (const std::string& literal : rules.sign_literals()) frameworks.push_back(signs.MayShow(literal));

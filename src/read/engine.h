@@ -1,4 +1,4 @@
-// What rule data has to be turned into before anything can be read.
+// Matchers that are compiled from the rule data before reading starts.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@
 
 namespace whyoom {
 
-// Made once, used for all artifacts and threads. All but the prefilter is made when it is first used: most logs hold
-// nothing that asks for it.
+// Shared by all artifacts and threads. All matchers but the prefilter are built on first use, because most logs contain
+// nothing that needs them.
 class Engine {
  public:
-  // Both borrow the rules.
+  // Both constructors borrow the rules.
   explicit Engine(const RuleSource& rules);
   explicit Engine(const RuleSet& rules);
 
@@ -31,18 +31,17 @@ class Engine {
   const ContextFinder& contexts() const { return matchers().contexts; }
   const HeadFinder& finder() const { return matchers().finder; }
   const SuspectFinder& suspects() const { return matchers().suspects; }
-  // What may stand before a hit and matter with it: tracebacks and signs of frameworks.
+  // Finds literals that matter in the lines before a hit: those of tracebacks and frameworks.
   Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
-  // Whether a line with this literal of the lead can say more than that the framework with this index, or none, was
-  // seen: what else is told by lines near a failure, or a framework of higher priority.
+  // Whether a line with this look-behind literal (by index) can add a fact: a traceback, a nearby context, or a
+  // framework of higher priority than `framework` (npos: none known).
   bool CanTellMore(std::size_t literal, std::size_t framework) const {
     const std::size_t shown = matchers().frameworks_of_lead[literal];
     return shown == std::string::npos || shown < framework;
   }
 
-  // All sets of patterns that reading looks for, made; for who stores what a run needs of them, see
-  // cmake/rule_digest.cc.
+  // Returns all pattern sets used for reading, fully prepared. cmake/rule_digest.cc stores them.
   std::vector<const PatternSet*> PreparedSets() const;
 
  private:
@@ -52,7 +51,7 @@ class Engine {
     SuspectFinder suspects;
     FrameworkSigns signs;
     Prefilter lead;
-    std::vector<std::size_t> frameworks_of_lead;  // by literal; npos for what is no sign
+    std::vector<std::size_t> frameworks_of_lead;  // by literal index; npos if the literal is not a sign
     ContextFinder contexts;
     Normalizer normalizer;
   };

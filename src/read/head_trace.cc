@@ -12,11 +12,11 @@
 namespace whyoom {
 namespace {
 
-// Lines of one reporter are looked for among so many; further away they are of no message that goes on.
+// Number of lines to search for those of one stream. A message does not continue over a larger distance.
 constexpr std::size_t kMostBetween = 512;
 constexpr std::size_t kMostKeptBytes = std::size_t{32} << 20;
 constexpr std::size_t kMostSeen = 10000;
-constexpr std::uint64_t kRawLinesAround = 64;  // several reporters may print between
+constexpr std::uint64_t kRawLinesAround = 64;  // other streams may print in between
 constexpr std::size_t kLongestRaw = std::size_t{256} << 10;
 
 }  // namespace
@@ -128,11 +128,11 @@ void ReadTrace::See(const Sighting& sighting) {
 namespace {
 
 constexpr std::size_t kShownText = 60;
-constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // that is looked at; longer ones hold no one message
-// Fewer characters in a row are in any line.
+constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // longer lines are not a single message
+// Minimum length of a partial match; shorter ones occur in any line.
 constexpr std::size_t kLeastLetters = 6;
 
-// The ways in which the lines of a window may have been one; of a long line one after another, as a session does.
+// Joins the lines of a window in both ways, and a long first line window by window, as Session does.
 std::vector<JoinedLines> Joinings(const LineWindow& window) {
   std::vector<JoinedLines> joinings;
   for (std::size_t from = 0; from == 0 || from < std::min(window.lines.front().text.size(), kLongestLine);
@@ -145,7 +145,7 @@ std::vector<JoinedLines> Joinings(const LineWindow& window) {
 
 TextPlace PlaceIn(const JoinedLines& joined, std::size_t position) {
   if (position >= joined.text().size() && position > 0) {
-    // Behind all: the column after the last one.
+    // At the end of the text: the column after the last one.
     TextPlace last = PlaceIn(joined, joined.text().size() - 1);
     ++last.column;
     return last;
@@ -153,14 +153,14 @@ TextPlace PlaceIn(const JoinedLines& joined, std::size_t position) {
   return {joined.PlaceOf(position).line, joined.ColumnOf(position) + 1};
 }
 
-// The first of the literals that is in the text, which is in lower case; null if none is.
+// Returns the first of the literals that occurs in the text, which is in lower case, or null.
 const std::string* FirstIn(const std::string& lower, const std::vector<std::string>& literals) {
   const auto found = std::find_if(literals.begin(), literals.end(),
                                   [&](const std::string& literal) { return lower.find(literal) != std::string::npos; });
   return found == literals.end() ? nullptr : &*found;
 }
 
-// What the head gets to, by the joining in which it gets further.
+// Sets the longest partial match of the header pattern over all joinings.
 void SetReach(const Head& head, const std::vector<JoinedLines>& joinings, HeadTrace* trace) {
   const JoinedLines* furthest = nullptr;
   for (const JoinedLines& joined : joinings) {

@@ -1,5 +1,5 @@
-// What becomes of the heads of failures in one line: which of them is in it, and how far each of the others gets. It
-// asks the same questions as HeadFinder, one head at a time, and keeps the answers.
+// Explains for each header pattern whether it matches at one line, and how much of it matches if it does not. Evaluates
+// the same conditions as HeaderFinder, one pattern at a time, and records the results.
 #pragma once
 
 #include <cstddef>
@@ -23,34 +23,34 @@
 
 namespace whyoom {
 
-// A line with what a message in it could take in, as a session sees it.
+// A line with all context that a message in it could use, as a Session sees it.
 struct LineWindow {
-  std::deque<Line> lines;          // it and those of the same reporter that follow
-  std::deque<std::string> before;  // those before it, as they were written
+  std::deque<Line> lines;          // the line and those of the same stream that follow
+  std::deque<std::string> before;  // the lines before it, as originally written
 
   Surroundings around() const { return {before, lines}; }
 };
 
-// The lines of an artifact that reading looked at, kept to find out what became of one of them.
+// Buffers the lines that the reader examined, to find out later what became of one of them.
 class KeptLines {
  public:
-  // Borrows the engine. Lines before `first` are passed over.
+  // Borrows the engine. Skips lines before number `first`.
   explicit KeptLines(const Engine& engine, std::uint64_t first = 1) : engine_(engine), first_(first) {}
 
-  // The lines in order, as a LineReader is fed; call Finish behind the last.
+  // Feed expects lines in order, like LineReader::Feed. Call Finish after the last line.
   void Feed(const RawLine& raw);
   void Finish();
 
   std::size_t size() const { return kept_.size(); }
-  bool full() const { return full_; }  // later lines were passed over
+  bool full() const { return full_; }  // the size limit was reached; later lines are missing
   const Line& line(std::size_t index) const { return kept_[index].line; }
-  // What the line says of a failure that no rule may know; nothing where it has no such words.
+  // The candidate-error classification of the line, or nullopt if it contains no candidate words.
   const std::optional<SuspectFinder::Look>& suspect(std::size_t index) const { return kept_[index].suspect; }
 
   LineWindow WindowAt(std::size_t index) const;
 
-  // The places of the lines that the raw line `number` holds; of one inside a record that stands on several lines those
-  // of the record.
+  // Returns the indices of the cleaned lines made from raw line `number`; if it is inside a multi-line record, those of
+  // the whole record.
   std::vector<std::size_t> At(std::uint64_t number) const;
 
  private:
@@ -70,11 +70,11 @@ class KeptLines {
   std::vector<Kept> kept_;
 };
 
-// What `rules trace` keeps of an artifact while it is read.
+// The recording of an artifact for `rules trace`.
 struct ReadTrace {
   explicit ReadTrace(const Engine& engine) : kept(engine) {}
 
-  // A sighting as far as it tells where it is.
+  // The location of a sighting.
   struct Seen {
     const Failure* failure = nullptr;
     std::string reporter;
@@ -83,11 +83,11 @@ struct ReadTrace {
   };
   void See(const Sighting& sighting);
 
-  KeptLines kept;  // that were looked at
+  KeptLines kept;  // the lines that were examined
   std::vector<Seen> seen;
 };
 
-// Passes bytes on, and keeps the lines round one of them, looked at or not. Borrows the source and `kept`.
+// Passes bytes through and buffers the lines around one line, examined or not. Borrows the source and `kept`.
 class LineTap : public ByteSource {
  public:
   LineTap(ByteSource& source, std::uint64_t line, KeptLines* kept) : source_(source), line_(line), kept_(*kept) {}
@@ -97,7 +97,7 @@ class LineTap : public ByteSource {
   void AddWork(std::uint64_t bytes) override { source_.AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
 
-  // Call once the source is read.
+  // Call after the source was read to its end.
   void Finish();
 
   std::uint64_t lines() const { return number_ - (offset_ == begin_ ? 1 : 0); }  // read so far
@@ -109,13 +109,13 @@ class LineTap : public ByteSource {
   ByteSource& source_;
   const std::uint64_t line_;
   KeptLines& kept_;
-  std::uint64_t number_ = 1;  // of the line at hand
-  std::uint64_t begin_ = 0;   // of it in the artifact
+  std::uint64_t number_ = 1;  // of the current line
+  std::uint64_t begin_ = 0;   // its offset in the artifact
   std::uint64_t offset_ = 0;
-  std::string bytes_;  // of it, if it is near
+  std::string bytes_;  // its text, if it is near line_
 };
 
-// Where a text stands, for people: the line, and the column in it once prefixes are off, counted from 1.
+// A position for display, both 1-based: line, and column in the cleaned line.
 struct TextPlace {
   std::uint64_t line = 0;
   std::uint64_t column = 0;
@@ -123,26 +123,27 @@ struct TextPlace {
 
 struct HeadTrace {
   enum class Outcome {
-    kThere,           // it is in this line
-    kQuoted,          // it is, but only quoted
-    kNotAtLineStart,  // it is, but where it does not count
-    kInLaterLine,     // it is in one of the lines behind
-    kNoMatch,         // its literal is near, and its pattern is not
-    kNoLiteral,       // not even that
+    kThere,           // matches in this line
+    kQuoted,          // matches, but in quoted text
+    kNotAtLineStart,  // matches, but not at the start of a line as required
+    kInLaterLine,     // matches in one of the next lines
+    kNoMatch,         // one of its literals occurs, but the pattern does not match
+    kNoLiteral,       // none of its literals occurs
   };
 
   const Failure* failure = nullptr;
   const Head* head = nullptr;
   Outcome outcome = Outcome::kNoLiteral;
-  std::string literal;                   // the one that is near; empty: none of them
-  std::vector<std::string> literals;     // that it was looked for by; empty: the head has none
-  TextPlace place;                       // where the head begins, if it is anywhere
-  const Quotation* quotation = nullptr;  // that quotes it; null: it stands beside a head that is quoted, or in binary
-  std::optional<PatternReach> reach;     // of what does not match
-  TextPlace stop;                        // where the reach ends
-  std::string met;                       // the text that the reach covers
-  std::string goes_on;                   // what follows it in the text
-  TextPlace again;                       // where the pattern's end matches again, if it does
+  std::string literal;                // the first one that occurs; empty if none does
+  std::vector<std::string> literals;  // the literals searched for; empty if the pattern has none
+  TextPlace place;                    // where the match begins, if there is one
+  const Quotation* quotation =
+      nullptr;  // the one that matched; null if the text is binary, or if only a header before it is quoted
+  std::optional<PatternReach> reach;  // how much matches, if the pattern does not match
+  TextPlace stop;                     // where the partial match ends
+  std::string met;                    // the text of the partial match
+  std::string goes_on;                // the text after it
+  TextPlace again;                    // where the end of the pattern matches again, if it does
 };
 
 class HeadTracer {
@@ -150,18 +151,19 @@ class HeadTracer {
   // Borrows the engine.
   explicit HeadTracer(const Engine& engine);
 
-  // Every head whose literal is in the line of the window, or in those that a message of it may go on in, and all heads
-  // of `codes`. In the order of the rule data.
+  // Traces, in the order of the rule data, every header pattern with a literal in the window, and all header patterns
+  // of `codes`.
   std::vector<HeadTrace> TraceHeads(const LineWindow& window, const std::set<std::string>& codes) const;
 
-  // Of the heads that are not in `traced`, the `most` that get furthest in the line, the furthest first. Slow.
+  // Returns the `most` header patterns, except those in `traced`, that match furthest into the line; longest first.
+  // Slow.
   std::vector<HeadTrace> NearestHeads(const LineWindow& window, const std::vector<HeadTrace>& traced,
                                       std::size_t most) const;
 
-  // Whether the literal of a head is in the text.
+  // Whether `text` contains a literal of a header pattern.
   bool HoldsLiteral(std::string_view text) const;
 
-  // Those of all heads, in lower case; sorted, each once.
+  // The literals of all header patterns, in lower case, sorted, without duplicates.
   std::vector<std::string> literals() const;
 
  private:

@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-// Other output may stand between the lines of a report, but not without end.
+// Limits for other lines before the report and inside it.
 constexpr int kQuietLinesBeforeStart = 40;
 constexpr int kQuietLinesInside = 80;
 constexpr int kMaxContinuedLines = 12;
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxRows = 4096;
 
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
 
-// A label of the report. Names of totals count only with a size behind them: "program" is a word like any other.
+// Matches a label of the report. Labels of totals must be followed by a size, because words like "program" are common.
 const Regex& LabelPattern() {
   static const Regex pattern(
       R"((?:^|[^\w.])()"
@@ -43,7 +43,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// A value that cannot be whole yet: nothing, or a quote or bracket open.
+// Whether a value must continue in the next line: it is empty, or a quote or bracket is open.
 bool IsUnfinished(std::string_view label, std::string_view value) {
   if (Trim(value).empty()) return true;
   if (label != "Operator" && label != "Shape" && label != "Entry Parameter Subshape" && label != "XLA label" &&
@@ -64,7 +64,7 @@ bool IsUnfinished(std::string_view label, std::string_view value) {
   return quoted || depth > 0;
 }
 
-// The value of key="…" in an Operator line. Quotes inside are escaped with a backslash.
+// Returns the value of key="…" in an Operator line. Quotes inside are escaped with a backslash.
 std::string Quoted(std::string_view text, std::string_view key) {
   const std::string opening = std::string(key) + "=\"";
   std::size_t at = text.find(opening);
@@ -82,8 +82,8 @@ std::string Quoted(std::string_view text, std::string_view key) {
   return value;
 }
 
-// The size that a value begins with. What goes on behind it ("20.77G/s") is none, and no memory has less than nothing
-// or more than a 64-bit count of bytes.
+// Parses the size at the start of a value. Rejects a size with a suffix ("20.77G/s"), a negative one, and one that a
+// 64-bit byte count cannot represent.
 std::optional<std::int64_t> LeadingSize(std::string_view value) {
   static const Regex leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
   std::string text;
@@ -92,15 +92,15 @@ std::optional<std::int64_t> LeadingSize(std::string_view value) {
   return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
 }
 
-// A value takes this much at most, also where it stands in one line.
+// Cuts a value to kMaxValue bytes, at a character boundary.
 std::string_view Cut(std::string_view value) {
   std::size_t end = std::min(value.size(), kMaxValue);
   const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
-  while (end > 0 && end < value.size() && is_inside(end)) --end;  // half a character is none
+  while (end > 0 && end < value.size() && is_inside(end)) --end;
   return value.substr(0, end);
 }
 
-// Copying may lose line breaks: "arguments 0BOutput size 0B; …". A blank makes the label a word again.
+// Restores line breaks lost by copying, as a blank before the label: "arguments 0BOutput size 0B; …".
 std::string WithLostLineBreaks(std::string_view text) {
   static const Regex glued(
       R"(([\w.:)])(Output size |Program \w+ requirement |Total \w+ usage |Largest program |HLO temp ))");
@@ -109,11 +109,11 @@ std::string WithLostLineBreaks(std::string_view text) {
   return separated;
 }
 
-// "Size" for "12. Size:", else the label without its colon.
+// Returns "Size" for "12. Size:", else the label without its colon.
 std::string LabelName(std::string_view label) {
   if (label.ends_with("Size:") && !label.starts_with("Unpadded")) return "Size";
   if (label.starts_with("=")) return "end";
-  if (label == "XLA Label:") return "XLA label";  // as compilers for GPUs print it
+  if (label == "XLA Label:") return "XLA label";  // printed by compilers for GPUs
   if (label.ends_with(":")) label.remove_suffix(1);
   return std::string(label);
 }
@@ -123,7 +123,7 @@ std::string LabelName(std::string_view label) {
 bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t end) {
   if (done_) return false;
   std::string_view whole = std::string_view(line.text).substr(0, end).substr(std::min(from, line.text.size()));
-  // A figure that the end of the log cuts is none.
+  // A figure that the end of the log cuts off is incomplete.
   if (line.open_end && end >= line.text.size() && !EndsInUnit(whole))
     whole = whole.substr(0, whole.find_last_of(" \t") + 1);
   const std::string separated = WithLostLineBreaks(whole);
@@ -159,7 +159,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
     return true;
   }
   if (!label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue) {
-    // Wrapped at a blank as a rule; inside a quoted name or a shape the blank is not part of it.
+    // Lines are usually wrapped at a blank. In a shape the blank is not part of the value.
     if (label_ != "Shape" && label_ != "Entry Parameter Subshape") value_ += ' ';
     value_ += Cut(Trim(text));
     ++continued_;
@@ -175,7 +175,7 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   place_ = place;
   continued_ = 0;
   value_.clear();
-  // A total carries its size inside the match; the label is what stands before the size.
+  // The match of a total includes its size.
   static const Regex total(
       R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
       R"(|unknown size))");
@@ -190,8 +190,8 @@ void MemoryReportReader::Open(std::string_view label, Place place) {
   }
 }
 
-// "12. Size:": the rows of one list are numbered upwards. Behind a whole row another list may begin, such as that of
-// the arguments.
+// The rows of a list have increasing numbers ("12. Size:"). After a complete row another list may begin, for example
+// that of the arguments.
 void MemoryReportReader::CountRow(std::string_view label) {
   int number = 0;
   if (std::from_chars(label.data(), label.data() + label.size(), number).ec != std::errc()) return;
@@ -201,7 +201,7 @@ void MemoryReportReader::CountRow(std::string_view label) {
   row_number_ = number;
 }
 
-// Whether a label such as "Program vmem requirement" is of the memory that is read of.
+// Whether a label such as "Program vmem requirement" names the memory space that is being read.
 bool MemoryReportReader::IsOfSpace(std::string_view label) const {
   return space_ == kAnyMemory || (" " + std::string(label) + " ").find(" " + space_ + " ") != std::string::npos;
 }
@@ -234,7 +234,7 @@ void MemoryReportReader::Close() {
   } else if (label == "end") {
     row_open_ = false;
   } else if (of_other_space_) {
-    return;  // another memory's list
+    return;  // a list of another memory space
   } else if (label == "Size" || row_open_) {
     SetField(label, value);
   } else {
@@ -267,7 +267,7 @@ void MemoryReportReader::SetHloTemp(const std::string& value) {
   SetSize("hlo_temp_bytes", value);
   static const Regex details(
       R"(([\d.]+)%utilization(?::Unpadded\(([^)]+)\)Padded\(([^)]+)\))?(?:,([\d.]+)%fragmentation\(([^)]+)\))?)");
-  // Wherever the line was cut, the blanks say nothing.
+  // Blanks depend only on where the line was wrapped.
   std::string solid = value.substr(std::min(value.find('('), value.size()));
   std::erase(solid, ' ');
   std::string utilization, unpadded, padded, percent, fragmentation;
@@ -294,7 +294,7 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   if (label == "Size") {
     row_open_ = false;
     if (rows_.size() >= kMaxRows) return;
-    Row().size_bytes = LeadingSize(value);  // a row whose size cannot be read is one all the same
+    Row().size_bytes = LeadingSize(value);  // keeps a row whose size cannot be parsed
     return;
   }
   if (rows_.empty()) return;
@@ -328,8 +328,8 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
   }
 }
 
-// The report does not name its module, but JAX's op names begin with the function it was made of: "jit(step)/…" is of
-// the module jit_step.
+// The report does not name its module, but JAX's op names begin with the function it was compiled from: "jit(step)/…"
+// belongs to module jit_step.
 void MemoryReportReader::SetModule() {
   static const Regex function(R"(^p?jit\(([\w<>.-]+)\)/)");
   std::string name;

@@ -1,10 +1,10 @@
-// Reads the block below an E1000 head (and the 2020 form of 0101): totals, the program's requirement, the list of
-// the largest allocations.
+// Reads the report below an E1000 header (and the 2020 form of 0101): totals, the program's requirement, and the list
+// of the largest allocations.
 //
-// The layout has been stable since 2019, but what reaches a reader is not: lines are wrapped, flattened into one, cut,
-// unnumbered, or mixed with other output. So the reader looks for the report's labels wherever they stand in a line,
-// takes what follows up to the next label as the value, and lets a value that is visibly unfinished go on in the next
-// line. Layouts: see docs of the failures in rules/hbm_compile.json.
+// The format has been stable since 2019, but its lines may arrive wrapped, joined into one, cut, unnumbered, or mixed
+// with other output. So the reader searches for the report's labels anywhere in a line, treats the text up to the next
+// label as the value, and continues an unfinished value in the next line. Formats: see the docs of the failures in
+// rules/hbm_compile.json.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +22,30 @@ namespace whyoom {
 
 class MemoryReportReader {
  public:
-  // Of the memory that reports call `space`, or of any; what they say of another one is passed over.
+  // Reads only figures of the memory space that reports call `space`; kAnyMemory accepts all spaces.
   static constexpr std::string_view kAnyMemory = "any";
   explicit MemoryReportReader(std::string space) : space_(std::move(space)) {}
 
-  // Takes one line, from position `from` of its text to `end`. Says whether the line held part of a report.
+  // Reads one line, from position `from` of its text to `end`. Returns whether it contained part of a report.
   bool Feed(const Line& line, std::size_t from = 0, std::size_t end = std::string::npos);
 
-  // No further line is this report's.
+  // Ends the report: no further line belongs to it.
   void End() { done_ = true; }
 
-  // Whether any line held part of a report.
+  // Whether any line contained part of a report.
   bool started() const { return started_; }
 
-  // Whether lines of another report stand between those of this one, so that nobody can say which are whose: a second
-  // total in the middle of the totals, or a row whose number does not go up.
+  // Whether lines of another report are interleaved with this one: a second total among the totals, or a row number
+  // that does not increase. The figures cannot be attributed then.
   bool mixed() const { return mixed_; }
 
-  // Nothing more is to be expected: a second report began (that line was not taken), or too much else came.
+  // Whether the report is over: a second report began (its first line was not read), or too many other lines followed.
   bool done() const { return done_; }
-  std::size_t held_bytes() const { return held_ + value_.size(); }  // about how much memory the rows take
-  std::uint64_t last_line() const { return last_line_; }            // of the log that held part of the report
+  std::size_t held_bytes() const { return held_ + value_.size(); }  // approximate size of the rows
+  std::uint64_t last_line() const { return last_line_; }  // line number of the last line with part of the report
 
-  // What was read; rows in the order of the list, ranked by it. Of mixed reports only that they are
-  // ("lines_mixed"). Call once, at the end.
+  // Returns what was read; rows keep the order of the list, which is their rank. If reports are mixed, sets only the
+  // fact "lines_mixed". Call once, at the end.
   void Finish(Evidence* facts, std::vector<Allocation>* rows);
 
  private:
@@ -69,20 +69,20 @@ class MemoryReportReader {
   std::uint64_t last_line_ = 0;
   Block block_ = Block::kNone;
 
-  // The field being read.
+  // The current field.
   std::string label_;
   std::string value_;
   Place place_;
   int continued_ = 0;
 
   const std::string space_;
-  bool of_other_space_ = false;  // what is being read
+  bool of_other_space_ = false;  // the current block or list is of another memory space
   bool row_open_ = false;
   bool mixed_ = false;
-  int row_number_ = 0;  // of the last row, as printed; 0 at the begin of a list
+  int row_number_ = 0;  // printed number of the last row; 0 at the start of a list
   Evidence facts_;
   std::vector<Allocation> rows_;
-  std::size_t held_ = 0;  // of them
+  std::size_t held_ = 0;  // approximate bytes of rows_
 };
 
 }  // namespace whyoom

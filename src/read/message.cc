@@ -15,15 +15,15 @@
 namespace whyoom {
 namespace {
 
-// What stands further right in its line is no source line and no sentence, and a line of heads would be looked through
-// again for each.
+// Text further right in its line is neither a source line nor a sentence. Also bounds the work on a line with many
+// headers.
 constexpr std::size_t kMostColumn = 4096;
 constexpr std::size_t kLinesAfter = 6;
 constexpr std::size_t kMessageBytes = 1024;
-// So many lines of source code are no chance.
+// This many lines of source code are not a coincidence.
 constexpr int kSourceLines = 2;
 
-// Of the quotations, or of those that tell lines of source code.
+// Returns one pattern of each quotation, or of each source-line quotation.
 std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, Pattern Quotation::*which) {
   std::vector<const Pattern*> patterns;
   for (const Quotation& quotation : rules.quotations()) {
@@ -32,7 +32,7 @@ std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, 
   return patterns;
 }
 
-// The lines before, each behind a line break, and the line up to the place.
+// Returns the lines before, each after a line break, and the line up to the position.
 std::string TextBefore(const Surroundings& around, std::string_view lead) {
   std::string text;
   for (const std::string& line : around.before) {
@@ -79,7 +79,7 @@ struct QuotationFinder::Screen {
     words_from_head.Prepare();
   }
 
-  // The places of the quotations that may be in the texts, ascending.
+  // Returns the indices of the quotations that may match, ascending.
   std::vector<std::size_t> MayBeIn(const SeenText& before, const SeenText& from_head) const {
     const std::vector<bool> words = before_words.WordsIn(before.line());
     const std::vector<bool> words_behind = words_from_head.WordsIn(from_head.line());
@@ -116,7 +116,7 @@ QuotationFinder::QuotationFinder(const RuleSet& rules)
 
 bool QuotationFinder::IsSourceLine(const std::string& line) const { return !source_lines_.In(line).empty(); }
 
-// A traceback shows source lines, too: those below the frames, further in.
+// Ignores the source lines in a traceback, which are indented below its frames.
 bool QuotationFinder::AmongSource(const Surroundings& around) const {
   int count = 0;
   std::size_t frame = std::string_view::npos;  // its indentation
@@ -181,7 +181,7 @@ bool BeginsAnew(std::string_view text) {
   static const Regex boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
-  // Most lines are none of these, which two looks tell sooner.
+  // Rejects most lines without the regular expression.
   const std::size_t first = text.find_first_not_of(" \t\n\f\r");
   if (first == std::string_view::npos) return false;
   const bool may_be_frame = text[first] == 'T' || text[first] == 'D' || text[first] == 'F';
@@ -190,7 +190,7 @@ bool BeginsAnew(std::string_view text) {
 }
 
 bool BeginsMessage(const Line& line, bool first_logged) {
-  // A logger writes its prefix before the first line of what it is given, a collector before each.
+  // A logger puts its prefix before the first line of a message; a collector puts one before each line.
   return line.after_gap || (line.logged && !first_logged) ||
          (line.begins_anew ? *line.begins_anew : BeginsAnew(line.text));
 }
@@ -245,7 +245,7 @@ std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   const Part& part = PartOf(position);
   const std::size_t from = &part == &parts_.front() ? from_ : 0;
   if (part.whole) return std::min(from + (position - part.begin), part.line->text.size());
-  // Walk the line as the constructor did, until as many characters were taken.
+  // Repeats the constructor's blank removal up to `position`.
   std::size_t taken = part.begin;
   bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
   const std::string& line = part.line->text;
@@ -306,8 +306,8 @@ std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch&
   return end;
 }
 
-// Drops heads that are only quoted. What is quoted with the first words of a message are its further ones, too: signs
-// of the quotation stand before the first.
+// Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
+// quotation precede only the first.
 void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
                             std::vector<HeadMatch>* heads) const {
   constexpr std::size_t kSentence = 400;
@@ -345,10 +345,10 @@ namespace {
 
 struct ReadFact {
   Capture capture;
-  bool ended = false;  // what stands behind it says that it ends there: the pattern's next word, or a mark
+  bool ended = false;  // followed by the pattern's next word or by a mark, so that it is complete
 };
 
-// What `patterns` say in `text` from `from` on, by fact.
+// Returns the first match of each fact in `text` from `from` on.
 std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::string_view text, std::size_t from,
                                           std::size_t* end) {
   std::map<std::string, ReadFact> facts;
@@ -368,14 +368,13 @@ std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::strin
   return facts;
 }
 
-// A second message of the same wording is another report's; what it says is not this one's.
+// Cuts the text at a second message of the same wording, which belongs to another report.
 std::string_view ThisMessage(const Pattern& head, std::string_view text, std::size_t head_end) {
   PatternMatch next;
   return head.Find(text, head_end, &next) ? text.substr(0, next.begin) : text;
 }
 
-// What a person would quote: the message with what stands before it in its line, unless that is long, up to the line's
-// end.
+// Returns the text to display: the message up to its end, and the text before it in its line unless that is long.
 std::string Quote(std::string_view text, std::size_t head_begin, std::size_t line_begin, std::size_t end) {
   constexpr std::size_t kLongLead = 160;
   static const Regex exception_class(R"(((?:[\w.]+: )+)$)");
@@ -403,8 +402,8 @@ ReadMessage HeadFinder::Read(const JoinedLines& joined, const JoinedLines& other
   message.end = head.match.end;
   const PatternSet& patterns = facts_.at(head.failure);
   const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, &message.end);
-  // The head begins in the first line, where both have the same places; further on the other text has one blank more or
-  // less a line, so that a line that only begins before the limit is left out of it.
+  // Positions agree in the first line only, where the header begins. Further on, the other text has one blank more or
+  // less per line, so the line that contains the limit is excluded entirely.
   const std::string_view other_text =
       std::string_view(other.text())
           .substr(0, text.size() < joined.text().size() ? other.BeginOfLine(joined.LineIndexOf(text.size()))
@@ -412,8 +411,8 @@ ReadMessage HeadFinder::Read(const JoinedLines& joined, const JoinedLines& other
   std::size_t other_end = 0;
   for (const auto& [name, fact] : ReadFacts(patterns, other_text, head.match.begin, &other_end)) {
     const auto known = read.find(name);
-    // A figure or a name that ends with its line may have been cut there, or the message ends, and the next line is of
-    // something else.
+    // A value at the end of its line may be cut there. If the other joining finds a different, complete value, use
+    // that.
     const bool cut = known != read.end() && fact.ended && joined.IsLineEnd(known->second.capture.end) &&
                      known->second.capture.value != fact.capture.value;
     if (known == read.end() || cut) set(other, fact.capture);

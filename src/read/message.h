@@ -1,4 +1,4 @@
-// Finds the heads of failures in a few joined lines, and takes what the message after a head says.
+// Finds header patterns in a few joined lines, and reads the facts of the message after a header.
 #pragma once
 
 #include <cstddef>
@@ -18,30 +18,30 @@
 
 namespace whyoom {
 
-// What stands round a place in one reporter's lines.
+// The lines of one stream around a position.
 struct Surroundings {
-  const std::deque<std::string>& before;  // the lines before, as they were written, the nearest last
-  const std::deque<Line>& lines;          // the place's own line, and those that follow it
+  const std::deque<std::string>& before;  // lines before, as originally written, nearest last
+  const std::deque<Line>& lines;          // the position's own line and those that follow
 };
 
-// Tells a message that a process printed from one that is only quoted: in source code, a comment, a sentence.
+// Distinguishes a message that a process printed from a quotation: in source code, a comment, a sentence.
 class QuotationFinder {
  public:
   // Borrows the rules.
   explicit QuotationFinder(const RuleSet& rules);
   ~QuotationFinder();
 
-  // How many lines before a place are worth keeping, and how much of each.
+  // Number of lines before a position to keep, and bytes of each.
   static constexpr std::size_t kLinesBefore = 8;
   static constexpr std::size_t kLineBytes = 320;
 
-  // Whether what begins at text[column] of the first of the lines is only quoted.
+  // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const;
 
-  // The quotation that says so; null where none does, also where the line is machine code or data.
+  // Returns the quotation pattern that matches, or null. Also null if the line is machine code or data.
   const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const;
 
-  // Adds those that it looks for to `sets`.
+  // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
     sets->insert(sets->end(), {&patterns_, &afters_, &source_lines_});
   }
@@ -54,49 +54,49 @@ class QuotationFinder {
 
   std::vector<const Quotation*> quotations_;
   PatternSet patterns_;  // of quotations_
-  PatternSet afters_;    // what they ask of the text from the head on
+  PatternSet afters_;    // their conditions on the text from the header on
   PatternSet source_lines_;
-  // By what the patterns need; made when it is first asked, by whichever thread does.
+  // Screens quotations_ by necessary conditions. Built on first use, by any thread.
   mutable std::once_flag screen_made_;
   mutable std::unique_ptr<const Screen> screen_;
 };
 
-// How many lines a wrapped message is looked for in. The longest seen has seven; text cut at 40 columns needs more.
+// Number of lines to search for a wrapped message. The longest one seen has seven; text wrapped at 40 columns needs
+// more.
 inline constexpr std::size_t kLookAhead = 12;
 
-// Whether a text begins a message of its own, whatever came before: it is an exception, its status word, or the frames
-// of a Python report.
+// Whether a text starts a new message regardless of the lines before: an exception, its status word, or the frames of a
+// Python traceback.
 bool BeginsAnew(std::string_view text);
 
-// Whether `line` begins a message of its own, behind one whose first line was logged or not: it is logged and that one
-// was not, lines are missing before it, or it begins as an exception or a traceback does.
+// Whether `line` starts a new message after one whose first line was logged or not (`first_logged`): `line` is logged
+// and the first was not, lines are missing before it, or it starts like an exception or a traceback.
 bool BeginsMessage(const Line& line, bool first_logged);
 
-// Consecutive lines of one reporter as one text: messages are wrapped anywhere, so patterns look at the lines
-// joined, each run of white space as one blank. Where lines were broken at blanks, a blank joins them; where they were
-// cut at a width, inside words and figures, nothing does.
+// Consecutive lines of one stream as one text. Messages are wrapped anywhere, so patterns run on the joined lines, with
+// each run of white space reduced to one blank. Joint::kBlank is for lines broken at blanks, kNothing for lines cut at
+// a fixed width, inside words and figures.
 class JoinedLines {
  public:
-  // The first `count` of `lines`, the first one from the column `from` on. A line of more than kStep columns is looked
-  // at in windows. Stops early before a traceback's frame or a blank line behind the first line: no message goes on
-  // beyond those.
+  // Joins the first `count` of `lines`, starting at column `from` of the first. A first line of more than kStep columns
+  // is split into windows. Stops early at the next message or at a blank line, because no message extends beyond those.
   enum class Joint { kBlank, kNothing };
   JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from = 0);
 
-  // How far into a long first line the next window begins; what begins before that is this window's.
+  // Distance between windows of a long first line. A match belongs to the window that it begins in.
   static constexpr std::size_t kStep = 6144;
 
   const std::string& text() const { return text_; }
-  // Up to where heads are this text's: the end of the first line, or the begin of its next window.
+  // Headers must begin before this position: the end of the first line, or the start of its next window.
   std::size_t first_line_end() const { return first_line_end_; }
   std::size_t line_count() const { return parts_.size(); }
   std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
-  std::size_t BeginOfLine(std::size_t index) const {  // where line `index` begins; the text's size where it has none
+  std::size_t BeginOfLine(std::size_t index) const {  // the text's size if there is no such line
     return index < parts_.size() ? parts_[index].begin : text_.size();
   }
-  bool IsLineEnd(std::size_t position) const;  // nothing of the line that position - 1 is in stands behind it
-  // Whether what ends at `position` may go on behind the end of the log.
+  bool IsLineEnd(std::size_t position) const;  // whether the line of position - 1 ends at `position`
+  // Whether a value that ends at `position` may be cut off by the end of the log.
   bool IsOpen(std::size_t position) const;
   Place PlaceOf(std::size_t position) const;
   std::size_t ColumnOf(std::size_t position) const;  // in the cleaned text of its line
@@ -105,7 +105,7 @@ class JoinedLines {
   struct Part {
     std::size_t begin;  // in text_
     const Line* line;
-    bool whole = false;  // no blank of it was left out
+    bool whole = false;  // no white space of it was dropped
   };
   const Part& PartOf(std::size_t position) const;
   std::string text_;
@@ -114,11 +114,11 @@ class JoinedLines {
   std::size_t from_ = 0;
 };
 
-// What a message says.
+// The content of a message.
 struct ReadMessage {
   Evidence facts;
-  std::string text;     // that a person would quote
-  std::size_t end = 0;  // of what was read, in the joined lines
+  std::string text;     // for display
+  std::size_t end = 0;  // in the joined lines
 };
 
 struct HeadMatch {
@@ -127,41 +127,42 @@ struct HeadMatch {
   PatternMatch match;
 };
 
-// Where a head may stand, by the rule data; nothing here knows a failure by name.
+// Finds headers by the rule data. Has no code for particular failures.
 class HeadFinder {
  public:
-  // Borrows both; the prefilter is that of the rules' literals.
+  // Borrows both; the prefilter contains the rules' literals.
   HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
 
-  // Heads that begin in the first of the joined lines, in order of place; `around` is of the same lines. Quotations
-  // give none, and set `quoted`.
+  // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
+  // Omits quoted headers and sets `quoted` if there are any.
   std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around, bool* quoted = nullptr) const;
 
-  // Whether what stands at `column` of the first line is only quoted.
+  // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
 
-  // The quotation that says so, see QuotationFinder.
+  // See QuotationFinder::FindQuotation.
   const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const {
     return quotations_.FindQuotation(around, column);
   }
 
-  // Where what `head` begins is over at the latest: where behind the first line another failure's head begins that is
-  // not part of the same message by the rule data, or one of its own that says otherwise; else the end of the text.
+  // Returns where the message of `head` ends at the latest: after the first line, at the header of another failure that
+  // the rule data does not allow in the same message, or at a header of the same failure with contradicting facts.
+  // Otherwise the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
 
-  // The message that `head` begins: the head's captures and the failure's fact patterns, as far as the message goes,
-  // and not beyond `limit` in `joined`. `other` is the same lines joined the other way: it gives what a cut through a
-  // figure or a name hides in `joined`.
+  // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end
+  // of the message or `limit` in `joined`. `other` is the same lines joined the other way; it supplies values that
+  // `joined` splits inside a figure or name.
   ReadMessage Read(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit) const;
 
-  // Adds those that it looks for to `sets`.
+  // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
     sets->push_back(&patterns_);
     for (const auto& [failure, patterns] : facts_) sets->push_back(&patterns);
     quotations_.AddSets(sets);
   }
 
-  // Whether any rule's literal stands in `text`.
+  // Whether `text` contains a literal of any rule.
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
@@ -174,13 +175,13 @@ class HeadFinder {
   QuotationFinder quotations_;
 };
 
-// Whether what begins at `begin` in the text stands at the start of a line, an exception's class aside.
+// Whether only exception class names precede `begin` in its line.
 bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin);
 
-// Whether the rule data lets `failure` be absorbed by `by`.
+// Whether the rule data lets `by` absorb `failure`.
 bool IsAbsorbedBy(const Failure& failure, const Failure& by);
 
-// Whether the one is told inside the other's message: one of them is absorbed by the other.
+// Whether one of the two failures absorbs the other.
 bool AreTold(const Failure& one, const Failure& other);
 
 }  // namespace whyoom

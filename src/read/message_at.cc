@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t kLongestMessageLines = 40;
 constexpr std::size_t kLongestMessage = 4096;
-// A record on several lines may begin so far above, and an exception stand so far below its first frame.
+// Maximum distance of a multi-line record's first line above, and of an exception below its first frame.
 constexpr std::uint64_t kLinesAbove = 512;
 constexpr std::uint64_t kLinesBelow = 400;
 constexpr std::size_t kMostMessageLines = 12;
-constexpr std::size_t kMostOfLine = std::size_t{256} << 10;  // that is read
+constexpr std::size_t kMostOfLine = std::size_t{256} << 10;  // bytes to read of one line
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -36,7 +36,7 @@ bool IsTracebackLine(std::string_view text) {
 
 bool IsIndented(std::string_view text) { return text.starts_with(' ') || text.starts_with('\t'); }
 
-// Of a long line what stands round the words that an exception or a status begins with.
+// Cuts a long line to the part that starts with an exception or a status.
 std::string Bounded(const std::string& text) {
   if (text.size() <= kLongestMessage) return text;
   static const Regex begin(R"((?:[\w.]+(?:Error|Exception): |\b[A-Z]+_[A-Z_]+: |\b[A-Z]{1,4}\d{3,6}: ))");
@@ -45,17 +45,17 @@ std::string Bounded(const std::string& text) {
   const bool has = begin.Match(subject, 0, text.size(), re2::RE2::UNANCHORED, &found, 1);
   const std::size_t from = has ? static_cast<std::size_t>(found.data() - text.data()) : 0;
   std::string cut = text.substr(from, kLongestMessage);
-  // A word or character that is cut is none.
+  // Drop a word that is cut.
   const std::size_t blank = cut.rfind(' ');
   if (blank != std::string::npos && blank > kLongestMessage / 2) cut.resize(blank);
   return Printable(cut);
 }
 
-// Whether a sentence that `line` is in goes on in `next`.
+// Whether a sentence in `line` continues in `next`.
 bool GoesOn(const std::string& line, const std::string& next) {
   if (IsIndented(next)) return true;
   if (IsIndented(line)) return false;
-  // Short lines were broken by nobody.
+  // Shorter lines were not wrapped.
   constexpr std::size_t kWrapped = 60;
   constexpr std::string_view kOpen = " :,(-";
   if (kOpen.find(line.back()) != std::string_view::npos) return true;
@@ -64,7 +64,7 @@ bool GoesOn(const std::string& line, const std::string& next) {
   return in_words && (std::islower(first) != 0 || (std::isdigit(first) != 0 && line.find(' ') != std::string::npos));
 }
 
-// Where among `lines`, of one reporter, the message begins that the first of them names.
+// Returns the index in `lines` (of one stream) where the message of the first line begins.
 std::size_t BeginOf(const std::vector<Line>& lines) {
   const std::uint64_t named = lines.front().number;
   std::size_t of_named = 0;
@@ -113,7 +113,7 @@ MessageAt ReadMessageAt(const Engine& engine, ByteSource& source, const LineRang
     const Line& line = kept.line(i);
     if (line.reporter == kept.line(0).reporter && (range.last == 0 || line.number <= range.last)) lines.push_back(line);
   }
-  // If the named line says nothing, what follows it is not meant.
+  // If the given line is blank, the lines after it are not its message.
   const bool has_text = std::any_of(lines.begin(), lines.end(),
                                     [&](const Line& line) { return line.number <= last && !IsBlank(line.text); });
   if (!has_text) return message;

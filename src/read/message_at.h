@@ -1,4 +1,4 @@
-// The message that stands at a line of a log, as the engine sees it: what a new rule is made from.
+// Extracts the message at a line of a log, as the engine sees it. `rules new` makes a rule from it.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,21 @@ namespace whyoom {
 
 struct LineRange {
   std::uint64_t first = 1;  // 1-based
-  std::uint64_t last = 0;   // 0: one line is named, and the message's end is to be found
+  std::uint64_t last = 0;   // 0 if only one line is given and the end of the message must be found
 };
 
 struct MessageAt {
-  std::vector<std::string> lines;  // without the prefixes of loggers and the records of collectors; none is blank
-  std::uint64_t first = 0;         // of the log's lines
-  std::uint64_t last_read = 0;     // the last line of the log that was looked at; less than asked for: there is no more
+  std::vector<std::string> lines;  // without prefixes and collector records; none is blank
+  std::uint64_t first = 0;         // line number of the log
+  std::uint64_t last_read = 0;     // last line number read; less than requested if the log is shorter
 };
 
-// Reads the source up to a little behind the range. Of one line that is named the message goes on in the lines of the
-// same reporter that are indented, or that go on in the middle of a sentence; a traceback or its head is left for the
-// exception that ends it, and of a record with many lines the one that speaks of a failure is taken. Of a range all
-// lines of the first one's reporter are the message. Bounded: 40 lines, 4 KiB of each.
+// Reads the source to a little after the range.
+//
+// If only one line is given, the message continues in lines of the same stream that are indented or continue a
+// sentence. If the line is part of a traceback, the message is the exception that ends it; in a record of many lines,
+// it is the first candidate error. If a range is given, the message is all its lines of the first line's stream.
+// Limits: 40 lines, 4 KiB of each.
 MessageAt ReadMessageAt(const Engine& engine, ByteSource& source, const LineRange& range);
 
 }  // namespace whyoom

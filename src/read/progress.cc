@@ -23,7 +23,7 @@ std::vector<const Pattern*> ProgressPatterns(const std::vector<ProgressLine>& li
 ProgressReader::ProgressReader(const RuleSet& rules)
     : lines_(rules.progress()), patterns_(ProgressPatterns(rules.progress())) {}
 
-// JobProgress bars rewrite their line: each carriage return ends one, too.
+// A carriage return also ends a line, because progress bars rewrite theirs.
 void ProgressReader::Add(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find_first_of("\r\n");

@@ -7,14 +7,15 @@
 namespace whyoom {
 namespace {
 
-// Long lines are not waited for: no message reaches further, and what waits is still looked at when a run is stopped.
+// Maximum number of bytes to wait for. No message is longer, and pending lines delay a stop because they are still
+// processed.
 constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
-// How many lines are wanted after one that may matter: enough for the message, and, where a report is awaited, for what
-// may stand between the head and it; less once it is being read, since its parts stand near to each other.
+// Number of adjacent lines needed after a line that may matter: enough for a message; more while a report is expected,
+// because other lines may come first; fewer inside a report, whose parts are close together.
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
-// A header is compared with so many newest sightings that are open: with all of them, time would be quadratic.
+// A header is compared with this many of the newest open sightings; comparing it with all would be quadratic.
 constexpr std::size_t kMostCompared = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
@@ -32,7 +33,7 @@ void Session::Feed(Line line, SessionOutput* done) {
   suspects_.SeeKnown(known_lines_, &done->suspects);
   suspects_.Feed(line, &done->suspects);
   if (line.after_gap) Flush(done);
-  // A line without end comes in pieces, each of which would be many lines.
+  // Very long lines arrive in chunks; count each chunk as several lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
   line.begins_anew = BeginsAnew(line.text);
   line.matters = finder_.MayMatter(line.text);
@@ -65,7 +66,7 @@ void Session::Flush(SessionOutput* done) {
 
 void Session::RememberLine(const Line& line) {
   const std::string& written = line.Written();
-  // The parts of one raw line were written once.
+  // The parts of one raw line share their written form; keep it once.
   if (!before_.empty() && !line.written.text.empty() && written.starts_with(before_.back()) &&
       last_number_ == line.number)
     return;
@@ -75,14 +76,14 @@ void Session::RememberLine(const Line& line) {
 }
 
 void Session::FollowMessage(const Line& line) {
-  // A message has one level.
+  // All lines of a message have the same level.
   const bool of_other_level = line.logged && line.healthy != message_healthy_;
   const bool begins = ordinal_ == 1 || of_other_level || BeginsMessage(line, message_logged_);
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
   }
-  // Where some lines of a message have a prefix and some have none, a logger wrote it, no collector.
+  // If only some lines of a message have a prefix, a logger wrote it, not a collector.
   if (begins || !line.logged) message_logged_ = line.logged;
 }
 
@@ -109,7 +110,7 @@ void Session::ProcessFront(SessionOutput* done) {
 }
 
 void Session::ProcessWindows(const Line& front) {
-  // Pieces of a long line have its number, and each an offset of its own.
+  // Chunks of a long line have the same number and different offsets.
   const bool is_piece = front.number == windows_of_.line && front.offset != windows_of_.offset;
   if (!is_piece) heads_of_line_ = 0;
   windows_of_ = {front.number, front.offset};
@@ -123,13 +124,13 @@ void Session::ProcessWindows(const Line& front) {
   }
 }
 
-// Where the open sightings begin that a new header is compared with.
+// Returns the index of the first open sighting that a new header is compared with.
 std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.size(), kMostCompared); }
 
-// Whether a head or context may begin in the first of the pending lines. Each holds a literal of the rule data no more
-// than kLiteralReach bytes behind that line, which is also how the prefilter finds it.
+// Whether a header or context may begin in the first pending line. Each has a literal of the rule data at most
+// kLiteralReach bytes after that line; the prefilter relies on the same limit.
 bool Session::MayBeginHere() const {
-  std::size_t behind = 0;  // bytes between the first line and the one looked at
+  std::size_t behind = 0;  // bytes between the first line and line i
   for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
     if (pending_[i].matters) return true;
     if (i > 0) behind += pending_[i].text.size();
@@ -160,8 +161,7 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   OpenSightings(joined, glued, heads, front);
 }
 
-// Facts of the job are known at once to all reporters, without waiting for the lines that a wrapped message may go on
-// in.
+// Makes facts of the job visible to all streams at once, without waiting for the lines of a wrapped message.
 void Session::AddJobFacts(const Line& line) {
   const std::deque<Line> alone = {line};
   for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
@@ -232,8 +232,8 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
   }
 }
 
-// Two heads in lines next to each other, with no report between them, may be of two processes that print at once. The
-// first one waits for what the report of the next one shows.
+// Two adjacent headers without a report between them may come from two processes that print at once. The first sighting
+// then waits until the report of the second shows whether lines are interleaved.
 void Session::LetWait(const Failure& next) {
   for (OpenSighting& earlier : open_) {
     if (earlier.state == OpenSighting::State::kAbsorbed) continue;
@@ -243,7 +243,7 @@ void Session::LetWait(const Failure& next) {
   }
 }
 
-// A report stands right behind its head: what comes behind the head of another failure is not of the one before.
+// A report directly follows its header. Text after another failure's header does not belong to the earlier report.
 void Session::EndReports(const Failure& next) {
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
     OpenSighting& earlier = open_[i];
@@ -263,9 +263,10 @@ bool Session::BeginsInside(std::size_t column, const OpenSighting& open) const {
   return ordinal_ < open.head_end_line || (ordinal_ == open.head_end_line && column < open.head_end);
 }
 
-// A message may hold several heads. The code's name and the sentence after it are one failure. A head may be part of
-// another code's ("Error loading program 'f': Attempting to allocate …"), and what a run-time message carries from a
-// compile is its cause; the rule data says of which codes this is so. True where `head` starts nothing new.
+// Returns whether `head` continues an open sighting, so that it must not open another. A message may contain several
+// headers. The code's name and the sentence after it are one failure. A header may be part of another failure's message
+// ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its cause;
+// the rule data lists these pairs.
 bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
                             std::optional<UserCall>* call) {
   const std::size_t column = joined.ColumnOf(head.match.begin);
@@ -284,14 +285,14 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, co
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
     if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
       open.state = OpenSighting::State::kAbsorbed;
-      if (open.call) *call = open.call;  // it is the cause of what the traceback ends with
+      if (open.call) *call = open.call;  // the traceback ends with this cause
     }
   }
   return false;
 }
 
-// The report of a failure that the line in process told first, as far as that line holds it: read once the next
-// failure's head is found or the line is done, so that a line of many failures is read once.
+// Reads the report of the newest sighting in the current line up to `end`. Called at the next failure's header and at
+// the end of the line, so that each part of a line with many failures is read once.
 void Session::ReadReportUpTo(const Line& front, std::size_t end) {
   if (unread_from_ > end) return;
   const std::size_t from = std::exchange(unread_from_, end);
@@ -308,11 +309,11 @@ void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
       const bool same_message = message_begin_ <= open->sighting.head.offset;
       if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
     }
-    return;  // only the newest: a report belongs to the head right above it
+    return;  // only the newest: a report belongs to the header directly above it
   }
 }
 
-// A message about one allocation alone ("Allocation (size=…) would exceed memory") has it as its only row.
+// Adds the only row of a message about a single allocation ("Allocation (size=…) would exceed memory").
 void AddRequestedRow(Sighting* sighting) {
   const Fact* shape = sighting->facts.Find("request_shape");
   const Fact* size = sighting->facts.Find("request_bytes");
@@ -345,7 +346,7 @@ void Session::Complete(OpenSighting& open, SessionOutput* done) {
 }
 
 std::size_t Session::held_bytes() const {
-  constexpr std::size_t kEmpty = 8192;  // of its deques above all
+  constexpr std::size_t kEmpty = 8192;  // mostly its deques
   std::size_t bytes = kEmpty + bytes_ahead_ + before_.size() * QuotationFinder::kLineBytes;
   for (const OpenSighting& open : open_) {
     bytes += sizeof(open) + open.sighting.message.size();
@@ -360,7 +361,7 @@ bool Session::in_report() const {
                      [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 
-// The lines that are mixed with those of the newest report are of the failure that waits.
+// Marks the waiting sightings as mixed if the newest report is interleaved with another.
 void Session::ShareMixedLines() {
   const auto is_mixed = [](const OpenSighting& open) { return open.reader != nullptr && open.reader->mixed(); };
   if (std::none_of(open_.begin(), open_.end(), is_mixed)) return;

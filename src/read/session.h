@@ -1,8 +1,8 @@
-// What one reporter (a process, rank or host) printed: its lines in order, whoever wrote in between.
+// The output of one stream (a process, rank or host), in order and without the lines of other streams.
 //
-// A line waits until as many lines follow as a wrapped message may take; then heads are looked for that begin in it.
-// Each head opens a sighting. It is complete, and handed out by Feed or Flush, when its message's last possible line
-// was processed and its report, if the rule names a reader of reports, has ended or a newer report begins.
+// A line waits until enough lines follow for a wrapped message. Then the session searches it for headers, and each
+// header opens a sighting. Feed or Flush returns a sighting when it is complete: the last possible line of its message
+// was processed, and its report, if the failure has one, has ended or a newer report has begun.
 #pragma once
 
 #include <cstddef>
@@ -29,48 +29,47 @@
 
 namespace whyoom {
 
-// A head or context that begins in one line and goes on in the next ones is found where a literal of the rule data
-// begins no more than this many bytes behind that line; those of the rule data have one within half of this (a test
-// says so).
+// A header or context that begins in one line and continues in the next is found only if a literal of the rule data
+// begins at most this many bytes after that line. The built-in rules have one within half of this (checked by a test).
 inline constexpr std::size_t kLiteralReach = 256;
 
-// What the reporters of an artifact said of the job.
+// Facts about the job that the streams of an artifact share.
 struct SharedByReporters {
   ContextFacts of_job;
   Statements statements;
 };
 
-// What became complete.
+// Completed results.
 struct SessionOutput {
   std::vector<Sighting> sightings;
-  std::vector<SuspectLine> suspects;  // of which it is clear whether they belong to a known failure
+  std::vector<SuspectLine> suspects;  // classified as part of a known failure or not
 };
 
 class Session {
  public:
-  // Borrows all. `reporter` names who prints, empty where no prefix says. Once `stop`, which may be null, is overdue,
-  // the rest of a line is passed over.
+  // Borrows all but the name. `stream_name` is empty if no prefix gives one. Once `stop` (may be null) is overdue, the
+  // rest of a line is skipped.
   Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop = nullptr);
 
-  // The reporter's next line.
+  // Processes the stream's next line.
   void Feed(Line line, SessionOutput* done);
 
-  // Work on one line is bounded: behind so many headers in it, its rest is not searched.
+  // Limits the work on one line: after this many headers, the rest of the line is not searched.
   static constexpr std::size_t kMostHeadsOfLine = 512;
 
-  // The number of a line that has more, of those processed since the last call.
+  // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
-  // Completes all sightings that are open, since no further line of this reporter follows directly.
+  // Completes all open sightings, because the next line of this stream is not adjacent.
   void Flush(SessionOutput* done);
 
-  // Completes the suspects, too, since no further line follows at all.
+  // Also completes the candidate errors, because no line follows.
   void Finish(SessionOutput* done);
 
-  // Whether the lines directly after the last one may still belong to something.
+  // Whether the lines right after the last one may still belong to an open sighting.
   bool active() const { return lines_wanted_ > 0; }
 
-  // About how much memory it takes with its lines and rows.
+  // Approximate memory use, with lines and rows.
   std::size_t held_bytes() const;
 
   // Whether a report is being read or expected.
@@ -79,19 +78,19 @@ class Session {
  private:
   struct OpenSighting {
     enum class State {
-      kOpen,      // its message or report may go on
-      kWaits,     // the next head came before its report, whose lines may be mixed with those of the next one
-      kAbsorbed,  // dropped at its end: its cause, a head inside the message or the compile's error that a run-time
-                  // message carries, has a sighting of its own
+      kOpen,      // its message or report may continue
+      kWaits,     // another header came before its report, so that the two reports may be interleaved
+      kAbsorbed,  // will be dropped, because its cause has a sighting of its own: a header inside the message, or the
+                  // compile error that a run-time message contains
     };
     bool reads() const { return reader != nullptr && !reader->done() && state != State::kAbsorbed; }
 
     Sighting sighting;
     State state = State::kOpen;
     std::unique_ptr<MemoryReportReader> reader;
-    std::uint64_t head_end_line = 0;  // ordinal of the line that its head ends in, and where in it
+    std::uint64_t head_end_line = 0;  // ordinal of the line in which its header ends
     std::size_t head_end = 0;
-    std::uint64_t message_end = 0;  // ordinal of the last line its message may reach to
+    std::uint64_t message_end = 0;  // ordinal of the last line that may belong to its message
     std::optional<UserCall> call;   // of the traceback that ends with it
   };
 
@@ -123,22 +122,23 @@ class Session {
   SharedByReporters& shared_;
   const Stop* const stop_;
   std::string reporter_;
-  std::deque<Line> pending_;     // the line in process and those that a wrapped message may go on in
-  std::size_t bytes_ahead_ = 0;  // of these lines but the first
+  std::deque<Line> pending_;     // the current line and those that a wrapped message may continue in
+  std::size_t bytes_ahead_ = 0;  // of all of these lines but the first
   SuspectTracker suspects_;
-  std::deque<std::string> before_;   // the lines before it, as they were written; those behind a gap are not
-  std::uint64_t last_number_ = 0;    // of the last of them
-  std::uint64_t ordinal_ = 0;        // of the line in process, in this session
-  std::uint64_t known_lines_ = 0;    // that belonged to sightings, those absorbed by others included
-  bool message_logged_ = false;      // the message that the line in process is of: each of its lines so far
-  bool message_healthy_ = false;     // its logger says that nothing failed
+  std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
+  std::uint64_t last_number_ = 0;    // line number of the last of them
+  std::uint64_t ordinal_ = 0;        // of the current line, in this session
+  std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included
+  bool message_logged_ = false;      // whether every line of the current message so far was logged
+  bool message_healthy_ = false;     // its log level is one at which nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
-  std::size_t heads_of_line_ = 0;         // found in the line in process
-  Place windows_of_;                      // where that line begins
+  std::size_t heads_of_line_ = 0;         // headers found in the current line
+  Place windows_of_;                      // where the current line begins
   std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
   std::vector<OpenSighting> open_;
-  std::size_t unread_from_ = std::string::npos;  // where in the line in process the newest one's report may go on
+  std::size_t unread_from_ =
+      std::string::npos;  // position in the current line from which the newest report may continue
   ContextFacts contexts_;
   Traceback traceback_;
 };

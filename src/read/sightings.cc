@@ -25,17 +25,17 @@ void LineReader::SeeFramework(const std::string& text) {
 
 void LineReader::FlushPending() {
   const auto before = static_cast<std::ptrdiff_t>(done_.sightings.size());
-  for (Reporter* reporter : pending_) {
-    reporter->session.Flush(&done_);
-    NoteCrowdedLine(reporter);
+  for (Reporter* stream : pending_) {
+    stream->session.Flush(&done_);
+    NoteCrowdedLine(stream);
   }
-  // The set has no order of its own; what comes out must have one.
+  // The order of pending_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHead);
   pending_.clear();
   active_.clear();
 }
 
-// What waits for a record or line to go on is taken as it is.
+// Processes an incomplete record or line as it is.
 void LineReader::FeedUnfinished() {
   records_.Flush([this](const RawLine& whole) { Read(whole); });
   if (unfinished_.empty()) return;
@@ -52,8 +52,8 @@ void LineReader::Pause() {
 
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
-  for (auto& [name, reporter] : reporters_) reporter.session.Finish(&done_);
-  // The map has no order of its own; what comes out must have one.
+  for (auto& [name, stream] : reporters_) stream.session.Finish(&done_);
+  // The order of streams_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
                    [](const SuspectLine& a, const SuspectLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
@@ -75,7 +75,7 @@ void LineReader::Read(const RawLine& raw) {
   FeedLines(&raw);
 }
 
-// Whether all that could matter in a line was said before, in the same words; it is counted then.
+// Returns true, and counts the statement, if a line contains only a repeated statement.
 bool LineReader::OnlyRepeats(const RawLine& raw) {
   if (!unfinished_.empty()) return false;
   const std::string_view line = raw.bytes;
@@ -91,57 +91,57 @@ void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
     SeeFramework(line.text);
-    Reporter* reporter = FindReporter(line.reporter);
-    const bool heard = fed_ - reporter->last_fed < lines_since_activity_;
-    reporter->last_fed = ++fed_;
-    SetTime(reporter, &line);
-    const bool was_active = reporter->session.active();
-    // A line that waited for its rest is of an earlier raw line.
+    Reporter* stream = FindReporter(line.reporter);
+    const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
+    stream->last_fed = ++fed_;
+    SetTime(stream, &line);
+    const bool was_active = stream->session.active();
+    // A line that waited for its continuation comes from an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.suspects().IsHealthy(line, own);
     line.is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
-    reporter->session.Feed(std::move(line), &done_);
-    NoteCrowdedLine(reporter);
-    Weigh(reporter);
-    const bool is_active = reporter->session.active();
-    pending_.insert(reporter);
-    if (is_active) active_.insert(reporter);
-    if (!is_active) active_.erase(reporter);
+    stream->session.Feed(std::move(line), &done_);
+    NoteCrowdedLine(stream);
+    Weigh(stream);
+    const bool is_active = stream->session.active();
+    pending_.insert(stream);
+    if (is_active) active_.insert(stream);
+    if (!is_active) active_.erase(stream);
     if (was_active || is_active) {
       lines_since_activity_ = heard_since_activity_ = 0;
     } else {
       ++lines_since_activity_;
-      if (!heard) ++heard_since_activity_;
+      if (!printed_recently) ++heard_since_activity_;
     }
   }
 }
 
-void LineReader::NoteCrowdedLine(Reporter* reporter) {
-  const std::optional<std::uint64_t> number = reporter->session.TakeCrowdedLine();
+void LineReader::NoteCrowdedLine(Reporter* stream) {
+  const std::optional<std::uint64_t> number = stream->session.TakeCrowdedLine();
   if (!number || !problem_.empty()) return;
   problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
-             " messages of failures; the rest of the line was not searched";
+             " failure messages; the rest of the line was not searched";
 }
 
-// What a logger gets in one piece has its stamp on the first line alone: a traceback, a compiler's report. A line
-// without one was printed when its reporter printed last; where nothing says who that is, when anybody did.
-void LineReader::SetTime(Reporter* reporter, Line* line) {
+// A logger stamps only the first line of a multi-line message, such as a traceback or a compiler report. A line without
+// a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
+void LineReader::SetTime(Reporter* stream, Line* line) {
   if (!line->open_time.empty()) {
-    // The last moment that was named in full, before a gap too, tells what the stamp leaves open.
-    const std::optional<Timestamp>& named = reporter->stamp.time ? reporter->stamp.time : stamp_.time;
+    // The last complete timestamp, even before a gap, supplies the missing parts.
+    const std::optional<Timestamp>& named = stream->stamp.time ? stream->stamp.time : stamp_.time;
     line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
     if (!line->time) {
-      reporter->stamp = {};
+      stream->stamp = {};
       return;
     }
   }
   if (line->time) {
-    reporter->stamp = stamp_ = {line->time, gaps_};
+    stream->stamp = stamp_ = {line->time, gaps_};
     return;
   }
   const bool is_nameless = line->reporter.empty();
-  const bool has_own = reporter->stamp.time && reporter->stamp.gap == gaps_;
-  const Stamp& last = has_own || !is_nameless ? reporter->stamp : stamp_;
+  const bool has_own = stream->stamp.time && stream->stamp.gap == gaps_;
+  const Stamp& last = has_own || !is_nameless ? stream->stamp : stamp_;
   if (last.gap == gaps_) line->time = last.time;
 }
 
@@ -157,7 +157,7 @@ LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
   return &reporters_.try_emplace(name, std::move(made)).first->second;
 }
 
-// The one that printed longest ago.
+// Closes the stream whose last line is oldest.
 void LineReader::CloseOldest() {
   Reporter* oldest = &reporters_.at(recent_.front());
   oldest->session.Finish(&done_);
@@ -169,33 +169,33 @@ void LineReader::CloseOldest() {
   recent_.pop_front();
 }
 
-// Where all reporters hold on to too much, those that printed longest ago are closed, whatever they are in the midst
-// of.
-void LineReader::Weigh(Reporter* reporter) {
-  held_ -= reporter->held;
-  reporter->held = reporter->session.held_bytes();
-  held_ += reporter->held;
+// While the streams exceed the memory limit, closes the one whose last line is oldest, even inside a report.
+void LineReader::Weigh(Reporter* stream) {
+  held_ -= stream->held;
+  stream->held = stream->session.held_bytes();
+  held_ += stream->held;
   while (held_ > most_held_ && reporters_.size() > 1) {
     Reporter* oldest = &reporters_.at(recent_.front());
-    if (oldest == reporter) return;
+    if (oldest == stream) return;
     if (oldest->session.active())
-      problem_ = "reports of more hosts or processes are open at once than memory is meant for; some may be cut";
+      problem_ =
+          "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete";
     CloseOldest();
   }
 }
 
 std::string LineReader::framework() const {
-  if (framework_ == std::string::npos) return {};  // without asking for the rules
+  if (framework_ == std::string::npos) return {};  // does not load the rules
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
 
 namespace {
 
-// To look at a line takes so many times as long as to unpack it.
+// Processing a byte of a line costs this many times as much as unpacking it.
 constexpr std::uint64_t kWorkOfLine = 16;
 
-// Whether searching in several places at once is worth the threads.
+// Whether searching with several threads pays off.
 bool IsLarge(const ByteSource& source) {
   constexpr off_t kLarge = off_t{16} << 20;
   const int descriptor = source.RegularFile();
@@ -222,10 +222,10 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
       trace_(options.trace),
       stop_(options.stop) {}
 
-// The next line; false where there is none, or no more is to be looked at.
+// Returns false at the end of the source or after a stop.
 bool SightingReader::NextLine(RawLine* line) {
   if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
-  // The source notices that it was stopped, and why, when it is read. Until it does, what it gives is dropped.
+  // The source detects the stop, and its reason, on the next read. Discard what it still returns.
   char dropped[4096];
   while (source_.Read(dropped, sizeof dropped) > 0) {
   }
@@ -253,7 +253,7 @@ std::vector<Sighting> SightingReader::Next() {
   return {};
 }
 
-// What became complete within the range of time.
+// Returns what became complete within the time range.
 std::vector<Sighting> SightingReader::Take() {
   SessionOutput done = lines_.Take();
   filter_.Apply(&done.suspects);

@@ -1,4 +1,4 @@
-// Bytes of one artifact in, sightings of failures out: the only place where that is done. Nothing is concluded here.
+// Turns the bytes of one artifact into sightings of failures; the only code that does. Draws no conclusions.
 //
 //   SightingReader reader(engine, *OpenFile("train.log"));
 //   for (auto found = reader.Next(); !found.empty(); found = reader.Next()) Use(found);
@@ -35,59 +35,57 @@
 
 namespace whyoom {
 
-// Reads one artifact's lines into sightings of failures: cleans them, tells the reporters apart, and says which further
-// lines it wants to see.
+// Turns the lines of one artifact into sightings: cleans the lines, separates the streams, and reports which further
+// lines it needs.
 class LineReader {
  public:
-  // About how many bytes of lines and rows all reporters together hold on to, of what is not complete yet.
+  // Approximate limit, in bytes, for the incomplete lines and rows of all streams together.
   static constexpr std::size_t kMostHeld = std::size_t{96} << 20;
 
-  // Borrows the engine. Beyond `most_held` the reporters that printed longest ago are closed, whatever they are in the
-  // midst of, and problem() says so.
-  // `stop`, which may be null, is borrowed: once it is overdue, lines are passed over.
+  // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
+  // lines, even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
   explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld, const Stop* stop = nullptr)
       : engine_(engine), most_held_(most_held), stop_(stop) {}
 
   void Feed(const RawLine& raw);
 
-  // Whether the lines right after the last one are wanted, whatever is in them.
+  // Whether the lines right after the last one are needed, whatever their content.
   bool wants_adjacent() const {
     return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
   }
 
-  // Whether a line that stands before a failure can still say something that is not known: see Lead::wants.
+  // Whether a line before a failure can add anything new; see LookBehind::wants.
   bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
 
-  // What became complete since the last call.
+  // Returns what became complete since the last call.
   SessionOutput Take() { return std::exchange(done_, {}); }
 
-  // What was said so far of programs that were compiled. Call once, at the end.
+  // Returns the compiled programs stated so far. Call once, at the end.
   ProgramTable TakePrograms() { return shared_->statements.Take(); }
 
-  // Nothing more is known to come, for now or at the end: completes what is open, but forgets nothing that was said
-  // before.
+  // Completes all open sightings, because no more lines are available for now. Keeps all context.
   void Pause();
 
-  // Completes all, since no line follows.
+  // Completes everything, because no line follows.
   void Finish();
 
-  // The framework whose signs were seen; empty where none was.
+  // The framework whose signs were seen; empty if none was.
   std::string framework() const;
 
-  // A limit that was met, as a sentence for people; empty while none was.
+  // The limit that was reached, as a sentence for users; empty if none was.
   const std::string& problem() const { return problem_; }
 
  private:
-  // A session waits for its own next line while others print. Where none that waits is heard for this long, the wait is
-  // over: long enough for a few turns of each that takes part, in bursts of some lines, and no longer, since after the
-  // last report of a log nobody is heard again.
+  // A session waits for its own next line while other streams print. The wait ends after this many lines without a line
+  // of a waiting stream. That allows each active stream a few turns of several lines, and bounds the wait after the
+  // last report of a log.
   static constexpr std::uint64_t kIdleLines = 256;
   static constexpr std::uint64_t kIdleTurns = 4;
   std::uint64_t MostIdleLines() const {
     return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
   }
 
-  // When somebody printed last, as far as a stamp says so. Behind a gap nothing is known: it may be hours later.
+  // The last timestamp seen. It does not apply after a gap, which may be hours long.
   struct Stamp {
     std::optional<Timestamp> time;
     std::uint64_t gap = 0;  // gaps_ when it was seen
@@ -98,60 +96,61 @@ class LineReader {
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
     Stamp stamp = {};
-    std::size_t held = 0;  // of held_
+    std::size_t held = 0;  // its share of held_
   };
 
   void Read(const RawLine& raw);
   bool OnlyRepeats(const RawLine& raw);
-  void FeedLines(const RawLine* raw);  // that lines_ are of; null where it is not known
+  void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
   void FlushPending();
-  void NoteCrowdedLine(Reporter* reporter);
+  void NoteCrowdedLine(Reporter* stream);
   void SeeFramework(const std::string& text);
-  void SetTime(Reporter* reporter, Line* line);
+  void SetTime(Reporter* stream, Line* line);
   Reporter* FindReporter(const std::string& name);
   void CloseOldest();
-  void Weigh(Reporter* reporter);
+  void Weigh(Reporter* stream);
 
   const Engine& engine_;
   const std::size_t most_held_;
   const Stop* const stop_;
   RecordJoiner records_;
   Unfinished unfinished_;
-  std::unique_ptr<SharedByReporters> shared_ = std::make_unique<SharedByReporters>();  // sessions hold on to it
+  std::unique_ptr<SharedByReporters> shared_ =
+      std::make_unique<SharedByReporters>();  // a unique_ptr, because sessions borrow it
   std::unordered_map<std::string, Reporter> reporters_;
-  std::list<std::string> recent_;          // names, the one that printed longest ago first
-  std::unordered_set<Reporter*> active_;   // those that want adjacent lines
-  std::unordered_set<Reporter*> pending_;  // those with lines or sightings that a gap must flush
+  std::list<std::string> recent_;          // stream names, oldest last line first
+  std::unordered_set<Reporter*> active_;   // the streams that need adjacent lines
+  std::unordered_set<Reporter*> pending_;  // the streams with lines or sightings that a gap must flush
   SessionOutput done_;
-  std::vector<Line> lines_;                    // of the raw line at hand
-  std::size_t framework_ = std::string::npos;  // index into the rule set's; the smallest seen
-  Stamp stamp_;                                // the last one of all
-  std::uint64_t gaps_ = 0;                     // in what was fed
+  std::vector<Line> lines_;                    // made of the current raw line
+  std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
+  Stamp stamp_;                                // the last one of all streams
+  std::uint64_t gaps_ = 0;                     // number of gaps so far
   std::uint64_t fed_ = 0;
-  std::size_t held_ = 0;  // bytes of lines and rows that all reporters hold on to
+  std::size_t held_ = 0;  // approximate bytes buffered by all streams
   std::uint64_t lines_since_activity_ = 0;
-  std::uint64_t heard_since_activity_ = 0;  // reporters
+  std::uint64_t heard_since_activity_ = 0;  // number of streams
   std::string problem_;
 };
 
 struct ReadTrace;
 
 struct ReadOptions {
-  TimeRange range;                 // what lies outside is left out
-  std::size_t threads = 0;         // that search a large regular file, beside the caller's; what comes out is the same
-  ReadControl* control = nullptr;  // says when to stop; may be null
-  const Stop* stop = nullptr;      // ends the work on lines, within a line too; may be null
-  ReadTrace* trace = nullptr;      // gets what is looked at and found (read/head_trace.h); may be null
+  TimeRange range;                 // failures outside are dropped
+  std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
+  ReadControl* control = nullptr;  // stops reading from another thread; may be null
+  const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
+  ReadTrace* trace = nullptr;      // records lines and sightings (read/head_trace.h); may be null
 };
 
-// What an artifact came to, beside its sightings.
+// Results of an artifact besides its sightings.
 struct ReadEnd {
-  std::uint64_t bytes = 0;          // as unpacked
-  std::uint64_t unknown_times = 0;  // sightings kept though their time cannot be compared with the range
-  std::string problem;              // a limit that was met; empty where none was
-  ProgramTable programs;            // that it states; without the artifact
-  std::vector<Problem> unknown;     // errors about memory that no rule knows; without the artifact
+  std::uint64_t bytes = 0;          // unpacked
+  std::uint64_t unknown_times = 0;  // sightings kept although their time cannot be compared with the range
+  std::string problem;              // the limit that was reached; empty if none was
+  ProgramTable programs;            // the programs that it states; their artifact is not set
+  std::vector<Problem> unknown;     // candidate errors, which no rule recognises; their artifact is not set
 };
 
 class SightingReader {
@@ -159,11 +158,11 @@ class SightingReader {
   // Borrows both.
   SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
 
-  // Reads on until sightings became complete, and returns them; none if the source gives no more: what was open has
-  // been completed by then. Called after that it goes on where a followed source has more (input/follow_source.h).
+  // Reads until sightings become complete, and returns them. Returns none at the end of the source, after all open
+  // sightings were completed. The next call then continues if a followed source (input/follow_source.h) has more data.
   std::vector<Sighting> Next();
 
-  // The framework whose signs were seen so far; empty where none was.
+  // The framework whose signs were seen so far; empty if none was.
   std::string framework() const { return lines_.framework(); }
 
   // Call once, after Next returned none.
@@ -172,8 +171,8 @@ class SightingReader {
  private:
   enum class State {
     kReading,
-    kCompleted,  // the source gave no more, what was open is complete
-    kEnded,      // and that was said
+    kCompleted,  // the source ended; all open sightings are complete
+    kEnded,      // as kCompleted, and Next() has returned none
   };
   std::vector<Sighting> Take();
   bool NextLine(RawLine* line);

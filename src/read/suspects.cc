@@ -14,14 +14,14 @@
 namespace whyoom {
 namespace {
 
-// What is looked at of a line, and of what surrounds its text.
+// Bytes to examine of a line, and of the text around its message.
 constexpr std::size_t kLongestSuspect = 4096;
 constexpr std::size_t kLongestFrame = 2048;
-// What is kept of a text: enough for its sentence, and little enough for a line of a report.
+// Bytes to store of a text: enough for a sentence, few enough for one line of a report.
 constexpr std::size_t kLongestText = 400;
 
-// An error's line this near to a known failure tells of it: its summary, the next exception, a logger's copy. A failure
-// is known only when so many lines more were fed as a session looks ahead.
+// A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy. A failure
+// becomes known kLinesBehind lines late, because a session looks ahead.
 constexpr std::uint64_t kNearLines = 40;
 constexpr std::uint64_t kLinesBehind = 16;
 constexpr std::size_t kMostHeld = 16;
@@ -35,7 +35,7 @@ std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   return words;
 }
 
-// Of all error lines, or of the healthy ones alone.
+// Returns the patterns of all error lines, or of the healthy ones only.
 std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = false) {
   std::vector<const Pattern*> looks;
   for (const ErrorLine& error_line : rules.error_lines()) {
@@ -44,7 +44,8 @@ std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = f
   return looks;
 }
 
-// What stands round the text in its raw line: before it, and of a JSON record also behind it, where the level may be.
+// Returns the text around the message in its raw line: the text before it and, in a JSON record, also the text after
+// it, which may contain the level.
 std::string FrameOf(const Line& line, const RawLine* raw) {
   if (raw == nullptr || line.segments.empty()) return {};
   const std::string_view bytes = raw->bytes;
@@ -58,8 +59,9 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
   return frame;
 }
 
-// Source lines, carets, headers and blank lines of tracebacks; what else is indented is hardly a message either.
-bool IsOfTraceback(std::string_view text) {
+// Whether a line is part of a traceback: a source line, caret, header or blank line. Also true for any other indented
+// line, because it is rarely a message.
+bool IsPartOfTraceback(std::string_view text) {
   static const Regex between(
       R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");
   return re2::RE2::PartialMatch(text, between);
@@ -120,28 +122,28 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
   return look;
 }
 
-void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* told) {
+void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* decided) {
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
-  if (!line.after_gap && !IsOfTraceback(line.text)) ++at_;
+  if (!line.after_gap && !IsPartOfTraceback(line.text)) ++at_;
   last_line_ = line.number;
-  Release(told);
+  Release(decided);
   if (!line.is_suspect) return;
   SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
   if (known_at_ && at_ - *known_at_ <= kNearLines) {
     suspect.known = true;
-    told->push_back(std::move(suspect));
+    decided->push_back(std::move(suspect));
     return;
   }
   if (held_.size() >= kMostHeld) {
-    told->push_back(std::move(held_.front().line));
+    decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
   held_.push_back({std::move(suspect), at_});
 }
 
-void SuspectTracker::Release(std::vector<SuspectLine>* told) {
+void SuspectTracker::Release(std::vector<SuspectLine>* decided) {
   while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) {
-    told->push_back(std::move(held_.front().line));
+    decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
 }
@@ -150,19 +152,19 @@ void SuspectTracker::Drop(std::uint64_t number) {
   std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
 }
 
-void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told) {
+void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided) {
   if (known_lines == known_lines_) return;
   known_lines_ = known_lines;
   known_at_ = at_;
   for (Held& held : held_) {
     held.line.known = true;
-    told->push_back(std::move(held.line));
+    decided->push_back(std::move(held.line));
   }
   held_.clear();
 }
 
-void SuspectTracker::Finish(std::vector<SuspectLine>* told) {
-  for (Held& held : held_) told->push_back(std::move(held.line));
+void SuspectTracker::Finish(std::vector<SuspectLine>* decided) {
+  for (Held& held : held_) decided->push_back(std::move(held.line));
   held_.clear();
 }
 

@@ -1,9 +1,9 @@
-// Errors about memory that no rule recognises: finds their lines, and tells them from the lines of known failures.
+// Candidate errors: memory errors that no rule recognises.
 //
-//   - SuspectFinder says of one line whether it is such an error, by the rule data.
-//   - SuspectTracker, one for each reporter, holds such lines back until it is clear that none of them belongs to the
-//     message, report or traceback of a known failure, which may stand before them or after.
-//   - SuspectTable gathers them over an artifact: the same text is one error, however often it was printed.
+//   - CandidateFinder decides, by the rule data, whether a line is one.
+//   - CandidateTracker, one for each stream, delays candidates until it is clear whether they belong to the message,
+//     report or traceback of a known failure, which may be before or after them.
+//   - CandidateTable collects them for an artifact and counts lines with the same text as one error.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,16 @@
 
 namespace whyoom {
 
-// A line that speaks of a failure of memory.
+// A line that reports a memory error.
 struct SuspectLine {
-  std::string text;  // cleaned, cut where it is long
+  std::string text;  // cleaned and shortened
   std::uint64_t line = 0;
-  int repeats = 1;                // how many reporters it stands for
-  std::optional<Timestamp> time;  // the last that its reporter printed
-  bool known = false;             // it belongs to a failure that is known
+  int repeats = 1;                // number of streams that printed it
+  std::optional<Timestamp> time;  // last timestamp of its stream
+  bool known = false;             // belongs to a known failure
 };
 
-// What two texts have in common that are the same error: neither the figures in it nor the classes of exceptions that
-// carry it count.
+// Returns a key that is equal for texts of the same error: without its figures and without exception class names.
 std::string ErrorKey(std::string_view text);
 
 class SuspectFinder {
@@ -43,58 +42,59 @@ class SuspectFinder {
   // Borrows the rules.
   explicit SuspectFinder(const RuleSet& rules);
 
-  // Whether a process reports a failure of memory in `line`. `raw` is the line as the log has it, with its prefixes;
-  // null where it is not known.
+  // Whether a process reports a memory error in `line`. `raw` is the original line with its prefixes, or null if
+  // unknown.
   bool Finds(const Line& line, const RawLine* raw) const;
 
-  // Why `Finds` says what it says, part by part. Nothing more is known where there are no words.
+  // The parts of the decision of `Finds`. If `words` is null, the other members are not set.
   struct Look {
-    const Suspect* words = nullptr;      // that are in the line
-    const Pattern* unless = nullptr;     // what makes another matter of them; then `words` are the last ones such
-    const ErrorLine* looks = nullptr;    // what it looks like
-    const ErrorLine* healthy = nullptr;  // or that nothing failed
+    const Suspect* words = nullptr;  // the candidate pattern that matches
+    const Pattern* unless =
+        nullptr;  // the exception that rules out `words`, if every candidate pattern that matches has one
+    const ErrorLine* looks = nullptr;    // the pattern that shows an error line
+    const ErrorLine* healthy = nullptr;  // the pattern that shows that nothing failed
 
     bool is_error() const { return words != nullptr && unless == nullptr && looks != nullptr && healthy == nullptr; }
   };
   Look LookAt(const Line& line, const RawLine* raw) const;
 
-  // Whether what stands round the text, a logger's level, says that nothing failed.
+  // Whether the text around the message, such as a log level, shows that nothing failed.
   bool IsHealthy(const Line& line, const RawLine* raw) const;
 
-  // Adds those that it looks for to `sets`.
+  // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
     sets->insert(sets->end(), {&words_, &looks_, &healthy_looks_});
   }
 
  private:
   const RuleSet& rules_;
-  PatternSet words_;          // of the rules' suspects
-  PatternSet looks_;          // of their error lines
-  PatternSet healthy_looks_;  // of those that say that nothing failed
+  PatternSet words_;          // RuleSet::candidate_errors()
+  PatternSet looks_;          // RuleSet::error_lines()
+  PatternSet healthy_looks_;  // the healthy ones of error_lines()
 };
 
 class SuspectTracker {
  public:
-  // The reporter's next line. What can no longer belong to a known failure, or does, is appended to `told`.
-  void Feed(const Line& line, std::vector<SuspectLine>* told);
+  // Processes the stream's next line. Appends decided candidates to `decided`.
+  void Feed(const Line& line, std::vector<SuspectLine>* decided);
 
-  // The line `number` only quotes.
+  // Drops the candidate in line `number`, because the line only quotes it.
   void Drop(std::uint64_t number);
 
-  // How many lines of the reporter belonged to known failures so far; those among the last lines fed may be missing.
-  void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* told);
+  // Sets the number of lines of the stream that belonged to known failures so far. It may lag by the look-ahead lines.
+  void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided);
 
-  // No line follows.
-  void Finish(std::vector<SuspectLine>* told);
+  // Call after the last line.
+  void Finish(std::vector<SuspectLine>* decided);
 
  private:
   struct Held {
     SuspectLine line;
     std::uint64_t at = 0;
   };
-  void Release(std::vector<SuspectLine>* told);
+  void Release(std::vector<SuspectLine>* decided);
 
-  // Distances are counted in lines that are none of a traceback's: a chain of exceptions is one failure, however deep.
+  // Distances are in lines outside tracebacks, because a chain of exceptions is one failure of any length.
   std::uint64_t at_ = 0;
   std::uint64_t last_line_ = 0;
   std::optional<std::uint64_t> known_at_;
@@ -104,12 +104,12 @@ class SuspectTracker {
 
 class SuspectTable {
  public:
-  // So many different errors are told of one artifact; the rest is counted.
+  // Maximum number of distinct errors to report for one artifact; the rest is only counted.
   static constexpr std::size_t kMost = 20;
 
   void Add(const SuspectLine& suspect);
 
-  // The errors that are not known, in the order of their lines, without the artifact.
+  // Returns the unknown errors, sorted by line; their artifact is not set.
   std::vector<Problem> Take() const;
 
  private:
@@ -117,9 +117,9 @@ class SuspectTable {
     SuspectLine first;
     std::uint64_t occurrences = 0;
   };
-  std::map<std::string, Entry> entries_;  // by what makes two texts the same
-  std::set<std::string> known_;           // likewise, of known failures
-  std::uint64_t left_out_ = 0;            // lines beyond what is held
+  std::map<std::string, Entry> entries_;  // by ErrorKey
+  std::set<std::string> known_;           // ErrorKeys of known failures
+  std::uint64_t left_out_ = 0;            // lines beyond kMostEntries
 };
 
 }  // namespace whyoom

@@ -11,17 +11,17 @@
 namespace whyoom {
 namespace {
 
-// Whether the two can be told apart: a moment of the world and the reading of a clock in some zone cannot.
+// Whether the two can be compared: local time in an unknown zone cannot be compared with a time in a known zone.
 bool Comparable(const Timestamp& time, const std::optional<Timestamp>& bound) {
   return !bound || time.zone_known || !bound->zone_known;
 }
 
-// Microseconds of "45s", "30m", "2h" or "7d".
+// Returns the microseconds of "45s", "30m", "2h" or "7d".
 std::optional<std::int64_t> ParseAgo(std::string_view text) {
   constexpr std::string_view kUnits = "smhd";
   constexpr std::array<std::int64_t, kUnits.size()> kSeconds = {1, 60, 3600, 86400};
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  // A hundred thousand days are longer than there are computers, and far from what overflows.
+  // Five digits are enough for any log and cannot overflow.
   if (digits == 0 || digits > 5 || digits + 1 != text.size()) return std::nullopt;
   const std::size_t unit = kUnits.find(text.back());
   if (unit == std::string_view::npos) return std::nullopt;
@@ -76,10 +76,10 @@ void TimeFilter::Apply(std::vector<SuspectLine>* suspects) const {
 
 void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
   if (reports == 0) return;
-  problems->push_back({"the range of time", "",
-                       fmt::format("{} of failures {} no time that can be compared with it; {} kept",
+  problems->push_back({"time range", "",
+                       fmt::format("{} of failures {} no time that can be compared with --since or --until; {} kept",
                                    reports == 1 ? "1 report" : fmt::format("{} reports", reports),
-                                   reports == 1 ? "carries" : "carry", reports == 1 ? "it is" : "they are"),
+                                   reports == 1 ? "has" : "have", reports == 1 ? "it was" : "they were"),
                        true, Problem::kNote});
 }
 

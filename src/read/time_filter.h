@@ -1,4 +1,4 @@
-// Leaves out the failures that a range of time does not hold, as far as the log says when they were.
+// Drops failures outside a time range, as far as the log dates them.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace whyoom {
 
-// From `since` up to, but without, `until`; what is absent is no limit. A bound without a zone is compared with each
-// stamp's own reading: with the clock of a logger that names no zone, and with UTC where the zone is known.
+// The half-open range [since, until); an absent bound is no limit. A bound without a time zone is compared with each
+// timestamp as printed: with the local time of a logger that names no zone, and with UTC if the zone is known.
 struct TimeRange {
   std::optional<Timestamp> since;
   std::optional<Timestamp> until;
 };
 
-// A bound as a person writes it: what ParseTimestamp reads; a date alone, which is its midnight; a date and time
-// without seconds; or how long before `now`: "45s", "30m", "2h", "7d". nullopt for anything else.
+// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
+// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
 std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
 
 class TimeFilter {
  public:
   explicit TimeFilter(const TimeRange& range) : range_(range) {}
 
-  // Takes out the sightings that are known to lie outside. One whose time is not known, or has no zone where the bound
-  // has one, may lie inside: it stays and is counted.
+  // Removes sightings that are known to be outside. Keeps and counts those without a known time, and those without a
+  // time zone if the bound has one.
   void Apply(std::vector<Sighting>* sightings);
 
-  // Likewise the programs of which no statement can lie inside; none of them is counted.
+  // Removes programs that are stated only outside the range. Does not count unknown times.
   void Apply(ProgramTable* programs) const;
 
-  // Likewise the lines that speak of a failure of memory, but for those of known failures.
+  // Removes candidate errors that are outside, except those that belong to known failures.
   void Apply(std::vector<SuspectLine>* suspects) const;
 
   std::uint64_t unknown() const { return unknown_; }
@@ -49,7 +49,7 @@ class TimeFilter {
   std::uint64_t unknown_ = 0;
 };
 
-// Adds a note about `reports` whose time could not be compared with the range, if there are any.
+// Adds a note on the `reports` whose time could not be compared with the range, if there are any.
 void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems);
 
 }  // namespace whyoom

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace {
 
-// The exception's class and the head of its message may stand on different lines, and a wrapped message has a few.
+// The class of an exception and the header in its message may be on different lines, and the message may be wrapped.
 constexpr int kNearHead = 12;
 
 struct Frame {
@@ -18,7 +18,7 @@ struct Frame {
 };
 
 bool ReadFrame(const std::string& text, Frame* frame) {
-  // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook's cell.
+  // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook cell.
   static const Regex python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
   static const Regex ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
   static const Regex cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");
@@ -27,7 +27,7 @@ bool ReadFrame(const std::string& text, Frame* frame) {
          re2::RE2::PartialMatch(text, cell, &frame->path, &frame->line);
 }
 
-// Whether any of the expressions above or below can match; most lines are none of a traceback's.
+// A cheap test: whether any of the expressions above or below can match.
 bool MayBelong(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t|+");
   return first != std::string_view::npos && std::string_view("CDEFT").find(text[first]) != std::string_view::npos;
@@ -47,7 +47,7 @@ void Traceback::Feed(const Line& line) {
   static const Regex connector(R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
   if (taken_) ended_ = true;
-  // A frame's source and the marks below it are indented.
+  // The source line of a frame and the marks below it are indented.
   const bool indented = line.text.starts_with("    ");
   if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
@@ -65,7 +65,7 @@ void Traceback::Feed(const Line& line) {
     return;
   }
   if (ReadFrame(line.text, &frame)) {
-    // Of another traceback, whose successor has lost its header.
+    // This frame belongs to another traceback, whose header is missing.
     if (lines_since_ > kNearHead || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
     frame_logged_ = line.logged;
@@ -75,13 +75,13 @@ void Traceback::Feed(const Line& line) {
   }
 }
 
-// Takes a line behind the frames: the exception, a part of what it says, or the first line that is none.
+// Processes a line after the frames: the exception, part of its text, or the first line after it.
 void Traceback::FollowException(const Line& line) {
   static const Regex exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
   if (line.text.find_first_not_of(" \t|") == std::string::npos) return;
   static const Regex opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
-  // Behind a logger's words a status alone is another message; a class still ends the traceback, since threads print
-  // into each other's.
+  // After a logged line, a status word alone starts another message. A class name still ends the traceback, because
+  // threads interleave their output.
   static const Regex exception_class(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*(?::|$))");
   const bool begins =
       exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, interrupted_ ? exception_class : exception);

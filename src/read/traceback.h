@@ -1,4 +1,4 @@
-// Follows the Python tracebacks of one reporter, to name the user's own line that a failure came from.
+// Follows the Python tracebacks of one stream, to find the line of the user's code that led to a failure.
 #pragma once
 
 #include <cstdint>
@@ -13,47 +13,47 @@ namespace whyoom {
 
 struct UserCall {
   std::string source;  // "train.py:41"
-  std::string path;    // as the frame names it: "/home/user/job/train.py"
+  std::string path;    // as in the frame: "/home/user/job/train.py"
   Place place;         // of the frame in the log
 };
 
 class Traceback {
  public:
-  // Some of these stand in the raw bytes of each traceback's first lines.
+  // The raw bytes of each traceback's first lines contain one of these.
   static const std::vector<std::string>& Openers();
 
-  // Takes the reporter's next line, whatever it is.
+  // Processes the stream's next line, whatever it contains.
   void Feed(const Line& line);
 
-  // Lines are missing after the last one: no traceback goes on beyond them.
+  // Call if lines are missing after the last one: no traceback continues across a gap.
   void Reset() { *this = Traceback(); }
 
-  // The innermost frame outside libraries of the traceback whose exception the last line fed is, or is part of; where
-  // it has none, of the one whose consequence it is. nullopt where there is no such traceback or frame, and where a
-  // failure took it that begins in an earlier line: an exception is one failure.
+  // Returns the innermost frame outside libraries of the traceback whose exception contains the last line fed. If that
+  // traceback has no such frame, returns that of the exception that caused it. Returns nullopt if there is neither, or
+  // if a failure in an earlier line already claimed the exception.
   std::optional<UserCall> user_call() const;
 
-  // The failure that begins in the last line fed is what the traceback ends with.
+  // Claims the traceback for the failure that begins in the last line fed.
   void Take() { taken_ = true; }
 
  private:
-  // What came behind the frames.
+  // The state of the text after the frames.
   enum class Exception {
     kNone,     // nothing yet
-    kOpening,  // its class, status word or code alone: what it says is still to come
-    kSaid,     // its first words
+    kOpening,  // only a class, status word or code; the text is still to come
+    kSaid,     // the first words of its text
   };
   void FollowException(const Line& line);
 
   std::optional<UserCall> call_;
   int lines_since_ = 0;          // since the last line that belonged to a traceback
-  bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, its traceback not yet
+  bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, but not the next traceback
   Exception exception_ = Exception::kNone;
-  bool is_logged_ = false;            // the exception's first line, see Line
-  std::optional<bool> frame_logged_;  // whether the last frame was; none where there is none yet
-  bool interrupted_ = false;          // a logger's line came between the frames and what they end with
-  bool ended_ = false;                // the last line fed is no part of the exception any more
-  bool taken_ = false;                // by a failure that begins in the last line fed or before it
+  bool is_logged_ = false;            // of the exception's first line, see Line
+  std::optional<bool> frame_logged_;  // of the last frame, if there is one
+  bool interrupted_ = false;          // a logged line came between the frames and the exception
+  bool ended_ = false;                // the last line fed does not belong to the exception
+  bool taken_ = false;                // claimed by a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

@@ -148,8 +148,8 @@ TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
     CHECK(result.err.find(why) != std::string::npos);
   };
   refuse({"--files-from", "-", "-"}, "cannot be both");
-  refuse({"--files-from", "nowhere"}, "nowhere: cannot open it");
-  refuse({"--files-from", "b"}, "b: cannot read it");
+  refuse({"--files-from", "nowhere"}, "nowhere: cannot open");
+  refuse({"--files-from", "b"}, "b: cannot read");
   refuse({"-0", "a.log"}, "--files-from");
   refuse({"--files-from", "-", "-0", "--files-format", "lines"}, "cannot be used together");
   refuse({"--files-from", "-", "--files-format", "csv"}, "unknown list format");

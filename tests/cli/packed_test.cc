@@ -58,7 +58,7 @@ TEST_CASE("reaching a limit is reported, never as nothing found", "[cli]") {
   const json problems = Report({"--max-bytes", "64K", packed})["summary"]["problems"];
   REQUIRE(problems.size() == 1);
   CHECK(problems[0]["path"] == packed);
-  CHECK(problems[0]["what"] == "stopped after 64 KiB unpacked (--max-bytes); what follows was not read");
+  CHECK(problems[0]["what"] == "stopped after 64 KiB unpacked (--max-bytes); the rest was not read");
   CHECK(RunWhyoom({"--max-bytes", "1M", packed}).exit_status == 1);
   CHECK(RunWhyoom({"--max-depth", "0", packed}).exit_status == 3);
   const std::string archive = scratch.Write("a.tar", Archive("ustar", {{"a", "fine\n"}, {"b", kFailure}}));
@@ -85,7 +85,7 @@ TEST_CASE("a 7z archive is a problem, never reported as nothing found", "[cli]")
   const json report = Report({packed, log});
   CHECK(report["diagnoses"].size() == 1);
   REQUIRE(report["summary"]["problems"].size() == 1);
-  CHECK(report["summary"]["problems"][0]["what"] == "7z archives are not read; unpack it first");
+  CHECK(report["summary"]["problems"][0]["what"] == "7z archives are not supported; unpack it first");
 }
 
 TEST_CASE("diff reads compressed logs with the same limits", "[cli]") {

@@ -53,7 +53,7 @@ TEST_CASE("if no archive process can be started, that is reported and the rest i
   const ProcessResult small = RunUnder("ulimit -f 100", "train.log logs.tar", scratch.path());
   CHECK(small.exit_status == 3);
   CHECK(Holds(small.out, "E1000"));
-  CHECK(Holds(small.out, "no process that reads archives can be started"));
+  CHECK(Holds(small.out, "cannot start the process that reads archives"));
   CHECK(Holds(small.out, "--no-sandbox"));
   const ProcessResult without = RunUnder("ulimit -f 100", "--no-sandbox logs.tar", scratch.path());
   CHECK(without.exit_status == 1);

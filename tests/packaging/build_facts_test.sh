@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Which commit `whyoom --version` names (cmake/BuildFacts.cmake): of a clone, of one with changes, of a source archive, of neither.
+# Tests which commit `whyoom --version` names (cmake/BuildFacts.cmake): in a clone, a changed clone, a source archive, and elsewhere.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 fail() { echo "build facts: FAILED: $1" >&2; exit 1; }
-command -v git > /dev/null || { echo "build facts: SKIPPED: no git" >&2; exit 0; }
+command -v git > /dev/null || { echo "build facts: SKIPPED: git is not installed" >&2; exit 0; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,15 +23,15 @@ commit_of() { # SOURCE
   sed -n '/facts = {/{n;s/^ *"\(.*\)",$/\1/p}' "$work/facts.cc"
 }
 
-said=$(commit_of "$work/clone")
-[ "$said" = "$commit" ] || fail "a clone: $said"
+named=$(commit_of "$work/clone")
+[ "$named" = "$commit" ] || fail "a clone: $named"
 for text in '"GNU 1.2, Linux, static"' '"a 1"' '"b 2"'; do grep -qF "$text" "$work/facts.cc" || fail "no $text"; done
 before=$(stat -c %y "$work/facts.cc")
 commit_of "$work/clone" > /dev/null
-[ "$before" = "$(stat -c %y "$work/facts.cc")" ] || fail "written again though nothing is new"
+[ "$before" = "$(stat -c %y "$work/facts.cc")" ] || fail "rewritten without changes"
 
 touch untracked
-[ "$(commit_of "$work/clone")" = "$commit" ] || fail "a file that git does not know counts as a change"
+[ "$(commit_of "$work/clone")" = "$commit" ] || fail "an untracked file counts as a change"
 echo 2 > file
 [ "$(commit_of "$work/clone")" = "$commit, changed" ] || fail "a clone with changes"
 git commit -qam two
@@ -40,5 +40,5 @@ git commit -qam two
 mkdir "$work/archive" && git archive HEAD | tar -x -C "$work/archive"
 [ "$(commit_of "$work/archive")" = "$(git rev-parse HEAD)" ] || fail "a source archive"
 mkdir -p inside && cp -r packaging inside/
-case $(commit_of "$work/clone/inside") in "unknown: "*) ;; *) fail "sources inside of another repository take its commit" ;; esac
-echo "build facts: clone, changes, archive and neither are told apart"
+case $(commit_of "$work/clone/inside") in "unknown: "*) ;; *) fail "sources inside another repository use its commit" ;; esac
+echo "build facts: clone, changed clone, archive and other sources are distinguished"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The completion scripts in real shells, as a person meets them: bash, zsh and fish each complete the same lines.
+"""Tests the completion scripts in real shells: bash, zsh and fish must complete the same lines.
 
   tests/packaging/completions_test.py WHYOOM
 
-What can stand where is tested with the program itself (tests/cli/completions_test.cc); here it is that each shell asks
-for it rightly and shows all of it. A shell that is not installed is skipped, loudly.
+tests/cli/completions_test.cc tests which words the program offers; this file tests that each shell requests and shows
+them correctly. Shells that are not installed are skipped with a message.
 """
 
 import os
@@ -43,7 +43,7 @@ def whyoom(*arguments):
 
 
 def options_of(command):
-    """The options that --help lists."""
+    """Returns the options in the output of --help."""
     names = set()
     for line in whyoom(*command.split(), "--help").splitlines():
         entry = re.match(r"  (-[\w-]+)(?:,(-[\w-]+))?", line)
@@ -52,7 +52,7 @@ def options_of(command):
 
 
 class Shell:
-    """The lines that every shell must complete alike; offered() gives the words that one shell offers for a line."""
+    """The lines that all shells must complete alike; offered() returns the words that one shell offers for a line."""
 
     shell = ""
 
@@ -84,7 +84,7 @@ class Shell:
         raise NotImplementedError
 
     def check(self, line, *wanted):
-        offered = {name.rstrip("/") for name in self.offered(line)}  # some shells add it only to the line
+        offered = {name.rstrip("/") for name in self.offered(line)}  # some shells show the slash only in the line
         self.assertEqual(offered, {name.rstrip("/") for name in wanted}, line)
 
     def test_each_command_offers_the_options_of_its_help(self):
@@ -117,7 +117,7 @@ class Shell:
         self.check("whyoom --format=markdown=tr", *self.behind("--format=markdown=", "train.log"))
 
     def behind(self, prefix, *names):
-        """As this shell names what stands behind a prefix of the word."""
+        """Returns the names as this shell lists them after a prefix of the word."""
         return [prefix + name for name in names]
 
     def test_files_and_folders(self):
@@ -148,7 +148,7 @@ class Fish(Shell, unittest.TestCase):
 
 
 class Bash(Shell, unittest.TestCase):
-    """The completion function is called as bash calls it; that bash does so is tested below, with a few lines."""
+    """Calls the completion function as bash does; BashOnTerminal tests a few lines in bash itself."""
 
     shell = "bash"
 
@@ -178,7 +178,7 @@ fi
 
 
 class Terminal:
-    """A shell on a terminal, to which keys are sent."""
+    """A shell on a terminal that receives keys."""
 
     def __init__(self, command, folder, environment):
         self.child, self.terminal = pty.fork()
@@ -190,11 +190,11 @@ class Terminal:
         os.write(self.terminal, keys.encode())
 
     def read_to(self, end, seconds=20):
-        """What is printed up to `end`, which it holds."""
+        """Returns the output up to and including `end`."""
         text, until = "", time.monotonic() + seconds
         while end not in text:
             if not select.select([self.terminal], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise AssertionError(f"{end!r} does not come after {text!r}")
+                raise AssertionError(f"no {end!r} in the output {text!r}")
             text += os.read(self.terminal, 65536).decode("utf-8", "replace")
         return text
 
@@ -217,20 +217,20 @@ class BashOnTerminal(unittest.TestCase):
             ("whyoom --fol", "whyoom --follow "),
             ("whyoom --format=js", "whyoom --format=json "),
             ("whyoom --output=tr", "whyoom --output=train.log "),
-            ("whyoom --output=", "whyoom --output="),  # which may be any file
+            ("whyoom --output=", "whyoom --output="),  # any file is possible
             ("whyoom --format markdown=tr", "whyoom --format markdown=train.log "),
             ("whyoom --xla-dump l", "whyoom --xla-dump logs/"),
             ("whyoom tw", "whyoom two\\ words.log "),
             ("whyoom run -- whyoom-test-t", "whyoom run -- whyoom-test-tool "),
             ("whyoom explain don", "whyoom explain donate_buffers "),
         ):
-            # What stands on the line then is an argument of a command that shows it.
+            # Turns the completed line into an argument of a command that prints it.
             self.terminal.send(f"{line}\t\x01shown '\x05'\n")
             self.assertIn(f"shown '{completed}'", self.terminal.read_to("not found"))
 
 
 class Zsh(Shell, unittest.TestCase):
-    """zsh completes only while it reads keys: what it would add is written to a file."""
+    """zsh completes only while it reads keys, so the setup writes its completions to a file."""
 
     shell = "zsh"
 
@@ -275,7 +275,7 @@ print is-"ready"
         while not self.answer.exists():
             self.assertLess(time.monotonic(), until, f"no answer to {line!r}")
             if select.select([self.terminal.terminal], [], [], 0.01)[0]:
-                os.read(self.terminal.terminal, 65536)  # or it would wait for a reader
+                os.read(self.terminal.terminal, 65536)  # otherwise the shell would block
         return self.answer.read_text().splitlines()[:-1]
 
 

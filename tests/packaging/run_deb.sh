@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The .deb and `cmake --install`, from a build that is there:  tests/packaging/run_deb.sh [BUILD]   default: build/release
+# Tests the .deb and `cmake --install` of an existing build:  tests/packaging/run_deb.sh [BUILD]   default: build/release
 #
-# The package is made, checked by lintian where that is installed, installed by apt with its dependencies, used as a
-# person uses it, and removed again. CLEAN_ROOT=1 does so in a fresh Debian (debootstrap, a mirror, root) instead of on this
-# machine. Parts that cannot be done here are skipped, loudly.
+# Makes the package, checks it with lintian, installs it with its dependencies through apt, uses it, and removes it.
+# CLEAN_ROOT=1 uses a fresh Debian (debootstrap, a mirror, root) instead of this machine. Steps that are not possible
+# here are skipped with a message.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath "${1:-$source/build/release}")
@@ -19,22 +19,22 @@ chmod 755 "$work"
 cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
 for file in bin/whyoom share/man/man1/whyoom.1.gz share/bash-completion/completions/whyoom share/zsh/site-functions/_whyoom \
     share/fish/vendor_completions.d/whyoom.fish share/whyoom/report.schema.json share/whyoom/skills/whyoom/SKILL.md share/doc/whyoom/copyright; do
-  [ -s "$work/prefix/$file" ] || fail "cmake --install leaves no $file"
+  [ -s "$work/prefix/$file" ] || fail "cmake --install did not install $file"
 done
-"$work/prefix/bin/whyoom" skill | cmp - "$work/prefix/share/whyoom/skills/whyoom/SKILL.md" || fail "the skill file is another version's"
+"$work/prefix/bin/whyoom" skill | cmp - "$work/prefix/share/whyoom/skills/whyoom/SKILL.md" || fail "the skill file is of another version"
 for reader in "groff -ww -man -Tutf8 -z" "mandoc -T lint -W error"; do
   if ! command -v "${reader%% *}" > /dev/null; then skip "${reader%% *} is not installed"; continue; fi
-  said=$(zcat "$work/prefix/share/man/man1/whyoom.1.gz" | $reader 2>&1) || true
-  [ -z "$said" ] || { echo "$said"; fail "${reader%% *} finds fault with the manual page"; }
+  found=$(zcat "$work/prefix/share/man/man1/whyoom.1.gz" | $reader 2>&1) || true
+  [ -z "$found" ] || { echo "$found"; fail "${reader%% *} reports errors in the manual page"; }
 done
 
 for tool in cpack dpkg-deb dpkg-shlibdeps; do
-  command -v $tool > /dev/null || { skip "no $tool here, so no package"; exit 0; }
+  command -v $tool > /dev/null || { skip "$tool is not installed, so no package is made"; exit 0; }
 done
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/cpack" > "$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; fail "cpack"; }
 package=$(ls "$work"/cpack/*.deb)
 echo "deb: $(basename "$package"), $(stat -c %s "$package") bytes"
-dpkg-deb -f "$package" Depends | grep -q libre2 || fail "the package does not name the libraries it needs"
+dpkg-deb -f "$package" Depends | grep -q libre2 || fail "the package does not depend on its libraries"
 if command -v lintian > /dev/null; then
   lintian --allow-root --fail-on error,warning "$package" || fail "lintian"
 else
@@ -52,7 +52,7 @@ if [ "${CLEAN_ROOT:-0}" = 1 ]; then
   installed() { chroot "$root" env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
   file=/whyoom.deb log=/log
 else
-  dpkg -s whyoom > /dev/null 2>&1 && { skip "whyoom is installed here already"; exit 0; }
+  dpkg -s whyoom > /dev/null 2>&1 && { skip "whyoom is already installed"; exit 0; }
   installed() { env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
   file=$package log=$source/testdata/cases/compile-padded-points/log
   undo='dpkg -r whyoom'
@@ -62,15 +62,15 @@ installed apt-get install -q -y --no-install-recommends -o APT::Sandbox::User= "
 installed whyoom --version
 status=0
 installed whyoom "$log" > "$work/report" || status=$?
-[ $status = 1 ] && grep -q '^E1000 ' "$work/report" || { cat "$work/report"; fail "the diagnosis of a log that comes with the sources (status $status)"; }
+[ $status = 1 ] && grep -q '^E1000 ' "$work/report" || { cat "$work/report"; fail "wrong diagnosis of a log of the sources (status $status)"; }
 if ! installed sh -c 'command -v man' > /dev/null; then
-  skip "no man here to look for the manual page"
+  skip "man is not installed"
 elif [ ! -e "$root/usr/share/man/man1/whyoom.1.gz" ]; then
-  skip "this machine is set up to install no manual pages"
+  skip "this machine does not install manual pages"
 else
   installed man whyoom | grep -q 'FORMAT\[=FILE\]' || fail "man does not find the manual page"
 fi
 undo=:
 installed dpkg -r whyoom > /dev/null
-[ ! -e "$root/usr/bin/whyoom" ] && [ ! -e "$root/usr/share/doc/whyoom" ] || fail "something is left when it is removed"
+[ ! -e "$root/usr/bin/whyoom" ] && [ ! -e "$root/usr/share/doc/whyoom" ] || fail "files remain after removal"
 echo "deb: installed, used and removed"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A wheel as people get it from a package index:   tests/packaging/run_index.sh WHEEL
+# Tests a wheel as installed from a package index:   tests/packaging/run_index.sh WHEEL
 #
-# The index is a folder that is served on the loopback, and the only one that is asked; `pip install whyoom`, `uvx whyoom` and
-# `pipx run whyoom` each diagnose a log, in environments of their own. uv and pipx come from the package registry; where it is out of
-# reach, those two are skipped, loudly (status 0); REQUIRE_REGISTRY=1 makes that a failure.
+# The only index is a folder served on the loopback interface. `pip install whyoom`, `uvx whyoom` and `pipx run whyoom`
+# each diagnose a log in their own environment. uv and pipx come from the package registry. If it is not reachable, these
+# two are skipped with a message (status 0); REQUIRE_REGISTRY=1 makes that a failure.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 wheel=$(realpath "${1:?usage: tests/packaging/run_index.sh WHEEL}")
@@ -28,14 +28,14 @@ for _ in $(seq 100); do [ -s "$work/port" ] && break; sleep 0.1; done
 index=http://127.0.0.1:$(cat "$work/port")/simple/
 ours=(env NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL="$index" PIP_FIND_LINKS= PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
   UV_DEFAULT_INDEX="$index" UV_NO_CONFIG=1 UV_PYTHON_DOWNLOADS=never UV_CACHE_DIR="$work/uv" PIPX_HOME="$work/pipx" HOME="$work")
-cd "$work/empty" # a folder without our sources
+cd "$work/empty" # a folder without the sources
 
-gives() { # WHAT COMMAND...: which diagnoses the log
+gives() { # NAME COMMAND...: the command must diagnose the log
   local what=$1 status=0
   shift
   "${ours[@]}" "$@" "$log" > "$work/report" 2> "$work/err" || status=$?
   [ $status = 1 ] && grep -q '^E1000  compile time' "$work/report" || { cat "$work/report" "$work/err"; fail "$what (status $status)"; }
-  grep -q "$(basename "$wheel")" "$work/asked" || fail "$what: the index was not asked for the wheel"
+  grep -q "$(basename "$wheel")" "$work/asked" || fail "$what: the wheel was not requested from the index"
   : > "$work/asked"
   echo "index: $what: $(head -1 "$work/report")"
 }
@@ -53,5 +53,5 @@ if ! "$work/tools/bin/pip" --quiet --disable-pip-version-check --retries 2 --tim
   exit 0
 fi
 gives "uvx whyoom" "$work/tools/bin/uvx" whyoom
-rm -rf "$work/uv"  # which pipx may use
+rm -rf "$work/uv"  # pipx may use it, too
 gives "pipx run whyoom" "$work/tools/bin/pipx" run --pip-args="--index-url=$index" whyoom

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The wheel and the Python module:  tests/packaging/run_wheel.sh
+# Tests the wheel and the Python module:  tests/packaging/run_wheel.sh
 #
-# The wheel is built, installed into a clean environment, and its module tested there, with real JAX, IPython and a
-# Jupyter kernel. Where no package registry is within reach the test, or the part of it, is skipped, loudly (status 0);
-# REQUIRE_REGISTRY=1 makes that a failure. PYTHON names another Python, WHYOOM_WHEEL a wheel that is built already.
+# Builds the wheel, installs it into a clean environment, and tests its module there with JAX, IPython and a Jupyter
+# kernel. If no package registry is reachable, skips the test or part of it with a message (status 0); REQUIRE_REGISTRY=1
+# makes that a failure. PYTHON selects another Python, WHYOOM_WHEEL an existing wheel.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-python3}
@@ -27,7 +27,7 @@ if [ -z "$wheel" ]; then
 fi
 echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes"
 
-# A clean environment, and a folder without our sources.
+# A clean environment, and a folder without the sources.
 "$python" -m venv "$work/venv"
 pip=("$work/venv/bin/pip" --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 60)
 "${pip[@]}" install --no-index --no-deps "$wheel"
@@ -36,7 +36,7 @@ log=$source/testdata/cases/compile-padded-points/log
 cd "$work"
 clean=(env -i HOME="$work" LC_ALL=C.UTF-8 PATH=/usr/bin:/bin)
 ldd "$bin/whyoom" 2>&1 | grep -Eq 'statically linked|not a dynamic' || { ldd "$bin/whyoom"; fail "the program needs shared libraries"; }
-if [ "$(id -u)" = 0 ]; then  # nothing but the program and the kernel
+if [ "$(id -u)" = 0 ]; then  # only the program and the kernel
   mkdir empty && cp "$bin/whyoom" "$log" empty/
   chroot empty /whyoom --exit-zero /log > bare || fail "the program does not run in an empty root"
   grep -q '^E1000 ' bare || fail "no diagnosis in an empty root"
@@ -61,10 +61,10 @@ def start(*command):
 print(f"wheel: start {start(sys.argv[1]):.1f} ms, python -m whyoom {start(sys.executable, '-m', 'whyoom'):.1f} ms")
 PY
 
-# As it is got from a package index.
-"$source/tests/packaging/run_index.sh" "$wheel" || fail "from an index"
+# As installed from a package index.
+"$source/tests/packaging/run_index.sh" "$wheel" || fail "the wheel from an index"
 
-# What the static program reads, the one that is linked as usual must read alike, names in archives included.
+# The static and the dynamic program must read the same inputs alike, including names in archives.
 if [ -x "$source/build/release/whyoom" ]; then
   mkdir -p packed && cp "$log" "packed/größe 大.log"
   tar -cJf logs.tar.xz packed && "$python" -m zipfile -c logs.zip packed && gzip -k9 logs.tar.xz
@@ -72,7 +72,7 @@ if [ -x "$source/build/release/whyoom" ]; then
     "$bin/whyoom" --format json --exit-zero "$input" > static.json
     "$source/build/release/whyoom" --format json --exit-zero "$input" > shared.json
     cmp static.json shared.json || fail "the static program reads $input differently"
-    grep -q '"E1000"' static.json || fail "nothing is found in $input"
+    grep -q '"E1000"' static.json || fail "no diagnosis of $input"
   done
 fi
 
@@ -88,11 +88,11 @@ fi
 "$bin/python" -m unittest discover -v -s python/tests 2>&1 | tee tests.log | grep -E '^(Ran|OK|FAILED|.*skipped)' || true
 tail -1 tests.log | grep -q '^OK' || { cat tests.log; fail "the module's tests"; }
 
-# The source distribution is whole: it has each file that is built or installed.
+# The source distribution must contain each file that is built or installed.
 cd "$source"
 tools=$source/build/wheel-tools/bin
 if [ ! -x "$tools/python" ]; then
-  skip "no tools to make a source distribution"
+  skip "the tools for a source distribution are missing"
 else
   "$tools/python" -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$work" > /dev/null
   tar -xzf "$work"/whyoom-*.tar.gz -C "$work"
@@ -101,7 +101,7 @@ else
     cmp -s "$file" "$sources/$file" || fail "the source distribution lacks $file"
   done
   for folder in build tests testdata .git; do
-    [ ! -e "$sources/$folder" ] || fail "the source distribution holds $folder"
+    [ ! -e "$sources/$folder" ] || fail "the source distribution contains $folder"
   done
   cmake -S "$sources" -B "$work/configured" -G Ninja -DWHYOOM_TESTS=OFF > /dev/null || fail "the source distribution cannot be configured"
   echo "wheel: source distribution, $(stat -c %s "$work"/whyoom-*.tar.gz) bytes"

@@ -23,12 +23,12 @@ constexpr int kMostRestarts = 10'000;  // each costs some microseconds
 int Enable(archive* reader, Packing packing) {
   switch (packing) {
     case Packing::kTar:
-      // `cat a.tar b.tar` is read to its end.
+      // Also reads the output of `cat a.tar b.tar`.
       archive_read_support_format_tar(reader);
       return archive_read_set_format_option(reader, "tar", "read_concatenated_archives", "1");
     case Packing::kZip:
-      // From the beginning, not by the list at its end: a pipe is read like a file, a truncated archive up to the cut,
-      // and members that overlap are read once.
+      // Reads from the beginning, not by the list at the end: a pipe works like a file, a truncated archive is read up
+      // to the cut, and overlapping members are read once.
       return archive_read_support_format_zip_streamable(reader);
     case Packing::kCpio:
       return archive_read_support_format_cpio(reader);
@@ -63,7 +63,7 @@ std::uint64_t NumberAt(std::string_view bytes, std::size_t at, std::size_t size)
 }  // namespace
 
 std::string NeedsMore(Packing packing, std::size_t memory) {
-  return fmt::format("unpacking its {} data further needs more than {} (--max-memory); what follows was not read",
+  return fmt::format("unpacking its {} data further needs more than {} (--max-memory); the rest was not read",
                      NameOf(packing), WholeSize(memory));
 }
 
@@ -101,7 +101,7 @@ void ArchiveReader::Open() {
   if (ended_) Note(CannotUnpack());
 }
 
-// The callback by which libarchive reads.
+// The callback with which libarchive reads.
 ssize_t ArchiveReader::Feed(archive*, void* self, const void** bytes) {
   auto& reader = *static_cast<ArchiveReader*>(self);
   if (reader.fed_ - reader.Consumed() > reader.memory_) {
@@ -134,7 +134,7 @@ std::size_t ArchiveReader::Fill(std::size_t keep) {
   return got;
 }
 
-// How many of the bytes that libarchive was given it has finished with.
+// The number of bytes passed to libarchive that it has consumed.
 std::uint64_t ArchiveReader::Consumed() const {
   return std::min(fed_, static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, -1), 0)));
 }
@@ -148,11 +148,11 @@ bool ArchiveReader::FindNextInZip() {
   constexpr std::string_view kMember = "PK\x03\x04";
   check_end_ = false;
   if (++restarts_ > kMostRestarts) {
-    Note("its zip data is damaged in too many places; what follows was not read");
+    Note("its zip data is damaged in too many places; the rest was not read");
     return false;
   }
   std::size_t rest = Unused();
-  if (rest > 0 && archive_filter_bytes(archive_, -1) <= 0) --rest;  // or the same header would be found again
+  if (rest > 0 && archive_filter_bytes(archive_, -1) <= 0) --rest;  // otherwise it would find the same header again
   while (true) {
     const std::size_t found = Last(rest).find(kMember);
     if (found != std::string_view::npos) {
@@ -232,7 +232,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
 bool ArchiveReader::HasTooManyLinks() {
   constexpr int kMostLinked = 30'000;
   if (packing_ != Packing::kCpio || archive_entry_nlink(entry_) < 2 || ++linked_ <= kMostLinked) return false;
-  Note(fmt::format("its cpio data has more than {} files with several names; what follows was not read", kMostLinked));
+  Note(fmt::format("its cpio data has more than {} files with several names; the rest was not read", kMostLinked));
   return true;
 }
 
@@ -242,9 +242,9 @@ void ArchiveReader::Describe(ArchiveMember* member) {
   member->name = name == nullptr ? "(without a name)" : std::string(name, strnlen(name, kLongestMemberName));
   member->unreadable.clear();
   if (archive_entry_is_data_encrypted(entry_) != 0) {
-    member->unreadable = "it is encrypted";
+    member->unreadable = "encrypted; not read";
   } else if (HasUnlimitedMemory(archive_, packing_)) {
-    member->unreadable = "it is packed with xz, lzma or ppmd inside a zip, which is not read";
+    member->unreadable = "xz, lzma and ppmd inside a zip are not supported; not read";
   }
   unreadable_ = !member->unreadable.empty();
   if (unreadable_) check_end_ = false;  // its end is unknown
@@ -331,7 +331,8 @@ std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t siz
   constexpr std::uint64_t kLargestOthers = 56 + 20;  // the records of zip64 may follow it
   const std::size_t at = end.size() < kRecord ? std::string_view::npos : end.rfind("PK\x05\x06", end.size() - kRecord);
   const std::uint64_t after = at == std::string_view::npos ? UINT64_MAX : at + kRecord + NumberAt(end, at + 20, 2);
-  if (after > end.size()) return "its zip data does not end with a whole list of its members, so some may be missing";
+  if (after > end.size())
+    return "its zip data does not end with a complete list of its members, so some may be missing";
   if (end.find_first_not_of('\0', after) != std::string_view::npos)
     return "other bytes follow its zip data and were not read";
   // Numbers that are too large for the record have all bits set, or the upper ones cut off.
@@ -343,7 +344,7 @@ std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t siz
       (place == UINT32_MAX ||
        (place - Consumed() <= kLongestDescriptor && record - (place + length) <= kLargestOthers)))
     return "";
-  return "its zip data lists other members than are found in it, so some may be missing";
+  return "its zip data lists different members than it contains, so some may be missing";
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Reads the members of an archive in the order in which they are stored. libarchive does the work.
+// Reads the members of an archive in stored order, using libarchive.
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +19,12 @@ struct archive_entry;
 namespace whyoom {
 
 struct ArchiveMember {
-  std::string name;          // any bytes, at most kLongestMemberName of them
+  std::string name;          // any bytes, at most kLongestMemberName
   bool has_content = false;  // false for folders, links and devices
   std::string unreadable;    // why the content cannot be read, as a sentence; empty if it can
 };
 
-// File systems accept paths of 4 KiB.
+// File systems accept paths of up to 4 KiB.
 constexpr std::size_t kLongestMemberName = std::size_t{1} << 16;
 
 class MemberReader {
@@ -39,14 +39,14 @@ class MemberReader {
   // because a short header can declare terabytes of them.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
 
-  // How many zeros of holes Read has left out of the current member so far.
+  // The number of zeros in holes that Read has left out of the current member so far.
   std::uint64_t left_out() const { return left_out_; }
 
   // Why the current member ended early, and whether that was because the bytes of the archive ended.
   std::string_view member_problem() const { return member_problem_; }
   bool input_ended() const { return input_ended_; }
 
-  // Why the whole archive ended early; empty if it did not. May differ on a second try if no limit was the reason.
+  // Why the whole archive ended early, or empty. may_differ(): a retry may succeed; false if a limit was the reason.
   std::string_view problem() const { return problem_; }
   bool may_differ() const { return may_differ_; }
 
@@ -58,27 +58,27 @@ class MemberReader {
   std::string problem_;
 };
 
-// "unpacking its zip data further needs more than 128 MiB (--max-memory); what follows was not read"
+// "unpacking its zip data further needs more than 128 MiB (--max-memory); the rest was not read"
 std::string NeedsMore(Packing packing, std::size_t memory);
 
 // Reads an archive in this process.
 class ArchiveReader : public MemberReader {
  public:
-  // Borrows `source`, which is at the beginning of the archive. `memory` limits how many bytes of the archive
-  // libarchive may buffer, for example for a name of 4 GiB.
+  // Borrows `source`, which is at the start of the archive. `memory` limits the bytes of the archive that libarchive
+  // may buffer, for example for a name of 4 GiB.
   ArchiveReader(ByteSource& source, Packing packing, std::size_t memory);
   ~ArchiveReader() override;
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  // libarchive drops names that the thread's locale cannot express. Sets one that can express all. Reading an archive
-  // calls it too, but cannot do so any more in a process that may not open files.
+  // Sets a locale that can express all names, because libarchive drops names that the thread's locale cannot express.
+  // The constructor also calls it, but it has no effect in a process that may not open files.
   static void UseUtf8Names();
 
   bool Next(ArchiveMember* member) override;
   std::size_t Read(char* buffer, std::size_t capacity) override;
 
-  // Whether Read would return something. If so, that Read does not read from the source.
+  // Whether Read would return bytes. If so, that Read does not read from the source.
   bool HasPiece();
 
  private:
@@ -110,14 +110,14 @@ class ArchiveReader : public MemberReader {
 
   std::unique_ptr<char[]> buffer_;
   std::size_t held_ = 0;     // bytes in it
-  std::size_t begin_ = 0;    // of those that libarchive was given
-  bool refeed_ = false;      // give them to libarchive again
-  std::uint64_t fed_ = 0;    // bytes given to libarchive
-  std::uint64_t zeros_ = 0;  // that the bytes read so far end with
+  std::size_t begin_ = 0;    // offset of the bytes passed to libarchive
+  bool refeed_ = false;      // pass them to libarchive again
+  std::uint64_t fed_ = 0;    // bytes passed to libarchive
+  std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
 
-  std::uint64_t hole_ = 0;   // zeros, and
-  std::string_view piece_;   // bytes in libarchive's memory, to be returned
-  std::uint64_t at_ = 0;     // where the next piece should begin in the member
+  std::uint64_t hole_ = 0;   // zeros to return before piece_
+  std::string_view piece_;   // bytes in libarchive's memory, to return next
+  std::uint64_t at_ = 0;     // offset in the member where the next piece should begin
   bool broken_ = false;      // libarchive cannot continue
   bool unreadable_ = false;  // the current member
   bool ended_ = false;       // there are no more members

@@ -42,14 +42,14 @@ std::vector<std::unique_ptr<WorkerProcess>>& IdleWorkers() {
 }
 
 #if defined(__linux__)
-// Sealed, since a worker that could truncate it would crash whoever reads it.
+// Sealed, because a worker that truncates the memory would crash this process.
 int OpenSharedMemory() {
   Descriptor memory(memfd_create("whyoom archive", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.is_open() || ftruncate(memory.get(), sizeof(Shared)) != 0) return -1;
   return fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 ? memory.Release() : -1;
 }
 
-// What the loader, sanitizers and emulators need; no credentials.
+// Keeps what the loader, sanitizers and emulators need; no credentials.
 std::vector<char*> BareEnvironment() {
   std::vector<char*> kept;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -61,7 +61,8 @@ std::vector<char*> BareEnvironment() {
   return kept;
 }
 
-// Returns an error of errno.h, or 0. `socket` and `memory` are no standard streams, which HoldStandardStreams occupies.
+// Returns an errno value, or 0. `socket` and `memory` are not standard streams, because HoldStandardStreams occupies
+// those.
 int Spawn(int socket, int memory, std::string limit, pid_t* pid) {
   posix_spawn_file_actions_t files;
   if (const int error = posix_spawn_file_actions_init(&files)) return error;
@@ -78,7 +79,7 @@ std::unique_ptr<WorkerProcess> Start(std::size_t limit, std::string* why_not) {
   constexpr int kStartMilliseconds = 30'000;
   const auto fail = [&](const char* why) {
     *why_not =
-        fmt::format("no process that reads archives can be started ({}); --no-sandbox reads them in this one", why);
+        fmt::format("cannot start the process that reads archives ({}); --no-sandbox reads them in-process", why);
     return nullptr;
   };
   int ends[2] = {-1, -1};
@@ -93,7 +94,7 @@ std::unique_ptr<WorkerProcess> Start(std::size_t limit, std::string* why_not) {
   const int error = Spawn(other.get(), memory.get(), std::to_string(limit), &pid);
   auto process = std::make_unique<WorkerProcess>(error == 0 ? pid : -1, own.Release(), new (mapped) Shared, limit);
   if (error != 0) return fail(std::strerror(error));
-  other.Close();  // so that its end is seen
+  other.Close();  // so that the end of the worker's socket is detected
   Message ready;
   if (Receive(process->socket(), kStartMilliseconds, &ready) != Received::kMessage)
     return fail("it ended before it was ready");
@@ -101,7 +102,7 @@ std::unique_ptr<WorkerProcess> Start(std::size_t limit, std::string* why_not) {
 }
 #else
 std::unique_ptr<WorkerProcess> Start(std::size_t, std::string* why_not) {
-  *why_not = "archives cannot be read by a process of their own here; --no-sandbox reads them in this one";
+  *why_not = "sandboxed reading of archives is not supported on this system; --no-sandbox reads them in-process";
   return nullptr;
 }
 #endif
@@ -120,7 +121,7 @@ std::unique_ptr<WorkerProcess> WorkerProcess::Get(std::size_t memory, std::strin
 }
 
 void WorkerProcess::PutBack(std::unique_ptr<WorkerProcess> process) {
-  constexpr int kMostServed = 1000;  // which bounds what faults in libarchive leave behind
+  constexpr int kMostServed = 1000;  // bounds the effects of faults in libarchive, such as leaks
   constexpr std::size_t kMostIdle = 16;
   if (++process->served_ < kMostServed && IdleWorkers().size() < kMostIdle) IdleWorkers().push_back(std::move(process));
 }
@@ -155,8 +156,7 @@ std::string WorkerProcess::WhyGone(Packing packing, bool* may_differ) {
     how = WIFSIGNALED(*status) ? fmt::format(" (signal {})", WTERMSIG(*status))
                                : fmt::format(" (status {})", WEXITSTATUS(*status));
   }
-  return fmt::format("the process that unpacks its {} data ended early{}; what follows was not read", NameOf(packing),
-                     how);
+  return fmt::format("the process that unpacks its {} data ended early{}; the rest was not read", NameOf(packing), how);
 }
 
 SandboxedReader::SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSource& source, Packing packing,
@@ -178,7 +178,7 @@ void SandboxedReader::End(std::string problem) {
   (std::exchange(in_member_, false) ? member_problem_ : problem_) = std::move(problem);
 }
 
-// For a worker that has died or sent what none sends. Returns false.
+// Call if the worker died or sent an invalid message. Returns false.
 bool SandboxedReader::Lose() {
   End(process_->WhyGone(packing_, &may_differ_));
   return false;
@@ -188,9 +188,8 @@ bool SandboxedReader::IsStopped() {
   std::optional<std::string> why = clock_.why_stop();
   if (!why && SteadyClock::now() - progress_ > clock_.patience) {
     may_differ_ = true;
-    why = fmt::format(
-        "its {} data was not unpacked further, since one step takes more than {} s; what follows was not read",
-        NameOf(packing_), std::chrono::duration<double>(clock_.patience).count());
+    why = fmt::format("unpacking its {} data stopped because one step takes more than {} s; the rest was not read",
+                      NameOf(packing_), std::chrono::duration<double>(clock_.patience).count());
   }
   if (why) End(*std::move(why));
   return why.has_value();
@@ -200,17 +199,17 @@ bool SandboxedReader::FillInput(std::uint32_t block) {
   const auto begin = SteadyClock::now();
   const std::size_t got = source_.Read(process_->shared().blocks[block].data(), kBlockBytes);
   const auto end = SteadyClock::now();
-  progress_ = got > 0 ? end : progress_ + (end - begin);  // the worker is not to blame for a slow pipe
+  progress_ = got > 0 ? end : progress_ + (end - begin);  // do not blame the worker for a slow pipe
   return Send(process_->socket(), {block, static_cast<std::uint32_t>(got)});
 }
 
 // Waits for a block of records, and fills the inputs meanwhile.
 bool SandboxedReader::NextBlock() {
-  constexpr int kPollMilliseconds = 100;  // an interrupt has to wait so long
+  constexpr int kPollMilliseconds = 100;  // maximum delay of an interrupt
   if (block_ && !Send(process_->socket(), {*block_, 0})) return Lose();
   block_.reset();
   progress_ = SteadyClock::now();
-  // Checked before each message, since a worker that was taken over may send them for ever.
+  // Checked before each message, because a compromised worker may send messages forever.
   while (!IsStopped()) {
     Message message;
     const Received received = Receive(process_->socket(), kPollMilliseconds, &message);
@@ -227,7 +226,7 @@ bool SandboxedReader::NextBlock() {
   return false;
 }
 
-// Returns false after the archive has ended.
+// Returns false at the end of the archive.
 bool SandboxedReader::NextRecord() {
   if (!process_) return false;
   used_ += std::exchange(left_, 0);

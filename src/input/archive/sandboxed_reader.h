@@ -1,5 +1,4 @@
-// Reads an archive by a worker (worker.h): the same members come out, and nothing that happens there harms this
-// process.
+// Reads an archive in a worker (worker.h): returns the same members, and a fault there cannot harm this process.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +20,11 @@ namespace whyoom {
 
 class WorkerProcess {
  public:
-  // Returns a worker that waits for an archive, used before or new, or null and the reason. `memory` limits what it
-  // allocates. Only the calling thread may use it, and must outlive it, except that another thread may read a member.
+  // Returns an idle or new worker, or null and the reason. `memory` limits what it allocates. Only the calling thread
+  // may use it, and must outlive it; but another thread may read a member.
   static std::unique_ptr<WorkerProcess> Get(std::size_t memory, std::string* why_not);
 
-  // Lets this thread reuse a worker that waits for an archive again.
+  // Makes an idle worker available to this thread again.
   static void PutBack(std::unique_ptr<WorkerProcess> process);
 
   // Owns the process, the socket and the mapping of sizeof(Shared) bytes.
@@ -39,7 +38,8 @@ class WorkerProcess {
   int socket() const { return socket_; }
   worker::Shared& shared() { return *shared_; }
 
-  // Ends the worker. Returns what to report if it died while it read an archive, and whether it may not die next time.
+  // Ends the worker. Returns the problem to report if it died while reading an archive, and whether a retry may
+  // succeed.
   std::string WhyGone(Packing packing, bool* may_differ);
 
  private:
@@ -55,13 +55,13 @@ class WorkerProcess {
 class SandboxedReader : public MemberReader {
  public:
   struct Clock {
-    // Called again and again while the worker works; what it returns ends the archive and is reported unless empty.
+    // Called repeatedly while the worker works. A returned text ends the archive and, unless empty, is reported.
     std::function<std::optional<std::string>()> why_stop;
-    // A worker that neither returns anything nor gets further in the archive for so long is ended.
+    // A worker that makes no progress for this long is ended.
     std::chrono::milliseconds patience = std::chrono::seconds(20);
   };
 
-  // Borrows `source`, which is at the beginning of the archive and is read by the thread that calls this reader.
+  // Borrows `source`, which is at the start of the archive and is read by the thread that calls this reader.
   SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSource& source, Packing packing, Clock clock);
   SandboxedReader(const SandboxedReader&) = delete;
   SandboxedReader& operator=(const SandboxedReader&) = delete;
@@ -83,13 +83,13 @@ class SandboxedReader : public MemberReader {
   ByteSource& source_;
   const Packing packing_;
   const Clock clock_;
-  std::chrono::steady_clock::time_point progress_;  // when the worker last got further
+  std::chrono::steady_clock::time_point progress_;  // when the worker last made progress
 
   std::optional<std::uint32_t> block_;  // being read
-  std::size_t used_ = 0;                // bytes of it
+  std::size_t used_ = 0;                // bytes read of it
   std::size_t held_ = 0;
   worker::Record record_;
-  std::size_t left_ = 0;      // bytes of the record
+  std::size_t left_ = 0;      // unread bytes of the record
   std::uint64_t number_ = 0;  // of the current member
   bool in_member_ = false;
 };

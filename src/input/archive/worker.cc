@@ -63,14 +63,14 @@ using worker::Record;
 using worker::Send;
 using worker::Shared;
 
-// Reads an archive. It is the source of the archive's bytes, and writes records of what is in them.
+// Reads an archive: acts as the source of the archive's bytes, and writes records of its members.
 class Worker : public ByteSource {
  public:
   Worker(Shared& shared, std::size_t memory) : shared_(shared), memory_(memory) {}
 
   void ReadArchive() {
     Message begin;
-    do begin = Receive();  // what belongs to the previous archive is of no use
+    do begin = Receive();  // skip messages about the previous archive
     while (begin.block != kControl);
     ArchiveReader reader(*this, static_cast<Packing>(begin.bytes), memory_);
     ArchiveMember member;
@@ -92,7 +92,7 @@ class Worker : public ByteSource {
 
  private:
   void SendContent(ArchiveReader& reader, std::uint64_t number) {
-    constexpr std::size_t kLeast = 1024;  // that is worth a record
+    constexpr std::size_t kLeast = 1024;  // minimum output size of a record
     while (shared_.unwanted.load(std::memory_order_relaxed) != number && reader.HasPiece()) {
       char* const to = Room(kLeast);
       const std::uint64_t left_out = reader.left_out();
@@ -103,7 +103,7 @@ class Worker : public ByteSource {
     Add({Record::Kind::kMemberEnd, 0, 0, reader.input_ended()}, reader.member_problem());
   }
 
-  // Returns where the next record's bytes go. There is room for at least `count`.
+  // Returns where to write the next record's bytes; there is space for at least `count`.
   char* Room(std::size_t count) {
     if (kBlockBytes - written_ < sizeof(Record) + count) Flush();
     Await(output_);
@@ -134,7 +134,7 @@ class Worker : public ByteSource {
       Give(input_, 0);
       input_ = (input_ + 1) % kInputs;
     }
-    if (!owned_[input_]) Flush();  // whyoom may not get anything more for a while
+    if (!owned_[input_]) Flush();  // the next input may take a while
     read_ = 0;
     held_ = Await(input_);
     ended_ = held_ == 0;
@@ -146,7 +146,7 @@ class Worker : public ByteSource {
     if (!Send(worker::kSocket, {block, static_cast<std::uint32_t>(bytes)})) _exit(0);
   }
 
-  // Waits until the worker owns the block. Returns how many bytes whyoom put into it.
+  // Waits until the worker owns the block. Returns the number of bytes that whyoom put into it.
   std::size_t Await(std::uint32_t block) {
     while (!owned_[block]) {
       const Message message = Receive();
@@ -206,7 +206,8 @@ void LimitCalls() {
   seccomp_release(filter);
 }
 
-// From here on the process can open, start or reach nothing, and allocate `memory` bytes more at most.
+// Drops all privileges: the process can no longer open, start or connect to anything, and can allocate at most `memory`
+// more bytes.
 void LockDown(std::size_t memory) {
   if (kSanitized) return;
   const auto limit = [](__rlimit_resource resource, rlim_t most) {
@@ -225,7 +226,7 @@ void LockDown(std::size_t memory) {
 
 void ServeArchivesIfAsked(int argc, char** argv) {
   if (argc != 2 || std::string_view(argv[0]) != worker::kName) return;
-  // A terminal sends these to all of its processes; whyoom decides when this one ends.
+  // A terminal sends these signals to all its processes, but whyoom decides when this one ends.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&blocked, number);
@@ -237,7 +238,7 @@ void ServeArchivesIfAsked(int argc, char** argv) {
   ArchiveReader::UseUtf8Names();
   std::atexit(ExitWithoutMemory);
   std::set_new_handler(ExitWithoutMemory);
-  // What libarchive allocates for any archive: its blocks, tables and the state of a decoder.
+  // Memory that libarchive needs for any archive: its blocks, tables and decoder state.
   constexpr std::size_t kUsualMemory = std::size_t{32} << 20;
   const auto memory = static_cast<std::size_t>(std::strtoull(argv[1], nullptr, 10));
   LockDown(memory > SIZE_MAX - kUsualMemory ? memory : memory + kUsualMemory);

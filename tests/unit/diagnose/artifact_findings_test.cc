@@ -1,4 +1,4 @@
-// Which reports of one artifact are one failure, and what is kept of each.
+// How the reports of one artifact are joined into failures, and what is kept of each.
 #include "diagnose/artifact_findings.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A sighting of T1 in a line, with what it says.
+// Returns a sighting of T1 with these facts.
 Sighting See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
              const std::string& reporter = "", std::vector<Allocation> rows = {}) {
   Sighting sighting;
@@ -41,7 +41,7 @@ std::vector<Diagnosis> Find(std::vector<Sighting> sightings, const std::string& 
   return found.Take().Finish(&problems);
 }
 
-// "1-2 used_bytes=7; reports 2, also 5", each finding in a line, in order of place.
+// Prints one finding per line, in order of place: "1-2 used_bytes=7; reports 2, also 5".
 std::string ShowAll(const std::vector<Diagnosis>& findings) {
   std::string shown;
   for (const Diagnosis& finding : findings) {
@@ -58,25 +58,25 @@ using Facts = std::vector<std::pair<std::string, Value>>;
 const Facts kSeven = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}};
 const Facts kNine = {{"used_bytes", 9.0}, {"limit_bytes", 5.0}};
 
-TEST_CASE("reports of the same identity are one failure, others are not", "[diagnose]") {
+TEST_CASE("reports with the same identity are one failure, others are not", "[diagnose]") {
   CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, kSeven)})) ==
         "1-2 limit_bytes=5 used_bytes=7; reports 2, also 5\n"
         "3-4 limit_bytes=5 used_bytes=9; reports 1\n");
-  // A part of a report is the newest one's that it does not contradict.
+  // A partial report belongs to the newest finding that it does not contradict.
   CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, {{"module", "f"}}), See(7, {{"used_bytes", 7.0}})})) ==
         "1-2 limit_bytes=5 used_bytes=7; reports 2, also 7\n"
         "3-4 limit_bytes=5 module='f' used_bytes=9; reports 2, also 5\n");
   CHECK(ShowAll(Find({See(1, {}), See(3, kSeven), See(5, kNine)})) ==
         "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n"
         "5-6 limit_bytes=5 used_bytes=9; reports 1\n");
-  // The identity may follow from what was read.
+  // Derived facts may supply the identity.
   CHECK(ShowAll(Find({See(1, kSeven), See(3, {{"part_bytes", 4.0}, {"rest_bytes", 3.0}})})) ==
         "1-2 limit_bytes=5 part_bytes=4 rest_bytes=3 used_bytes=7; reports 2, also 3\n");
   CHECK(Find({See(1, kSeven), See(3, {{"part_bytes", 4.0}, {"rest_bytes", 4.0}})}).size() == 2);
   CHECK(Find({}).empty());
 }
 
-TEST_CASE("what comes first is kept, but a list of allocations more than none", "[diagnose]") {
+TEST_CASE("the first report is kept, unless only a later one has an allocation list", "[diagnose]") {
   const std::vector<Allocation> one = {MakeRow("s8[2]", 2)};
   const std::vector<Allocation> two = {MakeRow("s8[2]", 2), MakeRow("s8[3]", 3)};
   const Facts with_module = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "f"}};
@@ -87,13 +87,13 @@ TEST_CASE("what comes first is kept, but a list of allocations more than none", 
       Find({See(1, with_module), See(3, with_other, "", one), See(5, kSeven, "", two)});
   CHECK(ShowAll(found) == "3-4 limit_bytes=5 module='g' used_bytes=7; reports 3, rows 1, also 1, also 5\n");
   CHECK(found[0].message == "message of line 3");
-  // Without a list the first place counts, whichever report became complete first.
+  // Without a list the first place counts, whichever report was completed first.
   CHECK(ShowAll(Find({See(3, kSeven), See(1, kSeven)})) == "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n");
   CHECK(ShowAll(Find({See(3, kSeven, "", one), See(1, kSeven)})) ==
         "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
 }
 
-TEST_CASE("who reported it, how often and when", "[diagnose]") {
+TEST_CASE("the tally counts hosts, reports and repeats, and has the first and last time", "[diagnose]") {
   Sighting late = See(3, kSeven, "host b");
   late.repeats = 5;
   late.time = ParseTimestamp("2026-11-20T13:00:00Z");
@@ -110,7 +110,7 @@ TEST_CASE("who reported it, how often and when", "[diagnose]") {
   CHECK(ToString(*tally.last_time) == "2026-11-20T13:00:00Z");
 }
 
-TEST_CASE("where no prefix names a reporter, replicas are told apart by number", "[diagnose]") {
+TEST_CASE("without a prefix, replicas are counted by replica and partition number", "[diagnose]") {
   const auto of = [](double replica, double partition) {
     Facts facts = kSeven;
     facts.emplace_back("replica", replica);
@@ -123,7 +123,7 @@ TEST_CASE("where no prefix names a reporter, replicas are told apart by number",
   CHECK(Find({See(1, of(0, 1), "host a")})[0].tally.replicas == 0);
 }
 
-TEST_CASE("a fragment is whole as soon as one report of it is", "[diagnose]") {
+TEST_CASE("a finding is complete as soon as one report is", "[diagnose]") {
   Sighting fragment = See(1, kSeven);
   fragment.fragment = true;
   CHECK_FALSE(Find({fragment})[0].fullness.whole);
@@ -135,7 +135,7 @@ TEST_CASE("a fragment is whole as soon as one report of it is", "[diagnose]") {
   CHECK(Find({See(3, kSeven)})[0].framework == "jax");
 }
 
-TEST_CASE("the id is of what tells a failure from others, not of where it stands", "[diagnose]") {
+TEST_CASE("the id depends on the identifying facts, not on the place", "[diagnose]") {
   const auto id = [](const Facts& facts, std::uint64_t line, const std::string& path) {
     return Find({See(line, facts)}, path)[0].id;
   };
@@ -144,12 +144,12 @@ TEST_CASE("the id is of what tells a failure from others, not of where it stands
   CHECK(id(kSeven, 1, "a") != id(kNine, 1, "a"));
   CHECK(id({{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "f"}}, 1, "a") == id(kSeven, 1, "a"));
   CHECK(id({{"part_bytes", 4.0}, {"rest_bytes", 3.0}, {"limit_bytes", 5.0}}, 1, "a") == id(kSeven, 1, "a"));
-  // Where nothing is known, the message is.
+  // Without identifying facts, the message counts.
   CHECK(id({}, 1, "a") == id({{"module", "f"}}, 1, "b"));
   CHECK(id({}, 1, "a") != id({}, 2, "a"));
 }
 
-TEST_CASE("a part of a report is compared with the newest failures only, one of the same words with all",
+TEST_CASE("a partial report is compared with the newest failures only, one with the same identity with all",
           "[diagnose]") {
   std::vector<Sighting> sightings;
   for (int i = 1; i <= 257; ++i)
@@ -162,7 +162,7 @@ TEST_CASE("a part of a report is compared with the newest failures only, one of 
   CHECK(Find(sightings).size() == 258);
 }
 
-TEST_CASE("parts that come to know the same together are one failure", "[diagnose]") {
+TEST_CASE("partial reports that yield the same identity together are one failure", "[diagnose]") {
   std::vector<Sighting> sightings = {See(1, {{"limit_bytes", 5.0}, {"part_bytes", 4.0}}, "host a")};
   for (int i = 1; i <= 256; ++i)
     sightings.push_back(See(static_cast<std::uint64_t>(i) + 10, {{"used_bytes", 7.0}, {"limit_bytes", i * 100.0}}));
@@ -176,7 +176,7 @@ TEST_CASE("parts that come to know the same together are one failure", "[diagnos
   CHECK(found[0].tally.hosts.names() == std::vector<std::string>{"host a", "host b", "host c"});
 }
 
-TEST_CASE("beyond a thousand different failures only reports are counted", "[diagnose]") {
+TEST_CASE("beyond a thousand different failures, reports are only counted", "[diagnose]") {
   ArtifactFindings found(TestEngine().rules(), {"job.log", ""});
   for (std::size_t i = 0; i < FindingTable::kMostOfCode + 3; ++i) {
     std::vector<Sighting> one;

@@ -1,4 +1,4 @@
-// The budget from hand-written estimates.
+// Budgets from hand-written estimates.
 #include "diagnose/budget.h"
 
 #include <list>
@@ -13,7 +13,7 @@ namespace TEST_FILE {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
-// Remedies in the order of rank, with 40 GiB needed of 16.
+// Remedies in order of rank; by default 40 GiB are needed and 16 available.
 class Case {
  public:
   Case& Add(const std::string& id, int cost, std::optional<double> saves_gib, std::vector<std::string> with = {}) {
@@ -28,7 +28,7 @@ class Case {
     finding_.remedies.push_back(ranked);
     return *this;
   }
-  // "covered: a 10 b 5", in GiB.
+  // Returns "covered: a 10 b 5", in GiB.
   std::string Sum(double need_gib = 40, double limit_gib = 16) {
     finding_.facts.Set("need_bytes", need_gib * kGiB, {});
     finding_.facts.Set("limit_bytes", limit_gib * kGiB, {});
@@ -41,7 +41,7 @@ class Case {
       text += " " + step.remedy->id + " " + std::to_string((step.saves_bytes + kGiB / 2) / kGiB);
     return text;
   }
-  // What the program needs where both were made on it.
+  // Sets the need of the program modified by both remedies.
   Case& Together(const std::string& one, const std::string& other, double left_gib) {
     for (Remedy& remedy : remedies_) remedy.change = remedy.id;
     if (!finding_.prospects) finding_.prospects.emplace();
@@ -55,7 +55,7 @@ class Case {
   Diagnosis finding_;
 };
 
-TEST_CASE("one remedy that is enough, the least dear", "[diagnose]") {
+TEST_CASE("the cheapest single remedy that is enough is chosen", "[diagnose]") {
   CHECK(Case().Add("dear", 4, 30).Add("cheap", 1, 25).Add("little", 0, 5).Sum() == "covered: cheap 25");
   CHECK(Case().Add("first", 1, 30).Add("second", 1, 35).Sum() == "covered: first 30");
 }
@@ -64,44 +64,44 @@ TEST_CASE("only remedies that name each other are added", "[diagnose]") {
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20, {"a"}).Sum() == "covered: a 20 b 10");
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20).Sum() == "short: a 20");
   CHECK(Case().Add("a", 0, 20).Add("b", 0, 20).Sum() == "short: a 20");
-  // Three of which two do not name each other.
+  // Three remedies, two of which do not name each other.
   CHECK(Case().Add("a", 0, 12, {"b", "c"}).Add("b", 0, 12, {"a"}).Add("c", 0, 12, {"a"}).Sum() == "short: a 12 b 8");
   CHECK(Case().Add("a", 0, 12, {"b", "c"}).Add("b", 0, 12, {"a", "c"}).Add("c", 0, 12, {"a", "b"}).Sum() ==
         "covered: a 12 b 8 c 6");
 }
 
-TEST_CASE("one name is enough where the program was changed by both", "[diagnose]") {
+TEST_CASE("one direction of naming is enough if the program was modified by both", "[diagnose]") {
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20).Together("a", "b", 15).Sum() == "covered: a 20 b 5");
   CHECK(Case().Add("a", 0, 20).Add("b", 0, 20).Together("a", "b", 15).Sum() == "short: a 20");
 }
 
-TEST_CASE("a step saves only of what the steps before leave", "[diagnose]") {
-  // Added up plainly the two would be enough: 25 of 24. But halving what is left saves half of what is left.
+TEST_CASE("a step saves only a share of what the previous steps leave", "[diagnose]") {
+  // Their sum, 25 GiB, would cover the excess of 24. But the second saves a fifth of only half the need.
   CHECK(Case().Add("half", 0, 20, {"fifth"}).Add("fifth", 0, 5, {"half"}).Sum() == "short: half 20 fifth 3");
 }
 
-TEST_CASE("what two leave together is taken from the program that was changed by both", "[diagnose]") {
+TEST_CASE("the estimate of a pair comes from the program modified by both", "[diagnose]") {
   const std::vector<std::string> all = {"a", "b", "c"};
   CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Together("a", "b", 12).Sum() == "covered: a 20 b 8");
   CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Together("a", "b", 17).Sum() == "short: a 20 b 3");
-  // The third of what those leave: a fifth of 18.
+  // The third saves a fifth of the remaining 18.
   CHECK(Case().Add("a", 0, 20, all).Add("b", 0, 20, all).Add("c", 0, 8, all).Together("a", "b", 18).Sum(40, 10) ==
         "short: a 20 b 2 c 4");
 }
 
-TEST_CASE("cheap ones together come before a dear one alone, and no step is idle", "[diagnose]") {
+TEST_CASE("cheap remedies together come before an expensive one alone, and no step is unnecessary", "[diagnose]") {
   const std::vector<std::string> both = {"a", "b", "dear"};
   CHECK(Case().Add("dear", 4, 39, both).Add("a", 0, 20, both).Add("b", 2, 20, both).Sum() == "covered: a 20 b 10");
   CHECK(Case().Add("a", 1, 25, both).Add("b", 0, 20, both).Sum() == "covered: a 25");
 }
 
-TEST_CASE("where nothing covers it, what saves most is told", "[diagnose]") {
+TEST_CASE("if nothing covers the excess, the budget saves as much as possible", "[diagnose]") {
   CHECK(Case().Add("a", 0, 5).Add("b", 3, 9).Sum() == "short: b 9");
   CHECK(Case().Add("a", 0, std::nullopt).Add("b", 3, 0).Sum() == "short:");
   CHECK(Case().Sum() == "short:");
 }
 
-TEST_CASE("without an excess there is no budget, and what finds out more saves nothing", "[diagnose]") {
+TEST_CASE("without an excess there is no budget, and inquiries save nothing", "[diagnose]") {
   CHECK(Case().Add("a", 0, 5).Sum(10, 16) == "none");
   CHECK_FALSE(MakeBudget(Case().Add("a", 0, 5).finding(), 0.01));
   Case inquiry;

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Two runs of which the second shares more, and a remedy that leaves such a trace.
+// Two runs, the second of which shares more memory, and a remedy with this sign.
 std::string RunsFile(const std::string& expect) {
   return R"({"format": "whyoom.rules/1",
     "traces": [{"id": "my_trace", "prior": 1, "when": "after.shared_output_bytes > before.shared_output_bytes",
@@ -29,7 +29,7 @@ std::vector<std::string> RunsFailures(const std::string& expect) {
 
 using Complaints = std::vector<std::string>;
 
-TEST_CASE("a comparison holds where all that it expects is so", "[diagnose][comparisons]") {
+TEST_CASE("a comparison example passes if all its expectations are met", "[diagnose][comparisons]") {
   CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but 1.00 GiB less is needed",
     "totals": {"need_bytes": "needed"}, "notes": ["Neither"],
     "seems": [{"remedies": ["donate_buffers"], "says": ["10.00 MiB", "are shared."]}]})")
@@ -40,7 +40,7 @@ TEST_CASE("a comparison holds where all that it expects is so", "[diagnose][comp
     "seems": [{"remedies": ["donate_buffers"], "says": ["10.00 MiB", "are shared."]}]})") == Complaints{""});
 }
 
-TEST_CASE("a comparison that is otherwise is told", "[diagnose][comparisons]") {
+TEST_CASE("a failed expectation of a comparison is reported", "[diagnose][comparisons]") {
   CHECK(RunsFailures(R"({"verdict": "worse"})") == Complaints{"verdict is \"still_over\", not \"worse\""});
   CHECK(RunsFailures(R"({"totals": {"need_bytes": "wanted"}})") ==
         Complaints{"totals need_bytes is \"needed\", not \"wanted\""});

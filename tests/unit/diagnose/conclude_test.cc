@@ -1,4 +1,4 @@
-// Verdicts and ranking from hand-written facts and hand-written rule data.
+// Conclusions and ranking from hand-written facts and rules.
 #include "diagnose/conclude.h"
 
 #include <string>
@@ -84,14 +84,15 @@ std::vector<std::string> Ids(const Diagnosis& finding) {
   return ids;
 }
 
-TEST_CASE("derived facts follow from known ones only", "[diagnose]") {
+TEST_CASE("derived facts need known facts", "[diagnose]") {
   CHECK(MakeDiagnosis(300, 100).facts.Get("excess_bytes") == Value(200.0));
   CHECK(MakeDiagnosis(300, 100).facts.Get("twice_bytes") == Value(400.0));
   CHECK(MakeDiagnosis(150, 100).facts.Get("twice_bytes") == Value(Unknown{}));
   CHECK(MakeDiagnosis(150, 0).facts.Get("excess_bytes") == Value(Unknown{}));
 }
 
-TEST_CASE("the scenario is the highest of those that hold; else those not excluded are candidates", "[diagnose]") {
+TEST_CASE("the true scenario with the highest priority is chosen, else those not excluded are candidates",
+          "[diagnose]") {
   const Diagnosis big = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
   REQUIRE(big.scenario != nullptr);
   CHECK(big.scenario->id == "big");
@@ -101,17 +102,17 @@ TEST_CASE("the scenario is the highest of those that hold; else those not exclud
   CHECK(MakeDiagnosis(300, 100, "s8[30]{0}", 50).scenario->id == "any");
   const Diagnosis unknown = MakeDiagnosis(300, 100);
   CHECK(unknown.scenario == nullptr);
-  REQUIRE(unknown.candidates.size() == 3);  // "never" is excluded by the numbers
+  REQUIRE(unknown.candidates.size() == 3);  // the numbers exclude "never"
   CHECK(unknown.candidates[0]->id == "big");
 }
 
-TEST_CASE("confidence is in the numbers", "[diagnose]") {
+TEST_CASE("confidence depends on the known numbers", "[diagnose]") {
   CHECK(MakeDiagnosis(300, 100).confidence == Confidence::kHigh);
   CHECK(MakeDiagnosis(300, 0).confidence == Confidence::kMedium);
   CHECK(MakeDiagnosis(0, 0).confidence == Confidence::kLow);
 }
 
-TEST_CASE("evidence, then sufficiency, then cost order the remedies; beside listed values none is gambled on",
+TEST_CASE("remedies are ranked by evidence, then sufficiency, then cost; those without an estimate rank lower",
           "[diagnose]") {
   const Diagnosis finding = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
   CHECK(Ids(finding) ==
@@ -125,15 +126,15 @@ TEST_CASE("evidence, then sufficiency, then cost order the remedies; beside list
   CHECK(first.how == std::vector<std::string>{"Do it for s8[30]."});
   CHECK(finding.remedies[1].enough == true);
   CHECK_FALSE(finding.remedies[2].enough);
-  // Too little alone: behind what nothing is known of, and what costs nothing apart, at the end. A pair needs that both
-  // name each other, or a program that was changed by both.
+  // Not enough alone: after remedies without an estimate, and the free one last. A pair requires that both name each
+  // other, or a program modified by both.
   CHECK(finding.remedies[4].enough == false);
   CHECK(finding.remedies[5].enough == false);
   CHECK(finding.remedies[5].free);
   CHECK(finding.remedies[4].enough_with.empty());
 }
 
-TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]") {
+TEST_CASE("a remedy that cannot help is not offered, and the reason is kept", "[diagnose]") {
   const Diagnosis finding = MakeDiagnosis(300, 100, "bf16[30]{0}", 60);
   CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "no_evidence", "also_little", "too_little"});
   REQUIRE(finding.ruled_out.size() == 1);
@@ -141,7 +142,7 @@ TEST_CASE("what cannot help is not offered, and the reason is kept", "[diagnose]
   CHECK(finding.ruled_out[0].why == "it is bf16 already");
 }
 
-TEST_CASE("where the scenario is not known, finding it out comes first", "[diagnose]") {
+TEST_CASE("if the scenario is unknown, finding it out comes first", "[diagnose]") {
   CHECK(Ids(MakeDiagnosis(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
 }
 

@@ -1,4 +1,4 @@
-// Figures that contradict each other are reported, and nothing is concluded from them.
+// Figures that contradict each other are reported and not used for conclusions.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 const std::string kHead = "XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. ";
 
-// A report of one row of 16.00G.
+// A report with one row.
 std::string Report(const std::string& total, const std::string& row) {
   return "\n\nTotal hbm usage >= " + total +
          ":\n    reserved        256.00M\n    program          20.00G\n    arguments            0B\n\n"
@@ -36,7 +36,7 @@ bool HasEstimate(const Diagnosis& diagnosis) {
                                          [](const RankedRemedy& one) { return one.enough || one.left_bytes; });
 }
 
-TEST_CASE("figures that agree are no contradiction", "[diagnose]") {
+TEST_CASE("figures that agree are not a contradiction", "[diagnose]") {
   const Diagnosis diagnosis =
       Diagnose(kHead + "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G." + Report("20.25G", "16.00G"));
   CHECK(diagnosis.contradictions.empty());
@@ -45,8 +45,8 @@ TEST_CASE("figures that agree are no contradiction", "[diagnose]") {
   CHECK(diagnosis.scenario->id == "2");
 }
 
-TEST_CASE("from figures that contradict each other nothing is concluded", "[diagnose]") {
-  // Less used than there is; the excess is that of another limit.
+TEST_CASE("nothing is concluded from figures that contradict each other", "[diagnose]") {
+  // The use is below the limit, or the excess does not match it.
   for (const std::string figures : {"Used 2.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G.",
                                     "Used 20.00G of 15.75M hbm. Exceeded hbm capacity by 4.25G.",
                                     "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25M.",
@@ -67,7 +67,7 @@ TEST_CASE("from figures that contradict each other nothing is concluded", "[diag
   }
 }
 
-TEST_CASE("a list that does not fit into the need is not attached to it", "[diagnose]") {
+TEST_CASE("an allocation list that does not fit the need is dropped", "[diagnose]") {
   const std::string head = kHead + "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G.";
   for (const std::string row : {"160.00G", "1.60G"}) {
     const Diagnosis diagnosis = Diagnose(head + Report("20.25G", row));
@@ -81,7 +81,7 @@ TEST_CASE("a list that does not fit into the need is not attached to it", "[diag
   CHECK(Reports(Diagnose(head + Report("31.25G", "16.00G")), "used_differs_from_total"));
 }
 
-TEST_CASE("equal printed sizes leave open whether enough was free", "[diagnose]") {
+TEST_CASE("equal printed sizes leave open whether enough memory was free", "[diagnose]") {
   const std::string buffer =
       "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. "
       "That was not possible. There are ";
@@ -94,7 +94,7 @@ TEST_CASE("equal printed sizes leave open whether enough was free", "[diagnose]"
   CHECK(scenario(buffer + "1.00G free.; (0x0x0_HBM0)") == "open");
   CHECK(scenario(buffer + "1.01G free.; (0x0x0_HBM0)") == "fragmentation");
   CHECK(scenario(buffer + "1023.99M free.; (0x0x0_HBM0)") == "true_oom");
-  // The runtime itself names the reason.
+  // The runtime itself states the reason.
   CHECK(
       scenario(buffer + "1.00G free. The largest contiguous region of free memory is 512.00M due to fragmentation.") ==
       "fragmentation");
@@ -106,7 +106,7 @@ TEST_CASE("equal printed sizes leave open whether enough was free", "[diagnose]"
         "open");
 }
 
-TEST_CASE("lines of two processes that are mixed are of neither", "[diagnose]") {
+TEST_CASE("interleaved lines of two processes belong to neither", "[diagnose]") {
   const auto zip = [](const std::string& a, const std::string& b) {
     std::string both;
     for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
@@ -139,7 +139,7 @@ TEST_CASE("lines of two processes that are mixed are of neither", "[diagnose]") 
   }
 }
 
-TEST_CASE("each contradiction of the rule data is shown by a situation", "[diagnose]") {
+TEST_CASE("each contradiction in the rule data has an example", "[diagnose]") {
   std::vector<Fault> faults;
   const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
   REQUIRE(faults.empty());

@@ -1,4 +1,4 @@
-// The one finding of a log that holds one, by the built-in rules.
+// Returns the only finding of a log, by the built-in rules.
 #pragma once
 
 #include <memory>

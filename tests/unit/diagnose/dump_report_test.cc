@@ -1,5 +1,4 @@
-// What dumps say by themselves: which modules of a folder are told of, and against which limit. See also
-// program/dump_files_test.cc, of damaged ones.
+// Which modules of a dump folder are reported, and against which limit. program/dump_files_test.cc tests damaged dumps.
 #include "diagnose/dump_report.h"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A dump of modules that take so many bytes.
+// A dump of modules with given sizes.
 class Dump {
  public:
   void Add(const std::string& stem, std::int64_t bytes, bool failed = false) {
@@ -28,7 +27,7 @@ class Dump {
   }
   void Write(const std::string& name, const std::string& text) { dump_.AddFile(scratch_.Write(name, text), true); }
 
-  // "E1000 20 of 10; program 5" in GB, then what could not be told.
+  // Returns "E1000 20 of 10; program 5" in GB, then the problems.
   std::string Report(std::optional<double> limit = std::nullopt) const {
     FindingTable table(BuiltInRules());
     std::vector<Problem> problems;
@@ -75,8 +74,7 @@ TEST_CASE("a limit is a size or the name of a chip", "[diagnose]") {
   }
 }
 
-TEST_CASE("of programs that fit, those that need more than a few per cent of the largest, a dozen at most",
-          "[diagnose]") {
+TEST_CASE("programs that fit are reported from a few percent of the largest on, at most a dozen", "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1, "jit_large"), 100 * kGB);
   dump.Add(Stem(2, "jit_some"), 3 * kGB);
@@ -89,7 +87,7 @@ TEST_CASE("of programs that fit, those that need more than a few per cent of the
   CHECK(shown.find("; program 4; and 3; !") != std::string::npos);
 }
 
-TEST_CASE("what cannot be read beside a program that can is no trouble, and is told where nothing can", "[diagnose]") {
+TEST_CASE("an unreadable module is reported only if no other module can be read", "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1, "jit_step"), 100 * kGB);
   const std::string alone = dump.Report(200e9);
@@ -100,7 +98,8 @@ TEST_CASE("what cannot be read beside a program that can is no trouble, and is t
   CHECK(cut.Report(200e9).starts_with("! "));
 }
 
-TEST_CASE("where one failed, only those that did are told of, each need of a name once, the last dozen", "[diagnose]") {
+TEST_CASE("if a module failed, only failed ones are reported, each need once per name, at most the last dozen",
+          "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1), 5 * kGB);
   dump.Add(Stem(2), 20 * kGB, true);
@@ -115,7 +114,7 @@ TEST_CASE("where one failed, only those that did are told of, each need of a nam
   CHECK(shown.find("E1000 33 of 10; ") != std::string::npos);
   CHECK(shown.find("E1000 22 of 10; ") != std::string::npos);
   CHECK(shown.find("E1000 21 of 10; ") == std::string::npos);
-  CHECK(shown.find("! earlier failures of this module are left out; ") != std::string::npos);
+  CHECK(shown.find("! earlier failures of this module were dropped; ") != std::string::npos);
 }
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// What the names in rule data mean for one finding.
+// The names of rule conditions, resolved for one finding.
 #include "diagnose/finding_scope.h"
 
 #include <string>
@@ -25,7 +25,7 @@ std::string Get(const Finding& finding, const std::string& name) {
   return Show(FindingScope(BuiltInRules(), finding).Get(name));
 }
 
-// A field of each row, in the order of the scope.
+// Returns a field of each row, in the order of the scope.
 std::string Rows(const Finding& finding, const std::string& name) {
   const FindingScope scope(BuiltInRules(), finding);
   std::string shown;
@@ -40,7 +40,7 @@ Allocation Op(const std::string& op_name, const std::string& file, std::int64_t 
   return row;
 }
 
-TEST_CASE("facts, and what is known of the finding itself", "[diagnose]") {
+TEST_CASE("facts and the finding's own fields have names", "[diagnose]") {
   Finding finding = Make();
   finding.facts.Set("used_bytes", 7.0, {});
   CHECK(Get(finding, "used_bytes") == "7");
@@ -58,7 +58,7 @@ TEST_CASE("facts, and what is known of the finding itself", "[diagnose]") {
   CHECK(Show(FindingScope(BuiltInRules(), diagnosis).Get("scenario")) == "'2'");
 }
 
-TEST_CASE("rows come largest first, equal ones as they are listed, and those without a size last", "[diagnose]") {
+TEST_CASE("rows are sorted by descending size, stable, those without a size last", "[diagnose]") {
   const Finding finding =
       Make({MakeRow("f32[1]", 10), MakeRow("f32[2]"), MakeRow("f32[3]", 30), MakeRow("f32[4]", 10)});
   CHECK(Rows(finding, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
@@ -66,7 +66,7 @@ TEST_CASE("rows come largest first, equal ones as they are listed, and those wit
   CHECK(FindingScope(BuiltInRules(), finding).RowAt(0).shape_text == "f32[3]");
 }
 
-TEST_CASE("the largest row is known where each row's size is", "[diagnose]") {
+TEST_CASE("the largest row is known if all sizes are known", "[diagnose]") {
   std::vector<Allocation> rows = {MakeRow("f32[1]", 10), MakeRow("f32[3]", 30)};
   CHECK(Get(Make(rows), "largest.shape") == "'f32[3]'");
   CHECK(Get(Make(rows), "largest.size_bytes") == "30");
@@ -76,14 +76,14 @@ TEST_CASE("the largest row is known where each row's size is", "[diagnose]") {
   CHECK(Get(Make(rows), "largest.shape") == "unknown");
 }
 
-TEST_CASE("rows of one size and shape are counted, however they lie", "[diagnose]") {
+TEST_CASE("rows of the same size and shape are counted, whatever their layout", "[diagnose]") {
   CHECK(Rows(Make({MakeRow("f32[4,8]{1,0}", 128), MakeRow("f32[4,8]{0,1}", 128), MakeRow("f32[4,8]{1,0}", 64),
                    MakeRow("f32[8,4]{1,0}", 128)}),
              "same_size_count") == "2 2 1 1");
   CHECK(Rows(Make({MakeRow("f32[4]"), MakeRow("f32[4]")}), "same_size_count") == "2 2");
 }
 
-TEST_CASE("dimensions that the program tells of", "[diagnose]") {
+TEST_CASE("dimensions of the program have names", "[diagnose]") {
   Finding finding = Make();
   CHECK(Get(finding, "batch.length") == "unknown");
   finding.prospects.emplace();
@@ -100,12 +100,13 @@ TEST_CASE("dimensions that the program tells of", "[diagnose]") {
   CHECK(Get(finding, "sequence.name") == "unknown");
 }
 
-TEST_CASE("where a library made an array, the user's line of another one in its part of the program", "[diagnose]") {
+TEST_CASE("the source of a library's array is the user's line of another array in the same part of the program",
+          "[diagnose]") {
   const std::string library = "/v/lib/python3.11/site-packages/flax/l.py";
   const std::string users = "/home/ada/t.py";
   CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
         "'t.py' 't.py'");
-  // Not of another part, nor of the whole program, nor where the row has no file at all.
+  // Not from another part, the whole program, or for a row without a file.
   CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/norm/add", users)}), "source") ==
         "unknown 't.py'");
   CHECK(Rows(Make({Op("jit(f)/jit(main)/dot", library, 2), Op("jit(f)/jit(main)/add", users)}), "source") ==
@@ -116,7 +117,7 @@ TEST_CASE("where a library made an array, the user's line of another one in its 
   // The largest of several.
   CHECK(Rows(Make({Op("a/b/dot", library, 1), Op("a/b/add", "/home/ada/u.py", 2), Op("a/b/mul", users, 3)}),
              "source") == "'t.py' 'u.py' 't.py'");
-  // Other fields of it are its own.
+  // Other fields are unchanged.
   CHECK(Rows(Make({Op("a/b/dot", library, 2), Op("a/b/add", users)}), "source_file") ==
         "'" + library + "' '" + users + "'");
 }

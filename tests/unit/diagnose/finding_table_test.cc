@@ -1,4 +1,4 @@
-// Tables of findings join in any order and grouping to the same table, also where limits are met.
+// Tables of findings join in any order and grouping to the same table, even at the limits.
 #include "diagnose/finding_table.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,7 @@ Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_by
   finding.facts.Set("used_bytes", 20e9, {1, 1});
   finding.fullness.row_bytes = row_bytes;
   if (row_bytes > 0) {
-    finding.allocations.emplace_back().size_bytes =
-        16000000000;  // nearly all of the limit: one allocation far too large
+    finding.allocations.emplace_back().size_bytes = 16000000000;  // nearly the whole limit: one oversized allocation
     finding.allocations.back().rank = 1;
   }
   finding.tally.places.Add(finding.where);
@@ -63,7 +62,7 @@ void CheckAnyGrouping(std::vector<Finding> findings) {
     std::shuffle(findings.begin(), findings.end(), random);
     std::vector<FindingTable> parts(1 + random() % 7, FindingTable(BuiltInRules()));
     for (const Finding& finding : findings) parts[random() % parts.size()].Add(finding);
-    while (parts.size() > 1) {  // any two of them
+    while (parts.size() > 1) {  // join any two
       const std::size_t from = random() % parts.size();
       FindingTable taken = std::move(parts[from]);
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(from));
@@ -73,7 +72,7 @@ void CheckAnyGrouping(std::vector<Finding> findings) {
   }
 }
 
-TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
+TEST_CASE("the same failure in many artifacts is one finding", "[diagnose]") {
   std::vector<Finding> findings;
   for (int artifact = 0; artifact < 200; ++artifact) {
     for (int id = 0; id < 5; ++id) findings.push_back(Make(id % 2 == 0 ? "E1000" : "0100", id, artifact));
@@ -93,7 +92,7 @@ TEST_CASE("the same failures of many artifacts are one each", "[diagnose]") {
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
+TEST_CASE("the most complete report of a failure is kept", "[diagnose]") {
   FindingTable table(BuiltInRules());
   table.Add(Make("E1000", 1, 1));
   table.Add(Make("E1000", 1, 3, 500));
@@ -109,7 +108,7 @@ TEST_CASE("the fuller report of a failure is kept", "[diagnose]") {
   CHECK(found[0].Also().size() == 3);
 }
 
-TEST_CASE("of too many different failures the same ones are kept, and all reports counted", "[diagnose][slow]") {
+TEST_CASE("of too many failures the same ones are kept, and all reports are counted", "[diagnose][slow]") {
   std::vector<Finding> findings;
   for (int id = 0; id < 1500; ++id) {
     for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));
@@ -127,7 +126,7 @@ TEST_CASE("of too many different failures the same ones are kept, and all report
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("lists of allocations that take too much are left out alike, after the conclusions", "[diagnose]") {
+TEST_CASE("allocation lists beyond the limit are dropped consistently, after the conclusions", "[diagnose]") {
   std::vector<Finding> findings;
   for (int id = 0; id < 30; ++id) {
     findings.push_back(Make("E1000", id, 1, std::uint64_t{5} << 20));
@@ -149,8 +148,7 @@ TEST_CASE("lists of allocations that take too much are left out alike, after the
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("inputs of the same name, with the same failure at the same place, do not depend on their order",
-          "[diagnose]") {
+TEST_CASE("the order of inputs with the same name, failure and place does not matter", "[diagnose]") {
   std::vector<Finding> findings;
   for (int i = 0; i < 6; ++i) {
     findings.push_back(Make("E1000", 1, 1));
@@ -159,10 +157,10 @@ TEST_CASE("inputs of the same name, with the same failure at the same place, do 
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("what follows from a failure elsewhere comes behind it, else the place decides", "[diagnose]") {
+TEST_CASE("known consequences of failures elsewhere come last, otherwise the place decides", "[diagnose]") {
   FindingTable table(BuiltInRules());
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
-  table.Add(Make("0100", 1, 1));  // a run that fails after a compile did
+  table.Add(Make("0100", 1, 1));  // a run that fails after a failed compile
   std::vector<Problem> problems;
   const std::vector<Diagnosis> found = table.Finish(&problems);
   REQUIRE(found.size() == 4);

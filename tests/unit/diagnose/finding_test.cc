@@ -1,11 +1,11 @@
-// Where else a failure was reported.
+// The other places at which a failure was reported.
 #include "diagnose/finding.h"
 
 #include "catch.h"
 
 using namespace whyoom;
 
-TEST_CASE("the other places of a finding are all but its own, that one once", "[diagnose]") {
+TEST_CASE("the other places contain all but one copy of the finding's own", "[diagnose]") {
   Finding finding;
   const Where here = {{"a", ""}, 5, 6, 50};
   const Where there = {{"b", ""}, 1, 2, 10};

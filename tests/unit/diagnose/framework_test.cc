@@ -1,5 +1,4 @@
-// Advice in the words of the framework that a log is from: its knobs by name, with the value that the log shows, and
-// nothing that is on already.
+// Advice in the terms of the log's framework: settings by name, with the log's values, without those already enabled.
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// The steps of a remedy as one text; "not offered: why" or "not known" where it is not offered.
+// Returns the steps of a remedy as one text; "not offered: why" or "not known" if it is not offered.
 std::string How(const Diagnosis& finding, const std::string& remedy) {
   for (const RankedRemedy& ranked : finding.remedies) {
     if (ranked.remedy->id != remedy) continue;
@@ -47,7 +46,7 @@ const std::string kShort =
     "temporaries "
     "(41.00G) exceeds available HBM (31.25G). HLO module: jit_train_step.\n";
 
-// A report whose activations wait for the backward pass, with `source` as the place that made them.
+// A report of activations kept for the backward pass; `source` is where they were made.
 std::string TrainingReport(const std::string& source) {
   const auto row = [&](int rank, const std::string& layer) {
     return "  " + std::to_string(rank) +
@@ -75,7 +74,7 @@ std::string LoadFailure(const std::string& program) {
          "reservable.\n";
 }
 
-TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
+TEST_CASE("MaxText: settings have the values of the config lines", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "I0317 09:59:16.242547 125344476638336 pyconfig.py:413] Config param dtype: bfloat16\n"
       "I0317 09:59:16.242560 125344476638336 pyconfig.py:413] Config param gradient_accumulation_steps: 1\n"
@@ -101,7 +100,7 @@ TEST_CASE("MaxText: knobs with the values of the config lines", "[diagnose]") {
   CHECK(Holds(How(finding, "bf16"), "weight_dtype is float32: bfloat16 halves the weights"));
 }
 
-TEST_CASE("MaxText: the command line will do, and so does a traceback without values", "[diagnose]") {
+TEST_CASE("MaxText: the command line is enough, and so is a traceback without values", "[diagnose]") {
   const Diagnosis commanded = Diagnose(
       "+ python3 -m maxtext.trainers.pre_train.train base.yml per_device_batch_size=1 remat_policy=minimal "
       "max_target_length=4096\n" +
@@ -118,7 +117,7 @@ TEST_CASE("MaxText: the command line will do, and so does a traceback without va
   CHECK(Holds(How(traced, "bf16"), "Set dtype=bfloat16"));
 }
 
-TEST_CASE("MaxText: what is on is advised where the report shows that it is not", "[diagnose]") {
+TEST_CASE("MaxText: an enabled setting is advised if the report shows that it has no effect", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "Config param per_device_batch_size: 4\nConfig param dtype: bfloat16\nConfig param weight_dtype: bfloat16\n" +
       TrainingReport(" source_file=\"/app/src/MaxText/layers/models.py\" source_line=77"));
@@ -126,7 +125,7 @@ TEST_CASE("MaxText: what is on is advised where the report shows that it is not"
   CHECK_FALSE(Holds(How(finding, "bf16"), "not offered"));
 }
 
-TEST_CASE("a config line counts however far before the error it stands, and of whomever", "[diagnose]") {
+TEST_CASE("a config line counts at any distance before the error and from any stream", "[diagnose]") {
   std::string log = "[rank0]: Config param per_device_batch_size: 6\n";
   for (int i = 0; i < 50000; ++i)
     log += "[rank1]: completed step: " + std::to_string(i) + ", seconds: 2.311, TFLOP/s/device: 180.2\n";
@@ -135,7 +134,7 @@ TEST_CASE("a config line counts however far before the error it stands, and of w
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 6: try 3."));
 }
 
-TEST_CASE("of several config lines the newest counts", "[diagnose]") {
+TEST_CASE("the last of several config lines counts", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "Config param per_device_batch_size: 6\nConfig param remat_policy: minimal\nConfig param per_device_batch_size: "
       "8\n" +
@@ -144,7 +143,7 @@ TEST_CASE("of several config lines the newest counts", "[diagnose]") {
   CHECK(Holds(How(finding, "jax_checkpoint"), "remat_policy is minimal"));
 }
 
-TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[diagnose]") {
+TEST_CASE("vLLM: engine arguments from another process than the failing one count", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "(APIServer pid=31) INFO 06-02 08:10:01 [api_server.py:1839] vLLM API server version 0.11.0\n"
       "(APIServer pid=31) INFO 06-02 08:10:01 [utils.py:233] non-default args: {'model': 'org/model-8b', "
@@ -174,7 +173,7 @@ TEST_CASE("vLLM: engine arguments, printed by another process than fails", "[dia
   CHECK(How(finding, "donate_buffers") == "not offered: vLLM already updates its cache in place");
 }
 
-TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]") {
+TEST_CASE("vLLM: settings are named even if their values are unknown", "[diagnose]") {
   const Diagnosis finding =
       Diagnose("  File \"/workspace/tpu_inference/runner/tpu_runner.py\", line 300, in execute_model\n" +
                LoadFailure("jit_step_fun"));
@@ -182,14 +181,14 @@ TEST_CASE("vLLM: without values the knobs are named all the same", "[diagnose]")
   CHECK(Holds(How(finding, "reduce_batch"), "Lower --max-num-seqs."));
   CHECK(Holds(How(finding, "fewer_programs"), "Lower --gpu-memory-utilization"));
   CHECK(Holds(How(finding, "shorten_sequence"), "Set --max-model-len to the longest request"));
-  // While compiling, the share of the cache changes nothing.
+  // The share of the cache does not affect a compile.
   const Diagnosis compile =
       Diagnose("+ vllm serve org/model --max-num-seqs 32 --gpu-memory-utilization 0.9\n" + kShort);
   CHECK(Holds(How(compile, "reduce_batch"), "--max-num-seqs is 32: try 16."));
   CHECK_FALSE(Holds(How(compile, "reduce_batch"), "utilization"));
 }
 
-TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
+TEST_CASE("Levanter and EasyDeL settings are named", "[diagnose]") {
   const Diagnosis levanter = Diagnose(
       "+ python -m levanter.main.train_lm --config_path c.yaml --trainer.train_batch_size 512 "
       "--trainer.per_device_parallelism 16 "
@@ -209,7 +208,7 @@ TEST_CASE("Levanter and EasyDeL", "[diagnose]") {
   CHECK(Holds(How(easydel, "jax_checkpoint"), "Set gradient_checkpointing"));
 }
 
-TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
+TEST_CASE("Keras on JAX is recognized as Keras, and its fit updates in place", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "Traceback (most recent call last):\n"
       "  File \"/home/ada/classify.py\", line 58, in <module>\n"
@@ -226,7 +225,7 @@ TEST_CASE("Keras on JAX is Keras, and its fit updates in place", "[diagnose]") {
   CHECK(Holds(Why(finding), "The call in your code that needs it is at classify.py:58."));
 }
 
-TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or against it", "[diagnose]") {
+TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against donation", "[diagnose]") {
   const std::string head =
       "  File \"/opt/venv/lib/python3.10/site-packages/torch_xla/core/xla_model.py\", line 1055, in mark_step\n"
       "RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate "
@@ -256,7 +255,7 @@ TEST_CASE("PyTorch/XLA: what the last graph reused speaks for donation or agains
               "produced 40.00 GiB of outputs from 6.00 GiB of inputs. Each tensor that Python still holds"));
 }
 
-TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
+TEST_CASE("TensorFlow is recognized without a Python traceback", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "+ python3 run_pretraining.py --use_tpu=True --train_batch_size=1024\n"
       "ERROR:tensorflow:Error recorded from training_loop: From /job:worker/replica:0/task:0:\n"
@@ -267,7 +266,7 @@ TEST_CASE("TensorFlow without a Python traceback", "[diagnose]") {
   CHECK(Holds(How(finding, "jax_checkpoint"), "tf.recompute_grad"));
 }
 
-TEST_CASE("C++ files that bear TensorFlow's name are JAX's own", "[diagnose]") {
+TEST_CASE("C++ file names with TensorFlow's name belong to JAX", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "2022-03-07 18:41:42.980600: E "
       "external/org_tensorflow/tensorflow/compiler/xla/pjrt/pjrt_stream_executor_client.cc:2141] Execution "
@@ -278,7 +277,7 @@ TEST_CASE("C++ files that bear TensorFlow's name are JAX's own", "[diagnose]") {
   CHECK(finding.framework == "jax");
 }
 
-TEST_CASE("the more particular framework wins, whichever shows first", "[diagnose]") {
+TEST_CASE("the more specific framework wins, whichever is seen first", "[diagnose]") {
   const auto frame = [](const std::string& path) {
     return "  File \"/opt/venv/lib/python3.11/site-packages/" + path + "\", line 81, in run\n";
   };
@@ -293,9 +292,9 @@ TEST_CASE("the more particular framework wins, whichever shows first", "[diagnos
   CHECK(Diagnose(frame("equinox/_jit.py") + frame("levanter/trainer.py") + kShort).framework == "levanter");
   CHECK(Diagnose(frame("transformers/models/t5/modeling_flax_t5.py") + frame("flax/linen/module.py") + kShort)
             .framework == "transformers");
-  // Even behind the message: another process' traceback of the same job.
+  // Even after the message: another process's traceback of the same job.
   CHECK(Diagnose(kShort + "\n\n\n" + frame("flax/linen/module.py") + kShort).framework == "flax");
-  // Names in other places are no signs.
+  // Names elsewhere are not signs.
   CHECK(
       Diagnose("restoring from gs://maxtext-models/llama and /data/vllm-cache, run levanter-7\n" + kShort).framework ==
       "jax");
@@ -303,7 +302,7 @@ TEST_CASE("the more particular framework wins, whichever shows first", "[diagnos
             .framework.empty());
 }
 
-TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]") {
+TEST_CASE("Flax: the user's line is named, not the library's", "[diagnose]") {
   const std::string library =
       " source_file=\"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py\" source_line=251";
   const std::string traceback =
@@ -323,14 +322,14 @@ TEST_CASE("Flax: the user's own line is named, not the library's", "[diagnose]")
   CHECK(Holds(How(finding, "jax_checkpoint"), "nn.remat(Block)"));
 }
 
-TEST_CASE("JAX: a row's own line in user code stays as it is", "[diagnose]") {
+TEST_CASE("JAX: a row with a line in user code keeps it", "[diagnose]") {
   const Diagnosis finding = Diagnose(TrainingReport(" source_file=\"/home/ada/train/model.py\" source_line=19"));
   CHECK(finding.framework == "jax");
   CHECK(Holds(How(finding, "shard_tensor"), "is created at model.py:19."));
   CHECK_FALSE(Holds(Why(finding), "in your code"));
 }
 
-TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, or names the library and the call",
+TEST_CASE("JAX: a library's row uses the user's line in the same scope, or names the library and the call",
           "[diagnose]") {
   const std::string library = " source_file=\"/opt/venv/lib/python3.11/site-packages/optax/losses.py\" source_line=12";
   const std::string report = TrainingReport(library);
@@ -338,7 +337,7 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
   CHECK(Holds(How(alone, "shard_tensor"),
               "The largest array is created in optax/losses.py:12, called from your code at loop.py:41."));
 
-  // The second row, renamed into the first one's scope, is the user's.
+  // The second row, renamed into the scope of the first, is the user's.
   std::string beside = report;
   const std::size_t second = beside.find("block_1");
   beside.replace(second, 7, "block_0");
@@ -346,7 +345,7 @@ TEST_CASE("JAX: a library's row takes the line of the user's in the same scope, 
   CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "is created at model.py:30."));
 }
 
-TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") {
+TEST_CASE("without training, nothing is called a change of training", "[diagnose]") {
   const auto safety = [](const Diagnosis& finding, const std::string& remedy) {
     for (const RankedRemedy& ranked : finding.remedies) {
       if (ranked.remedy->id == remedy) return ranked.safety;
@@ -359,7 +358,7 @@ TEST_CASE("nothing is said of training where nothing is trained", "[diagnose]") 
                "reduce_batch") == "safe_slower");
 }
 
-TEST_CASE("the share of memory of a serving engine is advice for serving only", "[diagnose]") {
+TEST_CASE("the memory share of a serving engine is advised for serving only", "[diagnose]") {
   CHECK(How(Diagnose(kShort), "serving_memory") == "not known");
   const Diagnosis finding = Diagnose(
       "INFO 05-02 11:19:02 [utils.py:233] non-default args: {'model': 'org/model', 'gpu_memory_utilization': 0.93}\n"

@@ -1,5 +1,5 @@
-// What is said where the log shows little: a list that covers a part of the need, sizes that are rounded to the same
-// figure, a framework that only the dump names.
+// Diagnoses of logs with little evidence: a list of part of the need, sizes rounded to the same figure, a framework
+// that only the dump names.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// So many activations of 4 GiB of the 40 GiB needed.
+// A report of `rows` activations of 4 GiB, of 40 GiB needed.
 std::string Report(int rows) {
   std::string text =
       "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 40.00G of "
@@ -59,7 +59,7 @@ XlaDump DumpWith(const ScratchFolder& scratch, const std::string& size, const st
   return dump;
 }
 
-TEST_CASE("a list of less than half of the need gives no verdict of not enough", "[diagnose]") {
+TEST_CASE("a list of less than half of the need does not show that a remedy is not enough", "[diagnose]") {
   const Diagnosis part = Diagnose(Report(2));
   REQUIRE_FALSE(part.remedies.empty());
   CHECK(std::none_of(part.remedies.begin(), part.remedies.end(),
@@ -78,7 +78,7 @@ TEST_CASE("a list of less than half of the need gives no verdict of not enough",
   CHECK_FALSE(Says(most.why, "The list covers only"));
 }
 
-TEST_CASE("sizes that are rounded to the same figure are not nothing too much", "[diagnose]") {
+TEST_CASE("sizes rounded to the same figure do not mean an excess of zero", "[diagnose]") {
   const Diagnosis rounded = Diagnose(kRounded);
   CHECK_FALSE(rounded.facts.Find("excess_bytes"));
   REQUIRE(NeedOf(rounded));
@@ -91,7 +91,7 @@ TEST_CASE("sizes that are rounded to the same figure are not nothing too much", 
   CHECK(ExcessText(*NeedOf(exact)) == "5.90 MiB too much");
 }
 
-TEST_CASE("the framework stands in the dump's files", "[diagnose]") {
+TEST_CASE("the framework is recognized by the dump's file names", "[diagnose]") {
   const std::string packages = "/opt/venv/lib/python3.11/site-packages/";
   const std::vector<std::pair<std::string, std::string>> files = {
       {"maxtext", "/app/src/MaxText/layers/decoders.py"},

@@ -1,4 +1,4 @@
-// What the rows of a report are as values of a program.
+// The rows of a report as values of a program.
 #include <fmt/format.h>
 
 #include <string>
@@ -52,7 +52,7 @@ std::string PartOf(const std::string& op_name, const std::string& label, const s
   return PartName(listed.values[0].part);
 }
 
-TEST_CASE("a row's part in the program is told by its operation", "[diagnose]") {
+TEST_CASE("a row's part in the program is recognized by its operation", "[diagnose]") {
   CHECK(PartOf("", "", "parameter") == "argument");
   CHECK(PartOf("batch", "") == "argument");
   CHECK(PartOf("batch", "copy.1 = copy(param.1)") == "copied");
@@ -65,7 +65,7 @@ TEST_CASE("a row's part in the program is told by its operation", "[diagnose]") 
   CHECK(PartOf("jit(f)/mul", "fusion.1") == "other");
 }
 
-TEST_CASE("values are the rows with one array of a known size, largest first", "[diagnose]") {
+TEST_CASE("values are the rows with a single array of known size, largest first", "[diagnose]") {
   Finding finding = Make({MakeRow("f32[8,128]{1,0}", 4096), MakeRow("(f32[2], u32[])", 9000), MakeRow("f32[16,128]"),
                           MakeRow("f32[32,128]{1,0}", 16384), MakeRow("f32[64,128]{1,0}", 32768)});
   finding.allocations[4].kind = "requested";

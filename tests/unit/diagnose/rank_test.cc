@@ -1,4 +1,4 @@
-// The order of remedies, what each is said to save, and what is not offered: of programs and of lists.
+// The order of remedies, their estimates, and which are not offered, with programs and with lists.
 #include "diagnose/rank.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Remedies by letter. `cost` and more of each; h, b, d and f are changes of a program, l is estimated from facts.
+// Remedies named by letters: h, b, d and f modify a program; the estimate of l comes from facts.
 const RuleSet& Rules() {
   static const RuleSet rules = [] {
     std::string remedies;
@@ -54,7 +54,7 @@ const RuleSet& Rules() {
   return rules;
 }
 
-// 1000 needed of 600, on a program of which changes save so much, or on a list.
+// 1000 bytes needed of 600, with a program whose modifications save given sizes, or with a list.
 struct Case {
   Case() {
     diagnosis.failure = Rules().FindFailure("T1");
@@ -78,7 +78,7 @@ struct Case {
   Diagnosis diagnosis;
 };
 
-// "h 450, 550 ±95 program enough", one after another in order of rank; "| d: why" for what is ruled out.
+// Returns "h 450, 550 ±95 program enough" for each remedy in order of rank; "| d: why" for those ruled out.
 std::string Ranked(Case one) {
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   std::string shown;
@@ -106,28 +106,28 @@ const RankedRemedy& Of(const Diagnosis& diagnosis, const std::string& id) {
   return diagnosis.remedies.front();
 }
 
-TEST_CASE("what was worked out on the program counts, with its spread", "[diagnose]") {
+TEST_CASE("an estimate on the program counts, with its spread", "[diagnose]") {
   CHECK(Ranked(Case().Change("half_batch", 450)) == "h 450, 550 ±40 program enough; b; d; l; i");
   CHECK(Ranked(Case().Change("half_batch", 450, 20)) == "h 450, 550 ±60 program enough maybe; b; d; l; i");
   CHECK(Ranked(Case().Change("bfloat16", 399, 5)) == "h; d; l; i; b 399, 601 ±5 program little maybe");
   CHECK(Ranked(Case().Change("bfloat16", 400, 5)) == "b 400, 600 ±5 program enough maybe; h; d; l; i");
-  // No more than all that is left may be off.
+  // The spread is at most what is left.
   CHECK(Ranked(Case().Change("bfloat16", 980, 50)) == "b 980, 20 ±20 program enough; h; d; l; i");
 }
 
-TEST_CASE("a change that saves next to nothing is ruled out", "[diagnose]") {
+TEST_CASE("a modification that saves next to nothing is ruled out", "[diagnose]") {
   CHECK(Ranked(Case().Change("donate", 4).Change("bfloat16", 5)) ==
         "h; l; i; b 5, 995 ±0 program little | d: worked out on this program, it saves next to nothing");
   Case inference;
   inference.Change("half_batch", 0);
   inference.diagnosis.prospects->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
-  // A reason to rule it out does not count against what the program tells.
+  // A condition to rule out a remedy does not count against an estimate on the program.
   CHECK(Ranked(Case().Say("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
   CHECK(Ranked(Case().Say("free_bytes", 6).Change("donate", 450)) == "d 450, 550 ±0 program enough; h; b; l; n; i");
 }
 
-TEST_CASE("what is estimated from facts is of the list", "[diagnose]") {
+TEST_CASE("an estimate from facts is based on the list", "[diagnose]") {
   CHECK(Ranked(Case().Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
   CHECK(Ranked(Case().Say("test_saves", 400)) == "l 400 list enough; h; b; d; i");
   CHECK(Ranked(Case().Say("test_saves", -5)) == "h; b; d; i; l 0 list little");
@@ -137,12 +137,13 @@ TEST_CASE("what is estimated from facts is of the list", "[diagnose]") {
         "h; d; l 399 list; i; b 300, 700 ±0 program little");
 }
 
-TEST_CASE("two that name each other and are enough together stand before what nothing is known of", "[diagnose]") {
+TEST_CASE("two remedies that name each other and are enough together rank above those without an estimate",
+          "[diagnose]") {
   CHECK(Ranked(Case().Change("half_batch", 300).Change("bfloat16", 300)) ==
         "b 300, 700 ±0 program little +h; h 300, 700 ±30 program little +b; d; l; i");
   CHECK(Ranked(Case().Change("half_batch", 200).Change("bfloat16", 200)) ==
         "d; l; i; h 200, 800 ±20 program little; b 200, 800 ±0 program little");
-  // What the program needs that was changed by both counts, not the sum.
+  // The need of the program modified by both counts, not the sum.
   Case made = Case().Change("half_batch", 300).Change("bfloat16", 300);
   made.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 601}};
   CHECK(Ranked(made) == "d; l; i; h 300, 700 ±30 program little; b 300, 700 ±0 program little");
@@ -150,15 +151,17 @@ TEST_CASE("two that name each other and are enough together stand before what no
   CHECK(Ranked(made) == "b 300, 700 ±0 program little +h; h 300, 700 ±30 program little +b; d; l; i");
 }
 
-TEST_CASE("what is estimated to be too little is neither first nor above what closes the gap", "[diagnose]") {
-  // The log speaks for l, whose estimate is too little; of h and b nothing is known.
+TEST_CASE("a remedy estimated to be too little is not first and ranks below those that cover the excess",
+          "[diagnose]") {
+  // The log supports l, whose estimate is too little; h and b have no estimate.
   CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
   CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399).Change("half_batch", 450)) ==
-        "h 450, 550 ±40 program enough; l 399 list; b; d; i");  // beside a program, a list shows not too little
+        "h 450, 550 ±40 program enough; l 399 list; b; d; i");  // if there is a program, a list does not show that a
+                                                                // remedy is too little
 }
 
-TEST_CASE("what a pair saves is what the budget adds up", "[diagnose]") {
-  // Added up plainly 250 and 160 are enough; but the second saves of the 750 that the first leaves.
+TEST_CASE("the savings of a pair are the sum in the budget", "[diagnose]") {
+  // The sum of 250 and 160 would be enough, but the second saves only a share of the 750 that the first leaves.
   Case one = Case().Change("half_batch", 250).Change("bfloat16", 160);
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").enough_with.empty());
@@ -170,7 +173,7 @@ TEST_CASE("what a pair saves is what the budget adds up", "[diagnose]") {
   CHECK(one.diagnosis.budget->covered);
 }
 
-TEST_CASE("what costs nothing and is not enough is listed apart, behind all others", "[diagnose]") {
+TEST_CASE("a free remedy that is not enough is listed separately, after all others", "[diagnose]") {
   const auto free = [](Case one) {
     RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
     std::string shown;
@@ -184,18 +187,18 @@ TEST_CASE("what costs nothing and is not enough is listed apart, behind all othe
         "f;b;d;l;i;h;");
 }
 
-TEST_CASE("evidence comes before none, and finding out after cures", "[diagnose]") {
+TEST_CASE("remedies with evidence come first, inquiries after cures", "[diagnose]") {
   CHECK(Ranked(Case().Say("test_evidence", 1)) == "l; h; b; d; i");
   CHECK(Ranked(Case()) == "h; b; d; l; i");
 }
 
-TEST_CASE("a remedy with a condition is offered only where that is known to be true", "[diagnose]") {
+TEST_CASE("a remedy with a condition is offered only if the condition is known to be true", "[diagnose]") {
   CHECK(Ranked(Case().Say("free_bytes", 10)) == "h; b; l; n; i; w | d: it has 10 B free");
   CHECK(Ranked(Case().Say("free_bytes", 9)) == "h; b; l; n; i | d: it has 9 B free");
   CHECK(Ranked(Case()) == "h; b; d; l; i");
 }
 
-TEST_CASE("what is done, for this framework and with what it was worked out on", "[diagnose]") {
+TEST_CASE("steps are those of the framework, with the values of the estimate", "[diagnose]") {
   Case one = Case().Change("half_batch", 450);
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve."});

@@ -1,4 +1,4 @@
-// One artifact from bytes to findings, and several together.
+// One artifact from bytes to findings, and several joined.
 #include "diagnose/readings.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ Readings Read(const std::string& log, const std::string& path = "job.log", const
   return ReadArtifact(TestEngine(), {path, ""}, *OpenMemory(log), options);
 }
 
-// "T1 x2 in b.log; program 6 in b.log".
+// Returns "T1 x2 in b.log; program 6 in b.log".
 std::string ShowAll(Readings readings) {
   if (!readings.table) return "nothing";
   std::vector<Problem> problems;
@@ -67,7 +67,7 @@ TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
   CHECK(ShowAll(std::move(all)) == "T1 x2 in a.log; program 6 x2 in a.log; ");
 }
 
-TEST_CASE("findings are known while the artifact is read", "[diagnose]") {
+TEST_CASE("findings are available while the artifact is being read", "[diagnose]") {
   const std::unique_ptr<ByteSource> source = OpenMemory("Test load of 'f' failed\n\nstep\nTest load of 'g' failed\n");
   ArtifactReader reader(TestEngine(), {"job.log", ""}, *source);
   REQUIRE(reader.Next());
@@ -78,7 +78,7 @@ TEST_CASE("findings are known while the artifact is read", "[diagnose]") {
   CHECK(ShowAll(reader.Finish()).starts_with("T2 x"));
 }
 
-TEST_CASE("a time that cannot be compared with the range is told", "[diagnose]") {
+TEST_CASE("a time that cannot be compared with the range is counted", "[diagnose]") {
   ReadOptions options;
   options.range.since = ParseTimestamp("2026-11-20T12:00:00Z");
   const Readings readings = Read(kFails, "job.log", options);

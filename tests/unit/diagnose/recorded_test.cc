@@ -1,6 +1,5 @@
-// The goldens (testdata/README.md) within the process: what is recorded there of each log, dump
-// and pair of runs is what the rooms make of it. tests/golden holds the program itself to them, and them to the right
-// answers.
+// Produces the recorded results (testdata/README.md) of each log, dump and pair of runs in-process. tests/golden checks
+// the program against them, and them against the right answers.
 #include "recorded.h"
 
 #include <algorithm>
@@ -44,7 +43,7 @@ const Engine& Neutral() {
   return engine;
 }
 
-// What is read is named as it lies in the folder of its case.
+// Changes into the folder of a case, so that inputs have relative names.
 class Within {
  public:
   explicit Within(const fs::path& folder) { fs::current_path(folder); }
@@ -84,19 +83,19 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
   return PrintJson(report);
 }
 
-// Names what differs, which of a whole report nobody would find.
+// Shows only the differences, because a whole report is too long.
 void CheckRecorded(const std::string& printed) {
   const json got = json::parse(WithoutFingerprint(WithoutFolder(printed)));
   const json recorded = json::parse(ReadText("expected.json"));
   CHECK(json::diff(recorded, got).dump(1) == "[]");
 }
 
-// " left 12" where the remedy has "left_bytes".
+// Returns " left 12" if the remedy has "left_bytes".
 std::string Figure(const json& of, const char* key, const std::string& word) {
   return of.contains(key) && !of[key].is_null() ? " " + word + " " + of[key].dump() : "";
 }
 
-// What a diagnosis says in figures: what fills the memory, how much room a batch has, what each remedy leaves.
+// Returns the figures of a diagnosis: the memory by kind, the room of the batch, and each remedy's estimate.
 std::string Figures(const json& diagnosis) {
   std::string shown = "scenario " + diagnosis.value("scenario", json::object()).value("id", "none") + "\n";
   for (const json& part : diagnosis.value("memory", json::array()))
@@ -112,7 +111,7 @@ std::string Figures(const json& diagnosis) {
   return shown;
 }
 
-TEST_CASE("of each log what is recorded is told", "[diagnose][whole]") {
+TEST_CASE("every test log produces its recorded report", "[diagnose][whole]") {
   const std::vector<fs::path> cases = CasesOf("cases");
   REQUIRE(cases.size() >= 12);
   for (const fs::path& folder : cases) {
@@ -122,7 +121,7 @@ TEST_CASE("of each log what is recorded is told", "[diagnose][whole]") {
   }
 }
 
-TEST_CASE("of each dump what is recorded is told", "[diagnose][whole]") {
+TEST_CASE("every test dump produces its recorded report", "[diagnose][whole]") {
   const std::vector<fs::path> cases = CasesOf("programs");
   REQUIRE(cases.size() >= 2);
   for (const fs::path& folder : cases) {
@@ -132,7 +131,7 @@ TEST_CASE("of each dump what is recorded is told", "[diagnose][whole]") {
   }
 }
 
-TEST_CASE("of each two runs what is recorded is told", "[diagnose][whole]") {
+TEST_CASE("every pair of test runs produces its recorded comparison", "[diagnose][whole]") {
   const std::vector<fs::path> cases = CasesOf("diffs");
   REQUIRE(cases.size() >= 10);
   for (const fs::path& folder : cases) {
@@ -144,9 +143,8 @@ TEST_CASE("of each two runs what is recorded is told", "[diagnose][whole]") {
   }
 }
 
-// Whether they are right is held by tests/golden/advice_test.cc, against what the compiler made of each remedy: near
-// enough. Here each figure is as it was.
-TEST_CASE("the figures of what was tried with a compiler are told as recorded", "[diagnose][whole]") {
+// tests/golden/advice_test.cc checks the figures against the compiler. This test detects any change.
+TEST_CASE("the figures of compiled advice are as recorded", "[diagnose][whole]") {
   std::string figures;
   for (const fs::path& folder : CasesOf("advice")) {
     const Within within(folder);

@@ -1,4 +1,4 @@
-// Whether the same job can succeed when it is started again, from rule data and what the log leaves open.
+// Whether a retry can succeed, by the rule data and the scenarios that the log leaves open.
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Two scenarios, told apart by a fact that may be absent. Each may have an answer of its own.
+// Two scenarios, selected by a fact that may be unknown. Each may have its own answer.
 Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, const std::string& of_second,
                  std::optional<double> used) {
   const auto key = [](const std::string& answer) {
@@ -36,7 +36,7 @@ Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, con
   return Conclude(rules, std::move(finding)).retry;
 }
 
-// "never: why".
+// Returns "never: why".
 std::string Show(const Retry& retry) {
   const std::string answer = retry.answer == Retry::Answer::kNever   ? "never"
                              : retry.answer == Retry::Answer::kMaybe ? "maybe"
@@ -44,7 +44,7 @@ std::string Show(const Retry& retry) {
   return answer + ": " + retry.why;
 }
 
-TEST_CASE("the scenario's answer counts, else the failure's, else none is known", "[diagnose]") {
+TEST_CASE("the scenario's answer counts, else the failure's, else it is unknown", "[diagnose]") {
   CHECK(Show(RetryOfLog("never: F.", "maybe: S.", "", 200)) == "maybe: S.");
   CHECK(Show(RetryOfLog("never: F.", "maybe: S.", "", 50)) == "never: F.");
   CHECK(Show(RetryOfLog("maybe: F.", "", "never: S.", 50)) == "never: S.");
@@ -53,17 +53,17 @@ TEST_CASE("the scenario's answer counts, else the failure's, else none is known"
   CHECK(Show(RetryOfLog("", "never: S.", "", 50)) == "unknown: ");
 }
 
-TEST_CASE("where the log leaves several scenarios open, what all of them say holds", "[diagnose]") {
+TEST_CASE("if several scenarios are possible, their common answer counts", "[diagnose]") {
   CHECK(Show(RetryOfLog("never: F.", "", "", std::nullopt)) == "never: F.");
   CHECK(Show(RetryOfLog("", "never: S.", "never: S.", std::nullopt)) == "never: S.");
   CHECK(Show(RetryOfLog("maybe: F.", "never: S.", "never: S.", std::nullopt)) == "never: S.");
   CHECK(Show(RetryOfLog("never: F.", "never: S.", "", std::nullopt)) == "never: F.");
-  // Reasons that differ are not told, since only one of them can be right.
+  // Different reasons are dropped, because only one of them can be right.
   CHECK(Show(RetryOfLog("maybe: F.", "never: A.", "never: B.", std::nullopt)) == "never: ");
   CHECK(Show(RetryOfLog("never: F.", "never: A.", "never: B.", std::nullopt)) == "never: F.");
 }
 
-TEST_CASE("where they differ it is the failure's answer, but no never", "[diagnose]") {
+TEST_CASE("if the answers differ, the failure's counts, unless it is never", "[diagnose]") {
   CHECK(Show(RetryOfLog("maybe: F.", "never: S.", "", std::nullopt)) == "maybe: F.");
   CHECK(Show(RetryOfLog("never: F.", "maybe: S.", "", std::nullopt)) == "unknown: ");
   CHECK(Show(RetryOfLog("", "maybe: A.", "never: B.", std::nullopt)) == "unknown: ");

@@ -1,4 +1,4 @@
-// What is said of examples that do not do what the rules say of them.
+// Messages about examples that do not do what the rules state.
 #include "diagnose/rule_test.h"
 
 #include <string>
@@ -10,7 +10,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Of failures T1 and T2 alone, with the examples of T1 and what else is in the file.
+// Tests failures T1 and T2, with these examples of T1 and further entries.
 RuleTestResult Test(const std::string& match, const std::string& no_match = "", const std::string& more = "") {
   RuleSet rules;
   CHECK(Load({},
@@ -27,7 +27,7 @@ RuleTestResult Test(const std::string& match, const std::string& no_match = "", 
   return TestRules(rules);
 }
 
-// The complaints about the rules of the test, one a line.
+// Returns the complaints, one per line.
 std::string Complaints(const RuleTestResult& result) {
   std::string shown;
   for (const std::string& failure : result.Failures()) shown += failure + "\n";
@@ -36,7 +36,7 @@ std::string Complaints(const RuleTestResult& result) {
 
 const std::string kGood = R"({"text": "test failure one of 7B"})";
 
-TEST_CASE("examples that do what is said are counted", "[diagnose]") {
+TEST_CASE("examples that pass are counted", "[diagnose]") {
   const RuleTestResult result =
       Test(kGood + R"(, {"text": "test failure one of 7B", "facts": {"used_bytes": 7}, "scenario": "big"})",
            R"({"text": "test failure", "why": "no number"})");
@@ -48,7 +48,7 @@ TEST_CASE("examples that do what is said are counted", "[diagnose]") {
   CHECK(result.missing == 0);
 }
 
-TEST_CASE("an example that must match and does not, or not as it says", "[diagnose]") {
+TEST_CASE("an example that must match is reported if it does not, or has another result", "[diagnose]") {
   const auto missing = [](const std::string& match) {
     const RuleTestResult result = Test(match);
     CHECK_FALSE(result.ok());
@@ -63,13 +63,12 @@ TEST_CASE("an example that must match and does not, or not as it says", "[diagno
   CHECK(missing(R"({"text": "test failure one of 7B", "facts": {"used_bytes": 8}})") ==
         "T1: missing: \"test failure one of 7B\" fact used_bytes is 7, not 8\n");
   CHECK(missing(R"({"text": "test failure one of 7B", "scenario": null})") ==
-        "T1: missing: \"test failure one of 7B\" scenario is big, not not known\n");
+        "T1: missing: \"test failure one of 7B\" scenario is big, not unknown\n");
   CHECK(missing(R"({"text": "test failure one of 3B", "scenario": "big"})") ==
-        "T1: missing: \"test failure one of 3B\" scenario is not known, not big\n");
+        "T1: missing: \"test failure one of 3B\" scenario is unknown, not big\n");
 }
 
-TEST_CASE("a step that computes 0, a negative number or the value in use is a failure, without being registered",
-          "[diagnose]") {
+TEST_CASE("a step that computes 0, a negative number or the value in use is reported", "[diagnose]") {
   const auto of_step = [](const std::string& step) {
     return Complaints(Test(kGood, "",
                            R"json(, "remedies": [{"id": "r", "title": "t", "safety": "safe", "safe_why": "s",
@@ -84,24 +83,24 @@ TEST_CASE("a step that computes 0, a negative number or the value in use is a fa
         "remedies/r/how/jax: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1\n");
   CHECK(of_step("Set it to {used_bytes - 0.1}.") ==
         "remedies/r/how/jax: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0\n");
-  // What stands behind "try" is proposed, though it is not computed.
+  // A value after "try" is proposed even if it is not computed.
   CHECK(of_step("Then try {used_bytes}.") == "remedies/r/how/jax: {used_bytes} proposes 0 if used_bytes is 0\n");
-  // A condition in another hole is none of this one.
+  // A condition of another placeholder does not count.
   CHECK(of_step("It is {if(used_bytes > 1, used_bytes, unknown)}: try {floor(used_bytes / 2)}.") != "");
   CHECK(of_step("It is {used_bytes}: try {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");
   CHECK(of_step("Of {used_bytes} use {if(used_bytes > 3, 'two', 'one')}.") == "");
 }
 
-TEST_CASE("an example that must not match and does", "[diagnose]") {
+TEST_CASE("an example that must not match is reported if it does", "[diagnose]") {
   const RuleTestResult result = Test(kGood, R"({"text": "test failure one of 3B", "why": "because"})");
   CHECK(result.noisy == 1);
   CHECK_FALSE(result.ok());
   CHECK(Complaints(result) == "T1: noisy: \"test failure one of 3B\" (because)\n");
-  // Another code's failure is no noise of this one.
+  // A failure with another code is not noise.
   CHECK(Test(kGood, R"({"text": "test failure two", "why": "other"})").ok());
 }
 
-TEST_CASE("examples of contexts, frameworks, quotations and affixes", "[diagnose]") {
+TEST_CASE("examples of contexts, frameworks, quotations and prefixes are tried", "[diagnose]") {
   const auto complaint = [](const std::string& more) { return Complaints(Test(kGood, "", ", " + more)); };
   CHECK(complaint(R"("contexts": [{"id": "c", "pattern": "test step %{integer:steps}",
     "examples": {"match": [{"text": "test step 3", "facts": {"steps": 3}}, {"text": "test step 3", "facts": {"steps": 4}},

@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 using Json = nlohmann::json;
 
-// A failure with two scenarios and a remedy, and a situation of it.
+// A failure with a scenario and a remedy, and an example with given facts.
 std::string File(const std::string& facts, const std::string& expect, const std::string& more = "") {
   return R"({"format": "whyoom.rules/1",
     "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
@@ -39,7 +39,7 @@ std::vector<std::string> Failures(const std::string& file) { return TestRules(Ru
 
 const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
 
-TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situations]") {
+TEST_CASE("a conclusion example passes if all its expectations are met", "[diagnose][situations]") {
   CHECK(Failures(File(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
     "why": [{"text": "It wants 9.00 GiB.", "at": "need_bytes"}], "remedies": ["drain_pool"],
     "advice": {"drain_pool": {"says": [], "saves_bytes": 5368709120, "enough": true, "safety": "safe", "steps": ["pool.drain"]
@@ -56,21 +56,21 @@ TEST_CASE("a situation holds where all that it expects is so", "[diagnose][situa
             .empty());
 }
 
-TEST_CASE("a situation that is otherwise is told", "[diagnose][situations]") {
+TEST_CASE("a failed expectation of a conclusion example is reported", "[diagnose][situations]") {
   const auto only = [](const std::string& expect) {
     const std::vector<std::string> failures = Failures(File(kFacts, expect));
     REQUIRE(failures.size() == 1);
     return failures[0].substr(failures[0].find('"'));
   };
-  CHECK(only(R"({"scenario": null})") == "\"test.json:15\" scenario is \"big\", not not known");
+  CHECK(only(R"({"scenario": null})") == "\"test.json:15\" scenario is \"big\", not unknown");
   CHECK(only(R"({"facts": {"excess_bytes": 3}})").ends_with("facts excess_bytes is 5368709120.0, not 3"));
   CHECK(only(R"({"remedies": []})").ends_with(R"(remedies is ["drain_pool"], not [])"));
-  CHECK(only(R"({"advice": {"drain_pool": null}})").ends_with("advice: 'drain_pool' is told, and is not to be"));
+  CHECK(only(R"({"advice": {"drain_pool": null}})").ends_with("advice: 'drain_pool' is given but must not be"));
   CHECK(only(R"({"advice": {"drain_pool": {"enough": false}}})")
             .ends_with("advice drain_pool enough is true, not false"));
 }
 
-TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
+TEST_CASE("mistakes in conclusion examples are reported", "[diagnose][situations]") {
   const auto fault = [](const std::string& facts, const std::string& expect) {
     std::vector<Fault> faults;
     RuleSet::Load({{"mine.json", File(facts, expect)}}, &faults);
@@ -83,7 +83,7 @@ TEST_CASE("what is said of situations is checked", "[diagnose][situations]") {
   CHECK(fault(kFacts, R"({"scenarios": "big"})").find("scenarios") != std::string::npos);
 }
 
-TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
+TEST_CASE("examples may be separate from their entries", "[rules][situations]") {
   const auto load = [](const std::string& examples, std::vector<Fault>* faults) {
     return RuleSet::Load({{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"}}, faults);
   };
@@ -105,21 +105,21 @@ TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
     }
     return all;
   };
-  // What an affix tells beside the text.
+  // The facts of a prefix besides the text.
   const std::string rank = R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "x", "facts": )";
   CHECK(complaint(rank + R"({"reporter": "rank7", "repeats": 1, "healthy": false}}]})").empty());
   CHECK(complaint(rank + R"({"reporter": "rank8"}}]})") == "reporter is 'rank7', not 'rank8'");
   CHECK(complaint(rank + R"({"time": "2026-11-20"}}]})") == "time is unknown, not '2026-11-20'");
   CHECK(complaint(R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "y"}]})") ==
         "leaves 'x', not 'y'");
-  // The chip of a dump, and what is usable of it.
+  // The chip of a dump, and its usable memory.
   const std::string target =
       R"("reserved_hbm_usage_bytes: 0 tpu_topology_args { version: TPU_VERSION_JELLYFISH platform_type: X chip_config_name: \"default\"")";
   const std::string of_v2 = R"({"of": "chips/v2", "match": [{"text": )" + target;
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.48G"}}]})").empty());
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.58G"}}]})") == "does not match");
   CHECK(complaint(R"({"of": "chips/v3", "match": [{"text": )" + target + "}]}") == "does not match");
-  CHECK(complaint(R"({"of": "chips/v2", "no_match": [{"text": )" + target + "}]}") == "matches and must not");
+  CHECK(complaint(R"({"of": "chips/v2", "no_match": [{"text": )" + target + "}]}") == "matches but must not");
   load(R"({"of": "contexts/vllm_confg", "match": ["x"]})", &faults);
   REQUIRE(faults.size() == 1);
   CHECK(faults[0].what == "there is no 'contexts/vllm_confg'");
@@ -129,7 +129,7 @@ TEST_CASE("examples stand apart of their entries, too", "[rules][situations]") {
   CHECK(faults.size() == 1);
 }
 
-TEST_CASE("what no example shows is told", "[diagnose][situations]") {
+TEST_CASE("rules that no example covers are listed", "[diagnose][situations]") {
   const auto untried = [](const std::string& expect, const std::string& more) {
     const RuleSet rules = RulesWith(File(kFacts, expect, more));
     const Engine engine(rules);
@@ -141,8 +141,8 @@ TEST_CASE("what no example shows is told", "[diagnose][situations]") {
   };
   CHECK(untried("{}", "") ==
         std::vector<std::string>{
-            "failure my.pool: no text that it just does not match",
-            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example has it said"});
+            "failure my.pool: no near miss among the examples",
+            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example yields it"});
   CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
 }
 

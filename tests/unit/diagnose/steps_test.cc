@@ -1,4 +1,4 @@
-// Steps for a log, which may be of a release that lacks what they name.
+// Steps for a log whose versions may lack the names in them.
 #include <map>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ Texts StepsOf(const RuleSet& rules, const Remedy& remedy, const std::string& fra
   return StepsFor(rules, remedy, framework, scope, LackedNames(rules, scope));
 }
 
-TEST_CASE("steps are the framework's, filled, and the default one's where it has none", "[diagnose]") {
+TEST_CASE("steps are those of the framework, filled, or of the default framework", "[diagnose]") {
   const RuleSet rules = Rules();
   const Remedy& remedy = *rules.FindRemedy("host");
   CHECK(StepsOf(rules, remedy, "keras", FactScope(Facts{})) == Texts{"Ask."});
@@ -57,17 +57,17 @@ TEST_CASE("steps are the framework's, filled, and the default one's where it has
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"thing", "it"}})).at(2) == "Use it.");
 }
 
-TEST_CASE("a step that the log's release does not have says so, behind the others", "[diagnose]") {
+TEST_CASE("a step that the log's version does not support comes last and states why", "[diagnose]") {
   const RuleSet rules = Rules();
   const Remedy& remedy = *rules.FindRemedy("host");
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.6.2"}})) ==
         Texts{"Set --old_flag=1.", "Wait.", "Type jax.new_call(). (jax.new_call needs jax 0.7.0, not 0.6.2)"});
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
         Texts{"Type jax.new_call().", "Wait.", "Set --old_flag=1. (old_flag was in libtpu 0.0.20, not 0.0.24)"});
-  // The release that it came with has it, and the last one that had it still does.
+  // The first version with a name has it, and the last version before its removal still does.
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.19"}})) ==
         Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
-  // What is not known, or is no version, says nothing.
+  // An unknown or invalid version does not count.
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
   CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
 }

@@ -1,4 +1,4 @@
-// What `whyoom rules trace` tells, as data: which heads are near a line, and how a finding came to its diagnosis.
+// The data of `whyoom rules trace`: the headers near a line, and how a finding was diagnosed.
 #include "diagnose/trace.h"
 
 #include <string>
@@ -76,7 +76,7 @@ const TracedHead* HeadOf(const LogTrace& trace, const std::string& id) {
 using Outcome = HeadTrace::Outcome;
 using Fate = TracedHead::Fate;
 
-TEST_CASE("a head that is missed by one character is told to the column", "[diagnose]") {
+TEST_CASE("a header that one character misses is located to the column", "[diagnose]") {
   const LogTrace trace = TraceOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n", 2);
   REQUIRE(trace.lines.size() == 1);
   CHECK(trace.findings.empty());
@@ -92,7 +92,7 @@ TEST_CASE("a head that is missed by one character is told to the column", "[diag
   CHECK(head->trace.again.column == 20);
 }
 
-TEST_CASE("where not even a literal is near, the nearest heads are told and what was looked for", "[diagnose]") {
+TEST_CASE("without a matching literal, the nearest headers and the literals are listed", "[diagnose]") {
   const LogTrace trace = TraceOf("all is well\nTest pol of 9B in 5B is ful\n", 2);
   REQUIRE(trace.lines.size() == 1);
   CHECK(trace.lines[0].heads.empty());
@@ -105,7 +105,7 @@ TEST_CASE("where not even a literal is near, the nearest heads are told and what
   CHECK(TraceOf("all is well\n", 7).last_line == 1);
 }
 
-TEST_CASE("a head that does not count is told why", "[diagnose]") {
+TEST_CASE("a header that does not count has the reason", "[diagnose]") {
   const TracedHead* head = nullptr;
   LogTrace trace = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
   REQUIRE((head = HeadOf(trace, "pool")) != nullptr);
@@ -129,7 +129,7 @@ TEST_CASE("a head that does not count is told why", "[diagnose]") {
   CHECK(head->trace.outcome == Outcome::kInLaterLine);
 }
 
-TEST_CASE("of lines that differ in figures only one is told, and no more than some", "[diagnose]") {
+TEST_CASE("of lines that differ only in figures one is traced, and at most kMostTracedLines in all", "[diagnose]") {
   std::string log;
   for (int i = 0; i < 30; ++i) log += "the word TEST_EXHAUSTED, " + std::to_string(i) + "\n";
   LogTrace trace = TraceOf(log);
@@ -142,7 +142,7 @@ TEST_CASE("of lines that differ in figures only one is told, and no more than so
   CHECK(trace.lines_left_out == 30 - kMostTracedLines);
 }
 
-// The entries of a recording, one a line: "  what = result [detail]", two blanks a level.
+// Returns the entries of a recording, one per line: "  what = result [detail]", two blanks per level.
 std::string Shown(const std::vector<RecordEntry>& entries, const std::string& under) {
   std::string shown;
   bool is_inside = false;
@@ -157,7 +157,7 @@ std::string Shown(const std::vector<RecordEntry>& entries, const std::string& un
   return shown;
 }
 
-TEST_CASE("a finding's facts name the pattern or context that gave them", "[diagnose]") {
+TEST_CASE("the facts of a finding name their pattern or context", "[diagnose]") {
   const LogTrace trace = TraceOf("test mesh of 8\nTest pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
   const FindingTrace& finding = trace.findings[0];
@@ -175,7 +175,7 @@ TEST_CASE("a finding's facts name the pattern or context that gave them", "[diag
         "  free_bytes > 0 = unknown [free_bytes = unknown]\n");
 }
 
-TEST_CASE("a scenario that the log leaves open names what is not known", "[diagnose]") {
+TEST_CASE("an undecided scenario names the unknown facts", "[diagnose]") {
   const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
   CHECK(Shown(trace.findings[0].recorded, "Scenarios") ==
@@ -187,7 +187,7 @@ TEST_CASE("a scenario that the log leaves open names what is not known", "[diagn
   CHECK(Shown(told.findings.at(0).recorded, "Scenarios").starts_with("scenario tight = true"));
 }
 
-TEST_CASE("remedies are recorded with what speaks for and against them", "[diagnose]") {
+TEST_CASE("remedies are recorded with the reasons for and against them", "[diagnose]") {
   const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
   REQUIRE(trace.findings.size() == 1);
   CHECK(Shown(trace.findings[0].recorded, "Remedies") ==
@@ -210,7 +210,7 @@ TEST_CASE("remedies are recorded with what speaks for and against them", "[diagn
         "  free_bytes > 4 = unknown [free_bytes = unknown]\n");
 }
 
-TEST_CASE("of a function over the rows the largest row is recorded, of the rest the result", "[diagnose]") {
+TEST_CASE("for a function over rows, the largest row and the result are recorded", "[diagnose]") {
   struct Rows : Scope {
     Value Get(std::string_view) const override { return Unknown{}; }
     std::size_t row_count() const override { return 3; }

@@ -1,4 +1,4 @@
-// The members of an archive one after another.
+// Reads the members of an archive one after another.
 #include "input/archive/archive_reader.h"
 
 #include <string>
@@ -19,7 +19,7 @@ std::string Content(ArchiveReader* reader, std::size_t capacity) {
   return text;
 }
 
-// "a: text; b/ -" of each member, then what is wrong with the archive. `skip` leaves out what members hold.
+// Returns "a: text; b/ -" for each member, then the problem of the archive. `skip` skips the content.
 std::string Members(const std::string& bytes, Packing packing, bool skip = false, std::size_t chunk = 100) {
   const std::unique_ptr<ByteSource> source = OpenMemory(bytes, chunk);
   ArchiveReader reader(*source, packing, std::size_t{64} << 20);
@@ -42,7 +42,7 @@ std::string Members(const std::string& bytes, Packing packing, bool skip = false
 
 const std::vector<PackedFile> kFiles = {{"a", "first"}, {"b/", ""}, {"b/c", "second"}};
 
-TEST_CASE("members with their content, whether it is read or not", "[input]") {
+TEST_CASE("members are found whether their content is read or not", "[input]") {
   CHECK(Members(Archive("ustar", kFiles), Packing::kTar) == "a: first; b/ -; b/c: second; ");
   CHECK(Members(Archive("ustar", kFiles), Packing::kTar, true) == "a; b/ -; b/c; ");
   CHECK(Members(Archive("zip", kFiles), Packing::kZip) == "a: first; b/ -; b/c: second; ");
@@ -51,7 +51,7 @@ TEST_CASE("members with their content, whether it is read or not", "[input]") {
   CHECK(Members(Archive("ustar", {{"caf\xC3\xA9", "x"}}), Packing::kTar) == "caf\xC3\xA9: x; ");
 }
 
-TEST_CASE("what stands behind an archive, or is missing at its end", "[input]") {
+TEST_CASE("bytes after an archive and a missing end mark are reported", "[input]") {
   const std::string tar = Archive("ustar", kFiles);
   CHECK(Members(tar + std::string(5120, '\0'), Packing::kTar) == "a: first; b/ -; b/c: second; ");
   CHECK(Members(tar + "more", Packing::kTar).find("its tar data") != std::string::npos);
@@ -61,28 +61,28 @@ TEST_CASE("what stands behind an archive, or is missing at its end", "[input]") 
   CHECK(Members(unmarked + std::string(512, '\0'), Packing::kTar) == "a: first; b/ -; b/c: second; ");
 }
 
-TEST_CASE("members that damage hides are told", "[input]") {
+TEST_CASE("members hidden by damage are reported", "[input]") {
   std::string tar = Archive("ustar", kFiles);
   tar[512 * 3] ^= 1;  // the last header's name
   const std::string damaged = "its tar data is damaged, so members may be missing: Damaged tar archive";
   CHECK(Members(tar, Packing::kTar) == "a: first; b/ -; " + damaged);
 }
 
-TEST_CASE("content of what says that it is a folder", "[input]") {
+TEST_CASE("a folder entry with content is read", "[input]") {
   std::string cpio = Archive("newc", kFiles);
   cpio.replace(14, 8, "000041ED");  // the mode
   CHECK(Members(cpio, Packing::kCpio) == "a: first; b/ -; b/c: second; ");
   CHECK(Members(cpio, Packing::kCpio, true) == "a; b/ -; b/c; ");
 }
 
-TEST_CASE("a cut archive gives what is there", "[input]") {
+TEST_CASE("a truncated archive yields what precedes the cut", "[input]") {
   const std::string tar = Archive("ustar", kFiles);
   const std::string cut = Members(tar.substr(0, 512 * 4 + 3), Packing::kTar);
   CHECK(cut.starts_with("a: first; b/ -; b/c: sec"));
   CHECK(cut.find("its tar data cannot be unpacked further: ") != std::string::npos);
 }
 
-TEST_CASE("in a zip, members behind a damaged one are found", "[input]") {
+TEST_CASE("in a zip, members after a damaged one are found", "[input]") {
   std::string zip = Archive("zip", {{"a", "first"}, {"b", std::string(2000, 'x') + "end"}, {"c", "third"}});
   const std::size_t name = zip.find('b', zip.find("PK\x03\x04", 10));
   for (std::size_t at = name + 30; at < name + 34; ++at) zip[at] = '\xFF';
@@ -91,9 +91,9 @@ TEST_CASE("in a zip, members behind a damaged one are found", "[input]") {
   CHECK(shown.find("c: third; ") != std::string::npos);
 }
 
-TEST_CASE("what is encrypted is told", "[input]") {
+TEST_CASE("an encrypted member is reported", "[input]") {
   CHECK(Members(Archive("zip", {{"a", "secret"}}, "zip:encryption=zipcrypt"), Packing::kZip)
-            .starts_with("a !it is encrypted; "));
+            .starts_with("a !encrypted; not read; "));
 }
 
 }  // namespace TEST_FILE

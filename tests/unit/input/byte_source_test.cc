@@ -17,7 +17,7 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for a test, gone afterwards.
+// A folder for one test, removed afterwards.
 struct Scratch {
   Scratch() : path(fs::temp_directory_path() / ("whyoom_input_" + std::to_string(getpid()))) {
     fs::remove_all(path);
@@ -40,7 +40,7 @@ std::string ReadAll(ByteSource* source, std::size_t capacity = 5) {
   return all;
 }
 
-TEST_CASE("memory is handed out in chunks", "[input]") {
+TEST_CASE("memory is returned in chunks", "[input]") {
   CHECK(ReadAll(OpenMemory("hello world", 2).get()) == "hello world");
   CHECK(ReadAll(OpenMemory("hello world", 0).get()) == "hello world");
   CHECK(ReadAll(OpenMemory("").get()).empty());
@@ -57,14 +57,14 @@ TEST_CASE("files are read to their end", "[input]") {
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("what cannot be read gives a problem and no bytes", "[input]") {
+TEST_CASE("an unreadable file yields a problem and no bytes", "[input]") {
   const Scratch scratch;
   const auto missing = OpenFile((scratch.path / "missing").string());
   CHECK(ReadAll(missing.get()).empty());
-  CHECK(missing->problem() == "cannot open it: No such file or directory");
+  CHECK(missing->problem() == "cannot open: No such file or directory");
   const auto folder = OpenFile(scratch.path.string());
   CHECK(ReadAll(folder.get()).empty());
-  CHECK(folder->problem() == "cannot read it: Is a directory");
+  CHECK(folder->problem() == "cannot read: Is a directory");
 }
 
 TEST_CASE("a FIFO is read like a file", "[input]") {
@@ -91,7 +91,7 @@ Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
   return walked;
 }
 
-TEST_CASE("a walk goes by name and in the order given", "[input]") {
+TEST_CASE("a walk is sorted by name and keeps the given order", "[input]") {
   const Scratch scratch;
   const std::string last = scratch.Write("z.log", "");
   for (const char* name : {"job/b.log", "job/a/2.log", "job/a/10.log", "job/c.log", "job/B.log"})
@@ -102,7 +102,7 @@ TEST_CASE("a walk goes by name and in the order given", "[input]") {
   CHECK(walked.problems.empty());
 }
 
-TEST_CASE("what a walk cannot hand on it tells", "[input]") {
+TEST_CASE("a walk reports what it cannot read", "[input]") {
   const Scratch scratch;
   scratch.Write("job/a.log", "");
   scratch.Write("other/b.log", "");
@@ -114,10 +114,10 @@ TEST_CASE("what a walk cannot hand on it tells", "[input]") {
   const std::string job = (scratch.path / "job").string();
   const Walked walked = WalkAll(scratch, {job, (scratch.path / "missing").string()});
   CHECK(walked.artifacts == std::vector<std::string>{"job/a.log", "job/linked.log"});
-  CHECK(walked.problems == std::vector<std::string>{"job/dangling: there is no such file or folder",
-                                                    "job/other: it is a symbolic link to a folder and was not followed",
-                                                    "job/pipe: it is neither a file nor a folder",
-                                                    "missing: there is no such file or folder"});
+  CHECK(walked.problems == std::vector<std::string>{"job/dangling: no such file or folder",
+                                                    "job/other: symbolic link to a folder, not followed",
+                                                    "job/pipe: neither a file nor a folder",
+                                                    "missing: no such file or folder"});
 
   CHECK(WalkAll(scratch, {job + "/other"}).artifacts == std::vector<std::string>{"job/other/b.log"});
   CHECK(WalkAll(scratch, {job + "/pipe"}).artifacts == std::vector<std::string>{"job/pipe"});

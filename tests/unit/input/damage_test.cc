@@ -1,4 +1,4 @@
-// Damaged, cut and encrypted input: what came before the damage is kept, and the damage is told.
+// Damaged, truncated and encrypted input: what precedes the damage is kept, and the damage is reported.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ std::string Joined(const std::vector<std::string>& texts) {
   return all;
 }
 
-TEST_CASE("a stream cut anywhere gives what was before the cut, and a problem", "[input]") {
+TEST_CASE("a stream truncated anywhere yields what precedes the cut, and a problem", "[input]") {
   const std::string text = Numbers(0, 300);
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     const std::string packed = Compress(filter, text);
@@ -30,31 +30,31 @@ TEST_CASE("a stream cut anywhere gives what was before the cut, and a problem", 
       const ReadBack read = Unpack(packed.substr(0, size));
       INFO(filter << " cut to " << size << " of " << packed.size());
       REQUIRE(read.pieces.size() == 1);
-      // The first bytes are not enough to tell that it is packed at all.
+      // So few bytes do not show that the data is packed.
       if (size < 14) continue;
       REQUIRE(read.problems.size() == 1);
       CHECK(text.starts_with(read.pieces[0].text));
       longest = std::max(longest, read.pieces[0].text.size());
     }
     INFO(filter);
-    // Where only checksums at the end are missing; zstd has none here, and its only block is cut.
+    // If only checksums at the end are missing. zstd has none here, and its only block is cut.
     CHECK((longest == text.size() || filter == "zstd"));
   }
 }
 
-TEST_CASE("half of a long stream gives about half of the text", "[input][slow]") {
+TEST_CASE("half of a long stream yields about half of the text", "[input][slow]") {
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
-    const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks are of 4 MiB
+    const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks have 4 MiB
     const std::string packed = Compress(filter, text);
     const ReadBack read = Unpack(packed.substr(0, packed.size() / 2));
     INFO(filter << ": " << read.pieces[0].text.size() << " of " << text.size());
-    CHECK(read.problems == std::vector<std::string>{": its " + filter + " data ends too early"});
+    CHECK(read.problems == std::vector<std::string>{": its " + filter + " data is truncated"});
     CHECK(text.starts_with(read.pieces[0].text));
     CHECK(read.pieces[0].text.size() > text.size() / 4);
   }
 }
 
-TEST_CASE("an archive cut anywhere gives the members before the cut, and a problem", "[input][slow]") {
+TEST_CASE("an archive truncated anywhere yields the members before the cut, and a problem", "[input][slow]") {
   const std::vector<PackedFile> files = {{"a.log", Numbers(0, 100)}, {"b.log", Numbers(100, 200)}};
   for (const std::string format : {"ustar", "pax", "zip", "newc"}) {
     const std::string plain = Archive(format, files);
@@ -68,7 +68,7 @@ TEST_CASE("an archive cut anywhere gives the members before the cut, and a probl
           CHECK(files[i].bytes.starts_with(read.pieces[i].text));
           whole = whole && files[i].bytes == read.pieces[i].text;
         }
-        // Only where nothing that is missing holds any content nothing need be told.
+        // A problem is optional only if no content is missing.
         CHECK((whole || read.problems.size() == 1));
         if (read.pieces.size() == 2) CHECK((read.pieces[0].text == files[0].bytes));
       }
@@ -76,7 +76,7 @@ TEST_CASE("an archive cut anywhere gives the members before the cut, and a probl
   }
 }
 
-TEST_CASE("one wrong bit is told, or changes nothing", "[input]") {
+TEST_CASE("one wrong bit is reported or changes nothing", "[input]") {
   const std::string text = Numbers(0, 60);
   for (const std::string filter : {"gzip", "xz", "bzip2"}) {
     const std::string packed = Compress(filter, text);
@@ -88,7 +88,7 @@ TEST_CASE("one wrong bit is told, or changes nothing", "[input]") {
       CHECK((read.problems.size() == 1 || Lines(read) == std::vector<std::string>{": " + text}));
     }
   }
-  // Archives must only survive it: most of their bytes have no checksum.
+  // Archives must only not crash: most of their bytes have no checksum.
   for (const std::string format : {"ustar", "zip", "newc"}) {
     const std::string packed = Archive(format, {{"a.log", text}, {"b.log", text}});
     for (std::size_t at = 0; at < packed.size(); ++at) {
@@ -100,7 +100,7 @@ TEST_CASE("one wrong bit is told, or changes nothing", "[input]") {
   SUCCEED();
 }
 
-TEST_CASE("bytes behind the packed data are told", "[input]") {
+TEST_CASE("bytes after the packed data are reported", "[input]") {
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     const ReadBack read = Unpack(Compress(filter, "text\n") + "garbage that is long enough to be some");
     INFO(filter << ": " << Joined(read.problems));
@@ -113,7 +113,7 @@ TEST_CASE("bytes behind the packed data are told", "[input]") {
   CHECK(Unpack(Archive("ustar", {{"a.log", "text\n"}}) + std::string(600, 'x')).problems.size() == 1);
 }
 
-TEST_CASE("a bad member does not lose the next", "[input]") {
+TEST_CASE("a bad member does not lose the next one", "[input]") {
   const std::string good = Numbers(0, 1000);
   std::string zip = Archive("zip", {{"a.log", good}, {"b.log", "after\n"}});
   zip[3000] = static_cast<char>(zip[3000] ^ 0x55);
@@ -127,7 +127,7 @@ TEST_CASE("a bad member does not lose the next", "[input]") {
   const std::string cut = Compress("gzip", good).substr(0, 2000);
   for (const std::string format : {"ustar", "zip"}) {
     const ReadBack inner = Unpack(Archive(format, {{"a.gz", cut}, {"b.log", "after\n"}}));
-    CHECK(inner.problems == std::vector<std::string>{"a.gz: its gzip data ends too early"});
+    CHECK(inner.problems == std::vector<std::string>{"a.gz: its gzip data is truncated"});
     REQUIRE(inner.pieces.size() == 2);
     CHECK(good.starts_with(inner.pieces[0].text));
     CHECK(inner.pieces[0].text.size() > 1000);
@@ -135,29 +135,29 @@ TEST_CASE("a bad member does not lose the next", "[input]") {
   }
 }
 
-TEST_CASE("a zip of nothing but beginnings ends", "[input]") {
+TEST_CASE("a zip of nothing but member signatures ends", "[input]") {
   std::string zip;
   while (zip.size() < 4'000'000) zip += "PK\x03\x04";
   const ReadBack read = Unpack(zip);
   CHECK_FALSE(read.problems.empty());
 }
 
-TEST_CASE("what an outer packing lost is told once", "[input]") {
+TEST_CASE("truncated outer data is reported once", "[input]") {
   const std::string tar = Archive("ustar", {{"a.log", Numbers(0, 100'000)}, {"b.log", "after\n"}});
   const ReadBack read = Unpack(Compress("gzip", Compress("zstd", tar)).substr(0, 300'000));
-  CHECK(read.problems == std::vector<std::string>{"a.log: its gzip data ends too early"});
+  CHECK(read.problems == std::vector<std::string>{"a.log: its gzip data is truncated"});
   REQUIRE(read.pieces.size() == 1);
   CHECK(Numbers(0, 100'000).starts_with(read.pieces[0].text));
 }
 
-TEST_CASE("an encrypted member is told by its name", "[input]") {
+TEST_CASE("an encrypted member is reported by name", "[input]") {
   const std::string zip = Archive("zip", {{"a.log", "hidden\n"}, {"b.log", "hidden too\n"}}, "zip:encryption=zipcrypt");
   const ReadBack read = Unpack(zip);
-  CHECK(read.problems == std::vector<std::string>{"a.log: it is encrypted", "b.log: it is encrypted"});
+  CHECK(read.problems == std::vector<std::string>{"a.log: encrypted; not read", "b.log: encrypted; not read"});
   CHECK(read.pieces.empty());
 }
 
-TEST_CASE("a million problems do not fill the report", "[input]") {
+TEST_CASE("many problems do not fill the report", "[input]") {
   std::vector<PackedFile> files;
   const std::string cut = Compress("gzip", "text").substr(0, 20);
   for (int i = 0; i < 250; ++i) files.push_back({"member" + std::to_string(i), cut});

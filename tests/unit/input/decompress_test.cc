@@ -1,4 +1,4 @@
-// One packing undone: streams one after another, what follows them, damage and cuts.
+// Decompresses one format: concatenated streams, trailing bytes, damage and cuts.
 #include "input/decompress.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Unpacked Undo(const std::string& packed, Packing packing, std::size_t memory = k
   return {std::move(text), std::string(source->problem())};
 }
 
-// Lines that do not repeat, so that packed they are not short.
+// Returns lines that do not repeat, so that they do not compress to almost nothing.
 std::string Log() {
   std::string text;
   std::uint32_t number = 1;
@@ -51,7 +51,7 @@ std::string Log() {
   return text;
 }
 
-// Gives its bytes, then fails.
+// Returns its bytes, then fails.
 class Failing : public ByteSource {
  public:
   explicit Failing(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -69,7 +69,7 @@ class Failing : public ByteSource {
   bool failed_ = false;
 };
 
-TEST_CASE("what was packed comes back, in pieces of any size", "[input]") {
+TEST_CASE("packed data is restored in pieces of any size", "[input]") {
   const std::string log = Log();
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
@@ -84,7 +84,7 @@ TEST_CASE("what was packed comes back, in pieces of any size", "[input]") {
   }
 }
 
-TEST_CASE("nothing packed is nothing, and so is no byte at all", "[input]") {
+TEST_CASE("a packed empty text and an empty input yield nothing", "[input]") {
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
     for (const std::string& packed : {Compress(filter, ""), std::string()}) {
@@ -95,7 +95,7 @@ TEST_CASE("nothing packed is nothing, and so is no byte at all", "[input]") {
   }
 }
 
-TEST_CASE("many streams one after another are as good as one", "[input]") {
+TEST_CASE("concatenated streams are read as one", "[input]") {
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
     const Unpacked read = Undo(Compress(filter, "one\n") + Compress(filter, "") + Compress(filter, "two\n"), packing);
@@ -104,7 +104,7 @@ TEST_CASE("many streams one after another are as good as one", "[input]") {
   }
 }
 
-TEST_CASE("what follows the last stream and is none is told", "[input]") {
+TEST_CASE("other bytes after the last stream are reported", "[input]") {
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
     const Unpacked read = Undo(Compress(filter, "one\n") + "and then a line of text\n", packing);
@@ -114,7 +114,7 @@ TEST_CASE("what follows the last stream and is none is told", "[input]") {
   }
 }
 
-TEST_CASE("of cut bytes all is given that comes before the cut", "[input]") {
+TEST_CASE("truncated data yields everything before the cut", "[input]") {
   const std::string log = Log();
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
@@ -124,7 +124,7 @@ TEST_CASE("of cut bytes all is given that comes before the cut", "[input]") {
     CHECK(log.starts_with(read.text));
     CHECK_FALSE(read.problem.empty());
     if (packing == Packing::kGzip || packing == Packing::kXz || packing == Packing::kLz4) {
-      CHECK(read.text == log);  // what is missing is of the sum behind the text
+      CHECK(read.text == log);  // only the checksum after the text is missing
     }
     const Unpacked half = Undo(packed.substr(0, packed.size() / 2), packing);
     CHECK(log.starts_with(half.text));
@@ -133,7 +133,7 @@ TEST_CASE("of cut bytes all is given that comes before the cut", "[input]") {
   }
 }
 
-TEST_CASE("bytes that are not packed so are a problem, and give no text", "[input]") {
+TEST_CASE("bytes in another format are a problem and yield no text", "[input]") {
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
     const Unpacked read = Undo("a line of text that is long enough for any header\n", packing);
@@ -142,7 +142,7 @@ TEST_CASE("bytes that are not packed so are a problem, and give no text", "[inpu
   }
 }
 
-TEST_CASE("where the packed bytes could not be read, that is the problem", "[input]") {
+TEST_CASE("a problem of the packed source is the reported one", "[input]") {
   std::string packed = Compress("gzip", Log());
   packed.resize(packed.size() / 2);
   const std::unique_ptr<ByteSource> source = Decompress(std::make_unique<Failing>(packed), Packing::kGzip, kMemory);
@@ -150,14 +150,14 @@ TEST_CASE("where the packed bytes could not be read, that is the problem", "[inp
   CHECK(source->problem() == "the disk failed");
 }
 
-TEST_CASE("a decoder that asks for more memory than it may have is not run", "[input]") {
+TEST_CASE("a decoder that needs more memory than allowed is not run", "[input]") {
   const Unpacked read = Undo(Compress("xz", "text\n"), Packing::kXz, 1 << 16);
   CHECK(read.text.empty());
   CHECK(read.problem.starts_with("unpacking its xz data needs "));
-  CHECK(read.problem.find(", more than 64 KiB (--max-memory); it was not read") != std::string::npos);
+  CHECK(read.problem.find(", more than 64 KiB (--max-memory); not read") != std::string::npos);
 }
 
-TEST_CASE("after the end there is nothing, however often it is asked for", "[input]") {
+TEST_CASE("reads after the end return nothing", "[input]") {
   for (const auto& [filter, packing] : kKinds) {
     INFO(filter);
     const std::string packed = Compress(filter, "x");
@@ -170,14 +170,14 @@ TEST_CASE("after the end there is nothing, however often it is asked for", "[inp
   }
 }
 
-TEST_CASE("how much memory would be needed is rounded up to whole mebibytes", "[input]") {
+TEST_CASE("the memory needed is rounded up to whole mebibytes", "[input]") {
   constexpr std::uint64_t kMiB = 1 << 20;
   CHECK(TooMuchMemory("xz", 1537 * kMiB, 128 * kMiB) ==
-        "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); it was not read");
+        "unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory); not read");
   CHECK(TooMuchMemory("xz", 1536 * kMiB + 1, 128 * kMiB) == TooMuchMemory("xz", 1537 * kMiB, 128 * kMiB));
   CHECK(TooMuchMemory("xz", 1, 1).find("needs 1 MiB") != std::string::npos);
   CHECK(TooMuchMemory("zstd", 0, 128 * kMiB) ==
-        "unpacking its zstd data needs memory, more than 128 MiB (--max-memory); it was not read");
+        "unpacking its zstd data needs more than 128 MiB (--max-memory); not read");
 }
 
 }  // namespace TEST_FILE

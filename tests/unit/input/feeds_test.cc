@@ -1,4 +1,4 @@
-// Line feeds are counted wherever they stand.
+// Counts line feeds at any position.
 #include <algorithm>
 #include <string>
 
@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("line feeds of texts of any length", "[input]") {
+TEST_CASE("line feeds are counted in texts of any length", "[input]") {
   CHECK(CountFeeds("") == 0);
   CHECK(CountFeeds("\n") == 1);
   for (const std::size_t size : {63, 64, 65, 127, 128, 64 * 255, 64 * 255 + 1, 64 * 256, 64 * 300 + 7}) {

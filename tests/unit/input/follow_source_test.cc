@@ -1,4 +1,4 @@
-// A file that is still being written.
+// Follows a file that is still being written.
 #include "input/follow_source.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ void Append(const std::string& path, const std::string& text) { std::ofstream(pa
 
 constexpr std::chrono::milliseconds kAtOnce(0);
 
-TEST_CASE("what is written later is read later", "[input]") {
+TEST_CASE("data written later is read later", "[input]") {
   const ScratchFolder scratch;
   const std::string path = scratch.Write("a", "one\n");
   ReadControl control;
@@ -47,7 +47,7 @@ TEST_CASE("what is written later is read later", "[input]") {
   CHECK(source.problem().empty());
 }
 
-TEST_CASE("a file that is cut, or has another one in its place, is replaced once it is read", "[input]") {
+TEST_CASE("a truncated or replaced file counts as replaced after it was read", "[input]") {
   const ScratchFolder scratch;
   ReadControl control;
   const std::string cut = scratch.Write("cut", "one\ntwo\n");
@@ -65,34 +65,34 @@ TEST_CASE("a file that is cut, or has another one in its place, is replaced once
   Append(moved + ".1", "last\n");
   CHECK(Next(&of_moved) == "last\n");
   CHECK(Next(&of_moved).empty());
-  CHECK(of_moved.state() == State::kQuiet);  // nothing is in its place yet
+  CHECK(of_moved.state() == State::kQuiet);  // there is no new file yet
   scratch.Write("moved", "new\n");
   CHECK(Next(&of_moved).empty());
   CHECK(of_moved.state() == State::kReplaced);
 }
 
-TEST_CASE("what cannot be followed says so", "[input]") {
+TEST_CASE("a file that cannot be followed is reported", "[input]") {
   const ScratchFolder scratch;
   ReadControl control;
   FollowSource packed(scratch.Write("a.gz", Compress("gzip", "text")), control, kAtOnce);
   CHECK(Next(&packed).empty());
   CHECK(packed.state() == State::kEnded);
-  CHECK(packed.problem() == "it is packed (gzip), which cannot be followed; leave out --follow");
+  CHECK(packed.problem() == "packed (gzip) files cannot be followed; leave out --follow");
   FollowSource unread(scratch.Write("a.7z", Archive("7zip", {{"a.log", "text"}})), control, kAtOnce);
   CHECK(Next(&unread).empty());
-  CHECK(unread.problem() == "it is packed (7z), which cannot be followed; leave out --follow");
+  CHECK(unread.problem() == "packed (7z) files cannot be followed; leave out --follow");
   FollowSource below_file(scratch.Write("file", "") + "/x", control, kAtOnce);
   CHECK(Next(&below_file).empty());
   CHECK(below_file.state() == State::kEnded);
-  CHECK(std::string(below_file.problem()).starts_with("cannot open it: "));
+  CHECK(std::string(below_file.problem()).starts_with("cannot open: "));
   control.stop = true;
   FollowSource missing(scratch.path() + "/later", control, kAtOnce);
   CHECK(Next(&missing).empty());
   CHECK(missing.state() == State::kEnded);
-  CHECK(missing.problem() == "it never was there");
+  CHECK(missing.problem() == "the file never appeared");
 }
 
-TEST_CASE("a pipe without a writer is not waited for longer than is wanted", "[input]") {
+TEST_CASE("reading a pipe without a writer returns after the quiet time", "[input]") {
   const ScratchFolder scratch;
   const std::string pipe = scratch.path() + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -121,13 +121,13 @@ TEST_CASE("following ends when its time is up", "[input]") {
   CHECK(source.problem() == TooLongText(limits));
 }
 
-TEST_CASE("a file that never came is told", "[input]") {
+TEST_CASE("a file that never appeared is reported", "[input]") {
   const ScratchFolder scratch;
   ReadControl control;
   FollowSource source(scratch.path() + "/none", control, kAtOnce);
   control.stop = true;
   CHECK(Next(&source).empty());
-  CHECK(source.problem() == "it never was there");
+  CHECK(source.problem() == "the file never appeared");
 }
 
 }  // namespace TEST_FILE

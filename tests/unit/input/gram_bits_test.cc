@@ -1,4 +1,4 @@
-// Eight places at once say what each of them says alone.
+// Testing eight places at once gives the same result as testing each.
 #include <cstddef>
 #include <random>
 #include <string>
@@ -46,13 +46,13 @@ void CheckAgainstEach(std::size_t width) {
   }
 }
 
-TEST_CASE("eight places at once say what each of them says alone", "[input]") {
+TEST_CASE("testing eight places at once agrees with testing each", "[input]") {
   CheckAgainstEach<std::uint64_t, 8>(8);
   CheckAgainstEach<std::uint32_t, 4>(4);
   for (std::size_t width = 1; width <= 4; ++width) CheckAgainstEach<std::uint32_t, 1>(width);
 }
 
-TEST_CASE("a piece that was set may be, in either case", "[input]") {
+TEST_CASE("a piece that was set may occur, in either case", "[input]") {
   GramBits<std::uint64_t, 8> bits(8, 1);
   bits.Set(bits.At("exhauste"));
   CHECK(bits.MayBe(bits.At("EXHAUSTE")));

@@ -1,4 +1,4 @@
-// What is found among many texts is what a plain search finds, whatever the lengths and wherever they stand.
+// Searching for many texts agrees with a plain search, for all lengths and positions.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -48,11 +48,11 @@ std::string Random(std::mt19937& random, std::size_t size, std::size_t letters) 
   return text;
 }
 
-TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
+TEST_CASE("texts of all lengths are found at any position", "[input]") {
   std::mt19937 random(3);
   std::size_t found = 0;
   for (int round = 0; round < 400; ++round) {
-    // Few letters make many matches that overlap; with many of a length pieces that reach out are not made.
+    // Few letters make many overlapping matches. With many texts of a length, pieces do not extend beyond the text.
     const std::size_t letters = 2 + random() % 25;
     const std::size_t longest = 1 + random() % 24;
     std::vector<std::string> texts;
@@ -80,7 +80,7 @@ TEST_CASE("texts of all lengths are found wherever they stand", "[input]") {
   CHECK(found > 10000);
 }
 
-TEST_CASE("a text is found at each place of a block, also at its begin and its end", "[input]") {
+TEST_CASE("a text is found at each position of a block, including its start and end", "[input]") {
   for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 14U, 15U, 16U, 40U}) {
     const std::string text = std::string(size - 1, 'q') + "z";
     const Prefilter search({text});
@@ -96,7 +96,7 @@ TEST_CASE("a text is found at each place of a block, also at its begin and its e
   }
 }
 
-TEST_CASE("bytes that only look like letters of another case are others", "[input]") {
+TEST_CASE("bytes that differ only in the case bit are distinguished", "[input]") {
   const Prefilter search({"[memory]", "a_b@c{d}", "\x80\xff\x00zz"});
   CHECK(search.FindEnd("{MEMORY}", 0) == std::string::npos);
   CHECK(search.FindEnd("[MEMORY]", 0) == 8);
@@ -107,7 +107,7 @@ TEST_CASE("bytes that only look like letters of another case are others", "[inpu
   CHECK(search.FindEnd("\xa0\xdf", 0) == std::string::npos);
 }
 
-TEST_CASE("the same text given twice is found as both", "[input]") {
+TEST_CASE("a text given twice is found twice", "[input]") {
   const Prefilter search({"out of memory", "OUT OF MEMORY", "memory"});
   CHECK(Search(search, "Out of Memory", 0) == Places{{13, 0}, {13, 1}, {13, 2}});
   CHECK(Search(Prefilter({}), "anything", 0).empty());

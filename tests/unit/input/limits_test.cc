@@ -1,4 +1,4 @@
-// Limits hold, are named where they are met, and are met only where there is more.
+// Limits apply, are named when they are reached, and are reached only if there is more.
 #include "input/limits.h"
 
 #include <lzma.h>
@@ -15,7 +15,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); what follows was not read";
+const std::string kTooManyBytes = "stopped after 1000 bytes unpacked (--max-bytes); the rest was not read";
 
 Limits WithBytes(std::uint64_t bytes) {
   Limits limits;
@@ -23,14 +23,14 @@ Limits WithBytes(std::uint64_t bytes) {
   return limits;
 }
 
-TEST_CASE("sizes of limits are shown as they were given", "[input]") {
+TEST_CASE("sizes of limits are shown as given", "[input]") {
   CHECK(WholeSize(0) == "0 bytes");
   CHECK(WholeSize(1000) == "1000 bytes");
   CHECK(WholeSize(1536 << 10) == "1536 KiB");
   CHECK(WholeSize(std::uint64_t{1} << 40) == "1 TiB");
 }
 
-TEST_CASE("unpacking stops at the limit of bytes, and only where there are more", "[input]") {
+TEST_CASE("unpacking stops at the byte limit, and only if there are more bytes", "[input]") {
   const std::string text(1000, 'x');
   for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     INFO(filter);
@@ -42,7 +42,7 @@ TEST_CASE("unpacking stops at the limit of bytes, and only where there are more"
   CHECK(Unpack(text + "plain bytes are not unpacked", WithBytes(1000)).problems.empty());
 }
 
-TEST_CASE("the limit of bytes is the whole input's", "[input]") {
+TEST_CASE("the byte limit applies to the whole input", "[input]") {
   const std::vector<PackedFile> files = {{"a", std::string(600, 'a')}, {"b", std::string(600, 'b')}, {"c", "c"}};
   for (const std::string format : {"ustar", "zip", "newc"}) {
     const ReadBack read = Unpack(Archive(format, files), WithBytes(1000));
@@ -64,28 +64,27 @@ TEST_CASE("members are counted over all archives of an input", "[input]") {
   CHECK(Unpack(Archive("zip", {{"x", inner}, {"y", "2"}}), limits).problems.empty());
   const ReadBack read = Unpack(Archive("zip", {{"x", inner}, {"y", inner}, {"z", "3"}}), limits);
   CHECK(Lines(read) == std::vector<std::string>{"x/a: 1"});
-  CHECK(read.problems ==
-        std::vector<std::string>{"y: stopped after 4 members (--max-members); what follows was not read"});
+  CHECK(read.problems == std::vector<std::string>{"y: stopped after 4 members (--max-members); the rest was not read"});
 }
 
-TEST_CASE("depth is limited, and what lies beside is read", "[input]") {
+TEST_CASE("depth is limited, and other members are read", "[input]") {
   std::string nested = "text\n";
   for (int i = 0; i < 8; ++i) nested = Compress("gzip", nested);
   CHECK(Lines(Unpack(nested)) == std::vector<std::string>{": text\n"});
   for (int i = 8; i < 25; ++i) nested = Compress("gzip", nested);
   CHECK(Unpack(nested).problems ==
-        std::vector<std::string>{": it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+        std::vector<std::string>{": packed (gzip) more than 8 levels deep (--max-depth); not read"});
   const ReadBack beside = Unpack(Archive("ustar", {{"a.gz", nested}, {"b", "after\n"}}));
   CHECK(Lines(beside) == std::vector<std::string>{"b: after\n"});
   CHECK(beside.problems ==
-        std::vector<std::string>{"a.gz: it is packed (gzip) more than 8 deep (--max-depth); it was not read"});
+        std::vector<std::string>{"a.gz: packed (gzip) more than 8 levels deep (--max-depth); not read"});
   Limits none;
   none.depth = 0;
   CHECK(Unpack(Compress("zstd", "x"), none).problems.size() == 1);
   CHECK(Unpack("plain", none).problems.empty());
 }
 
-TEST_CASE("a bomb ends at the limit of bytes", "[input][slow]") {
+TEST_CASE("an archive bomb ends at the byte limit", "[input][slow]") {
   const std::string zeros = Compress("gzip", std::string(std::size_t{200} << 20, '\0'));
   Limits limits = WithBytes(std::uint64_t{16} << 20);
   std::uint64_t read = 0;
@@ -98,10 +97,10 @@ TEST_CASE("a bomb ends at the limit of bytes", "[input][slow]") {
       },
       [&](const Problem& problem) { problems.push_back(problem.what); });
   CHECK(read == limits.bytes);
-  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); what follows was not read"});
+  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); the rest was not read"});
 }
 
-TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
+TEST_CASE("data that grows suspiciously is not unpacked further", "[input]") {
   Limits limits;
   limits.suspicious_bytes = 1 << 20;
   const std::string bomb = Compress("zstd", std::string(3 << 20, 'x'));
@@ -109,7 +108,7 @@ TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
   const ReadBack read = Unpack(bomb, limits);
   CHECK(read.pieces[0].text.size() == limits.suspicious_bytes);
   REQUIRE(read.problems.size() == 1);
-  CHECK(read.problems[0].find("takes more than 800 times the work that its packed size allows") != std::string::npos);
+  CHECK(read.problems[0].find("takes more than 800 times the work expected for its packed size") != std::string::npos);
   limits.suspicious_ratio = 100;
   CHECK(Unpack(Compress("gzip", bomb), limits).pieces[0].text.size() == limits.suspicious_bytes);
   const ReadBack deep = Unpack(Compress("gzip", Compress("gzip", bomb)), limits);
@@ -117,10 +116,11 @@ TEST_CASE("what grew beyond all reason is not unpacked further", "[input]") {
   limits.suspicious_ratio = 0;
   CHECK(Unpack(bomb, limits).problems.empty());
   limits.suspicious_ratio = 2000;
-  CHECK(Unpack(Compress("gzip", std::string(3 << 20, 'x')), limits).problems.empty());  // deflate cannot do it
+  CHECK(
+      Unpack(Compress("gzip", std::string(3 << 20, 'x')), limits).problems.empty());  // deflate cannot reach this ratio
 }
 
-TEST_CASE("the usual limits end bombs after little work", "[input][slow]") {
+TEST_CASE("the default limits end bombs after little work", "[input][slow]") {
   const auto unpacked = [](const std::string& bomb) {
     std::uint64_t read = 0;
     std::string problem;
@@ -131,10 +131,10 @@ TEST_CASE("the usual limits end bombs after little work", "[input][slow]") {
           while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
         },
         [&](const Problem& told) { problem = told.what; });
-    CHECK(problem.find("(--max-bytes lifts this)") != std::string::npos);
+    CHECK(problem.find("(--max-bytes lifts this limit)") != std::string::npos);
     return read;
   };
-  // Streams one behind another: each gives more than 800 bytes for each of its own.
+  // Concatenated streams, each with more than 800 bytes per packed byte.
   const auto repeated = [](const std::string& stream, std::size_t bytes) {
     std::string bomb;
     for (std::size_t made = 0; made < bytes; made += std::size_t{8} << 20) bomb += stream;
@@ -153,7 +153,7 @@ TEST_CASE("time is limited, for plain bytes too", "[input]") {
     const ReadBack read = Unpack(bytes, limits);
     REQUIRE(read.problems.size() == 1);
     CHECK(read.problems[0].find("(--max-time)") != std::string::npos);
-    CHECK(read.may_differ);  // other limits are met each time
+    CHECK(read.may_differ);  // another run may reach other limits
   }
   CHECK_FALSE(Unpack(Compress("gzip", std::string(2000, 'x')), WithBytes(1000)).may_differ);
   const std::string tar = Archive("ustar", {{"a", "text"}});
@@ -178,7 +178,7 @@ std::string XzWithDictionary(std::uint32_t size) {
   REQUIRE(lzma_code(&stream, LZMA_FINISH) == LZMA_STREAM_END);
   packed.resize(packed.size() - stream.avail_out);
   lzma_end(&stream);
-  // The block's header: size, flags, filter, size of its properties, the dictionary's, padding, checksum.
+  // The block header: size, flags, filter, size of its properties, dictionary size, padding, checksum.
   constexpr std::size_t kBlock = 12;
   constexpr std::size_t kDictionary = kBlock + 4;
   REQUIRE(packed[kBlock + 2] == '\x21');
@@ -188,7 +188,7 @@ std::string XzWithDictionary(std::uint32_t size) {
   return packed;
 }
 
-TEST_CASE("a decoder may take only so much memory", "[input]") {
+TEST_CASE("the memory of a decoder is limited", "[input]") {
   constexpr std::uint32_t kOneAndAHalfGiB = 37;  // 3 << 29
   const ReadBack xz = Unpack(XzWithDictionary(kOneAndAHalfGiB));
   REQUIRE(xz.problems.size() == 1);
@@ -202,13 +202,12 @@ TEST_CASE("a decoder may take only so much memory", "[input]") {
   const std::string zstd("\x28\xb5\x2f\xfd\x00\xa8\x29\x00\x00text\n", 14);
   const ReadBack wide = Unpack(zstd);
   REQUIRE(wide.problems.size() == 1);
-  CHECK(wide.problems[0].find("unpacking its zstd data needs memory, more than 128 MiB (--max-memory)") !=
-        std::string::npos);
+  CHECK(wide.problems[0].find("unpacking its zstd data needs more than 128 MiB (--max-memory)") != std::string::npos);
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
-TEST_CASE("what an archive has kept in memory is limited", "[input]") {
-  // A cpio whose first name is said to be of 4 GiB.
+TEST_CASE("the memory that an archive makes libarchive buffer is limited", "[input]") {
+  // A cpio whose first name claims 4 GiB.
   std::string cpio = "070701";
   for (int field = 0; field < 13; ++field) cpio += field == 11 ? "ffffffff" : "00000001";
   Limits limits;
@@ -216,12 +215,12 @@ TEST_CASE("what an archive has kept in memory is limited", "[input]") {
   const ReadBack read = Unpack(cpio + std::string(8 << 20, 'n'), limits);
   CHECK(read.pieces.empty());
   const std::string told =
-      "unpacking its cpio data further needs more than 1 MiB (--max-memory); what follows was not read";
+      "unpacking its cpio data further needs more than 1 MiB (--max-memory); the rest was not read";
   CHECK(read.problems == std::vector<std::string>{": " + told});
 }
 
-TEST_CASE("a hole in a file is one zero, and what follows it stands at its own place", "[input]") {
-  // In pax, a terabyte before five bytes.
+TEST_CASE("a hole in a file is read as one zero, and later offsets include the hole", "[input]") {
+  // A hole of one terabyte before five bytes, in pax.
   const std::uint64_t hole = std::uint64_t{1} << 40;
   const auto record = [](const std::string& text) {
     const std::size_t length = text.size() + 4;

@@ -40,10 +40,10 @@ LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size
   return limits;
 }
 
-// What stands before a hit and matters, as the tests have it.
+// The literals that matter before a hit in these tests.
 const std::vector<std::string> kLeads = {"op", "gn"};  // one opener, one sign
 
-// `adjacent` of the n-th call is bit n % 64 of `turns`.
+// Bit n % 64 of `turns` is `adjacent` of the n-th call.
 std::vector<Given> Drain(LineScanner& scanner, std::uint64_t turns) {
   std::vector<Given> given;
   RawLine line;
@@ -69,7 +69,7 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
   return given;
 }
 
-// The same from a file that is searched in small blocks by other threads.
+// As Scan, from a file that other threads search in small blocks.
 std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
                                 const LineScanner::Limits& limits, const Survey::Limits& blocks, std::size_t threads,
                                 std::uint64_t turns) {
@@ -85,11 +85,11 @@ std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::
   return given;
 }
 
-// The contract in plain words, on the whole log at once.
+// A simple implementation of the contract, on the whole log at once.
 struct Reference {
   struct Piece {
     Given given;
-    std::size_t end;  // past its line feed
+    std::size_t end;  // after its line feed
   };
   std::vector<Piece> pieces;
   std::vector<std::size_t> hits;  // ends, ascending
@@ -119,7 +119,7 @@ struct Reference {
     return index;
   }
 
-  // With leads: lines are given from a place that what stands before the hit decides.
+  // With leads: the text before the hit decides where lines start.
   std::vector<Given> LinesWithLeads(const std::string& log, std::size_t before, std::size_t close,
                                     std::uint64_t turns) const {
     std::vector<Given> lines;
@@ -144,7 +144,7 @@ struct Reference {
     return lines;
   }
 
-  // The begin of the whole line before the piece at `start`, where that is near; else `start`.
+  // Returns the start of the complete line before the piece at `start` if it is near, otherwise `start`.
   static std::size_t LineBefore(const std::string& log, std::size_t start, std::size_t reach, std::size_t close) {
     if (start == 0 || log[start - 1] != '\n') return start;
     std::size_t begin = start - 1;
@@ -165,7 +165,7 @@ struct Reference {
     const std::size_t close_from = std::max(reach, hit - std::min(hit, close));
     want_from(close_from);
     const auto is = [&](const char* lead, std::size_t end) { return log.compare(end - 2, 2, lead) == 0; };
-    // From the back, opener by opener, as long as each is near to what follows.
+    // Backwards, opener by opener, as long as each is near to the next.
     std::size_t first = hit;
     for (std::size_t end = hit; end >= reach + 2; --end) {
       if (is("op", end) && end - 1 + close >= std::min(first, close_from)) first = end - 1;
@@ -184,8 +184,8 @@ struct Reference {
 
   std::vector<Given> Lines(std::size_t before, std::uint64_t turns) const {
     std::vector<Given> lines;
-    std::size_t next = 0;    // index of the first piece not given
-    std::size_t wanted = 0;  // pieces are given up to the one that ends past this
+    std::size_t next = 0;    // index of the first piece not returned
+    std::size_t wanted = 0;  // pieces are returned up to the one that ends after this
     std::size_t last_end = 0;
     for (std::size_t n = 0; next < pieces.size(); ++n) {
       const std::size_t at = pieces[next].given.offset;
@@ -204,7 +204,7 @@ struct Reference {
   }
 };
 
-TEST_CASE("only the lines up to a hit are handed out", "[input]") {
+TEST_CASE("only the lines up to a hit are returned", "[input]") {
   const std::string log = "one\ntwo\nthree\nfour boom\nfive\nsix\n";
   const auto lines = Scan(log, {"boom"}, SmallLimits(1024, 12, 1024), 1024);
   REQUIRE(lines.size() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("only the lines up to a hit are handed out", "[input]") {
   CHECK(context[1] == Given{4, 14, "four boom", false, false});
 }
 
-TEST_CASE("adjacent lines follow the hit, whatever they hold", "[input]") {
+TEST_CASE("adjacent lines follow the hit, whatever they contain", "[input]") {
   const std::string log = "a\nboom\nb\n\nc boom\nd";
   const auto source = OpenMemory(log);
   const Prefilter prefilter({"boom"});
@@ -233,14 +233,14 @@ TEST_CASE("adjacent lines follow the hit, whatever they hold", "[input]") {
   CHECK(line.number == 4);
   REQUIRE(scanner.Next(false, &line));
   CHECK(line.bytes == "c boom");
-  CHECK_FALSE(line.after_gap);  // the line before it was handed out
+  CHECK_FALSE(line.after_gap);  // the line before it was returned
   REQUIRE(scanner.Next(true, &line));
   CHECK(line.bytes == "d");
   CHECK(line.number == 6);
   CHECK_FALSE(scanner.Next(true, &line));
 }
 
-TEST_CASE("the first line can be asked for without a hit", "[input]") {
+TEST_CASE("the first line can be requested without a hit", "[input]") {
   const auto lines = Scan("a\nb\nc", {"nothing"}, SmallLimits(4, 4, 4), 1, ~std::uint64_t{0});
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] == Given{1, 0, "a", false, false});
@@ -258,7 +258,7 @@ TEST_CASE("a hit that spans two blocks is found", "[input]") {
   }
 }
 
-TEST_CASE("no input, no lines", "[input]") {
+TEST_CASE("an input without bytes or hits has no lines", "[input]") {
   CHECK(Scan("", {"boom"}, SmallLimits(8, 8, 8), 3).empty());
   CHECK(Scan("", {"boom"}, SmallLimits(8, 8, 8), 3, ~std::uint64_t{0}).empty());
   CHECK(Scan("quiet\n", {"boom"}, SmallLimits(8, 8, 8), 3).empty());
@@ -279,7 +279,7 @@ TEST_CASE("carriage returns are left to the normalizer", "[input]") {
   CHECK(lines[0].bytes == "boom\rbar\r");
 }
 
-TEST_CASE("a long line comes in pieces", "[input]") {
+TEST_CASE("a long line is returned in pieces", "[input]") {
   const std::string log = "short\n" + std::string(10, 'a') + std::string(10, 'b') + "boom\nend\n";
   const auto lines = Scan(log, {"boom"}, SmallLimits(7, 100, 10), 3);
   REQUIRE(lines.size() == 4);
@@ -289,13 +289,13 @@ TEST_CASE("a long line comes in pieces", "[input]") {
   CHECK(lines[3] == Given{2, 26, "boom", false, true});
 }
 
-TEST_CASE("a line of just the limit is no long line", "[input]") {
+TEST_CASE("a line of exactly the limit is not long", "[input]") {
   const auto lines = Scan("0123456789\nboom", {"boom"}, SmallLimits(3, 100, 10), 2);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == Given{1, 0, "0123456789", false, false});
 }
 
-TEST_CASE("a piece in the middle of a long line is after a gap", "[input]") {
+TEST_CASE("a piece in the middle of a long line comes after a gap", "[input]") {
   const std::string log = std::string(95, 'a') + "boom" + std::string(50, 'a');
   const auto lines = Scan(log, {"boom"}, SmallLimits(8, 0, 10), 7);
   REQUIRE(lines.size() == 1);
@@ -308,7 +308,7 @@ std::string ScratchFile() {
 }
 
 std::string RandomLog(std::mt19937* random) {
-  // Few letters, so that hits, half hits and empty lines are frequent.
+  // Few letters, so that hits, partial hits and empty lines are frequent.
   std::string log;
   const std::size_t size = (*random)() % 600;
   const std::size_t letters = 3 + (*random)() % 20;
@@ -327,14 +327,14 @@ std::string RandomLog(std::mt19937* random) {
   return log;
 }
 
-TEST_CASE("the same lines come whatever the chunking", "[input][slow]") {
+TEST_CASE("the lines do not depend on the chunking", "[input][slow]") {
   std::mt19937 random(20261120);
   const std::vector<std::string> literals = {"boom", "oomb", "kb", "cdefghi"};
   for (int round = 0; round < 3000; ++round) {
     const std::string log = RandomLog(&random);
     const std::size_t before = random() % 80;
     const std::size_t line_bytes = 1 + random() % 60;
-    // A third of the rounds asks for no adjacent line, the others mix.
+    // A third of the rounds requests no adjacent lines; the others mix.
     const std::uint64_t turns =
         round % 3 == 0 ? 0 : (std::uint64_t{random()} << 32 | random()) & (std::uint64_t{random()} << 32 | random());
     const auto expected = Reference(log, literals, line_bytes).Lines(before, turns);
@@ -347,8 +347,7 @@ TEST_CASE("the same lines come whatever the chunking", "[input][slow]") {
   }
 }
 
-TEST_CASE("what stands before a hit and matters is handed out, whatever the chunking and with a survey",
-          "[input][slow]") {
+TEST_CASE("leads before a hit are returned, whatever the chunking and with a survey", "[input][slow]") {
   std::mt19937 random(20261121);
   const std::vector<std::string> literals = {"boom", "oomb", "kb"};
   const std::string path = ScratchFile();
@@ -372,7 +371,7 @@ TEST_CASE("what stands before a hit and matters is handed out, whatever the chun
   std::remove(path.c_str());
 }
 
-TEST_CASE("a survey may be left before its end", "[input]") {
+TEST_CASE("a survey may be destroyed before its end", "[input]") {
   const std::string path = ScratchFile();
   std::ofstream(path, std::ios::binary) << std::string(100000, 'x') << "boom" << std::string(100000, 'x');
   const auto source = OpenFile(path);
@@ -384,7 +383,7 @@ TEST_CASE("a survey may be left before its end", "[input]") {
   std::remove(path.c_str());
 }
 
-TEST_CASE("line numbers are right far behind the last hit", "[input]") {
+TEST_CASE("line numbers are right far after the last hit", "[input]") {
   std::string log;
   for (int i = 0; i < 300000; ++i) log += "step " + std::to_string(i) + "\n";
   log += "boom\n";
@@ -396,7 +395,7 @@ TEST_CASE("line numbers are right far behind the last hit", "[input]") {
   CHECK(lines.front().bytes == "step " + std::to_string(lines.front().number - 1));
 }
 
-// Gives the same bytes for ever, up to a size that no test could hold in memory.
+// Returns the same bytes again and again, up to a size that no test could keep in memory.
 class Endless : public ByteSource {
  public:
   explicit Endless(std::uint64_t size) : left_(size) {}
@@ -411,7 +410,7 @@ class Endless : public ByteSource {
   std::uint64_t left_;
 };
 
-TEST_CASE("a huge line without a line feed is passed over", "[input][slow]") {
+TEST_CASE("a huge line without a line feed is skipped", "[input][slow]") {
   Endless source(std::uint64_t{300} << 20);
   const Prefilter prefilter({"boom"});
   LineScanner scanner(source, prefilter);

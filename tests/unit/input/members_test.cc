@@ -1,4 +1,4 @@
-// Packed input gives the bytes that were packed, in whatever pieces they arrive.
+// Packed input yields the bytes that were packed, whatever the chunking.
 #include "input/members.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace TEST_FILE {
 const std::vector<std::string> kFilters = {"gzip", "zstd", "xz", "bzip2", "lz4"};
 const std::vector<std::string> kFormats = {"ustar", "v7tar", "gnutar", "pax", "zip", "newc", "odc", "bin"};
 
-// Compresses, but not to nothing.
+// Compresses, but not to almost nothing.
 std::string SomeLog(std::size_t size) {
   std::string text;
   for (std::uint32_t i = 0; text.size() < size; ++i)
@@ -22,7 +22,7 @@ std::string SomeLog(std::size_t size) {
   return text;
 }
 
-TEST_CASE("a compressed log is the log", "[input]") {
+TEST_CASE("a compressed log yields the log", "[input]") {
   for (const std::string& filter : kFilters) {
     for (const std::string& text : {std::string(), std::string("one line\n"), SomeLog(300'000)}) {
       const std::string packed = Compress(filter, text);
@@ -32,13 +32,13 @@ TEST_CASE("a compressed log is the log", "[input]") {
         CHECK(read.problems.empty());
         REQUIRE(read.pieces.size() == 1);
         CHECK(read.pieces[0].member.empty());
-        CHECK((read.pieces[0].text == text));  // in parentheses: a failure is not to print it
+        CHECK((read.pieces[0].text == text));  // in parentheses, so that a failure does not print it
       }
     }
   }
 }
 
-TEST_CASE("each member of an archive comes with its name, in order", "[input]") {
+TEST_CASE("each member of an archive is read with its name, in order", "[input]") {
   const std::vector<PackedFile> files = {
       {"job/", ""}, {"job/b.log", "second\n"}, {"job/empty", ""}, {"job/a.log", SomeLog(20'000)}, {"job/b.log", "x"}};
   for (const std::string& format : kFormats) {
@@ -57,7 +57,7 @@ TEST_CASE("each member of an archive comes with its name, in order", "[input]") 
         std::vector<std::string>{"a.log: one\n", "b.log: two\n"});
 }
 
-TEST_CASE("an archive is the same in a file and in a pipe", "[input]") {
+TEST_CASE("an archive yields the same from a file and from a pipe", "[input]") {
   const ScratchFolder scratch;
   for (const std::string& format : kFormats) {
     INFO(format);
@@ -69,7 +69,7 @@ TEST_CASE("an archive is the same in a file and in a pipe", "[input]") {
   }
 }
 
-TEST_CASE("packings lie in packings", "[input]") {
+TEST_CASE("packings may be nested", "[input]") {
   const std::string log = SomeLog(5000);
   for (const std::string& filter : kFilters) {
     for (const std::string& format : kFormats) {
@@ -90,7 +90,7 @@ TEST_CASE("packings lie in packings", "[input]") {
   }
 }
 
-TEST_CASE("streams one after another are one", "[input]") {
+TEST_CASE("concatenated streams in one input are read as one", "[input]") {
   for (const std::string& filter : kFilters) {
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{5}, std::string::npos}) {
       INFO(filter << " by " << chunk);
@@ -109,7 +109,7 @@ TEST_CASE("streams one after another are one", "[input]") {
         std::vector<std::string>{"a: 1", "b: 2"});
 }
 
-TEST_CASE("a zip written to a pipe says its sizes too late, and is read", "[input]") {
+TEST_CASE("a zip written to a pipe, with sizes after the data, is read", "[input]") {
   const std::string log = SomeLog(100'000);
   for (const char* options : {"zip:compression=deflate", "zip:compression=store"}) {
     const ReadBack read = Unpack(Archive("zip", {{"a.log", log}, {"b.log", "after\n"}}, options));
@@ -118,9 +118,9 @@ TEST_CASE("a zip written to a pipe says its sizes too late, and is read", "[inpu
   }
 }
 
-TEST_CASE("a 7z archive is reported, and what lies beside it is read", "[input]") {
+TEST_CASE("a 7z archive is reported, and other members are read", "[input]") {
   const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
-  const std::string reported = "7z archives are not read; unpack it first";
+  const std::string reported = "7z archives are not supported; unpack it first";
   CHECK(Unpack(packed).pieces.empty());
   CHECK(Unpack(packed).problems == std::vector<std::string>{": " + reported});
   CHECK(Unpack(Compress("gzip", packed)).problems == std::vector<std::string>{": " + reported});
@@ -129,7 +129,7 @@ TEST_CASE("a 7z archive is reported, and what lies beside it is read", "[input]"
   CHECK(read.problems == std::vector<std::string>{"a.7z: " + reported});
 }
 
-TEST_CASE("names are given as they are", "[input]") {
+TEST_CASE("names are returned unchanged", "[input]") {
   const std::vector<std::string> names = {"t\xc3\xa4gliches.log", "\xe6\x97\xa5.log", "a\x1b[31mb",
                                           std::string(300, 'n')};
   for (const std::string& name : names) {
@@ -140,7 +140,7 @@ TEST_CASE("names are given as they are", "[input]") {
   }
 }
 
-TEST_CASE("plain bytes are given as they are", "[input]") {
+TEST_CASE("plain bytes are returned unchanged", "[input]") {
   const ScratchFolder scratch;
   for (const std::size_t size : {0U, 1U, 511U, 512U, 65'535U, 65'536U, 65'537U, 1'000'000U}) {
     const std::string text = SomeLog(size).substr(0, size);
@@ -150,7 +150,7 @@ TEST_CASE("plain bytes are given as they are", "[input]") {
   }
   CHECK(Unpack("\xef\xbb\xbfwith a mark\n").pieces[0].text == "with a mark\n");
   CHECK(UnpackFile(scratch.path() + "/none").problems ==
-        std::vector<std::string>{": cannot open it: No such file or directory"});
+        std::vector<std::string>{": cannot open: No such file or directory"});
 }
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// Packs bytes for tests, and reads back what ReadMembers makes of them.
+// Packs bytes for tests, and collects what ReadMembers returns.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 namespace whyoom {
 
 struct PackedFile {
-  std::string name;  // one that ends in "/" is a folder
+  std::string name;  // a folder if it ends in "/"
   std::string bytes;
 };
 
-// `filter` as libarchive names it: "gzip", "zstd", "xz", "bzip2", "lz4".
+// `filter` is libarchive's name: "gzip", "zstd", "xz", "bzip2", "lz4".
 std::string Compress(const std::string& filter, const std::string& bytes);
 
-// `format` as libarchive names it: "ustar", "zip", …; `options` likewise ("zip:encryption=zipcrypt").
+// `format` is libarchive's name: "ustar", "zip", …; `options` likewise ("zip:encryption=zipcrypt").
 std::string Archive(const std::string& format, const std::vector<PackedFile>& files, const std::string& options = "");
 
 struct Piece {
@@ -28,16 +28,16 @@ struct Piece {
 struct ReadBack {
   std::vector<Piece> pieces;
   std::vector<std::string> problems;  // "member: what"
-  bool may_differ = false;            // another time
+  bool may_differ = false;            // in another run
 };
 
-// As from a pipe that gives at most `chunk` bytes at a time.
+// Reads like from a pipe that returns at most `chunk` bytes at a time.
 ReadBack Unpack(const std::string& bytes, const Limits& limits = {}, std::size_t chunk = std::string::npos);
 
-// The same for a file.
+// Reads from a file.
 ReadBack UnpackFile(const std::string& path, const Limits& limits = {});
 
-// Catch has no printer for pieces.
-std::vector<std::string> Lines(const ReadBack& read);  // "member: text" of each
+// Returns "member: text" of each piece, because Catch cannot print pieces.
+std::vector<std::string> Lines(const ReadBack& read);
 
 }  // namespace whyoom

@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 Packing Of(const std::string& bytes) { return PackingOf(std::string_view(bytes).substr(0, kPackingBytes)); }
 
-TEST_CASE("packed input is known by its first bytes", "[input]") {
+TEST_CASE("packed input is detected by its first bytes", "[input]") {
   const std::vector<std::pair<std::string, Packing>> filters = {{"gzip", Packing::kGzip},
                                                                 {"zstd", Packing::kZstd},
                                                                 {"xz", Packing::kXz},
@@ -38,7 +38,7 @@ TEST_CASE("packed input is known by its first bytes", "[input]") {
   CHECK_FALSE(IsSevenZip("7z is a word"));
 }
 
-TEST_CASE("what only begins like packed bytes is plain", "[input]") {
+TEST_CASE("text that only starts like packed bytes is plain", "[input]") {
   const std::string filler(600, 'x');
   for (const std::string& text :
        {std::string(), std::string("PK is a word, BZ too"), "070701 12:00:00 started\n" + filler,
@@ -50,7 +50,7 @@ TEST_CASE("what only begins like packed bytes is plain", "[input]") {
   }
 }
 
-TEST_CASE("programs are known by their first bytes", "[input]") {
+TEST_CASE("programs are detected by their first bytes", "[input]") {
   using std::string_literals::operator""s;
   for (const std::string& program :
        {"\x7f"
@@ -70,7 +70,7 @@ TEST_CASE("programs are known by their first bytes", "[input]") {
   }
 }
 
-TEST_CASE("a text behind the first bytes of a program is read", "[input]") {
+TEST_CASE("text after the first bytes of a program is read", "[input]") {
   using std::string_literals::operator""s;
   std::string log;
   for (int step = 0; step < 40; ++step) log += "step " + std::to_string(step) + " loss 2.3, and more of the line\n";
@@ -89,7 +89,7 @@ TEST_CASE("a text behind the first bytes of a program is read", "[input]") {
   }
 }
 
-TEST_CASE("a program with something else behind it is no silent one", "[input]") {
+TEST_CASE("a program followed by something else is reported", "[input]") {
   using std::string_literals::operator""s;
   const std::string program =
       "\x7f"
@@ -107,7 +107,7 @@ TEST_CASE("a program with something else behind it is no silent one", "[input]")
   }
 }
 
-TEST_CASE("a zip archive behind other bytes is reported", "[input]") {
+TEST_CASE("a zip archive after other bytes is reported", "[input]") {
   const std::string archive = Archive("zip", {{"a.log", "text\n"}});
   for (const std::string& before : {std::string("#!/bin/sh\nexit 0\n"), std::string("one line of text\n")}) {
     const ReadBack read = Unpack(before + archive);
@@ -132,7 +132,7 @@ TEST_CASE("text in UTF-32 is read", "[input]") {
     CHECK(read.pieces[0].text == utf8);
     CHECK(read.problems.empty());
     CHECK(Unpack(bytes.substr(0, bytes.size() - 2)).problems.size() == 1);
-    put(0x110000);  // no character
+    put(0x110000);  // not a character
     CHECK(Unpack(bytes).pieces[0].text == utf8 + "\xef\xbf\xbd");
   }
 }
@@ -179,7 +179,7 @@ TEST_CASE("peeking changes nothing", "[input]") {
 
 }  // namespace TEST_FILE
 
-TEST_CASE("whyoom's own reports are told by their begin", "[input]") {
+TEST_CASE("whyoom's own reports are recognized by their first bytes", "[input]") {
   for (const char* report :
        {"{\n  \"schema\": \"whyoom.report/1\",", "{\"type\":\"header\",\"schema\":\"whyoom.report/1\"",
         "<?xml version=\"1.0\"?>\n<testsuites name=\"whyoom\" tests=\"1\""}) {

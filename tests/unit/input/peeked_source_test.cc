@@ -1,4 +1,4 @@
-// A source whose first bytes can be looked at.
+// A source whose first bytes can be inspected.
 #include <string>
 
 #include "catch.h"
@@ -8,11 +8,11 @@
 
 using namespace whyoom;
 
-TEST_CASE("looking at the beginning takes nothing", "[input]") {
+TEST_CASE("inspecting the beginning does not consume it", "[input]") {
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{4}, std::string::npos}) {
     INFO(chunk);
     PeekedSource source(OpenMemory("0123456789", chunk), 4);
-    CHECK(source.beginning() == "0123");  // however it is chunked
+    CHECK(source.beginning() == "0123");  // whatever the chunking
     CHECK(ReadAll(source, 3) == "0123456789");
     CHECK(source.problem().empty());
   }
@@ -24,7 +24,7 @@ TEST_CASE("looking at the beginning takes nothing", "[input]") {
   CHECK(ReadAll(empty).empty());
 }
 
-TEST_CASE("what is passed over is counted all the same", "[input]") {
+TEST_CASE("skipped bytes count in offsets", "[input]") {
   PeekedSource source(OpenMemory("0123456789"), 4);
   CHECK(source.RawOffset(5) == 5);
   source.Skip(3);
@@ -33,7 +33,7 @@ TEST_CASE("what is passed over is counted all the same", "[input]") {
   CHECK(ReadAll(source, 2) == "3456789");
 }
 
-TEST_CASE("a file can be gone on with at any place", "[input]") {
+TEST_CASE("reading a file can continue at any offset", "[input]") {
   const ScratchFolder scratch;
   PeekedSource source(OpenFile(scratch.Write("a", "0123456789")), 4);
   CHECK(source.RegularFile() >= 0);
@@ -45,7 +45,7 @@ TEST_CASE("a file can be gone on with at any place", "[input]") {
   CHECK(ReadAll(source) == "23456789");
 }
 
-TEST_CASE("where it cannot, nothing is changed", "[input]") {
+TEST_CASE("a failed seek changes nothing", "[input]") {
   class Pipe : public ByteSource {
    public:
     std::size_t Read(char* buffer, std::size_t) override {

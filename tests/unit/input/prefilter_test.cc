@@ -48,7 +48,7 @@ TEST_CASE("the prefilter finds what a plain search finds", "[input]") {
   }
 }
 
-TEST_CASE("literals are no patterns", "[input]") {
+TEST_CASE("literals are not patterns", "[input]") {
   const Prefilter prefilter({"a.c(", std::string("n\0l", 3), "total hbm usage >= "});
   CHECK(prefilter.FindEnd("xabc(", 0) == std::string::npos);
   CHECK(prefilter.FindEnd("xa.C(", 0) == 5);
@@ -57,7 +57,7 @@ TEST_CASE("literals are no patterns", "[input]") {
   CHECK(prefilter.longest() == 19);
 }
 
-TEST_CASE("the search goes on behind an end", "[input]") {
+TEST_CASE("the search continues after an end", "[input]") {
   const Prefilter prefilter({"oom"});
   const std::string_view block = "oom oom";
   CHECK(prefilter.FindEnd(block, 0) == 3);
@@ -74,9 +74,9 @@ TEST_CASE("without literals nothing is found", "[input]") {
   CHECK(prefilter.FindEnd("", 0) == std::string_view::npos);
 }
 
-TEST_CASE("an empty literal is refused", "[input]") { CHECK_THROWS_AS(Prefilter({"ok", ""}), Error); }
+TEST_CASE("an empty literal is rejected", "[input]") { CHECK_THROWS_AS(Prefilter({"ok", ""}), Error); }
 
-TEST_CASE("many literals, as rule data gives them", "[input]") {
+TEST_CASE("many literals, as in the rule data, are found", "[input]") {
   std::vector<std::string> literals;
   for (int i = 0; i < 500; ++i) literals.push_back("literal number " + std::to_string(i) + ";");
   const Prefilter prefilter(literals);

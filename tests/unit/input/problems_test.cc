@@ -1,4 +1,4 @@
-// Notes on inputs come in one order, and are bounded.
+// Problems are sorted and bounded.
 #include <string>
 
 #include "catch.h"
@@ -6,7 +6,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("problems are in order of path, member and what; those of the report last", "[input]") {
+TEST_CASE("problems are sorted by path, member and text, those of the report last", "[input]") {
   std::vector<Problem> problems = {
       {"", "", "a limit", true}, {"b", "", "x"}, {"a", "m", "x"}, {"a", "", "y"}, {"a", "", "x"}};
   std::uint64_t left_out = 0;
@@ -17,7 +17,7 @@ TEST_CASE("problems are in order of path, member and what; those of the report l
   CHECK(left_out == 0);
 }
 
-TEST_CASE("of very many the first are kept, and those of the report", "[input]") {
+TEST_CASE("of very many problems the first are kept, and those of the report", "[input]") {
   std::vector<Problem> problems = {{"", "", "a limit", true}};
   for (int i = 39'998; i > 0; --i) problems.push_back({std::to_string(100'000 + i), "", "x"});
   std::uint64_t left_out = 5;

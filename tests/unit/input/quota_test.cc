@@ -1,4 +1,4 @@
-// What is unpacked stops at the limits, and says at which.
+// Unpacking stops at the limits and names them.
 #include <string>
 
 #include "catch.h"
@@ -9,7 +9,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// So many bytes at a depth, after `packed` of what lies on disk: how many came, and why no more.
+// Reads `packed` bytes at depth 0, then `unpacked` bytes at `depth`. Returns how many were read, and the problem.
 std::string Unpack(const Limits& limits, std::size_t packed, std::size_t unpacked, int depth = 1,
                    std::size_t capacity = 7) {
   Quota quota(limits);
@@ -36,12 +36,11 @@ Limits Suspicious(std::uint64_t bytes, std::uint64_t ratio) {
 }
 
 const std::string kRatio10 =
-    " stopped, since unpacking and reading it takes more than 10 times the work that its packed size allows "
-    "(--max-bytes "
-    "lifts this); what follows was not read";
+    " stopped: unpacking and searching it takes more than 10 times the work expected for its packed size "
+    "(--max-bytes lifts this limit); the rest was not read";
 
-TEST_CASE("so many bytes come out of unpacking, and what ends there has met no limit", "[input]") {
-  const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); what follows was not read";
+TEST_CASE("unpacking stops after the byte limit, and an end exactly there is no problem", "[input]") {
+  const std::string stopped = " stopped after 20 bytes unpacked (--max-bytes); the rest was not read";
   for (const std::size_t capacity : {1, 7, 20, 4096}) {
     INFO(capacity);
     CHECK(Unpack(Bytes(20), 5, 19, 1, capacity) == "19 ");
@@ -51,7 +50,7 @@ TEST_CASE("so many bytes come out of unpacking, and what ends there has met no l
   CHECK(Unpack(Bytes(20), 5, 21, 0) == "21 ");
 }
 
-TEST_CASE("each depth counts by itself, its sources together", "[input]") {
+TEST_CASE("each depth is counted separately, over all its sources", "[input]") {
   Quota quota(Bytes(20));
   CHECK(ReadAll(*quota.Limit(OpenMemory(std::string(15, 'x')), 1)).size() == 15);
   CHECK(ReadAll(*quota.Limit(OpenMemory(std::string(15, 'x')), 2)).size() == 15);
@@ -60,8 +59,8 @@ TEST_CASE("each depth counts by itself, its sources together", "[input]") {
   CHECK_FALSE(quota.EndsInput(""));
 }
 
-TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
-  // Work of 32 bytes is always allowed; then no more than ten times the four bytes on disk.
+TEST_CASE("the ratio is checked at fixed steps", "[input]") {
+  // Work of 32 bytes is always allowed; after that, at most ten times the four bytes on disk.
   CHECK(Unpack(Suspicious(32, 10), 4, 49) == "49 ");
   CHECK(Unpack(Suspicious(32, 10), 4, 50) == "50 ");
   CHECK(Unpack(Suspicious(32, 10), 4, 51) == "50" + kRatio10);
@@ -72,7 +71,7 @@ TEST_CASE("what grows by too much is looked at each so many bytes", "[input]") {
   CHECK(Unpack(Suspicious(0, 10), 1, 1000) == "1000 ");
 }
 
-TEST_CASE("a byte of a slow packing counts as many, and so does what was looked at", "[input]") {
+TEST_CASE("a byte of a slow format costs more, and so does examining lines", "[input]") {
   const Limits limits = Suspicious(32, 10);
   const std::string unpacked(40, 'u');
   Quota slow(limits);
@@ -88,12 +87,12 @@ TEST_CASE("a byte of a slow packing counts as many, and so does what was looked 
   source->AddWork(31);
   CHECK(source->Read(&byte, 1) == 0);
   CHECK(looked_at.EndsInput(source->problem()));
-  // What another source did is not this one's: it may be ahead, or behind.
+  // Work on another source does not count: it may be ahead or behind.
   const std::unique_ptr<ByteSource> other = looked_at.Limit(OpenMemory("u"), 1);
   CHECK(ReadAll(*other) == "u");
 }
 
-TEST_CASE("a signal ends each source, and is no problem of its", "[input]") {
+TEST_CASE("a signal ends each source without a problem", "[input]") {
   ReadControl control;
   Quota quota(Limits(), &control);
   const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory("text"), 1);
@@ -104,7 +103,7 @@ TEST_CASE("a signal ends each source, and is no problem of its", "[input]") {
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("what is packed more than twice is looked at sooner", "[input]") {
+TEST_CASE("data packed more than twice is checked earlier", "[input]") {
   CHECK(Unpack(Suspicious(32, 10), 0, 33, 2) == "32" + kRatio10);
   CHECK(Unpack(Suspicious(320, 10), 1, 33, 3) == "20" + kRatio10);
 }
@@ -115,13 +114,13 @@ TEST_CASE("time is limited for all bytes", "[input]") {
   Quota quota(limits);
   const std::unique_ptr<ByteSource> source = quota.Limit(OpenMemory("text"), 0);
   CHECK(ReadAll(*source).empty());
-  CHECK(source->problem() == "stopped after 1e-09 s (--max-time); what follows was not read");
+  CHECK(source->problem() == "stopped after 1e-09 s (--max-time); the rest was not read");
   CHECK(quota.EndsInput(source->problem()));
   limits.seconds = 3600;
   CHECK(Unpack(limits, 5, 30) == "30 ");
 }
 
-TEST_CASE("sizes in whole units", "[input]") {
+TEST_CASE("sizes are shown in whole units", "[input]") {
   CHECK(WholeSize(0) == "0 bytes");
   CHECK(WholeSize(1023) == "1023 bytes");
   CHECK(WholeSize(1024) == "1 KiB");

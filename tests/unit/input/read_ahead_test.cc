@@ -8,7 +8,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Gives `size` bytes that depend on where they lie, then fails in one of two ways.
+// Returns `size` bytes that depend on their offset, then fails in one of two ways.
 class CountingSource : public ByteSource {
  public:
   CountingSource(std::size_t size, bool throws) : size_(size), throws_(throws) {}
@@ -36,7 +36,7 @@ std::string ReadAll(ByteSource* source, std::size_t capacity) {
   return all;
 }
 
-TEST_CASE("reading ahead changes nothing", "[input]") {
+TEST_CASE("reading ahead does not change the bytes", "[input]") {
   constexpr std::size_t kSize = 5'000'000;
   CountingSource plain(kSize, false);
   const std::string expected = ReadAll(&plain, 1000);
@@ -50,7 +50,7 @@ TEST_CASE("reading ahead changes nothing", "[input]") {
   }
 }
 
-TEST_CASE("a source read ahead may be left at any time", "[input]") {
+TEST_CASE("a source that reads ahead may be destroyed at any time", "[input]") {
   for (const std::size_t wanted : {0U, 1U, 100'000U, 2'000'000U}) {
     const auto source = ReadAhead(std::make_unique<CountingSource>(50'000'000, false), 0);
     std::vector<char> buffer(1000);
@@ -59,7 +59,7 @@ TEST_CASE("a source read ahead may be left at any time", "[input]") {
   }
 }
 
-TEST_CASE("what is thrown on the thread arrives at the reader", "[input]") {
+TEST_CASE("an exception on the thread reaches the reader", "[input]") {
   for (const std::size_t after : {0U, 100U}) {
     const auto source = ReadAhead(std::make_unique<CountingSource>(1'000'000, true), after);
     CHECK_THROWS_AS(ReadAll(source.get(), 1000), std::runtime_error);

@@ -1,4 +1,4 @@
-// Archives that are read by a process of their own: the same comes out, whatever happens in there.
+// Archives read in a separate process: the result is the same, whatever happens there.
 #include "input/archive/sandboxed_reader.h"
 
 #include <dirent.h>
@@ -38,7 +38,7 @@ std::string FileOf(const WorkerProcess& process, const std::string& name) {
   return text.str();
 }
 
-// "name: text" of each piece, then the problems.
+// Returns "name: text" of each piece, then the problems.
 std::string All(const std::string& bytes, bool sandbox) {
   Limits limits;
   limits.sandbox = sandbox;
@@ -49,7 +49,7 @@ std::string All(const std::string& bytes, bool sandbox) {
   return all;
 }
 
-// What a header of cpio says: which file it is, how long its name is, and how many names it has.
+// Returns a cpio header with this inode, name size and number of links.
 std::string CpioHeader(int file, std::size_t name, int links) {
   char header[111];
   std::snprintf(header, sizeof(header), "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", file, 0100644, 0,
@@ -57,7 +57,7 @@ std::string CpioHeader(int file, std::size_t name, int links) {
   return header;
 }
 
-// One that has said what `say` has it say, and is gone.
+// A worker that has sent the messages of `say` and has ended, unless `goes_on`.
 struct Hostile {
   explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool goes_on = false) {
     int ends[2];
@@ -66,13 +66,13 @@ struct Hostile {
     REQUIRE(memory != MAP_FAILED);
     auto* const shared = new (memory) Shared;
     say(ends[1], *shared);
-    if (!goes_on) shutdown(ends[1], SHUT_WR);  // what it is told is still taken
+    if (!goes_on) shutdown(ends[1], SHUT_WR);  // messages to it are still accepted
     other = ends[1];
     process = std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory);
   }
   ~Hostile() { close(other); }
 
-  // "name: text" of what a run makes of it, then what is wrong.
+  // Returns "name: text" of the members, then the problem.
   std::string Read() {
     const std::unique_ptr<ByteSource> source = OpenMemory("any");
     SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
@@ -101,7 +101,7 @@ std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string
   return at + sizeof(record) + bytes.size();
 }
 
-TEST_CASE("a process that reads archives has nothing else", "[input]") {
+TEST_CASE("a process that reads archives has no other access", "[input]") {
   setenv("WHYOOM_TEST_SECRET", "secret", 1);
   std::string why_not;
   const std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory, &why_not);
@@ -124,9 +124,9 @@ TEST_CASE("a process that reads archives has nothing else", "[input]") {
   CHECK(status.find("Seccomp:\t2\n") != std::string::npos);
 }
 
-TEST_CASE("a process serves one archive after another, and one that was ended is not asked again", "[input]") {
+TEST_CASE("a worker serves one archive after another, and a killed one is replaced", "[input]") {
   std::string why_not;
-  constexpr std::size_t kOwnMemory = kMemory + 1;  // so that no other test's is given
+  constexpr std::size_t kOwnMemory = kMemory + 1;  // no other test uses this worker
   std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kOwnMemory, &why_not);
   REQUIRE(process);
   const pid_t pid = process->pid();
@@ -143,7 +143,7 @@ TEST_CASE("a process serves one archive after another, and one that was ended is
   CHECK(process->pid() != pid);
 }
 
-TEST_CASE("an archive whose process is ended is told, with what came before", "[input]") {
+TEST_CASE("the end of a worker is reported, after the members before it", "[input]") {
   std::string why_not;
   std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 2, &why_not);
   REQUIRE(process);
@@ -162,12 +162,12 @@ TEST_CASE("an archive whose process is ended is told, with what came before", "[
   while (client.Read(rest.data(), rest.size()) > 0) {
   }
   CHECK(client.member_problem() ==
-        "the process that unpacks its tar data ended early (signal 9); what follows was not read");
+        "the process that unpacks its tar data ended early (signal 9); the rest was not read");
   CHECK_FALSE(client.Next(&member));
-  CHECK(client.problem().empty());  // told once
+  CHECK(client.problem().empty());  // reported once
 }
 
-TEST_CASE("what the reader of an archive has no more time for is told", "[input]") {
+TEST_CASE("a stop while the worker hangs is reported", "[input]") {
   std::string why_not;
   std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 3, &why_not);
   REQUIRE(process);
@@ -184,7 +184,7 @@ TEST_CASE("what the reader of an archive has no more time for is told", "[input]
   CHECK(client.problem() == "stopped");
 }
 
-TEST_CASE("a process reads what this one would read", "[input]") {
+TEST_CASE("a worker reads what this process would read", "[input]") {
   std::mt19937 random(7);
   const std::vector<PackedFile> files = {{"a", "first\n"},
                                          {"b/", ""},
@@ -207,9 +207,9 @@ TEST_CASE("a process reads what this one would read", "[input]") {
   }
 }
 
-TEST_CASE("what libarchive keeps for itself is limited", "[input]") {
+TEST_CASE("the memory of libarchive is limited", "[input]") {
   if (kSanitized) return;
-  // A hundred files with names of a megabyte each, and more to come.
+  // A hundred files with names of a megabyte each, followed by more.
   std::string cpio;
   for (int i = 0; i < 100; ++i)
     cpio += CpioHeader(i, (1 << 20) + 2, 2) + std::to_string(i % 10) + std::string(1 << 20, 'n') + std::string(1, '\0');
@@ -217,17 +217,17 @@ TEST_CASE("what libarchive keeps for itself is limited", "[input]") {
   limits.memory = 4 << 20;
   const ReadBack read = Unpack(cpio, limits);
   CHECK(read.problems == std::vector<std::string>{": unpacking its cpio data further needs more than 4 MiB "
-                                                  "(--max-memory); what follows was not read"});
+                                                  "(--max-memory); the rest was not read"});
   limits.memory = std::size_t{1} << 28;
   CHECK(Unpack(cpio, limits).problems != read.problems);
 }
 
-TEST_CASE("no message of a process that was taken over does harm", "[input]") {
+TEST_CASE("no message of a compromised worker does harm", "[input]") {
   const auto sent = [](int socket, std::uint32_t block, std::size_t bytes) {
     REQUIRE(worker::Send(socket, {block, static_cast<std::uint32_t>(bytes)}));
   };
-  const std::string told = "the process that unpacks its tar data ended early; what follows was not read";
-  // Blocks that there are not, or are not so long.
+  const std::string told = "the process that unpacks its tar data ended early; the rest was not read";
+  // Invalid blocks and sizes.
   for (const Message message : {Message{worker::kControl, 100},
                                 {worker::kInputs, worker::kBlockBytes + 1},
                                 {worker::kBlocks + 1, 0},
@@ -235,14 +235,14 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
     CHECK(Hostile([&](int socket, Shared&) { sent(socket, message.block, message.bytes); }).Read() == told);
   }
   CHECK(Hostile([&](int socket, Shared&) { REQUIRE(send(socket, "x", 1, 0) == 1); }).Read() == told);
-  // Records that are longer than their block.
+  // Records longer than their block.
   CHECK(Hostile([&](int socket, Shared& shared) {
           std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, 1, 1}, "a");
           at = Put(shared, at, {Record::Kind::kData, 2, 0, 0}, "xy");
           Put(shared, at, {Record::Kind::kData, 1000, 0, 0}, "z");
           sent(socket, worker::kInputs, at + sizeof(Record) + 1);
         }).Read() == "a:xy (" + told + ");");
-  // A name of which more is said to be than there is, and one record in another's place.
+  // A name longer than its record, and a record of the wrong kind.
   CHECK(Hostile([&](int socket, Shared& shared) {
           std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, UINT64_MAX, 1}, "a");
           at = Put(shared, at, {static_cast<Record::Kind>(77), 2, 0, 0}, "xy");
@@ -250,7 +250,7 @@ TEST_CASE("no message of a process that was taken over does harm", "[input]") {
         }).Read() == "a: (" + told + ");");
 }
 
-TEST_CASE("a process that asks without end is stopped, and one that takes no answer", "[input]") {
+TEST_CASE("a worker that requests input endlessly is stopped, and so is one that reads no answers", "[input]") {
   for (const std::uint32_t block : {0U, worker::kInputs}) {
     Hostile hostile([&](int socket, Shared&) {
       while (worker::Send(socket, {block, 0})) {
@@ -265,7 +265,7 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
     CHECK_FALSE(client.Next(&member));
     CHECK(client.problem() == "stopped");
   }
-  // Whose messages never end, while it takes none of the answers.
+  // It sends messages endlessly and reads none of the answers.
   std::optional<int> full;
   Hostile hostile(
       [&](int socket, Shared&) {
@@ -287,7 +287,7 @@ TEST_CASE("a process that asks without end is stopped, and one that takes no ans
   CHECK(client.problem().find("ended early") != std::string::npos);
 }
 
-TEST_CASE("a process that gets no further is ended by the run's own clock", "[input]") {
+TEST_CASE("a worker without progress is ended by the client's clock", "[input]") {
   const auto ends = [](std::unique_ptr<WorkerProcess> process) {
     const pid_t pid = process->pid();
     const std::string tar = Archive("ustar", {{"a", "text"}});
@@ -297,16 +297,16 @@ TEST_CASE("a process that gets no further is ended by the run's own clock", "[in
     while (client.Next(&member)) {
     }
     CHECK(client.problem() ==
-          "its tar data was not unpacked further, since one step takes more than 0.3 s; what follows was not read");
+          "unpacking its tar data stopped because one step takes more than 0.3 s; the rest was not read");
     CHECK(client.may_differ());
-    if (pid > 0) CHECK(kill(pid, 0) != 0);  // it is gone
+    if (pid > 0) CHECK(kill(pid, 0) != 0);  // it has ended
   };
   std::string why_not;
   std::unique_ptr<WorkerProcess> stopped = WorkerProcess::Get(kMemory + 8, &why_not);
   REQUIRE(stopped);
   kill(stopped->pid(), SIGSTOP);
   ends(std::move(stopped));
-  // One that was taken over asks for more of the archive again and again.
+  // A compromised worker requests more of the archive endlessly.
   std::thread asks;
   Hostile hostile(
       [&asks](int socket, Shared&) {
@@ -321,7 +321,7 @@ TEST_CASE("a process that gets no further is ended by the run's own clock", "[in
   asks.join();
 }
 
-TEST_CASE("an idle process ends with the thread that used it", "[input]") {
+TEST_CASE("an idle worker ends with the thread that used it", "[input]") {
   pid_t pid = -1;
   std::thread([&] {
     std::string why_not;
@@ -334,7 +334,7 @@ TEST_CASE("an idle process ends with the thread that used it", "[input]") {
   CHECK(kill(pid, 0) != 0);
 }
 
-TEST_CASE("of one that has gone it is said whether another would do", "[input]") {
+TEST_CASE("after the end of a worker it is known that a retry may succeed", "[input]") {
   const auto ended = [](int signal) {
     std::string why_not;
     std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 7, &why_not);
@@ -349,10 +349,10 @@ TEST_CASE("of one that has gone it is said whether another would do", "[input]")
     return client.may_differ();
   };
   CHECK(ended(SIGKILL));
-  CHECK(ended(SIGPROF));  // only the clock of the client shows that the input itself takes too long
+  CHECK(ended(SIGPROF));  // only the client's clock shows that the input itself takes too long
 }
 
-TEST_CASE("time that is over while members are passed over is told", "[input]") {
+TEST_CASE("a time limit while members are skipped is reported", "[input]") {
   std::string why_not;
   std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 4, &why_not);
   REQUIRE(process);
@@ -371,7 +371,7 @@ TEST_CASE("time that is over while members are passed over is told", "[input]") 
   CHECK(client.problem() == "stopped");
 }
 
-TEST_CASE("whatever bytes a process writes, a run comes to its end", "[input]") {
+TEST_CASE("whatever bytes a worker writes, reading ends", "[input]") {
   std::mt19937 random(11);
   for (int run = 0; run < 300; ++run) {
     Hostile hostile([&](int socket, Shared& shared) {

@@ -1,4 +1,4 @@
-// Inputs that may wait for somebody, and what ends them.
+// Inputs that may block, and what ends them.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A named pipe in a folder of its own.
+// A named pipe in its own folder.
 struct NamedPipe {
   NamedPipe() : path(scratch.path() + "/pipe") { REQUIRE(mkfifo(path.c_str(), 0600) == 0); }
   int OpenToWrite() const { return open(path.c_str(), O_WRONLY | O_CLOEXEC); }
@@ -30,7 +30,7 @@ void Write(int descriptor, const std::string& text) {
   CHECK(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
 
-TEST_CASE("a regular file waits for nobody, and is read to its end", "[input]") {
+TEST_CASE("a regular file does not block and is read to its end", "[input]") {
   const ScratchFolder scratch;
   const ReadControl control;
   bool may_wait = true;
@@ -42,7 +42,7 @@ TEST_CASE("a regular file waits for nobody, and is read to its end", "[input]") 
   CHECK(source->Size() == 8);
 }
 
-TEST_CASE("what is not there gives no bytes and a problem", "[input]") {
+TEST_CASE("a missing file yields no bytes and a problem", "[input]") {
   const ScratchFolder scratch;
   const ReadControl control;
   bool may_wait = true;
@@ -56,7 +56,7 @@ TEST_CASE("what is not there gives no bytes and a problem", "[input]") {
   CHECK_FALSE(folder->problem().empty());
 }
 
-TEST_CASE("a device may wait, and ends by itself where it has an end", "[input]") {
+TEST_CASE("a device may block, and ends if it has an end", "[input]") {
   const ReadControl control;
   bool may_wait = false;
   const std::unique_ptr<ByteSource> source = OpenStoppable("/dev/null", control, {}, &may_wait);
@@ -65,7 +65,7 @@ TEST_CASE("a device may wait, and ends by itself where it has an end", "[input]"
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("a named pipe that nobody writes to yet is waited for", "[input]") {
+TEST_CASE("a named pipe waits for its first writer", "[input]") {
   const NamedPipe pipe;
   const ReadControl control;
   bool may_wait = false;
@@ -84,7 +84,7 @@ TEST_CASE("a named pipe that nobody writes to yet is waited for", "[input]") {
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("a stop ends what waits, and is no problem", "[input]") {
+TEST_CASE("a stop ends a blocked read without a problem", "[input]") {
   const NamedPipe pipe;
   ReadControl control;
   bool may_wait = false;
@@ -103,11 +103,11 @@ TEST_CASE("a stop ends what waits, and is no problem", "[input]") {
   stopper.join();
   CHECK(source->problem().empty());
   Write(descriptor, "two\n");
-  CHECK(source->Read(buffer, sizeof buffer) == 0);  // for good
+  CHECK(source->Read(buffer, sizeof buffer) == 0);  // permanently
   close(descriptor);
 }
 
-TEST_CASE("a time that is over ends what waits, and is a problem", "[input]") {
+TEST_CASE("a time limit ends a blocked read with a problem", "[input]") {
   const NamedPipe pipe;
   const ReadControl control;
   Limits limits;
@@ -120,7 +120,7 @@ TEST_CASE("a time that is over ends what waits, and is a problem", "[input]") {
   close(descriptor);
 }
 
-TEST_CASE("a regular file has no time to be over", "[input]") {
+TEST_CASE("a regular file has no time limit", "[input]") {
   const ScratchFolder scratch;
   const ReadControl control;
   Limits limits;
@@ -131,7 +131,7 @@ TEST_CASE("a regular file has no time to be over", "[input]") {
   CHECK(source->problem().empty());
 }
 
-TEST_CASE("standard input may wait, whatever it is", "[input]") {
+TEST_CASE("standard input may block, whatever it is", "[input]") {
   const ReadControl control;
   bool may_wait = false;
   CHECK(OpenStoppable("-", control, {}, &may_wait) != nullptr);

@@ -1,4 +1,4 @@
-// A large file is searched in blocks, by several threads, with the same hits as in one piece.
+// Searching a large file in blocks with several threads finds the same hits as one search.
 #include "input/survey.h"
 
 #include <fcntl.h>
@@ -35,16 +35,16 @@ std::string Hits(Survey* survey, std::uint64_t from = 0) {
   return shown;
 }
 
-TEST_CASE("what cannot be read leads the reader there", "[input]") {
+TEST_CASE("an unreadable position counts as a hit, so that the reader gets there", "[input]") {
   const Prefilter prefilter({"needle"});
-  const int folder = open("/", O_RDONLY);  // can be opened, and not read
+  const int folder = open("/", O_RDONLY);  // can be opened but not read
   REQUIRE(folder >= 0);
   Survey survey(folder, prefilter, 1, kSmall);
   CHECK(Hits(&survey) == "1 ");
   close(folder);
 }
 
-TEST_CASE("hits of a survey are those of the text, also across blocks", "[input]") {
+TEST_CASE("the hits of a survey are those of the text, also across blocks", "[input]") {
   const Prefilter prefilter({"needle", "edl"});
   std::string text(700, '.');
   std::string expected;
@@ -65,7 +65,7 @@ TEST_CASE("hits of a survey are those of the text, also across blocks", "[input]
   CHECK(Hits(&survey, 66) == "127 128 191 192 255 256 515 516 699 700 ");
 }
 
-TEST_CASE("a file without hits, without bytes, or of just one block", "[input]") {
+TEST_CASE("files without hits, without bytes, and of exactly one block are searched", "[input]") {
   const Prefilter prefilter({"needle"});
   for (const std::size_t size : {0, 63, 64, 65, 128}) {
     INFO(size);
@@ -76,7 +76,7 @@ TEST_CASE("a file without hits, without bytes, or of just one block", "[input]")
   }
 }
 
-TEST_CASE("who stops it gets no more, and it counts what is read", "[input]") {
+TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", "[input]") {
   const Prefilter prefilter({"needle"});
   const OpenScratch file(std::string(1000, '.') + "needle");
   ReadControl control;
@@ -89,9 +89,9 @@ TEST_CASE("who stops it gets no more, and it counts what is read", "[input]") {
   CHECK_FALSE(stopped.NextHit(0, &end, &control));
 }
 
-TEST_CASE("a cursor is at a block at or before the place, with the line that is there", "[input]") {
+TEST_CASE("a cursor is at a block at or before the offset, with the line there", "[input]") {
   const Prefilter prefilter({"needle"});
-  // Lines of ten bytes; blocks are sixteen bytes. That the hit's line begins behind its block's begin is not known.
+  // Lines of ten bytes, blocks of sixteen. Whether the hit's line begins after its block's start is unknown.
   std::string text;
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);
@@ -108,7 +108,7 @@ TEST_CASE("a cursor is at a block at or before the place, with the line that is 
   CHECK(shown == "0:1@0 0:1@0 16:2@10 32:4@30 48:5@40 128:13@120 ");
 }
 
-TEST_CASE("within a long line a cursor is at or before the piece that the hit is in", "[input]") {
+TEST_CASE("inside a long line, a cursor is at or before the piece of the hit", "[input]") {
   const Prefilter prefilter({"needle"});
   const OpenScratch file("ab\n" + std::string(197, '.') + "needle\n");
   const auto before = [&](std::uint64_t offset, std::uint64_t piece) {

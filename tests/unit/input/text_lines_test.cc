@@ -8,7 +8,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// The lines in brackets.
+// Returns the lines in brackets.
 std::string Lines(const std::string& text, std::size_t chunk = std::string::npos,
                   std::size_t longest = std::size_t{1} << 20) {
   const std::unique_ptr<ByteSource> source = OpenMemory(text, chunk);
@@ -19,7 +19,7 @@ std::string Lines(const std::string& text, std::size_t chunk = std::string::npos
   return shown;
 }
 
-TEST_CASE("each line comes without its end, whatever the pieces", "[input]") {
+TEST_CASE("lines are returned without their end, whatever the chunking", "[input]") {
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::string::npos}) {
     INFO(chunk);
     CHECK(Lines("one\ntwo\n\nthree", chunk) == "<one><two><><three>");
@@ -29,13 +29,13 @@ TEST_CASE("each line comes without its end, whatever the pieces", "[input]") {
   }
 }
 
-TEST_CASE("of a line that is too long only the beginning is given", "[input]") {
+TEST_CASE("a line that is too long is cut", "[input]") {
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{3}, std::string::npos}) {
     INFO(chunk);
     CHECK(Lines("abcd\nefghij\nkl\n", chunk, 4) == "<abcd><efgh><kl>");
     CHECK(Lines("abcdefghijklmnop", chunk, 4) == "<abcd>");
   }
-  // Longer than what is read at a time.
+  // Longer than one read.
   const std::string large(std::size_t{300} << 10, 'x');
   CHECK((Lines(large + "\ny\n") == "<" + large + "><y>"));
   CHECK((Lines(large + large + large + large + "\ny\n") ==

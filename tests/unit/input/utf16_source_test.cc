@@ -29,7 +29,7 @@ std::string ReadAll(ByteSource* source, std::size_t capacity) {
 
 const std::u16string kText = u"plain\näöü € \U0001F600\nend";
 
-TEST_CASE("UTF-16 in either order becomes UTF-8", "[input]") {
+TEST_CASE("UTF-16 in either byte order becomes UTF-8", "[input]") {
   const std::string utf8 = "plain\n\xc3\xa4\xc3\xb6\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80\nend";
   for (const ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
     const std::string bytes = Bytes(kText, order);
@@ -48,7 +48,7 @@ TEST_CASE("UTF-16 in either order becomes UTF-8", "[input]") {
   }
 }
 
-TEST_CASE("each byte of UTF-8 knows where its character lay", "[input]") {
+TEST_CASE("each byte of UTF-8 has the offset of its character", "[input]") {
   std::u16string text;
   for (int i = 0; i < 2000; ++i) text += u"aäb€\U0001F600 ascii for a while, and then ü\n";
   const std::string bytes = Bytes(text, ByteOrder::kLittle);
@@ -63,7 +63,7 @@ TEST_CASE("each byte of UTF-8 knows where its character lay", "[input]") {
   }
 }
 
-TEST_CASE("offsets stay exact for what came last, however long the text", "[input]") {
+TEST_CASE("offsets stay exact for the last part of a long text", "[input]") {
   std::u16string text;
   for (int i = 0; i < 400'000; ++i) text += u"aä";
   const std::string bytes = Bytes(text, ByteOrder::kBig);

@@ -1,4 +1,4 @@
-// Paths of a command line become files in one order.
+// Paths of a command line become files in a fixed order.
 #include "input/walk.h"
 
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-// The files, then the problems, each in a line; the scratch folder is left out of paths.
+// Returns the files, then the problems, one per line; paths are relative to the scratch folder.
 std::string Files(const ScratchFolder& scratch, std::vector<std::string> names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(name == "-" ? name : scratch.path() + "/" + name);
@@ -33,7 +33,7 @@ std::string Files(const ScratchFolder& scratch, std::vector<std::string> names) 
   return shown;
 }
 
-TEST_CASE("files below folders come sorted by name, paths in the order given", "[input]") {
+TEST_CASE("files in folders are sorted by name, paths keep their order", "[input]") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path() + "/logs/b");
   fs::create_directories(scratch.path() + "/logs/empty");
@@ -43,18 +43,18 @@ TEST_CASE("files below folders come sorted by name, paths in the order given", "
   CHECK(Files(scratch, {}).empty());
 }
 
-TEST_CASE("what is no file or folder is told", "[input]") {
+TEST_CASE("anything that is not a file or folder is reported", "[input]") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path() + "/logs");
   scratch.Write("logs/a", "x");
   REQUIRE(mkfifo((scratch.path() + "/logs/pipe").c_str(), 0600) == 0);
-  CHECK(Files(scratch, {"logs"}) == "logs/a\nlogs/pipe: it is neither a file nor a folder\n");
+  CHECK(Files(scratch, {"logs"}) == "logs/a\nlogs/pipe: neither a file nor a folder\n");
   CHECK(Files(scratch, {"logs/pipe"}) == "logs/pipe\n");
   const std::string missing = Files(scratch, {"gone", "logs/a"});
   CHECK(missing.starts_with("logs/a\ngone: "));
 }
 
-TEST_CASE("a folder without a file is told, one within another is not", "[input]") {
+TEST_CASE("a folder without files is reported, but not one inside another", "[input]") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path() + "/logs/empty");
   fs::create_directories(scratch.path() + "/none/empty/emptier");
@@ -62,12 +62,12 @@ TEST_CASE("a folder without a file is told, one within another is not", "[input]
   scratch.Write("logs/a", "x");
   REQUIRE(mkfifo((scratch.path() + "/pipes/pipe").c_str(), 0600) == 0);
   CHECK(Files(scratch, {"logs", "none", "logs/empty"}) ==
-        "logs/a\nnone: there is no file in it\nlogs/empty: there is no file in it\n");
-  CHECK(Files(scratch, {"pipes"}) == "pipes/pipe: it is neither a file nor a folder\n");
-  CHECK(Files(scratch, {"none", "logs"}) == "logs/a\nnone: there is no file in it\n");
+        "logs/a\nnone: folder contains no files\nlogs/empty: folder contains no files\n");
+  CHECK(Files(scratch, {"pipes"}) == "pipes/pipe: neither a file nor a folder\n");
+  CHECK(Files(scratch, {"none", "logs"}) == "logs/a\nnone: folder contains no files\n");
 }
 
-TEST_CASE("links to files are followed, links to folders only where they are named", "[input]") {
+TEST_CASE("links to files are followed, links to folders only on the command line", "[input]") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path() + "/logs/run");
   fs::create_directories(scratch.path() + "/elsewhere");
@@ -76,9 +76,8 @@ TEST_CASE("links to files are followed, links to folders only where they are nam
   fs::create_symlink(scratch.path() + "/elsewhere/b", scratch.path() + "/logs/file");
   fs::create_symlink("run", scratch.path() + "/logs/latest");
   fs::create_symlink(scratch.path() + "/elsewhere", scratch.path() + "/logs/out");
-  // One that points into the tree hides nothing.
-  CHECK(Files(scratch, {"logs"}) ==
-        "logs/file\nlogs/run/a\nlogs/out: it is a symbolic link to a folder and was not followed\n");
+  // A link into the tree needs no report.
+  CHECK(Files(scratch, {"logs"}) == "logs/file\nlogs/run/a\nlogs/out: symbolic link to a folder, not followed\n");
   CHECK(Files(scratch, {"logs/out"}) == "logs/out/b\n");
   fs::create_symlink("nowhere", scratch.path() + "/logs/broken");
   CHECK(Files(scratch, {"logs"}).find("logs/broken: ") != std::string::npos);

@@ -1,4 +1,4 @@
-// Which lists of words have one in a text.
+// Finds which lists of words have a word in a text.
 #include "input/word_lists.h"
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-TEST_CASE("a list is there where one of its words is, in any case, or where it has none", "[input]") {
+TEST_CASE("a list matches if it is empty or one of its words occurs, in any case", "[input]") {
   WordLists lists;
   lists.Add({"grep", "sed"});
   lists.Add({});
@@ -29,7 +29,7 @@ TEST_CASE("a list is there where one of its words is, in any case, or where it h
   CHECK(in("awk") == "0101");
 }
 
-TEST_CASE("no lists are in no text", "[input]") {
+TEST_CASE("without lists nothing is found", "[input]") {
   WordLists lists;
   lists.Prepare();
   CHECK(lists.WordsIn("any").empty());

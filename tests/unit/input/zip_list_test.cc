@@ -1,4 +1,4 @@
-// Members of a zip that libarchive skips are reported, by the list at the end of the zip; a whole zip has no problem.
+// Members of a zip that libarchive skips are detected by the list at its end; a complete zip has no problem.
 #include <string>
 #include <vector>
 
@@ -19,9 +19,9 @@ std::vector<std::string> Problems(const std::string& zip, std::size_t chunk = st
 }
 
 const std::vector<std::string> kOthers = {
-    ": its zip data lists other members than are found in it, so some may be missing"};
+    ": its zip data lists different members than it contains, so some may be missing"};
 const std::vector<std::string> kNoList = {
-    ": its zip data does not end with a whole list of its members, so some may be missing"};
+    ": its zip data does not end with a complete list of its members, so some may be missing"};
 const std::vector<std::string> kBehind = {": other bytes follow its zip data and were not read"};
 std::size_t MemberAt(const std::string& zip, int number) {
   std::size_t at = 0;
@@ -29,7 +29,7 @@ std::size_t MemberAt(const std::string& zip, int number) {
   return at;
 }
 
-TEST_CASE("a zip that is whole, in pieces of any size", "[input]") {
+TEST_CASE("a complete zip has no problem, whatever the chunking", "[input]") {
   for (const std::string options : {"", "zip:compression=store", "zip:zip64"}) {
     const std::string zip = Zip(options);
     for (const std::size_t chunk : {1, 2, 3, 7, 29, 30, 31, 45, 100, 1000000}) {
@@ -47,7 +47,7 @@ TEST_CASE("a zip that is whole, in pieces of any size", "[input]") {
             .empty());
 }
 
-TEST_CASE("a zip whose comment looks like its end", "[input]") {
+TEST_CASE("a comment that looks like the end of a zip is no problem", "[input]") {
   std::string zip = Zip();
   const std::string comment = "PK\x05\x06 and more PK\x01\x02";
   zip[zip.size() - 2] = static_cast<char>(comment.size());
@@ -55,7 +55,7 @@ TEST_CASE("a zip whose comment looks like its end", "[input]") {
   CHECK(Problems(zip + comment.substr(1)) == kNoList);
 }
 
-TEST_CASE("a member whose signature is damaged", "[input]") {
+TEST_CASE("a member with a damaged signature is reported", "[input]") {
   for (const int number : {1, 2}) {
     for (const int byte : {0, 1, 2, 3}) {
       INFO(number << " " << byte);
@@ -65,20 +65,20 @@ TEST_CASE("a member whose signature is damaged", "[input]") {
       CHECK(Problems(zip, 10) == kOthers);
     }
   }
-  // The last one is taken for something before the list.
+  // The last one is mistaken for data before the list.
   std::string zip = Zip();
   zip[MemberAt(zip, 3)] ^= 1;
   CHECK(Problems(zip) == kOthers);
 }
 
-TEST_CASE("what lies between the members of a zip, and behind it", "[input]") {
+TEST_CASE("other bytes between the members of a zip, and after it, are reported", "[input]") {
   const std::string zip = Zip();
   const std::size_t gap = MemberAt(zip, 2);
   for (const std::string end : {"PK\x05\x06", "PK\x01\x02", "PK\x06\x06"}) {
     INFO(end);
     CHECK_FALSE(Problems(zip.substr(0, gap) + end + zip.substr(gap)).empty());
   }
-  // The list has other places then.
+  // The offsets in the list are wrong then.
   CHECK(Problems(zip.substr(0, gap) + "junk" + zip.substr(gap)) == kOthers);
   const std::size_t list = zip.find("PK\x01\x02");
   CHECK(Problems(zip.substr(0, list) + std::string(200, 'x') + zip.substr(list)) == kOthers);

@@ -1,4 +1,4 @@
-// What lines before an error said, and which of it counts.
+// Facts from lines before an error, and which of them apply.
 #include "read/context_facts.h"
 
 #include <string>
@@ -12,14 +12,14 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr std::uint64_t kEnd = 1000000;  // an offset behind all lines
+constexpr std::uint64_t kEnd = 1000000;  // an offset after all lines
 
-// What each of the failures, printed as "T1", gets from the lines before and behind it: "T1 at 3: test_step=4@2".
+// Returns the facts of each failure, printed as "T1", from the lines around it: "T1 at 3: test_step=4@2".
 std::string FactsOfEach(const std::vector<std::string>& texts) {
   ContextFacts said;
   const std::deque<Line> lines = LinesOf(texts);
   const auto failure_of = [](const Line& line) { return TestEngine().rules().FindFailure(line.text); };
-  // As a session does, which knows lines before the failures above them.
+  // Like a session, which reads lines ahead of the failures before them.
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
     const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
@@ -36,7 +36,7 @@ std::string FactsOfEach(const std::vector<std::string>& texts) {
   return shown;
 }
 
-// What the failure `code` gets from these lines, each looked at by itself in the order given, over what it `knows`.
+// Returns the facts of failure `code` from these lines, each on its own, added to `knows`.
 std::string FactsFor(const std::string& code, const std::vector<std::string>& texts, Evidence knows = {}) {
   ContextFacts said;
   const std::deque<Line> lines = LinesOf(texts);
@@ -57,55 +57,55 @@ std::string Found(const std::vector<std::string>& texts) {
   return shown;
 }
 
-TEST_CASE("contexts are found where they begin in the first line", "[read]") {
+TEST_CASE("contexts are found if they begin in the first line", "[read]") {
   CHECK(Found({"at test step 3, test mesh of 8"}) == "test_mesh:16 test_step:3 ");
   CHECK(Found({"test step", "3"}) == "test_step:0 ");
   CHECK(Found({"step", "test step 3"}).empty());
 }
 
-TEST_CASE("of each pattern the match that stands last counts, whole", "[read]") {
+TEST_CASE("the last match of each pattern counts, with all its captures", "[read]") {
   CHECK(FactsFor("T1", {"test step 3 of 5"}) == "test_step=3@1 test_steps=5@1");
   CHECK(FactsFor("T1", {"test step 3 of 5", "test step 4"}) == "test_step=4@2");
-  // Two patterns of one context may give one fact.
+  // Two patterns of one context may set the same fact.
   CHECK(FactsFor("T1", {"test step 3 of 5", "then step 4"}) == "test_step=4@2 test_steps=5@1");
   CHECK(FactsFor("T1", {"then step 4", "test step 3 of 5"}) == "test_step=3@2 test_steps=5@2");
 }
 
-TEST_CASE("what is said holds from where it is printed, and until the job is started again", "[read]") {
+TEST_CASE("facts apply from where they are printed until the job is restarted", "[read]") {
   CHECK(FactsOfEach({"test step 3", "T1", "test step 4", "T1", "T1"}) ==
         "T1 at 2: test_step=3@1\nT1 at 4: test_step=4@3\nT1 at 5: test_step=4@3\n");
   CHECK(FactsOfEach({"T1", "test step 3"}) == "T1 at 1: \n");
-  // The second run says less than the first.
+  // The second run states less than the first.
   CHECK(FactsOfEach({"test step 3 of 5", "T1", "then step 4", "T1"}) ==
         "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_step=4@3\n");
-  // Another context speaks: it is the same run still.
+  // Another context: it is still the same run.
   CHECK(FactsOfEach({"test step 3 of 5", "T1", "test mesh of 8", "T1"}) ==
         "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_devices=8@3 test_step=3@1 test_steps=5@1\n");
 }
 
-TEST_CASE("what is said of one program is of the next failure alone", "[read]") {
+TEST_CASE("facts of one program apply to the next failure only", "[read]") {
   CHECK(FactsOfEach({"test needs 7B", "T1", "T1"}) == "T1 at 2: test_need=7@1\nT1 at 3: \n");
-  // One that does not ask for it leaves it to the next.
+  // A failure that does not use them leaves them to the next.
   CHECK(FactsOfEach({"test needs 7B", "T2", "T1"}) == "T2 at 2: \nT1 at 3: test_need=7@1\n");
 }
 
-TEST_CASE("what is said of a program that is done is of no failure", "[read]") {
+TEST_CASE("facts of a program that is done apply to no failure", "[read]") {
   CHECK(FactsOfEach({"test needs 7B", "test program done", "T1"}) == "T1 at 3: \n");
   CHECK(FactsOfEach({"test needs 7B", "test program done", "test needs 8B", "T1"}) == "T1 at 4: test_need=8@3\n");
-  // What is done behind a failure was not before it.
+  // A program that is done after a failure was not done before it.
   CHECK(FactsOfEach({"test needs 7B", "T1", "test program done"}) == "T1 at 2: test_need=7@1\n");
-  // No other context ends there.
+  // Other contexts do not end there.
   CHECK(FactsOfEach({"test step 3", "test needs 7B", "test program done", "T1"}) == "T1 at 4: test_step=3@1\n");
 }
 
-TEST_CASE("only what matters to the failure is added, to what it does not know", "[read]") {
+TEST_CASE("only the failure's contexts add facts, and only unknown ones", "[read]") {
   CHECK(FactsFor("T2", {"test step 3 of 5"}).empty());
   Evidence knows;
   knows.Set("test_step", 9.0, {7, 0});
   CHECK(FactsFor("T1", {"test step 3 of 5"}, knows) == "test_step=9@7 test_steps=5@1");
 }
 
-TEST_CASE("the place in the log decides which is last, not who came last", "[read]") {
+TEST_CASE("the last match is the last in the log, not the last added", "[read]") {
   const std::deque<Line> lines = LinesOf({"test step 3", "test step 4"});
   ContextFacts said;
   for (const std::size_t i : {1, 0}) {

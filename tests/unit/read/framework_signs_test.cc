@@ -1,4 +1,4 @@
-// Which framework lines and source files show.
+// The frameworks that lines and source files show.
 #include <string>
 #include <vector>
 
@@ -20,14 +20,14 @@ Framework Make(const std::string& id, const std::vector<std::string>& signs) {
   return framework;
 }
 
-// The highest priority first: who uses "maker" uses "base", too.
+// Sorted by descending priority: users of "maker" also use "base".
 const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {Make("maker", {"maker\\.py", "Maker v\\d"}),
                                                     Make("other", {"other"}), Make("base", {"\\bbase\\b"})};
   return frameworks;
 }
 
-TEST_CASE("the framework of the highest priority that is seen counts", "[read]") {
+TEST_CASE("the framework with the highest priority counts", "[read]") {
   const FrameworkSigns signs(Frameworks());
   const std::size_t none = std::string::npos;
   CHECK(signs.Find("nothing", none) == none);
@@ -35,14 +35,14 @@ TEST_CASE("the framework of the highest priority that is seen counts", "[read]")
   CHECK(signs.Find("other base", none) == 1);
   CHECK(signs.Find("Maker v3 of base", none) == 0);
   CHECK(signs.Find("from maker.py", none) == 0);
-  // What was seen before stays, unless it is of lower priority.
+  // A framework seen before is kept, unless its priority is lower.
   CHECK(signs.Find("the base", 1) == 1);
   CHECK(signs.Find("the other", 2) == 1);
   CHECK(signs.Find("the other", 0) == 0);
   CHECK(signs.Find("from maker.py", 1) == 0);
 }
 
-TEST_CASE("source files of a program may show more than the log", "[read]") {
+TEST_CASE("source files of a program may show a framework of higher priority", "[read]") {
   CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py", "/x/maker.py"}, "") == "maker");
   CHECK(FrameworkOf(Frameworks(), {"/x/base/a.py"}, "") == "base");
   CHECK(FrameworkOf(Frameworks(), {"/x/maker.py"}, "base") == "maker");

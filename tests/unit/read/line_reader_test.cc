@@ -1,4 +1,4 @@
-// Lines of several reporters, as they stand mixed in one log, to the sightings of each.
+// Interleaved lines of several streams, and the sightings of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string ShowAll(const std::vector<Sighting>& sightings) {
   return shown;
 }
 
-// Hands over the lines as they are wanted: one that follows a line passed over says so.
+// Feeds lines as requested; FeedAfterGap feeds one after a gap.
 class Reading {
  public:
   void Feed(const std::vector<std::string>& texts) {
@@ -38,7 +38,7 @@ class Reading {
       offset_ += text.size() + 1;
     }
   }
-  void PassOver(const std::string& next) {
+  void FeedAfterGap(const std::string& next) {
     RawLine raw;
     raw.number = number_ += 100;
     raw.offset = offset_;
@@ -66,13 +66,13 @@ std::string Read(const std::vector<std::string>& texts) {
   return reading.Finish();
 }
 
-TEST_CASE("what reporters print in turn is put together for each", "[read]") {
+TEST_CASE("interleaved messages are joined per stream", "[read]") {
   CHECK(
       Read({"[rank0]: Test compile: used", "[rank1]: Test compile: used", "[rank0]: 7B of 5B", "[rank1]: 9B of 5B"}) ==
       "T1 1-3 [rank0] limit_bytes=5 used_bytes=7\n"
       "T1 2-4 [rank1] limit_bytes=5 used_bytes=9\n");
   CHECK(Read({"[rank0]: Test compile: used", "7B of 5B"}).empty());
-  // Each report is that of the head that its own reporter printed.
+  // Each report belongs to the header of its own stream.
   CHECK(Read({"[rank0]: TESTCOMPILEOOM", "[rank1]: TESTCOMPILEOOM", "[rank1]: Total hbm usage >= 9.00G:",
               "[rank0]: Total hbm usage >= 8.00G:", "[rank1]:     program         9.00G",
               "[rank0]:     program         8.00G"}) ==
@@ -80,7 +80,7 @@ TEST_CASE("what reporters print in turn is put together for each", "[read]") {
         "T1 2-5 [rank1] program_bytes=9663676416 total_bytes=9663676416\n");
 }
 
-TEST_CASE("what one reporter said of the whole job holds for all, what it said of itself does not", "[read]") {
+TEST_CASE("facts about the job apply to all streams, facts about a stream do not", "[read]") {
   CHECK(Read({"[rank0]: test mesh of 8", "[rank0]: test step 3", "[rank1]: TESTCOMPILEOOM"}) ==
         "T1 3-3 [rank1] test_devices=8\n");
 }
@@ -92,24 +92,24 @@ TEST_CASE("a retry that fails again is another sighting", "[read]") {
         "T1 4-4 [rank0] limit_bytes=5 used_bytes=7\n");
 }
 
-TEST_CASE("sightings come in the order of the log where they come together", "[read]") {
+TEST_CASE("sightings that are completed together keep the order of the log", "[read]") {
   CHECK(Read({"[rank1]: TESTCOMPILEOOM", "[rank0]: Test load of 'f' failed", "[rank2]: Test load of 'g' failed"}) ==
         "T1 1-1 [rank1] \n"
         "T2 2-2 [rank0] module='f'\n"
         "T2 3-3 [rank2] module='g'\n");
 }
 
-TEST_CASE("where lines are passed over, what all reporters began ends", "[read]") {
+TEST_CASE("a gap ends the open messages of all streams", "[read]") {
   Reading reading;
   reading.Feed({"[rank0]: Test load of 'f' failed with", "[rank1]: Test load of 'g' failed with"});
   CHECK(reading.Take().empty());
-  reading.PassOver("[rank0]: 9B free");
+  reading.FeedAfterGap("[rank0]: 9B free");
   CHECK(reading.Take() ==
         "T2 1-1 [rank0] module='f'\n"
         "T2 2-2 [rank1] module='g'\n");
 }
 
-TEST_CASE("reports that are open at once take no more memory than they may", "[read]") {
+TEST_CASE("the memory of open reports is limited", "[read]") {
   const auto report = [](Reading* reading) {
     std::vector<std::string> lines;
     for (int line = 0; line < 3; ++line) {
@@ -129,17 +129,17 @@ TEST_CASE("reports that are open at once take no more memory than they may", "[r
   CHECK(std::count(all.begin(), all.end(), '\n') == 64);
   CHECK(all.find("program_bytes") != std::string::npos);
 
-  constexpr std::size_t kOfSome = std::size_t{200} << 10;  // 64 hold on to more
+  constexpr std::size_t kOfSome = std::size_t{200} << 10;  // 64 streams need more
   Reading narrow(kOfSome);
   report(&narrow);
   CHECK(narrow.lines().problem() ==
-        "reports of more hosts or processes are open at once than memory is meant for; some may be cut");
+        "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete");
   const std::string cut = narrow.Finish();
   CHECK(std::count(cut.begin(), cut.end(), '\n') == 64);  // none is lost
   CHECK(cut != all);
 }
 
-TEST_CASE("of a line of very many headers the first are read, and that is told", "[read]") {
+TEST_CASE("in a line with very many headers the first are read, and the limit is reported", "[read]") {
   std::string line;
   for (int i = 0; i < 3000; ++i) line += fmt::format("Test compile: used {}B of 5B. ", 10 + i);
   Reading reading;
@@ -148,9 +148,9 @@ TEST_CASE("of a line of very many headers the first are read, and that is told",
   const auto count = static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n'));
   CHECK(count > Session::kMostHeadsOfLine / 2);
   CHECK(count <= Session::kMostHeadsOfLine + 1);
-  CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as always
+  CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as usual
   CHECK(reading.lines().problem() ==
-        "line 1 contains more than 512 messages of failures; the rest of the line was not searched");
+        "line 1 contains more than 512 failure messages; the rest of the line was not searched");
 }
 
 TEST_CASE("pieces of one line share its limit, lines of one record do not", "[read]") {
@@ -176,7 +176,7 @@ TEST_CASE("pieces of one line share its limit, lines of one record do not", "[re
   CHECK(reading.lines().problem().empty());
 }
 
-TEST_CASE("once a stop is overdue, lines are passed over", "[read]") {
+TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {
   ReadControl control;
   const Stop stop(&control, Limits());
   LineReader lines(TestEngine(), LineReader::kMostHeld, &stop);
@@ -184,7 +184,7 @@ TEST_CASE("once a stop is overdue, lines are passed over", "[read]") {
   raw.number = 1;
   raw.bytes = "Test compile: used 7B of 5B.";
   control.stop = true;
-  CHECK_FALSE(stop.IsOverdue());  // what was read by now is still looked at
+  CHECK_FALSE(stop.IsOverdue());  // lines read so far are still processed
   lines.Feed(raw);
   CHECK(lines.wants_adjacent());
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -196,7 +196,7 @@ TEST_CASE("once a stop is overdue, lines are passed over", "[read]") {
   CHECK(lines.Take().sightings.size() <= 1);
 }
 
-TEST_CASE("what is said in pauses is not lost", "[read]") {
+TEST_CASE("a pause does not lose context", "[read]") {
   Reading reading;
   reading.Feed({"[rank0]: test step 3", "[rank0]: TESTCOMPILEOOM"});
   CHECK(reading.Finish() == "T1 2-2 [rank0] test_step=3\n");
@@ -205,23 +205,23 @@ TEST_CASE("what is said in pauses is not lost", "[read]") {
   CHECK(reading.Finish().empty());
 }
 
-TEST_CASE("adjacent lines are wanted while something is open, and no longer than it is worth", "[read]") {
+TEST_CASE("adjacent lines are requested while something is open, for a limited number of lines", "[read]") {
   Reading reading;
   CHECK_FALSE(reading.lines().wants_adjacent());
   reading.Feed({"[rank0]: Test load of 'f' failed"});
   CHECK(reading.lines().wants_adjacent());
-  // Others print, and this one is waited for.
+  // While others print, this one is waited for.
   reading.Feed(std::vector<std::string>(200, "[rank1]: step"));
   CHECK(reading.lines().wants_adjacent());
   reading.Feed(std::vector<std::string>(100, "[rank1]: step"));
   CHECK_FALSE(reading.lines().wants_adjacent());
-  // A record that stands on several lines is read whole.
+  // A multi-line record is read completely.
   Reading record;
   record.Feed({"{", "  \"message\": \"step\","});
   CHECK(record.lines().wants_adjacent());
 }
 
-TEST_CASE("a statement is read once, and counted where it is repeated alone", "[read]") {
+TEST_CASE("a statement is read once, and repetitions alone are counted", "[read]") {
   const std::string statement = "INFO test program main_step takes 3B";
   Reading reading;
   reading.Feed({statement, statement, statement + " before TESTCOMPILEOOM"});
@@ -231,7 +231,7 @@ TEST_CASE("a statement is read once, and counted where it is repeated alone", "[
   CHECK(programs[0].occurrences == 3);
 }
 
-TEST_CASE("the framework is seen in lines and in names of reporters", "[read]") {
+TEST_CASE("the framework is recognized in lines and stream names", "[read]") {
   Reading reading;
   CHECK(reading.lines().framework().empty());
   reading.Feed({"step", "  File \"/x/site-packages/jax/_src/pjit.py\", line 3, in f"});
@@ -241,7 +241,7 @@ TEST_CASE("the framework is seen in lines and in names of reporters", "[read]") 
   CHECK(reading.lines().problem().empty());
 }
 
-TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
+TEST_CASE("bytes become sightings, whatever the chunking", "[read]") {
   const std::string log = "step 1\nTESTCOMPILEOOM\nstep 2\ntest program main takes 3B\nTest load of 'f' failed\n";
   for (const std::size_t chunk : {1, 7, 1000}) {
     INFO(chunk);
@@ -259,13 +259,13 @@ TEST_CASE("bytes to sightings, in pieces of any size", "[read]") {
   }
 }
 
-TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
-  // The time of each failure that comes out, or "none".
+TEST_CASE("a failure has the last timestamp of its stream", "[read]") {
+  // Returns the time of each failure, or "none".
   const auto times = [](const std::vector<std::string>& texts) {
     Reading reading;
     for (const std::string& text : texts) {
       if (text.starts_with('~')) {
-        reading.PassOver(text.substr(1));
+        reading.FeedAfterGap(text.substr(1));
       } else {
         reading.Feed({text});
       }
@@ -281,9 +281,9 @@ TEST_CASE("a failure has the last stamp of its reporter", "[read]") {
         "2026-11-20T12:00:00.123000 ");
   CHECK(times({stamped + "it failed", "2026-11-20 12:00:07,000 - ERROR - TESTCOMPILEOOM"}) == "2026-11-20T12:00:07 ");
   CHECK(times({"TESTCOMPILEOOM", stamped + "it failed"}) == "none ");
-  // What was printed behind lines that nobody looked at may be hours later.
+  // Text after a gap may be hours later.
   CHECK(times({stamped + "it failed", "~TESTCOMPILEOOM"}) == "none ");
-  // Another host's clock says nothing of this one's.
+  // Another host's clock does not apply.
   CHECK(times({"2026-11-20T12:00:00Z host-1: step 3", "host-2: TESTCOMPILEOOM"}) == "none ");
 }
 

@@ -93,7 +93,7 @@ void CheckReport(const Read& read) {
   CHECK_FALSE(read.rows[1].array);
 }
 
-TEST_CASE("a whole report is read", "[read]") {
+TEST_CASE("a complete report is read", "[read]") {
   const Read read = ReadReport(kReport);
   CheckReport(read);
   CHECK(read.rows[0].place.line == 14);
@@ -126,7 +126,7 @@ TEST_CASE("lost line breaks do not hide a label", "[read]") {
   CHECK(read.Number("program_hbm_bytes") == 20.0 * (1 << 30));
 }
 
-TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[read]") {
+TEST_CASE("the row of the temporaries may be wrapped anywhere after its size", "[read]") {
   const std::string row =
       "    HLO temp         22.76G (2.7% utilization: Unpadded (640.83M) Padded (22.75G), 0.1% fragmentation (12.00M))";
   for (std::size_t cut = row.find('(') + 1; cut < row.size(); ++cut) {
@@ -140,7 +140,7 @@ TEST_CASE("the row of the temporaries may be cut anywhere behind its size", "[re
   }
 }
 
-TEST_CASE("wrapped values go on in the next line", "[read]") {
+TEST_CASE("wrapped values continue in the next line", "[read]") {
   const Read read =
       ReadReport({"Largest program allocations in hbm:", "1. Size: 2.00G", "Operator: op_name=\"jit(f)/jvp(layer)/very",
                   "long name\" source_file=\"a.py\" source_line=7", "Shape: f32[512,1024,", "1024]{2,1,0:T(8,128)}",
@@ -152,7 +152,7 @@ TEST_CASE("wrapped values go on in the next line", "[read]") {
   CHECK(read.rows[0].xla_label == "fusion.1 = fusion(param.1, param.2), kind=kLoop");
 }
 
-TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[read]") {
+TEST_CASE("unnumbered, escaped and truncated lists are read", "[read]") {
   const Read read =
       ReadReport({"Largest program allocations in hbm:", "Size: 2.32G", "Shape: bf16[8,128]{1,0:T(8,128)(2,1)}",
                   "1\\. Size: 2.00G", "Allocation type: HLO temp", "3. Size: 1.00G", "Operator: op_name=\"jit(f)/cut"});
@@ -167,7 +167,7 @@ TEST_CASE("unnumbered, numbered with an escaped dot, and cut lists", "[read]") {
   CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
 }
 
-TEST_CASE("a size is known where it is whole, and its row is there in any case", "[read]") {
+TEST_CASE("an incomplete size is unknown, and its row is kept", "[read]") {
   for (const char* size : {"11.44", "11.44X", "11.44G/s", "11.44.1G", "-1.00G", "unknown size", ""}) {
     INFO(size);
     const Read read = ReadReport({"  Largest program allocations in hbm:", std::string("  1. Size: ") + size,
@@ -185,7 +185,7 @@ TEST_CASE("a size is known where it is whole, and its row is there in any case",
   CHECK_FALSE(ReadReport({"Total hbm usage >= 23.14:"}).facts.Find("total_bytes"));
 }
 
-TEST_CASE("other memories' blocks are not HBM's", "[read]") {
+TEST_CASE("figures of other memory spaces do not count", "[read]") {
   const Read read =
       ReadReport({"Total hbm usage >= 1.00G:", "    program 1.00G", "Total host usage >= 5.00G:", "    program 5.00G",
                   "    arguments 4.00G", "Program vmem requirement 29.95M:", "    scoped 29.95M"});
@@ -194,18 +194,18 @@ TEST_CASE("other memories' blocks are not HBM's", "[read]") {
   CHECK(read.facts.Find("scoped_bytes") == nullptr);
 }
 
-TEST_CASE("of reports whose lines are mixed nothing is read", "[read]") {
+TEST_CASE("interleaved reports are not read", "[read]") {
   std::vector<std::string> mixed;
   for (const std::string& line : kReport) mixed.insert(mixed.end(), {line, line});
   const Read read = ReadReport(mixed);
   CHECK(read.rows.empty());
   CHECK(read.facts.all().size() == 1);
   CHECK(read.facts.Find("lines_mixed") != nullptr);
-  // The rows alone: their numbers do not go up.
+  // The rows alone: their numbers do not increase.
   std::vector<std::string> rows = kReport;
   rows.insert(rows.end(), {"  2. Size: 10.00G"});
   CHECK(ReadReport(rows).facts.Find("lines_mixed") != nullptr);
-  // A list of arguments has numbers of its own.
+  // A list of arguments has its own numbers.
   rows.back() = "  Largest program arguments and outputs in hbm:";
   rows.insert(rows.end(), {"  1. Size: 10.00G", "     Shape: f32[16]{0}"});
   CHECK(ReadReport(rows).facts.Find("lines_mixed") == nullptr);
@@ -219,7 +219,7 @@ TEST_CASE("a second report ends the first", "[read]") {
   CHECK(read.rows.size() == 2);
 }
 
-TEST_CASE("the reading ends when nothing more comes", "[read]") {
+TEST_CASE("reading ends after many other lines", "[read]") {
   std::vector<std::string> lines = kReport;
   lines.insert(lines.end(), 200, "nothing to see");
   const Read read = ReadReport(lines);
@@ -227,7 +227,7 @@ TEST_CASE("the reading ends when nothing more comes", "[read]") {
   CheckReport(read);
 }
 
-TEST_CASE("the list of another memory is passed over", "[read]") {
+TEST_CASE("the list of another memory space is skipped", "[read]") {
   const std::vector<std::string> report = {"Total hbm usage >= 9.00G:",
                                            "Program hbm requirement 8.00G:",
                                            "  Largest program allocations in hbm:",
@@ -258,7 +258,7 @@ TEST_CASE("the list of another memory is passed over", "[read]") {
   CHECK(other.facts.Find("total_bytes") == nullptr);
 }
 
-TEST_CASE("the buffers that a compiler for GPUs lists are rows", "[read]") {
+TEST_CASE("the buffers that a GPU compiler lists are rows", "[read]") {
   const Read read =
       ReadReport({"Peak buffers:", "\tBuffer 1:", "\t\tSize: 1.50GiB",
                   "\t\tOperator: op_name=\"jit(step)/dot\" source_file=\"a.py\" source_line=3", "\t\tXLA Label: fusion",
@@ -273,7 +273,7 @@ TEST_CASE("the buffers that a compiler for GPUs lists are rows", "[read]") {
   CHECK(read.rows[1].kind == "parameter");
 }
 
-TEST_CASE("what stands in parentheses behind a label may be long, and not in ASCII", "[read]") {
+TEST_CASE("text in parentheses after a label may be long and not ASCII", "[read]") {
   std::string long_name;
   for (int i = 0; i < 60; ++i) long_name += "\xC3\xA9";
   std::vector<std::string> lines = kReport;

@@ -1,4 +1,4 @@
-// The message that somebody points at by its line.
+// Extracts the message at a line.
 #include "read/message_at.h"
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// "2: a | b": where the message begins, and its lines.
+// Returns "2: a | b": the line where the message begins, and its lines.
 std::string At(const std::string& log, std::uint64_t first, std::uint64_t last = 0) {
   static const Engine engine(BuiltInRules());
   const MessageAt message = ReadMessageAt(engine, *OpenMemory(log), {first, last});
@@ -29,7 +29,7 @@ const std::string kLog =
     "\n"
     "the end\n";
 
-TEST_CASE("a message goes on while its lines are open or indented", "[read]") {
+TEST_CASE("a message continues while its lines are open or indented", "[read]") {
   CHECK(At(kLog, 1) == "1: starting");
   CHECK(At(kLog, 2) == "2: the pool cannot give what is asked for: | wanted 3 of 2, |   see the log");
   CHECK(At(kLog, 3) == "3: wanted 3 of 2, |   see the log");
@@ -37,30 +37,30 @@ TEST_CASE("a message goes on while its lines are open or indented", "[read]") {
   CHECK(At(kLog, 5) == "5: done");
 }
 
-TEST_CASE("lines that are named from one to another are taken as they are", "[read]") {
+TEST_CASE("the lines of a range are the message", "[read]") {
   CHECK(At(kLog, 1, 2) == "1: starting | the pool cannot give what is asked for:");
   CHECK(At(kLog, 5, 7) == "5: done | the end");
   CHECK(At(kLog, 3, 3) == "3: wanted 3 of 2,");
 }
 
-TEST_CASE("a line that says nothing, or is not there, has no message", "[read]") {
+TEST_CASE("a blank or missing line has no message", "[read]") {
   CHECK(At(kLog, 6) == "6:");
   CHECK(At(kLog, 99) == "99:");
   static const Engine engine(BuiltInRules());
   CHECK(ReadMessageAt(engine, *OpenMemory(kLog), {99, 0}).last_read == 7);
 }
 
-TEST_CASE("a sentence that was wrapped goes on in small letters", "[read]") {
+TEST_CASE("a wrapped sentence continues in lower case", "[read]") {
   const std::string wide(55, 'w');
   CHECK(At(wide + " then\nit goes on\n", 1) == "1: " + wide + " then | it goes on");  // 60 characters
   CHECK(At(wide + " the\nit goes on\n", 1) == "1: " + wide + " the");
   CHECK(At(wide + " then\nIt is another\n", 1) == "1: " + wide + " then");
   CHECK(At(wide + " then\n12 of them\n", 1) == "1: " + wide + " then | 12 of them");
-  CHECK(At(std::string(60, 'w') + "\n12 of them\n", 1) == "1: " + std::string(60, 'w'));  // a word alone
+  CHECK(At(std::string(60, 'w') + "\n12 of them\n", 1) == "1: " + std::string(60, 'w'));  // a single word
   CHECK(At(wide + " end.\nit is another\n", 1) == "1: " + wide + " end.");
 }
 
-TEST_CASE("of a traceback the exception is meant", "[read]") {
+TEST_CASE("in a traceback the message is the exception", "[read]") {
   CHECK(At("all well\n"
            "Traceback (most recent call last):\n"
            "  File \"job.py\", line 3, in <module>\n"
@@ -71,7 +71,7 @@ TEST_CASE("of a traceback the exception is meant", "[read]") {
            2) == "6: RuntimeError: the pool is empty");
 }
 
-TEST_CASE("a message is bounded in lines and in bytes", "[read]") {
+TEST_CASE("a message is limited in lines and bytes", "[read]") {
   std::string many;
   for (int i = 0; i < 60; ++i) many += "and,\n";
   const auto lines = [&](std::uint64_t last) {
@@ -81,7 +81,7 @@ TEST_CASE("a message is bounded in lines and in bytes", "[read]") {
   CHECK(lines(0) == 12);
   CHECK(lines(30) == 30);
   CHECK(lines(60) == 40);
-  // Of a line that is too long what begins with the name of an exception, up to a blank.
+  // Of a line that is too long, the part from an exception name up to a blank.
   const std::string shown = At(
       std::string(6000, 'x') + " PoolError: it is " + std::string(3000, 'y') + " " + std::string(3000, 'z') + "\n", 1);
   CHECK(shown == "1: PoolError: it is " + std::string(3000, 'y'));

@@ -1,4 +1,4 @@
-// How lines are joined to a text, where a head may stand in it, and what the message behind the head says.
+// Joins lines to a text, finds headers in it, and reads the message after a header.
 #include "read/message.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string Joined(const std::vector<std::string>& texts, JoinedLines::Joint joi
   return JoinedLines(LinesOf(texts), count, joint).text();
 }
 
-// What the message of the first head says: facts, then the quotation, then the text up to the message's end.
+// Returns the first header's message: facts, then the text to display, then the text up to the message's end.
 std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
   const JoinedLines joined(lines, 12, JoinedLines::Joint::kBlank);
@@ -32,7 +32,7 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
 }
 
-// "T1 at 3": the heads in the order in which they come out.
+// Returns the headers in order: "T1 at 3-17".
 std::string Heads(const std::string& text, const std::string& line_before = "", std::size_t from = 0) {
   const std::deque<Line> lines = LinesOf({text});
   const std::deque<std::string> before = {line_before};
@@ -65,15 +65,15 @@ TEST_CASE("a message ends before a blank line, a gap, the next exception and a f
     INFO(other);
     CHECK(Joined({"one", other, "three"}) == std::string("one ") + other + " three");
   }
-  // A logger writes its prefix where it is given a message, a collector before each line of it.
+  // A logger puts its prefix before a message, a collector before each of its lines.
   CHECK(Joined({"one", "^two"}) == "one");
   CHECK(Joined({"^one", "two"}) == "one two");
   CHECK(Joined({"^one", "^two"}) == "one two");
-  // The first line is looked at whatever it is.
+  // The first line may be anything.
   CHECK(Joined({"ValueError: one", "two"}) == "ValueError: one two");
 }
 
-TEST_CASE("each place of the text is known in its line", "[read]") {
+TEST_CASE("each position of the text maps to its line", "[read]") {
   const std::deque<Line> lines = LinesOf({"  one  two", " three"});
   const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank);
   REQUIRE(joined.text() == "one two three");
@@ -89,13 +89,13 @@ TEST_CASE("each place of the text is known in its line", "[read]") {
   CHECK(joined.LineIndexOf(6) == 0);
   CHECK(joined.LineIndexOf(8) == 1);
   CHECK(joined.OffsetInLine(10) == 2);
-  // Just past "two", with or without the blank; nowhere inside, and not at the end of all.
+  // Just after "two", with or without the blank; not inside, and not at the end of the text.
   std::string ends;
   for (std::size_t at = 0; at <= joined.text().size(); ++at) ends += joined.IsLineEnd(at) ? '|' : '.';
   CHECK(ends == ".......||.....");
 }
 
-TEST_CASE("a long line is looked at in windows", "[read]") {
+TEST_CASE("a long line is split into windows", "[read]") {
   const std::deque<Line> lines = LinesOf({std::string(20000, 'x'), "y"});
   for (const std::size_t from : {0, 6144, 12288, 18432}) {
     const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank, from);
@@ -107,19 +107,19 @@ TEST_CASE("a long line is looked at in windows", "[read]") {
   CHECK(JoinedLines(LinesOf({std::string(6144, 'x')}), 1, JoinedLines::Joint::kBlank).first_line_end() == 6144);
 }
 
-TEST_CASE("heads come out in order of place, the longer first, where they begin in the first line", "[read]") {
+TEST_CASE("headers in the first line are sorted by position, the longer first", "[read]") {
   CHECK(Heads("TESTCOMPILEOOM: Test compile: used 7B of 5B") == "T1 at 0-14, T1 at 16-43");
   CHECK(Heads("a Test load of 'f' failed; Test request refused") == "T2 at 2-47, T3 at 27-47");
   CHECK(Heads("TESTCOMPILEOOM TESTCOMPILEOOM") == "T1 at 0-14, T1 at 15-29");
   CHECK(Heads("all is well").empty());
   CHECK(TestEngine().finder().MayMatter("a TESTCOMPILEOOM"));
   CHECK_FALSE(TestEngine().finder().MayMatter("all is well"));
-  // What begins in the next window is that window's.
+  // A match that begins in the next window belongs to that window.
   CHECK(Heads(std::string(6143, 'x') + " TESTCOMPILEOOM").empty());
   CHECK(Heads(std::string(6142, 'x') + " TESTCOMPILEOOM") == "T1 at 6143-6157");
 }
 
-TEST_CASE("a head of a line's start has only names of exceptions before it", "[read]") {
+TEST_CASE("only exception names may precede a header that must start its line", "[read]") {
   CHECK(Heads("TEST_EXHAUSTED") == "T1 at 0-14");
   CHECK(Heads("jax.errors.JaxRuntimeError: TEST_EXHAUSTED") == "T1 at 28-42");
   CHECK(Heads("Error: jax.Error: TEST_EXHAUSTED") == "T1 at 18-32");
@@ -127,7 +127,7 @@ TEST_CASE("a head of a line's start has only names of exceptions before it", "[r
   CHECK(Heads("got: status TEST_EXHAUSTED").empty());
 }
 
-TEST_CASE("what is only quoted is no head", "[read]") {
+TEST_CASE("a quotation is not a header", "[read]") {
   CHECK(Heads("grep TESTCOMPILEOOM job.log").empty());
   CHECK(Heads("TESTCOMPILEOOM grep") == "T1 at 0-14");
   CHECK(Heads("TESTCOMPILEOOM", "grep ") == "T1 at 0-14");
@@ -135,7 +135,7 @@ TEST_CASE("what is only quoted is no head", "[read]") {
   CHECK(Heads("grep " + std::string(4092, 'x') + " TESTCOMPILEOOM") == "T1 at 4098-4112");
 }
 
-TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
+TEST_CASE("a message has facts and a text to display", "[read]") {
   CHECK(ReadFirst({"Test compile: used 7B of 5B. Exceeded by 2B. More."}) ==
         "excess_bytes=2@1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B. Exceeded by 2B. | "
         "Test compile: used 7B of 5B. Exceeded by 2B");
@@ -143,31 +143,31 @@ TEST_CASE("what a message says, and what would be quoted of it", "[read]") {
         "excess_bytes=2@2 limit_bytes=5@1 module='main'@3 used_bytes=7@1 | "
         "Test compile: used 7B of 5B Exceeded by 2B of program main | "
         "Test compile: used 7B of 5B Exceeded by 2B of program main");
-  // A fact stands behind its head, the first of its name counts.
+  // A fact comes after its header, and the first of its name counts.
   CHECK(ReadFirst({"Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B, Exceeded by 3B"}) ==
         "excess_bytes=2@1 | Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B | "
         "Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B");
-  // What a second message of the same words says is that one's.
+  // The content of a second message of the same wording is its own.
   CHECK(ReadFirst({"TESTCOMPILEOOM", "TESTCOMPILEOOM Exceeded by 2B"}) == " | TESTCOMPILEOOM | TESTCOMPILEOOM");
   CHECK(ReadFirst({"a.b.Error: (TESTCOMPILEOOM).') x"}) ==
         " | a.b.Error: (TESTCOMPILEOOM).') | a.b.Error: (TESTCOMPILEOOM");
 }
 
-TEST_CASE("where a figure or a name was cut at the end of its line, the text without blanks tells it", "[read]") {
+TEST_CASE("a value cut at the end of its line is read from the text without blanks", "[read]") {
   CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
         "excess_bytes=12@1 module='main'@2 | TESTCOMPILEOOM. Exceeded by 1 2B of program ma | "
         "TESTCOMPILEOOM. Exceeded by 1 2B of program ma");
-  // Not where the message ends with its line, and the next one is of something else.
+  // Not if the message ends with its line, and the next one is other text.
   CHECK(ReadFirst({"TESTCOMPILEOOM of program main", "step 8 of 9"}) ==
         "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
-  // Not where the figure stands inside a line.
+  // Not if the figure is inside a line.
   CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded", "by 2B. Exceeded by 3B"}) ==
         "excess_bytes=2@2 | TESTCOMPILEOOM. Exceeded by 2B. | TESTCOMPILEOOM. Exceeded by 2B");
   CHECK(ReadFirst({"TESTCOMPILEOOM of program main (hlo)", "of it"}) ==
         "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
 }
 
-TEST_CASE("a quotation leaves out a long lead, and is bounded", "[read]") {
+TEST_CASE("the displayed text omits a long lead and is limited", "[read]") {
   const std::string lead(159, 'x');
   CHECK(ReadFirst({lead + " TESTCOMPILEOOM"}).find("| " + lead + " TESTCOMPILEOOM |") != std::string::npos);
   CHECK(ReadFirst({lead + "x TESTCOMPILEOOM"}).find("| TESTCOMPILEOOM |") != std::string::npos);

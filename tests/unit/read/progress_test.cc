@@ -15,7 +15,7 @@ JobProgress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
   return reader.Finish();
 }
 
-TEST_CASE("a step that goes on from another shows that a job ran, however the bytes arrive", "[read]") {
+TEST_CASE("an increasing step shows that a job ran, whatever the chunking", "[read]") {
   const std::string log = "compiling\nstep 1 loss 10.8\r\nstep 3 loss 9.7\nstep 2 loss 9.9\ndone";
   for (const std::size_t chunk : {1U, 7U, 1000U}) {
     const JobProgress progress = ProgressOf(log, chunk);
@@ -28,7 +28,7 @@ TEST_CASE("a step that goes on from another shows that a job ran, however the by
   }
 }
 
-TEST_CASE("one step alone may be an echo of the settings, and is only counted", "[read]") {
+TEST_CASE("a single step may be an echo of the settings and is only counted", "[read]") {
   for (const char* line : {"step 0 loss 10.8", "+ python train.py --steps=1000 --z_loss=1e-4",
                            "Namespace(epochs=10, aux_loss=0.01)", "best checkpoint: step 5000 eval_loss=2.1"}) {
     INFO(line);
@@ -46,7 +46,7 @@ TEST_CASE("step 0 is a step, and lines without one are counted", "[read]") {
   CHECK(ProgressOf(record + record).ran->reached == 2);
 }
 
-TEST_CASE("what a job prints before its program compiled shows nothing", "[read]") {
+TEST_CASE("output before the program compiled shows no progress", "[read]") {
   for (const char* line : {"", "Epoch 1/5", "step 0: compiling train_step", "restored checkpoint of step 500, loss 2.1",
                            "  0%|          | 0/1000 [00:00<?, ?it/s]",
                            "Downloading shards: 100%|####| 4/4 [00:03<00:00]", "the loss of step 3 will be logged"}) {
@@ -55,7 +55,7 @@ TEST_CASE("what a job prints before its program compiled shows nothing", "[read]
   }
 }
 
-TEST_CASE("steps before the last compile say nothing of the program that is compiled", "[read]") {
+TEST_CASE("steps before the last compile do not show that its program ran", "[read]") {
   const std::string steps = "step 1 loss 10.8\nstep 2 loss 10.7\n";
   for (const char* compile : {"INFO train: compiling eval_step ...", "    return backend_compile(",
                               "Compiling jit(eval_step) with global shapes and types [f32[8]]."}) {
@@ -67,7 +67,7 @@ TEST_CASE("steps before the last compile say nothing of the program that is comp
   }
 }
 
-TEST_CASE("a last line without a line break may have been cut inside a figure", "[read]") {
+TEST_CASE("a last line without a line break may be cut inside a figure", "[read]") {
   CHECK_FALSE(ProgressOf("step 1 loss 10.8\nstep 2 loss 1").ran.has_value());
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read
   CHECK(progress.ran->reached == 4);
 }
 
-TEST_CASE("a compile that names its program is kept apart", "[read]") {
+TEST_CASE("a compile that names its program is listed separately", "[read]") {
   const JobProgress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
   CHECK_FALSE(progress.ran.has_value());
   REQUIRE(progress.compiled.size() == 1);

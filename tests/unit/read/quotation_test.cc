@@ -1,4 +1,4 @@
-// Which messages a process printed, and which only stand in source code, comments, documents and conversations.
+// Distinguishes messages that a process printed from those in source code, comments, documents and conversations.
 #include <deque>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// The last "@" of each text stands for one of these.
+// These replace the last "@" of each text.
 const std::vector<std::string> kMessages = {
     "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.25G of 15.48G hbm. Exceeded hbm capacity by "
     "4.77G.",
@@ -23,15 +23,15 @@ const std::vector<std::string> kMessages = {
     "There are 8.18G free, 0B reserved, and 8.18G reservable.",
     "RESOURCE_EXHAUSTED: Allocation (size=107374182400) would exceed memory (size=17179869184) :: #allocation7",
 };
-// These name no figures.
+// These contain no figures.
 const std::vector<std::string> kNames = {
     "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory in memory space hbm",
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate",
 };
 
-// How many failures are found in `text` with the message in place of its "@".
+// Returns the number of failures found in `text` with the message in place of its "@".
 std::size_t Found(const std::string& text, const std::string& message) {
-  static const RuleSource rules;  // as the program has them
+  static const RuleSource rules;  // as in the program
   static const Engine engine(rules);
   std::string log = text;
   log.replace(log.rfind('@'), 1, message);
@@ -62,7 +62,7 @@ void CheckFound(const std::vector<std::string>& texts) {
   }
 }
 
-TEST_CASE("Python code quotes", "[read]") {
+TEST_CASE("messages in Python code are quotations", "[read]") {
   CheckSilent({
       "def alloc(size):\n    if size > limit:\n        raise ValueError(\"@\")\n    return size\n",
       "        raise RuntimeError(\"@\")",
@@ -78,7 +78,7 @@ TEST_CASE("Python code quotes", "[read]") {
   });
 }
 
-TEST_CASE("tests quote", "[read]") {
+TEST_CASE("messages in tests are quotations", "[read]") {
   CheckSilent({
       "    self.assertIn(\"@\", log)\n",
       "  with pytest.raises(RuntimeError, match=\"@\"):\n    f()\n",
@@ -91,7 +91,7 @@ TEST_CASE("tests quote", "[read]") {
   });
 }
 
-TEST_CASE("comments quote", "[read]") {
+TEST_CASE("messages in comments are quotations", "[read]") {
   CheckSilent({
       "x = f(batch)\n# @\ny = g(x)\n",
       "    try:\n        x = f(batch)\n    except RuntimeError as e:\n        # @\n        print(e)\n",
@@ -105,7 +105,7 @@ TEST_CASE("comments quote", "[read]") {
   });
 }
 
-TEST_CASE("docstrings quote", "[read]") {
+TEST_CASE("messages in docstrings are quotations", "[read]") {
   CheckSilent({
       "def f(x):\n    \"\"\"@\"\"\"\n    return x\n",
       "def f(x):\n    \"\"\"Runs x.\n\n    Raises:\n      RuntimeError: @\n    \"\"\"\n    return g(x)\n",
@@ -120,7 +120,7 @@ TEST_CASE("docstrings quote", "[read]") {
   });
 }
 
-TEST_CASE("code of other languages quotes", "[read]") {
+TEST_CASE("messages in code of other languages are quotations", "[read]") {
   CheckSilent({
       "  if (bytes > limit) {\n    return absl::ResourceExhaustedError(\n        \"@\");\n  }\n",
       "  return absl::ResourceExhaustedError(\"@\");\n",
@@ -138,7 +138,7 @@ TEST_CASE("code of other languages quotes", "[read]") {
   });
 }
 
-TEST_CASE("what shows files quotes", "[read]") {
+TEST_CASE("messages in listings of files are quotations", "[read]") {
   CheckSilent({
       "src/runtime/alloc.py:123:        raise RuntimeError(\"@\")\n",
       "tests/test_oom.py:77:# @\n",
@@ -160,7 +160,7 @@ TEST_CASE("what shows files quotes", "[read]") {
   });
 }
 
-TEST_CASE("documents quote", "[read]") {
+TEST_CASE("messages in documents are quotations", "[read]") {
   CheckSilent({
       "If you see `@`, lower the batch size.\n",
       "If you see the error \"@\" then lower the batch size.\n",
@@ -175,7 +175,7 @@ TEST_CASE("documents quote", "[read]") {
   });
 }
 
-TEST_CASE("people who talk quote", "[read]") {
+TEST_CASE("messages in conversations are quotations", "[read]") {
   CheckSilent({
       "<ann> I get @ on v5e\n",
       "[12:01] bob: does anyone know why it says \"@\"?\n",
@@ -184,7 +184,7 @@ TEST_CASE("people who talk quote", "[read]") {
   });
 }
 
-TEST_CASE("what a process printed is found", "[read]") {
+TEST_CASE("messages printed by a process are found", "[read]") {
   CheckFound({
       "@\n",
       "jaxlib.xla_extension.XlaRuntimeError: @\n",
@@ -216,7 +216,7 @@ TEST_CASE("what a process printed is found", "[read]") {
   });
 }
 
-TEST_CASE("records are logs", "[read]") {
+TEST_CASE("messages in records are found", "[read]") {
   CheckFound({
       "level=error msg=\"step failed\" error=\"@\"\n",
       "{\"severity\": \"ERROR\", \"message\": \"@\"}\n",
@@ -231,7 +231,7 @@ TEST_CASE("records are logs", "[read]") {
   });
 }
 
-TEST_CASE("what is pasted is found", "[read]") {
+TEST_CASE("pasted messages are found", "[read]") {
   CheckFound({
       "We ran the job and it failed:\n\n```\n@\n```\n\nAny idea?\n",
       "Here is the code:\n\n```python\nimport jax\ndef f(x):\n    return "
@@ -251,7 +251,7 @@ TEST_CASE("what is pasted is found", "[read]") {
   });
 }
 
-TEST_CASE("a name in a sentence is no failure", "[read]") {
+TEST_CASE("a name in a sentence is not a failure", "[read]") {
   for (const char* text : {"No @CompileTimeHbmOom, and it is fast.", "@CompileTimeHbmOom happens when it is large.",
                            "@`CompileTimeHbmOom`, no `RuntimeBufferAllocationFailure`.",
                            "| 15 | dense | OOM (@`RuntimeProgramAllocationFailure`) |", "### @`CompileTimeHbmOom`",
@@ -267,7 +267,7 @@ TEST_CASE("a name in a sentence is no failure", "[read]") {
   }
 }
 
-TEST_CASE("placeholders and search patterns are no figures", "[read]") {
+TEST_CASE("placeholders and search patterns are not figures", "[read]") {
   for (const char* text : {"@Error allocating device buffer: Attempting to allocate %s.",
                            "@Error loading program '%s': Attempting to reserve %lld",
                            "@Ran out of memory in memory space hbm. Used {used} of {limit}",
@@ -278,7 +278,7 @@ TEST_CASE("placeholders and search patterns are no figures", "[read]") {
   }
 }
 
-TEST_CASE("what begins in machine code is none, whatever follows", "[read]") {
+TEST_CASE("text that begins in machine code is quoted, whatever follows", "[read]") {
   const QuotationFinder finder(BuiltInRules());
   std::deque<Line> lines(2);
   lines[0].text = lines[1].text = "Ran out of memory";

@@ -1,6 +1,6 @@
-// What the reader finds in the logs of testdata: failures with their facts and rows, compiled programs, unknown errors.
-// Then the same logs as loggers and people pass them on, with what differs from the plain log. The right answers are
-// checked by the other tests and the goldens; this one shows changes that no report shows. To record it again:
+// Records what the reader finds in the logs of testdata: failures with facts and rows, compiled programs, unknown
+// errors. Then the same logs as loggers and people pass them on, with the differences from the plain log. Other tests
+// and the goldens check that the results are right; this one shows changes that no report shows. To record it again:
 //
 //     WHYOOM_BLESS=1 build/release/tests/whyoom_tests "[recorded]" && git diff testdata/reading.txt
 #include "recorded.h"
@@ -40,7 +40,7 @@ Lines LinesOf(const std::string& text) {
   return lines;
 }
 
-// 12:00:00 and some microseconds, a line each.
+// Returns 12:00:00 plus one second per line and some microseconds.
 std::string Clock(std::size_t line) {
   return fmt::format("12:{:02}:{:02}.{:06}", line / 60 % 60, line % 60, line * 7919 % 1000000);
 }
@@ -59,7 +59,7 @@ std::string EachLine(const std::string& log,
   return changed;
 }
 
-// Of each pair of lines the first comes from one host, the second from the other, which is three lines behind.
+// The first of each pair of lines comes from one host, the second from another, which is three lines behind.
 std::string OfTwoHosts(const std::string& log) {
   const Lines lines = LinesOf(log);
   std::string mixed;
@@ -157,15 +157,15 @@ std::string RowText(const Allocation& row) {
          text("kind", row.kind) + text("tag", row.tag);
 }
 
-// What the reader found in a log, in lines that can be compared one by one.
+// The results for one log, in lines that can be compared one by one.
 struct Reading {
   struct Found {
     std::string code;
-    std::map<std::string, std::string> facts;  // with the name of the process and the message
+    std::map<std::string, std::string> facts;  // including the message
     Lines rows;
   };
   std::vector<Found> failures;
-  Lines others;  // programs that compiled, unknown errors, problems
+  Lines others;  // compiled programs, unknown errors, problems
 };
 
 Reading::Found ReadSighting(const Sighting& sighting) {
@@ -202,7 +202,8 @@ std::string Text(const Reading& reading) {
   return text;
 }
 
-// "without module; limit_bytes = 5, not 7; 3 of 20 rows": how `found` differs from `plain`; "same" if it does not.
+// Returns how `found` differs from `plain`: "without module; limit_bytes = 5, not 7; 3 of 20 rows"; "same" if it does
+// not.
 std::string Difference(const Reading::Found& plain, const Reading::Found& found) {
   Lines parts;
   Lines lost;
@@ -230,7 +231,7 @@ std::string DifferenceText(const Reading& plain, const Reading& reading) {
   for (std::size_t i = 0; i < reading.failures.size(); ++i) {
     const Reading::Found& found = reading.failures[i];
     const auto has_code = [&](const Reading::Found& other) { return other.code == found.code; };
-    // The failure at the same place if it has this code; a log that is there twice has each of them twice.
+    // The failure at the same place, if it has this code. A log that occurs twice has each failure twice.
     const std::size_t turn = plain.failures.empty() ? 0 : i % plain.failures.size();
     const auto like = plain.failures.empty() || has_code(plain.failures[turn])
                           ? plain.failures.begin() + static_cast<std::ptrdiff_t>(turn)
@@ -262,7 +263,7 @@ std::vector<std::pair<std::string, std::string>> Logs() {
   return logs;
 }
 
-TEST_CASE("what is read of each log in each disguise is as recorded", "[read][recorded]") {
+TEST_CASE("the results of each log in each disguise are as recorded", "[read][recorded]") {
   const Engine engine(BuiltInRules());
   std::string text;
   for (const auto& [name, log] : Logs()) {

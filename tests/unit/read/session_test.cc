@@ -1,4 +1,4 @@
-// What a session makes of the lines of one reporter, and when it is done with it.
+// The sightings of one stream's lines, and when they are complete.
 #include "read/session.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// "T1 1-3 used_bytes=7@1; 2 rows | message" of a sighting.
+// Returns "T1 1-3 used_bytes=7@1; 2 rows | message".
 std::string ShowSighting(const Sighting& sighting) {
   return fmt::format("{}{} {}-{} {}{} | {}", sighting.failure->code, sighting.fragment ? " fragment" : "",
                      sighting.head.line, sighting.last_line, ShowWithLines(sighting.facts),
@@ -28,7 +28,7 @@ struct Lines {
   std::vector<Sighting>& done = output.sightings;
 };
 
-// What comes out, each sighting in a line.
+// Returns the sightings, one per line.
 std::string Read(const std::vector<std::string>& texts) {
   Lines read;
   for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
@@ -38,7 +38,7 @@ std::string Read(const std::vector<std::string>& texts) {
   return shown;
 }
 
-// After which line each sighting came out, where there are always more lines: "T2 after 12".
+// Returns after which line each sighting was complete, with always more lines: "T2 after 12".
 std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   Lines read;
   std::string shown;
@@ -52,7 +52,7 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   return shown;
 }
 
-// For how many lines after `texts` the next one is still wanted.
+// Returns for how many lines after `texts` the next one is still requested.
 int WantedAfter(const std::vector<std::string>& texts, const std::string& filler = "") {
   Lines read;
   for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
@@ -94,17 +94,17 @@ TEST_CASE("a message is one sighting, with its facts and their lines", "[read]")
   CHECK(Read({}).empty());
 }
 
-TEST_CASE("of one message only one sighting is made", "[read]") {
-  // The code's name and the sentence after it; only the sentence is whole.
+TEST_CASE("a message makes only one sighting", "[read]") {
+  // The code's name and the sentence after it; only the sentence is complete.
   CHECK(Read({"TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
   CHECK(Read({"TESTCOMPILEOOM", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@2 used_bytes=7@2 | TESTCOMPILEOOM\n");
-  // What says something contrary is another failure.
+  // Contrary facts make another failure.
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n");
-  // Of one that waits for its report the message ends where another of its kind begins, and nowhere else.
+  // The message of a sighting that expects a report ends at another header of the same failure, and only there.
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n"
@@ -112,27 +112,27 @@ TEST_CASE("of one message only one sighting is made", "[read]") {
   CHECK(Read({"Test request refused", "TESTCOMPILEOOM", "Test request refused"}) ==
         "T3 1-1  | Test request refused\n"
         "T1 fragment 2-2  | TESTCOMPILEOOM\n");
-  // The same again behind the end of the message is said twice.
+  // The same message after the end of the first is another sighting.
   CHECK(Read({"Test compile: used 7B of 5B", "", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("what the next failure says is not the one's before it", "[read]") {
+TEST_CASE("facts of the next failure's message do not belong to the one before it", "[read]") {
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B. Exceeded by 4B."}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 excess_bytes=4@2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B. Exceeded by 4B.\n");
-  // Cut through a figure, it would be read where the lines are joined without a blank.
+  // In the text joined without blanks, a figure could extend into the next line.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused. Exceeded by 4B."}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T3 2-2  | Test request refused.\n");
-  // One that is not told in the other's message ends its report, too.
+  // The header of an unrelated failure also ends the report.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused", "Total hbm usage >= 9.00G:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T3 2-2  | Test request refused\n");
 }
 
-TEST_CASE("what a report says of its program is not the next one's", "[read]") {
+TEST_CASE("facts of a program in one report do not apply to the next", "[read]") {
   CHECK(Read({"Test compile: used 7B of 5B", "Total hbm usage >= 9.00G: test needs 3B", "", "TESTCOMPILEOOM"}) ==
         "T1 1-2 limit_bytes=5@1 total_bytes=9663676416@2 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 fragment 4-4  | TESTCOMPILEOOM\n");
@@ -148,23 +148,23 @@ TEST_CASE("a traceback ends with one failure", "[read]") {
   CHECK(Read({frame, "ValueError: 7", "RuntimeError: TESTCOMPILEOOM"}) ==
         "T1 fragment 3-3  | RuntimeError: TESTCOMPILEOOM\n");
   CHECK(Read({frame, "ValueError: 7", "^TESTCOMPILEOOM"}) == "T1 fragment 3-3  | TESTCOMPILEOOM\n");
-  // The class and the status word alone only open what it says.
+  // The class and the status word alone only start its text.
   CHECK(Read({frame, "ValueError:", "RESOURCE_EXHAUSTED:", "TESTCOMPILEOOM"}) ==
         "T1 fragment 4-4 " + call + " | TESTCOMPILEOOM\n");
   CHECK(Read({frame, "ValueError: 2 root errors found.", "  (0) Test load of 'f' failed"}) ==
         "T2 3-3 module='f'@3 " + call + " | (0) Test load of 'f' failed\n");
-  // What the failure carries is the cause of it.
+  // The failure inside the message is its cause.
   CHECK(Read({frame, "ValueError: Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 " + call + " | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a head inside another one is absorbed by it, and a run by the compile that it carries", "[read]") {
+TEST_CASE("a header inside another one is absorbed by it, and a run by the compile error in its message", "[read]") {
   CHECK(Read({"Test request refused"}) == "T3 1-1  | Test request refused\n");
   CHECK(Read({"Test load of 'f' failed; Test request refused"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed; Test request refused\n");
   CHECK(Read({"Test load of 'f' failed; Test", "request refused"}) ==
         "T2 1-2 module='f'@1 | Test load of 'f' failed; Test request refused\n");
-  // Behind the head it is one of its own.
+  // After the header it is a failure of its own.
   CHECK(Read({"Test load of 'f' failedTest request refused"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
         "T3 1-1  | Test load of 'f' failedTest request refused\n");
@@ -173,11 +173,11 @@ TEST_CASE("a head inside another one is absorbed by it, and a run by the compile
         "T3 1-1  | Test load of 'f' failed. Test request refused\n");
   CHECK(Read({"Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
-  // Only a compile is carried.
+  // Only a compile error is a cause.
   CHECK(Read({"Test request refused", "Test load of 'f' failed"}) ==
         "T3 1-1  | Test request refused\n"
         "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
-  // Not beyond the message's end, and not the other way round.
+  // Not after the message's end, and not the other way round.
   CHECK(Read({"Test load of 'f' failed:", "", "Test compile: used 7B of 5B"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
@@ -186,7 +186,7 @@ TEST_CASE("a head inside another one is absorbed by it, and a run by the compile
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a report is read into the head right above it", "[read]") {
+TEST_CASE("a report belongs to the header directly above it", "[read]") {
   const std::string read_2_to_14 =
       "T1 1-14 limit_bytes=5@1 list_seen=true@6 listed=2@0 program_bytes=8589934592@4 "
       "system_reserved_bytes=1073741824@3 total_bytes=9663676416@2 used_bytes=7@1; 2 rows | Test compile: used 7B of "
@@ -196,21 +196,21 @@ TEST_CASE("a report is read into the head right above it", "[read]") {
   CHECK(Read(Join({"Test compile: used 9B of 5B", "", head[0]}, {"    program 8.00G"})) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=9@1 | Test compile: used 9B of 5B\n"
         "T1 3-4 limit_bytes=5@3 program_bytes=8589934592@4 used_bytes=7@3 | Test compile: used 7B of 5B\n");
-  // The next head's report is its own.
+  // The next header's report is its own.
   CHECK(Read(Join(Join(head, kReport), {"Test compile: used 9B of 5B", "Total hbm usage >= 9.00G:"})) ==
         read_2_to_14 +
             "T1 15-16 limit_bytes=5@15 total_bytes=9663676416@16 used_bytes=9@15 | Test compile: used 9B of 5B\n");
-  // A report that begins in the line of its head.
+  // A report that begins in the line of its header.
   CHECK(
       Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: program 8.00G"}) ==
       "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used "
       "7B of 5B\n");
-  // In one line, up to the next head.
+  // In one line, up to the next header.
   CHECK(Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: Test compile: used 9B of 5B program 8.00G"}) ==
         "T1 1-1 limit_bytes=5@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 used_bytes=9@1 | Test compile: used 7B of 5B Total hbm "
         "usage >= 9.00G: Test compile: used 9B of 5B\n");
-  // A failure that has no report leaves it to the head above.
+  // A failure without a report leaves it to the header above.
   CHECK(Read({head[0], "Test load of 'f' failed", "Total hbm usage >= 9.00G:"}) ==
         "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
         "T1 1-3 limit_bytes=5@1 total_bytes=9663676416@3 used_bytes=7@1 | Test compile: used 7B of 5B\n");
@@ -235,7 +235,7 @@ TEST_CASE("a message about one allocation has it as its row", "[read]") {
   CHECK(Read({"Test request refused of 512B"}) == "T3 1-1  | Test request refused\n");
 }
 
-TEST_CASE("what was said before is added, and is the newest that was said", "[read]") {
+TEST_CASE("context facts are added, and the last one counts", "[read]") {
   CHECK(Read({"test step 3 of 5", "test step 4", "test mesh of 8", "TESTCOMPILEOOM"}) ==
         "T1 fragment 4-4 test_devices=8@3 test_step=4@2 | TESTCOMPILEOOM\n");
   CHECK(Read({"TESTCOMPILEOOM", "test mesh of 8", "test step 3"}) == "T1 fragment 1-1  | TESTCOMPILEOOM\n");
@@ -244,7 +244,7 @@ TEST_CASE("what was said before is added, and is the newest that was said", "[re
         "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("what is said of the whole job is known at once, wherever it stands in its line", "[read]") {
+TEST_CASE("job facts are known at once, at any column", "[read]") {
   for (const std::size_t column : {0, 6144, 7000, 20000}) {
     INFO(column);
     Lines read;
@@ -255,7 +255,7 @@ TEST_CASE("what is said of the whole job is known at once, wherever it stands in
   }
 }
 
-TEST_CASE("where lines are missing, what is open ends", "[read]") {
+TEST_CASE("a gap ends whatever is open", "[read]") {
   CHECK(Read({"Test load of 'f' failed with", "9B free"}) ==
         "T2 1-2 free_bytes=9@2 module='f'@1 | Test load of 'f' failed with 9B free\n");
   CHECK(Read({"Test load of 'f' failed with", "~9B free"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
@@ -263,35 +263,35 @@ TEST_CASE("where lines are missing, what is open ends", "[read]") {
         "T1 fragment 1-1  | TESTCOMPILEOOM\n");
   CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "~ValueError: TESTCOMPILEOOM"}) ==
         "T1 fragment 2-2  | ValueError: TESTCOMPILEOOM\n");
-  // What was said before counts all the same; a line before the gap quotes nothing.
+  // Earlier context still applies; a line before the gap does not quote.
   CHECK(Read({"test step 3", "~TESTCOMPILEOOM"}) == "T1 fragment 2-2 test_step=3@1 | TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("a sighting comes out as soon as its message and its report are over", "[read]") {
-  // A message may go on in twelve lines, and these are looked at together.
+TEST_CASE("a sighting is returned as soon as its message and report are complete", "[read]") {
+  // A message may have twelve lines, which are read together.
   CHECK(WhenDone({"Test load of 'f' failed", ""}, 40) == "T2 after 12");
   CHECK(WhenDone({"Test load of 'f' failed"}, 40) == "T2 after 23");
-  // One with a report waits for it until another begins, or for as long as one may come.
+  // A failure with a report waits until another begins, or as long as one may come.
   CHECK(WhenDone({"Test compile: used 7B of 5B", ""}, 90) == "T1 after 52");
   CHECK(WhenDone({"Test compile: used 7B of 5B", "", "Test compile: used 9B of 5B", ""}, 90) ==
         "T1 after 14, T1 after 54");
   CHECK(WhenDone(Join({"TESTCOMPILEOOM"}, Join(kReport, kReport)), 90) == "T1 after 26");
 }
 
-TEST_CASE("lines are wanted for as long as one may still belong to something", "[read]") {
+TEST_CASE("lines are requested as long as they may belong to something", "[read]") {
   CHECK(WantedAfter({"step"}) == 0);
   CHECK(WantedAfter({"test step 3"}) == 16);
-  // Eleven lines until it is looked at, and so many from there on.
+  // Eleven lines until it is processed, plus those requested after it.
   CHECK(WantedAfter({"Test load of 'f' failed"}) == 11 + 16);
   CHECK(WantedAfter({"TESTCOMPILEOOM"}) == 11 + 48);
   CHECK(WantedAfter(Join({"TESTCOMPILEOOM"}, kReport)) == 11 + 24);
-  // A piece of a line without end counts as the lines that it would be.
+  // A piece of a very long line counts as several lines.
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{64} << 10, 'x')) == 4);
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{16} << 10, 'x')) == 8);
   CHECK(WantedAfter({"test step 3", "~step"}) == 0);
 }
 
-TEST_CASE("whether a report is awaited or being read", "[read]") {
+TEST_CASE("the session knows whether a report is expected or being read", "[read]") {
   Lines read;
   std::deque<Line> lines = LinesOf(Join({"TESTCOMPILEOOM"}, kReport));
   lines.resize(lines.size() + 12);
@@ -305,7 +305,7 @@ TEST_CASE("whether a report is awaited or being read", "[read]") {
   CHECK_FALSE(read.session.in_report());
 }
 
-TEST_CASE("a head is found anywhere in a long line", "[read]") {
+TEST_CASE("a header is found anywhere in a long line", "[read]") {
   for (const std::size_t column : {5000, 6143, 6144, 6145, 12288, 20000}) {
     INFO(column);
     CHECK(Read({std::string(column - 1, 'x') + " TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
@@ -319,7 +319,7 @@ TEST_CASE("a long line is not waited for", "[read]") {
   CHECK(WhenDone({"Test load of 'f' failed", "", long_line.substr(2)}, 3).empty());
 }
 
-TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
+TEST_CASE("each sighting has its stream, time and place", "[read]") {
   Lines read;
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;
@@ -333,7 +333,7 @@ TEST_CASE("each sighting says who printed it, when, and where", "[read]") {
   CHECK(read.done[0].head.offset == 10);
 }
 
-TEST_CASE("programs that are stated are told apart from failures", "[read]") {
+TEST_CASE("stated programs are separate from failures", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"test program f takes 3B", "test program", "g takes 4B", "test program h takes 0B"}))
     read.session.Feed(line, &read.output);
@@ -347,30 +347,30 @@ TEST_CASE("programs that are stated are told apart from failures", "[read]") {
         "1-1 module='f' need_bytes=6 test_bytes=3\n");
 }
 
-TEST_CASE("what a healthy program's report says is no failure's", "[read]") {
-  // Its list fails nothing, and a warning of its own takes none of its figures.
+TEST_CASE("figures of a healthy program's report do not belong to a failure", "[read]") {
+  // Its list is not a failure, and a warning does not use its figures.
   CHECK(Read({"^Test list:"}) == "T1 fragment 1-1  | Test list:\n");
   CHECK(Read({"+Test list:"}).empty());
   CHECK(Read({"^test total 9B", "^Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 test_total=9@1 used_bytes=7@2 | Test compile: used 7B of 5B\n");
   CHECK(Read({"+test total 9B", "^Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
-  // The level is the message's, not the line's.
+  // The level belongs to the message, not to the line.
   CHECK(Read({"+the program", "test total 9B", "Test list:", "^Test compile: used 7B of 5B"}) ==
         "T1 4-4 limit_bytes=5@4 used_bytes=7@4 | Test compile: used 7B of 5B\n");
   CHECK(Read({"+the program", "^another", "test total 9B", "^Test compile: used 7B of 5B"}) ==
         "T1 4-4 limit_bytes=5@4 test_total=9@3 used_bytes=7@4 | Test compile: used 7B of 5B\n");
-  // Any other head counts, whatever level its logger gave it.
+  // Any other header counts, whatever its level.
   CHECK(Read({"+Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a list of memory opens no failure of its own where a report is being read", "[read]") {
+TEST_CASE("a memory list does not start a failure while a report is being read", "[read]") {
   CHECK(Read({"Test compile: used 7B of 5B", "Total bytes used: 7", "", "Test list:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a value that the end of the log may have cut is not known", "[read]") {
+TEST_CASE("a value that the end of the log may cut is unknown", "[read]") {
   CHECK(Read({"Test load of 'f' failed", "with 12$"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
   CHECK(Read({"Test load of 'f' failed", "with 12B$"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
   CHECK(Read({"TESTCOMPILEOOM", "of program jit_train$"}) ==

@@ -1,4 +1,4 @@
-// What a log states of its programs, said once or again and again.
+// The programs that a log states, once or repeatedly.
 #include <fmt/format.h>
 
 #include <string>
@@ -25,10 +25,10 @@ CompiledProgram Program(int number) {
   return Read({fmt::format("test program number{} takes {}B", number, 1000 - number)}).value();
 }
 
-// A text that says it, long enough to be told from others.
+// A text for it, long enough to be recognized.
 std::string TextOf(int number) { return fmt::format("a statement of the program number {:03}", number); }
 
-// "module xoccurrences", those that need most first, with a "?" where it is not known when.
+// Returns "module xoccurrences", largest need first, with a "?" if the time is unknown.
 std::string Show(ProgramTable table) {
   std::string shown;
   for (const CompiledProgram& program : table.Take())
@@ -37,7 +37,7 @@ std::string Show(ProgramTable table) {
   return shown;
 }
 
-TEST_CASE("a statement is read with what follows from it and where it stands", "[read]") {
+TEST_CASE("a statement is read with derived facts and its place", "[read]") {
   const std::optional<CompiledProgram> program = Read({"now test program f takes", "3B"});
   REQUIRE(program);
   CHECK(program->basis == "log");
@@ -51,14 +51,14 @@ TEST_CASE("a statement is read with what follows from it and where it stands", "
   CHECK(program->id != Read({"now test program f takes 4B"})->id);
 }
 
-TEST_CASE("what does not say what the program needs states nothing", "[read]") {
+TEST_CASE("a match without a plausible need states nothing", "[read]") {
   CHECK_FALSE(Read({"test program f takes 0B"}));
   CHECK_FALSE(Read({"test program f takes -3B"}));
-  CHECK_FALSE(Read({"test program f takes 7.90E"}));  // twice that is more than can be counted
+  CHECK_FALSE(Read({"test program f takes 7.90E"}));  // twice that exceeds the maximum
   CHECK(Read({"test program f takes 1B"}));
 }
 
-TEST_CASE("what is said again is counted where its text stands", "[read]") {
+TEST_CASE("a repeated text is counted and located", "[read]") {
   Statements statements;
   statements.Add(Program(1), TextOf(1));
   const auto again = statements.Again("12:00 " + TextOf(1) + ".");
@@ -72,7 +72,7 @@ TEST_CASE("what is said again is counted where its text stands", "[read]") {
   CHECK(Show(statements.Take()) == "number1 x3?");
 }
 
-TEST_CASE("a text that could be part of another, or stands on several lines, is not recognized again", "[read]") {
+TEST_CASE("a short or multi-line text is not recognized again", "[read]") {
   Statements statements;
   statements.Add(Program(1), "program of 23 character");
   CHECK_FALSE(statements.Again("program of 23 character"));
@@ -83,7 +83,7 @@ TEST_CASE("a text that could be part of another, or stands on several lines, is 
   CHECK(Show(statements.Take()) == "number1 x1, number2 x1, number3 x1");
 }
 
-TEST_CASE("only the last sixteen are recognized; of those before the count is kept", "[read]") {
+TEST_CASE("only the last sixteen are recognized; the counts of earlier ones are kept", "[read]") {
   Statements statements;
   for (int i = 1; i <= 16; ++i) statements.Add(Program(i), TextOf(i));
   statements.Count(TextOf(1));
@@ -100,7 +100,7 @@ TEST_CASE("only the last sixteen are recognized; of those before the count is ke
   CHECK(shown.substr(shown.size() - 25) == "number17 x2?, number18 x1");
 }
 
-TEST_CASE("when a repetition was is not known", "[read]") {
+TEST_CASE("the time of a repetition is unknown", "[read]") {
   Statements statements;
   statements.Add(Program(1), TextOf(1));
   statements.Add(Program(1), TextOf(1));

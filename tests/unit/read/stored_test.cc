@@ -1,4 +1,4 @@
-// What the build stored of the built-in rules is what a run would make, and is used.
+// The precompiled built-in rules are used and equal those computed at startup.
 #include <algorithm>
 #include <cctype>
 #include <deque>
@@ -16,7 +16,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Texts of the rules' own examples.
+// Returns the texts of the rules' own examples.
 std::vector<std::string> Texts() {
   std::vector<std::string> texts;
   std::vector<Fault> faults;
@@ -34,7 +34,7 @@ std::vector<std::string> Texts() {
   return texts;
 }
 
-TEST_CASE("the rules of the digest are those of the files", "[read]") {
+TEST_CASE("the rules of the digest equal those of the files", "[read]") {
   const RuleSource source;
   const RuleSet& digested = source.rules();
   const RuleSet& read = BuiltInRules();
@@ -68,8 +68,8 @@ TEST_CASE("the rules of the digest are those of the files", "[read]") {
   CHECK(digested.error_lines().size() == read.error_lines().size());
 }
 
-// With signs, RE2 is asked for the few prefixes that a line may have; without, for each.
-TEST_CASE("the signs of affixes change nothing in what a line is cleaned to", "[read]") {
+// With signs, RE2 runs for the few prefixes that a line may have; without, for each.
+TEST_CASE("signs of prefixes do not change how a line is cleaned", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
   for (const Affix& affix : source.rules().affixes()) CHECK(affix.signs.has_value());
@@ -99,7 +99,7 @@ TEST_CASE("the signs of affixes change nothing in what a line is cleaned to", "[
   }
 }
 
-// The quotations that say of places in `lines`, the first of which is that of the places, that they are quoted.
+// Returns the quotations that match at positions in line `at`.
 std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vector<std::string>& all, std::size_t at) {
   std::deque<std::string> before;
   std::deque<Line> lines;
@@ -112,7 +112,7 @@ std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vect
   std::vector<std::string> ids;
   const std::string& text = all[at];
   for (std::size_t column = 0; column < std::min<std::size_t>(text.size(), 400); ++column) {
-    // Where heads begin.
+    // Where headers begin.
     const bool begins = std::isupper(static_cast<unsigned char>(text[column])) != 0 &&
                         (column == 0 || std::isalnum(static_cast<unsigned char>(text[column - 1])) == 0);
     const Quotation* quotation = begins ? finder.FindQuotation({before, lines}, column) : nullptr;
@@ -121,7 +121,7 @@ std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vect
   return ids;
 }
 
-TEST_CASE("what quotations need changes nothing in what is quoted", "[read]") {
+TEST_CASE("the necessary conditions of quotations do not change what is quoted", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
   for (const Quotation& quotation : read.quotations()) CHECK(quotation.needed.before.line.empty());
@@ -142,8 +142,8 @@ TEST_CASE("what quotations need changes nothing in what is quoted", "[read]") {
   CHECK(quoted > 500);
 }
 
-// In asks RE2 only for those whose words are there; here it is asked for each pattern.
-TEST_CASE("no pattern that is in a text is passed over by its set", "[read][slow]") {
+// PatternSet::In runs RE2 only for patterns whose words occur; this test runs it for each pattern.
+TEST_CASE("a pattern set omits no pattern that occurs in a text", "[read][slow]") {
   const RuleSource source;
   const Engine engine(source);
   const std::vector<std::string> texts = Texts();

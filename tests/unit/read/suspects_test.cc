@@ -1,4 +1,4 @@
-// Errors about memory that no rule knows: which lines are told as such, by the built-in rules.
+// Candidate errors: which lines are reported as unknown memory errors, by the built-in rules.
 #include "read/suspects.h"
 
 #include <string>
@@ -24,15 +24,15 @@ std::vector<Problem> ProblemsOf(const std::string& log, const ReadOptions& optio
   return ReadArtifact(engine, {"a.log", ""}, *OpenMemory(log), options).problems;
 }
 
-// "line: text xN" of each, one a line.
-std::string Told(const std::string& log, const ReadOptions& options = {}) {
-  std::string told;
+// Returns "line: text xN" of each, one per line.
+std::string Reported(const std::string& log, const ReadOptions& options = {}) {
+  std::string reported;
   for (const Problem& problem : ProblemsOf(log, options)) {
     CHECK(problem.is_unknown_error());
     CHECK(problem.path == "a.log");
-    told += std::to_string(problem.line) + ": " + problem.text + " x" + std::to_string(problem.occurrences) + "\n";
+    reported += std::to_string(problem.line) + ": " + problem.text + " x" + std::to_string(problem.occurrences) + "\n";
   }
-  return told;
+  return reported;
 }
 
 std::string Chatter(int lines) {
@@ -41,12 +41,12 @@ std::string Chatter(int lines) {
   return text;
 }
 
-TEST_CASE("an error about memory that no rule knows is told with its line", "[read]") {
-  CHECK(Told("well\n" + kUnknown + "\n") == "2: " + kUnknown + " x1\n");
-  CHECK(Told("all is well\n").empty());
+TEST_CASE("a memory error that no rule knows is reported with its line", "[read]") {
+  CHECK(Reported("well\n" + kUnknown + "\n") == "2: " + kUnknown + " x1\n");
+  CHECK(Reported("all is well\n").empty());
 }
 
-TEST_CASE("a line that tells of memory is an error where a process reports one", "[read]") {
+TEST_CASE("a line about memory is an error if a process reports one", "[read]") {
   const std::string message = "pool 3 is out of memory";
   for (const std::string lead :
        {"ERROR:root:", "2026-03-01 10:00:00,123 - trainer - ERROR - ", "[2026-03-01 10:00:00] [ERROR] ",
@@ -74,38 +74,38 @@ TEST_CASE("a line that tells of memory is an error where a process reports one",
             .empty());
 }
 
-TEST_CASE("what belongs to a known failure is not unknown", "[read]") {
-  CHECK(Told(kKnown + "\n").empty());
-  CHECK(Told("RuntimeError: " + kKnown + "\n").empty());
+TEST_CASE("a line that belongs to a known failure is not an unknown error", "[read]") {
+  CHECK(Reported(kKnown + "\n").empty());
+  CHECK(Reported("RuntimeError: " + kKnown + "\n").empty());
   for (const int between : {0, 8, 20}) {
     CAPTURE(between);
-    CHECK(Told(kKnown + "\n" + Chatter(between) + kUnknown + "\n").empty());
-    CHECK(Told(kUnknown + "\n" + Chatter(between) + kKnown + "\n").empty());
+    CHECK(Reported(kKnown + "\n" + Chatter(between) + kUnknown + "\n").empty());
+    CHECK(Reported(kUnknown + "\n" + Chatter(between) + kKnown + "\n").empty());
   }
-  SECTION("a chain of exceptions is one failure, however deep") {
+  SECTION("a chain of exceptions of any length is one failure") {
     std::string frames;
     for (int i = 0; i < 100; ++i) frames += "  File \"/lib/deep.py\", line 7, in step\n    return step(x)\n";
-    CHECK(Told("Traceback (most recent call last):\n" + frames + "RuntimeError: " + kKnown +
-               "\n\nDuring handling of the above exception, another exception occurred:\n\n"
-               "Traceback (most recent call last):\n" +
-               frames + kUnknown + "\n")
+    CHECK(Reported("Traceback (most recent call last):\n" + frames + "RuntimeError: " + kKnown +
+                   "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+                   "Traceback (most recent call last):\n" +
+                   frames + kUnknown + "\n")
               .empty());
   }
-  SECTION("far from it, it is another error") {
-    CHECK(Told(kKnown + "\n" + Chatter(300) + kUnknown + "\n") == "302: " + kUnknown + " x1\n");
-    CHECK(Told(kUnknown + "\n" + Chatter(300) + kKnown + "\n") == "1: " + kUnknown + " x1\n");
+  SECTION("a distant line is another error") {
+    CHECK(Reported(kKnown + "\n" + Chatter(300) + kUnknown + "\n") == "302: " + kUnknown + " x1\n");
+    CHECK(Reported(kUnknown + "\n" + Chatter(300) + kKnown + "\n") == "1: " + kUnknown + " x1\n");
   }
-  SECTION("of another reporter, it is another error") {
+  SECTION("a line of another stream is another error") {
     CHECK(ProblemsOf("[rank0] " + kKnown + "\n[rank1] " + kUnknown + "\n").size() == 1);
   }
-  SECTION("the same text is known wherever it stands") {
-    CHECK(Told(kKnown + "\n" + kUnknown + "\n" + Chatter(300) + kUnknown + "\n").empty());
+  SECTION("the same text is known anywhere") {
+    CHECK(Reported(kKnown + "\n" + kUnknown + "\n" + Chatter(300) + kUnknown + "\n").empty());
   }
 }
 
-TEST_CASE("the same error is told once, figures aside", "[read]") {
+TEST_CASE("the same error is reported once, ignoring figures", "[read]") {
   const std::string other = "pool.PoolError: RESOURCE_EXHAUSTED: pool 12 has no room for 3.25GiB";
-  CHECK(Told(kUnknown + "\n" + Chatter(3) + other + "\n" + Chatter(100) + kUnknown + "\n") ==
+  CHECK(Reported(kUnknown + "\n" + Chatter(3) + other + "\n" + Chatter(100) + kUnknown + "\n") ==
         "1: " + kUnknown + " x3\n");
   std::string many;
   for (int i = 0; i < 25; ++i) {
@@ -118,7 +118,7 @@ TEST_CASE("the same error is told once, figures aside", "[read]") {
   CHECK(problems.back().occurrences == 50 - SuspectTable::kMost);
 }
 
-TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "[read]") {
+TEST_CASE("any line is shown as printable text of limited length", "[read]") {
   const std::vector<Problem> problems =
       ProblemsOf("Error: \x1b[31mpool\x1b[0m is out of memory \x07 \xff " + std::string(100000, 'x') + "\n");
   REQUIRE(problems.size() == 1);
@@ -127,27 +127,27 @@ TEST_CASE("a line of whatever a log holds is shown as text of bounded length", "
   CHECK(problems[0].text.ends_with("…"));
 }
 
-TEST_CASE("so many lines wait to be known, and the first of more is told", "[read]") {
+TEST_CASE("a limited number of candidates waits, and then the first is reported", "[read]") {
   SuspectTracker tracker;
-  std::vector<SuspectLine> told;
+  std::vector<SuspectLine> reported;
   const auto feed = [&](std::uint64_t number) {
     Line line;
     line.number = number;
     line.text = "pool " + std::to_string(number) + " is full";
     line.is_suspect = true;
-    tracker.Feed(line, &told);
+    tracker.Feed(line, &reported);
   };
   for (std::uint64_t number = 1; number <= 16; ++number) feed(number);
-  CHECK(told.empty());
+  CHECK(reported.empty());
   feed(17);
-  REQUIRE(told.size() == 1);
-  CHECK(told[0].line == 1);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported[0].line == 1);
   tracker.Drop(3);
-  tracker.Finish(&told);
-  CHECK(told.size() == 16);
+  tracker.Finish(&reported);
+  CHECK(reported.size() == 16);
 }
 
-TEST_CASE("a range of time holds for unknown errors, too", "[read]") {
+TEST_CASE("the time range applies to unknown errors, too", "[read]") {
   const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
                           "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";
   CHECK(ProblemsOf(log).size() == 2);

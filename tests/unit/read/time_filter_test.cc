@@ -7,13 +7,13 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// The bound as it is understood at noon of 2026-11-20.
+// Returns the bound as parsed at noon of 2026-11-20.
 std::string Bound(std::string_view text) {
   const std::optional<Timestamp> time = ParseTimeBound(text, *ParseTimestamp("2026-11-20T12:00:00Z"));
   return time ? ToString(*time) : "none";
 }
 
-// Which of `times` (empty: unknown) a range lets through, and what is noted.
+// Returns those of `times` (empty: unknown) that pass the range, and sets the note.
 std::vector<std::string> Kept(const std::string& since, const std::string& until, const std::vector<std::string>& times,
                               std::string* note) {
   TimeFilter filter({ParseTimestamp(since), ParseTimestamp(until)});
@@ -33,7 +33,7 @@ std::vector<std::string> Kept(const std::string& since, const std::string& until
 
 using Times = std::vector<std::string>;
 
-TEST_CASE("bounds are understood as people write them", "[read]") {
+TEST_CASE("bounds are parsed as people write them", "[read]") {
   CHECK(Bound("2026-11-20") == "2026-11-20T00:00:00");
   CHECK(Bound("2026-11-20 11:30") == "2026-11-20T11:30:00");
   CHECK(Bound("2026-11-20T11:30:05+01:00") == "2026-11-20T10:30:05Z");
@@ -48,7 +48,7 @@ TEST_CASE("bounds are understood as people write them", "[read]") {
   }
 }
 
-TEST_CASE("a range holds its begin and not its end", "[read]") {
+TEST_CASE("a range includes its start and excludes its end", "[read]") {
   std::string note;
   const std::string noon = "2026-11-20T12:00:00Z";
   const std::string before = "2026-11-20T11:59:59.999999Z";
@@ -59,20 +59,20 @@ TEST_CASE("a range holds its begin and not its end", "[read]") {
   CHECK(note.empty());
 }
 
-TEST_CASE("what cannot be compared with the range is kept and counted", "[read]") {
+TEST_CASE("a failure whose time cannot be compared with the range is kept and counted", "[read]") {
   std::string note;
   const std::string local = "2026-11-20T09:00:00";
   CHECK(Kept("2026-11-20T12:00:00Z", "", {"", local, "2026-11-20T09:00:00Z"}, &note) == Times{"", local});
-  CHECK(note == "2 reports of failures carry no time that can be compared with it; they are kept");
-  // A bound without a zone is read off each logger's own clock.
+  CHECK(note == "2 reports of failures have no time that can be compared with --since or --until; they were kept");
+  // A bound without a zone is compared with each logger's own clock.
   CHECK(Kept("2026-11-20T12:00:00", "", {local, "2026-11-20T09:00:00Z", "2026-11-20T12:00:00+00:00"}, &note) ==
         Times{"2026-11-20T12:00:00+00:00"});
   CHECK(note.empty());
-  // Outside by one bound is outside, whatever the other one says.
+  // Outside by one bound is outside, regardless of the other.
   CHECK(Kept("2026-11-20T12:00:00Z", "2026-11-20T08:00:00", {local}, &note).empty());
 }
 
-TEST_CASE("programs that were stated outside the range are left out", "[read]") {
+TEST_CASE("programs stated outside the range are dropped", "[read]") {
   const auto kept = [](const std::string& since, const std::string& until) {
     ProgramTable programs;
     for (const char* time : {"2026-11-20T10:00:00Z", "2026-11-20T12:00:00Z"}) {

@@ -1,4 +1,4 @@
-// Whose line a traceback names.
+// Finds the user's line in a traceback.
 #include "read/traceback.h"
 
 #include <string>
@@ -10,7 +10,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// "train.py:41 at 7" (the line of the frame), or "none".
+// Returns "train.py:41 at 7" (the line of the frame), or "none".
 std::string CallAfter(const std::vector<std::string>& lines) {
   Traceback traceback;
   Line line;
@@ -39,20 +39,20 @@ TEST_CASE("the innermost frame outside libraries is the user's", "[read]") {
   CHECK(CallAfter(lines) == "loop.py:41 at 4");
 }
 
-TEST_CASE("a consequence without frames of the user's has those of its cause", "[read]") {
+TEST_CASE("a consequence without user frames has those of its cause", "[read]") {
   CHECK(CallAfter({"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f", "    g()",
                    "ValueError: x", "", "The above exception was the direct cause of the following exception:", "",
                    "Traceback (most recent call last):",
                    "  File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in cache_miss",
                    "    run()", "RuntimeError: RESOURCE_EXHAUSTED"}) == "a.py:3 at 2");
-  // Another traceback that has nothing to do with the first.
+  // An unrelated second traceback.
   CHECK(CallAfter({"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f", "KeyError: 'x'",
                    "Traceback (most recent call last):",
                    "  File \"/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py\", line 250, in cache_miss",
                    "RuntimeError: RESOURCE_EXHAUSTED"}) == "none");
 }
 
-TEST_CASE("a traceback counts only right before the error", "[read]") {
+TEST_CASE("a traceback counts only directly before the error", "[read]") {
   std::vector<std::string> lines = {"Traceback (most recent call last):", "  File \"/home/ada/a.py\", line 3, in f",
                                     "KeyError: 'x'"};
   CHECK(CallAfter(lines) == "a.py:3 at 2");
@@ -63,7 +63,7 @@ TEST_CASE("a traceback counts only right before the error", "[read]") {
   CHECK(CallAfter({}) == "none");
 }
 
-TEST_CASE("frames of notebooks are read as well", "[read]") {
+TEST_CASE("frames of notebooks are read", "[read]") {
   CHECK(CallAfter({"File ~/train/loop.py:41, in main(args)", "     40 x = 1", "---> 41 step(x)",
                    "File /opt/venv/lib/python3.11/site-packages/jax/_src/pjit.py:250, in cache_miss(*args)"}) ==
         "loop.py:41 at 1");
@@ -81,7 +81,8 @@ TEST_CASE("gaps end a traceback", "[read]") {
   CHECK_FALSE(traceback.user_call());
 }
 
-TEST_CASE("behind another logger's line a status alone is another message, a class still the exception", "[read]") {
+TEST_CASE("after another logger's line, a status alone is another message, but a class still ends the traceback",
+          "[read]") {
   const auto call = [](const std::string& last, bool frames_logged) {
     Traceback traceback;
     Line line;
