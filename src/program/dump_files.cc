@@ -37,7 +37,7 @@ const HloShape* ElementOf(const HloModule& module, InstructionId instruction, st
 }
 
 // Whether a text such as "f32[8]{0:T(128)}" has this shape.
-bool IsOfShape(std::string_view text, const HloShape& shape) {
+bool HasShape(std::string_view text, const HloShape& shape) {
   if (shape.is_tuple) return text.starts_with('(');
   const std::string_view array = shape.array.shape;
   if (array.empty()) return true;  // not understood
@@ -47,7 +47,7 @@ bool IsOfShape(std::string_view text, const HloShape& shape) {
 bool IsValueOf(const MemoryValue& value, const HloModule& module) {
   const InstructionId instruction = module.Find(value.name);
   const HloShape* shape = instruction ? ElementOf(module, instruction, value.index) : nullptr;
-  return shape != nullptr && IsOfShape(value.shape, *shape);
+  return shape != nullptr && HasShape(value.shape, *shape);
 }
 
 // The result of looking up "while.5{1}" in a module.

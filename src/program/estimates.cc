@@ -210,12 +210,12 @@ class Estimator {
       if (simulator_.IsStopped()) return;
       std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      const Prospect& prospect = prospects->changes.emplace_back(ProspectOf(remedy.name, *modified));
+      const Prospect& prospect = prospects->changes.emplace_back(RemedyEstimateOf(remedy.name, *modified));
       if (!prospect.open && limit_ > 0 && prospect.left_bytes > limit_ &&
           prospect.saves_bytes > kLeastOfPair * limit_ / 100)
         partial.push_back({prospect.change, std::move(*modified)});
     }
-    SizeByRoom(prospects);
+    UseFittingSizes(prospects);
     for (std::size_t i = 0; i < partial.size(); ++i) {
       for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
         const ModifiedProgram both = simulator_.Combined(partial[i].modified, partial[j].modified);
@@ -224,7 +224,7 @@ class Estimator {
     }
   }
 
-  Prospect ProspectOf(std::string_view name, const ModifiedProgram& modified) const {
+  Prospect RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {
     Prospect prospect;
     prospect.change = name;
     prospect.buffers = simulator_.CountModified(modified);
@@ -328,7 +328,7 @@ class Estimator {
   }
 
   // Recomputes a remedy with the size that fits according to `room`, so both show the same figures.
-  void SizeByRoom(Prospects* prospects) const {
+  void UseFittingSizes(Prospects* prospects) const {
     const Room& room = prospects->room;
     const FittingRemedy fitting[] = {
         {"batch_in_steps", false,
@@ -344,7 +344,7 @@ class Estimator {
       const auto found =
           std::find_if(all.begin(), all.end(), [&, name = name](const Prospect& one) { return one.change == name; });
       Prospect& prospect = found == all.end() ? all.emplace_back() : *found;
-      prospect = ProspectOf(name, *modified);
+      prospect = RemedyEstimateOf(name, *modified);
     }
   }
 

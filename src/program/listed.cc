@@ -33,7 +33,7 @@ class RowReader {
     if (temporaries > 0) gaps_ = static_cast<double>(listed.fragmentation_bytes) / static_cast<double>(temporaries);
   }
 
-  std::vector<Prospect> Changes() const {
+  std::vector<Prospect> Estimates() const {
     std::vector<Prospect> changes;
     const auto add = [&](const char* name, const std::optional<Prospect>& made) {
       if (!made) return;
@@ -58,7 +58,7 @@ class RowReader {
   }
 
   // The length with most bytes; 0 if there is none.
-  static std::int64_t Most(const std::map<std::int64_t, std::int64_t>& bytes) {
+  static std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& bytes) {
     const auto most =
         std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == bytes.end() ? 0 : most->first;
@@ -93,7 +93,7 @@ class RowReader {
                                       [&](std::int64_t length) { return length > 1 && !InWeights(length); });
       if (batch != dims.end()) bytes[*batch] += value.size;
     }
-    batch_ = Most(bytes);
+    batch_ = LengthWithMostBytes(bytes);
   }
 
   // The sequence is the number of steps of a long loop, else the length that attention scores have twice, else the
@@ -112,7 +112,7 @@ class RowReader {
       if (rank == 3 && dims[first] == batch_) next[dims[first + 1]] += value.size;
     }
     for (const auto* found : {&steps, &twice, &next}) {
-      sequence_ = Most(*found);
+      sequence_ = LengthWithMostBytes(*found);
       of_steps_ = found == &steps;
       if (sequence_ >= kShortest) return;
     }
@@ -249,7 +249,7 @@ class RowReader {
 }  // namespace
 
 std::vector<Prospect> LookAtList(const ListedProgram& listed) {
-  return listed.values.empty() ? std::vector<Prospect>() : RowReader(listed).Changes();
+  return listed.values.empty() ? std::vector<Prospect>() : RowReader(listed).Estimates();
 }
 
 }  // namespace whyoom

@@ -309,9 +309,9 @@ class BlockRecomputer {
         meaning_(simulator.meaning()),
         blocks_(std::move(blocks)),
         modified_(*modified),
-        last_of_place_(program_.values().size(), -1) {
+        last_of_buffer_(program_.values().size(), -1) {
     for (const Buffer& buffer : simulator.compiled().buffers()) {
-      for (const ValueId id : buffer.values) last_of_place_[id] = buffer.last;
+      for (const ValueId id : buffer.values) last_of_buffer_[id] = buffer.last;
     }
     for (const BlockId block : blocks_.list.ids()) {
       for (const InstructionId id : blocks_.list[block].instructions) block_of_[id] = block;
@@ -320,12 +320,12 @@ class BlockRecomputer {
 
   void Run() {
     Collect();
-    Indexed<BlockId, std::vector<const Kept*>> replayed(blocks_.list.size());
-    const std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on = PassedOn();
-    for (const Kept& kept : results_) {
+    Indexed<BlockId, std::vector<const SavedValue*>> replayed(blocks_.list.size());
+    const std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> passed_on = PassedOn();
+    for (const SavedValue& kept : results_) {
       const auto one = passed_on.find({kept.block, kept.dims});
       const bool stays =
-          kept.reaches_others || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
+          kept.is_used_outside || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
       if (stays) {
         KeepInput(kept);
       } else if (kept.block && kept.last_backward >= 0) {
@@ -337,33 +337,33 @@ class BlockRecomputer {
 
  private:
   // A result of the entry computation, including its rematerializations by the compiler.
-  struct Kept {
+  struct SavedValue {
     BlockId block;  // that computes it
     std::vector<ValueId> values;
     std::int64_t bytes = 0;
     std::int64_t first = INT64_MAX;
-    std::int64_t last_of_place = -1;  // last use of its buffer, including in-place updates
-    std::int64_t last_forward = -1;   // last read by the forward pass of its own block
+    std::int64_t last_of_buffer = -1;  // last use of its buffer, including in-place updates
+    std::int64_t last_forward = -1;    // last read by the forward pass of its own block
     std::int64_t first_backward = INT64_MAX;
     std::int64_t last_backward = -1;
     int forward_readers = 0;
-    bool is_fused = false;        // fused into its only reader, which is elementwise
-    std::set<BlockId> readers;    // other blocks whose forward pass reads it
-    bool reaches_others = false;  // read by the forward pass outside of any block, or returned
+    bool is_fused = false;         // fused into its only reader, which is elementwise
+    std::set<BlockId> readers;     // other blocks whose forward pass reads it
+    bool is_used_outside = false;  // read by the forward pass outside of any block, or returned
     ArrayDims dims;
   };
   struct Place {
-    BlockId block;  // the block whose forward pass contains the instruction
-    bool again;     // rematerialized within the backward pass
+    BlockId block;     // the block whose forward pass contains the instruction
+    bool in_backward;  // rematerialized within the backward pass
   };
 
   // The result that a block passes to other blocks, by block and dimensions. Only one array per key counts, although
   // the compiler may save its summands instead.
-  std::map<std::pair<BlockId, ArrayDims>, const Kept*> PassedOn() const {
-    std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on;
-    for (const Kept& kept : results_) {
-      if (!kept.block || kept.readers.empty() || kept.reaches_others) continue;
-      const Kept*& one = passed_on[{kept.block, kept.dims}];
+  std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> PassedOn() const {
+    std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> passed_on;
+    for (const SavedValue& kept : results_) {
+      if (!kept.block || kept.readers.empty() || kept.is_used_outside) continue;
+      const SavedValue*& one = passed_on[{kept.block, kept.dims}];
       if (one == nullptr || kept.bytes < one->bytes) one = &kept;
     }
     return passed_on;
@@ -379,17 +379,17 @@ class BlockRecomputer {
   }
 
   void Collect() {
-    std::map<ComputedArray, Kept> results;
+    std::map<ComputedArray, SavedValue> results;
     for (const ProgramValue& value : program_.values()) {
       if (!value.array || value.first < 0 || value.size < kSmallestKept || program_.AllocationOf(value).IsFixed())
         continue;
       const InstructionId source = CopiedFrom(program_, value.array.instruction);
       if (program_.InstructionOf(value).computation != program_.module().entry || !meaning_.IsForward(source)) continue;
-      Kept& kept = results[OriginalOf(program_, value)];
+      SavedValue& kept = results[OriginalOf(program_, value)];
       kept.values.push_back(value.id);
       kept.bytes = std::max(kept.bytes, value.size);
       kept.first = std::min(kept.first, value.first);
-      kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[value.id]});
+      kept.last_of_buffer = std::max({kept.last_of_buffer, value.last, last_of_buffer_[value.id]});
       kept.dims = SortedDims(program_.ShapeOf(value.array).dims);
       kept.block = std::max(kept.block, PlaceOf(source).block);
     }
@@ -399,7 +399,7 @@ class BlockRecomputer {
     }
   }
 
-  void FindReaders(ArrayId array, int depth, Kept* kept) const {
+  void FindReaders(ArrayId array, int depth, SavedValue* kept) const {
     if (depth > kMostCopies) return;
     for (const InstructionId user : program_.UsersOf(array.instruction)) {
       const HloInstruction& is = program_.At(user);
@@ -408,22 +408,22 @@ class BlockRecomputer {
       } else if (Copies(program_, user, array.instruction)) {
         FindReaders({user, 0}, depth + 1, kept);
       } else if (is.opcode == "tuple") {
-        kept->reaches_others = true;
+        kept->is_used_outside = true;
       } else {
         ReadBy(user, kept);
       }
     }
   }
 
-  void ReadBy(InstructionId user, Kept* kept) const {
+  void ReadBy(InstructionId user, SavedValue* kept) const {
     const std::int64_t position = program_.ScheduledAt(user);
-    const auto [block, again] = PlaceOf(user);
-    if (again || !meaning_.IsForward(user)) {
+    const auto [block, in_backward] = PlaceOf(user);
+    if (in_backward || !meaning_.IsForward(user)) {
       if (position < blocks_.turn) return;
       kept->first_backward = std::min(kept->first_backward, position);
       kept->last_backward = std::max(kept->last_backward, position);
     } else if (!block) {
-      kept->reaches_others = true;
+      kept->is_used_outside = true;
     } else if (block != kept->block) {
       kept->readers.insert(block);
     } else {
@@ -432,23 +432,23 @@ class BlockRecomputer {
     }
   }
 
-  bool FollowsElementwise(InstructionId user, const Kept& kept) const {
+  bool FollowsElementwise(InstructionId user, const SavedValue& kept) const {
     if (program_.dimensions().LeafCount(user) != 1 || blocks_.with_product.contains(user)) return false;
     return SortedDims(program_.ShapeOf({user, 0}).dims) == kept.dims;
   }
 
   // Extends the live range of a block's input until the block's forward pass is rematerialized. A value that is updated
   // in place continues as the updated value.
-  void KeepInput(const Kept& kept) {
-    std::int64_t until = kept.last_of_place;
+  void KeepInput(const SavedValue& kept) {
+    std::int64_t until = kept.last_of_buffer;
     for (const BlockId reader : kept.readers) {
       const std::int64_t begin = blocks_.list[reader].backward_begin;
       if (begin < INT64_MAX) until = std::max(until, begin);
     }
-    if (until > kept.last_of_place) Add(kept, kept.last_of_place + 1, until);
+    if (until > kept.last_of_buffer) Add(kept, kept.last_of_buffer + 1, until);
   }
 
-  void Add(const Kept& kept, std::int64_t first, std::int64_t last) {
+  void Add(const SavedValue& kept, std::int64_t first, std::int64_t last) {
     modified_.Add(kept.bytes, first, last, {kept.values.front()});
   }
 
@@ -459,9 +459,9 @@ class BlockRecomputer {
     return program_.dimensions().ProductsIn(called, {block.instructions.begin(), block.instructions.end()});
   }
 
-  void Replay(const Block& block, std::vector<const Kept*> kept) {
+  void Replay(const Block& block, std::vector<const SavedValue*> kept) {
     if (kept.empty()) return;
-    std::sort(kept.begin(), kept.end(), [](const Kept* a, const Kept* b) { return a->first < b->first; });
+    std::sort(kept.begin(), kept.end(), [](const SavedValue* a, const SavedValue* b) { return a->first < b->first; });
     const std::int64_t begin = block.backward_begin;
     // Weight gradients, which the compiler had deferred, are now computed at once.
     std::int64_t end = INT64_MAX;
@@ -469,7 +469,7 @@ class BlockRecomputer {
       if (other.backward_begin > begin) end = std::min(end, other.backward_begin);
     }
     Checkpoint checkpoint(ProductsOf(block), &modified_);
-    for (const Kept* value : kept) {
+    for (const SavedValue* value : kept) {
       if (value->first >= begin || value->first_backward > value->last_backward) continue;
       const bool comes_back = checkpoint.Remove(value->values, value->dims);
       if (!value->is_fused) Add(*value, value->first, std::max(value->last_forward, value->first));
@@ -484,8 +484,8 @@ class BlockRecomputer {
   const Blocks blocks_;
   ModifiedProgram& modified_;
   std::map<InstructionId, BlockId> block_of_;
-  std::vector<Kept> results_;
-  Indexed<ValueId, std::int64_t> last_of_place_;
+  std::vector<SavedValue> results_;
+  Indexed<ValueId, std::int64_t> last_of_buffer_;
 };
 
 // Merges each run of `each` blocks into one.

@@ -49,14 +49,14 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
 }
 
 Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
-  const std::int64_t tight = compiled_.Need(modified.sizes, modified.added) + modified.more;
-  const std::int64_t roomy = std::max(tight, roomy_.Need(modified.sizes, modified.added) + modified.more);
+  const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
+  const std::int64_t without_remat = std::max(as_compiled, roomy_.Need(modified.sizes, modified.added) + modified.more);
   // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = WholeBytes(kAimsAt * static_cast<double>(limit_));
-  return {.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim)),
-          .spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2};
+  return {.left_bytes = limit_ <= 0 ? as_compiled : std::max(as_compiled, std::min(without_remat, aim)),
+          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2};
 }
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
@@ -81,7 +81,7 @@ Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
 }
 
 // The sizes if values that may have the axis are cut into parts, too.
-Sizes AtBest(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
+Sizes BestCase(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
   const Program& program = simulator.program();
   // A value with an argument's shape is probably the argument or its update.
   std::set<std::string_view> arguments;
@@ -101,15 +101,15 @@ void KeepOutputs(const Program& program, Sizes* sizes) {
 }
 
 // Bytes of inputs by the group of their leading dimension.
-std::map<GroupId, std::int64_t> FedIn(const Simulator& simulator) {
-  std::map<GroupId, std::int64_t> fed_in;
+std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
+  std::map<GroupId, std::int64_t> input_bytes;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {
     const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
     const Role role = simulator.meaning().RoleOf(parameter);
     if ((role == Role::kInput || role == Role::kOther) && !groups.empty() && !groups[0].empty())
-      fed_in[groups[0].front()] += parameter.size;
+      input_bytes[groups[0].front()] += parameter.size;
   }
-  return fed_in;
+  return input_bytes;
 }
 
 // Whether the largest array consists of independent parts: from a vmap, or from all pairs of two inputs.
@@ -124,19 +124,19 @@ bool ConsistsOfPieces(const Simulator& simulator) {
   // An array much larger than its inputs is reduced again, item by item. Inputs stay whole, so unless the array is much
   // larger, processing it in pieces saves little.
   constexpr std::int64_t kMuchLarger = 8;
-  std::map<GroupId, std::int64_t> fed_in = FedIn(simulator);
+  std::map<GroupId, std::int64_t> input_bytes = InputBytesByGroup(simulator);
   for (const ValueId id : (*largest)->values) {
     const ProgramValue& value = program.values()[id];
     if (value.array.instruction && IsMapped(program.InstructionOf(value).op_name)) return true;
     std::multiset<GroupId> here;
     for (const Groups& groups : meaning.GroupsOf(id)) {
-      if (!groups.empty() && fed_in.contains(groups.front())) here.insert(groups.front());
+      if (!groups.empty() && input_bytes.contains(groups.front())) here.insert(groups.front());
     }
     if (!here.empty() && *here.begin() != *here.rbegin()) return true;
     // Pairs of an array with itself: each item may be compared with all others.
     if (meaning.has_examples() || here.size() != 1 || !value.array) continue;
     const std::int64_t data = UnpaddedBytes(program.ShapeOf(value.array)).value_or(0);
-    if (data / kMuchLarger > fed_in[*here.begin()]) return true;
+    if (data / kMuchLarger > input_bytes[*here.begin()]) return true;
   }
   return false;
 }
@@ -187,7 +187,7 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
                            .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
   modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
-  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -205,7 +205,7 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
 }
 
 // By instruction: whether it depends on weights or other state.
-Indexed<InstructionId, char> MadeOfState(const Simulator& simulator) {
+Indexed<InstructionId, char> DependsOnState(const Simulator& simulator) {
   const Program& program = simulator.program();
   Indexed<InstructionId, char> made(program.module().instructions.size(), 0);
   std::vector<InstructionId> open;
@@ -275,7 +275,7 @@ std::vector<ArrayDims> SentToHost(const Program& program) {
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
   ModifiedProgram modified{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
-  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -335,11 +335,11 @@ std::optional<ModifiedProgram> NumberLabels(const Simulator& simulator) {
   const Axis classes = simulator.meaning().vocabulary();
   if (!classes) return std::nullopt;
   const Program& program = simulator.program();
-  const Indexed<InstructionId, char> made_of_state = MadeOfState(simulator);
+  const Indexed<InstructionId, char> depends_on_state = DependsOnState(simulator);
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     // Dependencies are not tracked into loops.
     const bool follows = program.InstructionOf(value).computation == program.module().entry;
-    if (!follows || made_of_state[value.array.instruction] != 0) return value.size;
+    if (!follows || depends_on_state[value.array.instruction] != 0) return value.size;
     return ScaledSize(simulator, value, classes, {.of = classes.size});
   })};
 }

@@ -67,7 +67,7 @@ class XlaDump {
     std::string folder;        // that contains its files
     std::string name;          // "jit_step"
     std::uint64_t number = 0;  // of the module; later compiles have larger numbers
-    bool failed = false;       // according to the file names; ReadInput checks the contents
+    bool failed = false;       // according to the file names; ReadInputModule checks the contents
     std::string path;          // the file that shows the failure, or else the memory need
     std::string assignment;    // the buffer assignment; empty if missing, and then nothing can be read
     std::string target;        // the file that names the chip; may be empty
@@ -92,9 +92,10 @@ class XlaDump {
       "no buffer assignment (after_optimizations-buffer-assignment.txt) in its folder: cannot determine how much "
       "memory the program needs";
 
-  // As ReadInput, for the failed compile that an error message reports. `module` is the name in the message; if it is
-  // empty, reads the only module that ran out of memory. If there are several compiles of the module, chooses the one
-  // that needs `used_bytes`, or the last one if that is unknown. Also returns nullopt if there is no matching compile.
+  // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
+  // it is empty, reads the only module that ran out of memory. If there are several compiles of the module, chooses the
+  // one that needs `used_bytes`, or the last one if that is unknown. Also returns nullopt if there is no matching
+  // compile.
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
                                   std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
