@@ -24,7 +24,7 @@ bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>&
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
   kept->occurrences = AddBounded(kept->occurrences, program.occurrences);
-  // If one time is unknown, so is the first or last of both.
+  // If either time is unknown, the joined time is unknown.
   if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
   if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
     kept->last_time = program.last_time;

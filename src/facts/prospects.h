@@ -25,7 +25,7 @@ struct MemoryMoment {
   std::int64_t bytes = 0;  // arguments, outputs, constants and the temporaries that are live then
 };
 
-// The memory at the peak of one kind, and the user's modules that it belongs to, largest first.
+// Memory of one kind at the peak, and the user's modules that it belongs to, largest first.
 struct MemoryPart {
   std::string kind;  // "activations"
   std::int64_t bytes = 0;
@@ -60,7 +60,7 @@ struct Prospect {
   bool of_state = false;          // weights and optimizer state are cut
 };
 
-// What two remedies together would leave, if neither is enough by itself.
+// The estimated effect of two remedies together. Only for remedies that are not enough alone.
 struct PairProspect {
   std::string change;
   std::string other;
@@ -72,8 +72,8 @@ struct Prospects {
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the schedule, see TimelineOf
   Room room;
-  // The remedies that change at least one buffer, and those that the program rules out. What other remedies save is
-  // unknown.
+  // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies
+  // is unknown.
   std::vector<Prospect> changes;
   std::vector<PairProspect> pairs;
   const Prospect* Find(std::string_view change) const;

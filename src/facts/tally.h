@@ -23,7 +23,7 @@ class NameSample {
   void Add(const std::string& name);
   void Join(const NameSample& other);
 
-  // Marks a sample that was read back as lacking names.
+  // Marks the sample as incomplete. Used for samples that are read from a record.
   void SetIncomplete() { complete_ = false; }
   bool complete() const { return complete_; }
 
@@ -56,7 +56,7 @@ struct Tally {
   std::uint64_t reports = 0;             // all reports, including repetitions by one stream
   std::uint64_t artifacts = 0;           // number of artifacts with a report
   std::uint64_t nameless_artifacts = 0;  // artifacts in which no report names its stream
-  std::uint64_t replicas = 0;            // the most replica numbers in one artifact; used if no prefix names a stream
+  std::uint64_t replicas = 0;            // most replicas in one artifact; used if no prefix names a stream
   std::uint64_t repeats = 0;             // streams that are only counted ("[repeated 5x across cluster]")
   std::optional<Timestamp> first_time;   // of the reports whose line prefix has a time
   std::optional<Timestamp> last_time;

@@ -41,15 +41,15 @@ struct HloShape {
 };
 
 struct HloInstruction {
-  std::string_view name;        // "add.1"
-  std::string_view opcode;      // "add"
-  std::string_view attributes;  // without metadata, backend_config and frontend_attributes: "dimensions={0}, …"; at
-                                // most 64 KiB
-  std::string_view frontend;    // "frontend_attributes={…}"; at most 1 KiB
-  std::string_view literal;     // of a constant or parameter: the text in parentheses ("24"); at most 200 bytes
-  std::string_view op_name;     // of the metadata, with escapes; may be empty
-  int shape = 0;                // of the result: index into HloModule::shapes
-  int frame = 0;                // index into HloModule::frames; 0: none
+  std::string_view name;    // "add.1"
+  std::string_view opcode;  // "add"
+  // "dimensions={0}, …", without metadata, backend_config and frontend_attributes; at most 64 KiB
+  std::string_view attributes;
+  std::string_view frontend;  // "frontend_attributes={…}"; at most 1 KiB
+  std::string_view literal;   // of a constant or parameter: the text in parentheses ("24"); at most 200 bytes
+  std::string_view op_name;   // of the metadata, with escapes; may be empty
+  int shape = 0;              // of the result: index into HloModule::shapes
+  int frame = 0;              // index into HloModule::frames; 0: none
   ComputationId computation;
   std::vector<InstructionId> operands;
   std::vector<ComputationId> calls;  // in text order; for a while loop the condition, then the body
@@ -77,12 +77,13 @@ struct HloModule {
   std::string name;
   Indexed<ComputationId, HloComputation> computations;
   Indexed<InstructionId, HloInstruction> instructions;
-  std::vector<HloShape> shapes;     // without duplicates; 0 stands for a shape that was not understood
-  std::vector<SourceFrame> frames;  // 0: none. The frames of the text's tables come first, then those made from the
-                                    // source_file and source_line that older compilers print with an instruction
+  std::vector<HloShape> shapes;  // without duplicates; 0 stands for a shape that was not understood
+  // 0: none. The frames of the text's tables come first, then those made from the source_file and source_line that
+  // older compilers print with an instruction.
+  std::vector<SourceFrame> frames;
   std::map<std::string, std::string, std::less<>> header;  // attributes of the first line: "num_partitions" → "4"
   ComputationId entry;
-  bool whole = true;        // false: truncated, damaged, or over a limit; the readable part is here
+  bool whole = true;        // false: truncated, damaged, or over a limit; contains the readable part
   bool over_limit = false;  // a limit was exceeded, so `whole` is false, but the file may be intact
 
   InstructionId Find(std::string_view instruction) const {

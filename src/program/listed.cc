@@ -215,8 +215,8 @@ class RowReader {
     return made;
   }
 
-  // Of the values that a loop saves for the backward pass, keeps the layers' input. The others are rematerialized for
-  // one layer at a time. How many of them are live at once is unknown: none to all, hence the spread.
+  // A loop saves values for the backward pass. Rematerialization keeps only the layers' inputs. The other values of one
+  // layer at a time come back. The spread is large because between none and all of these are live at once.
   std::optional<Prospect> RecomputeLoops() const {
     std::int64_t largest = 0;
     for (const ListedValue& value : listed_.values) {

@@ -276,7 +276,8 @@ std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) con
 void Meaning::FindBatch() {
   // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
   std::int64_t best = -1;
-  // First consider inputs that no output corresponds to, then all inputs, then dimensions that weights have, too.
+  // First consider inputs without an output of the same shape, then all arguments that are not state, then even
+  // dimensions that weights have.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
@@ -345,7 +346,7 @@ std::vector<Axis> Meaning::SequenceCandidates() const {
   return candidates;
 }
 
-// Of the candidates that no weight has, chooses the one with most bytes of values.
+// Chooses the candidate with most bytes of values among those that no weight has.
 void Meaning::FindSequence() {
   std::int64_t best = 0;
   for (const Axis& axis : SequenceCandidates()) {

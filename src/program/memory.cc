@@ -42,7 +42,6 @@ void SplitIndex(std::string_view place, std::string* name, std::string* index) {
   if (brace != std::string_view::npos && place.substr(brace) != "{}") *index = place.substr(brace);
 }
 
-// A parsed line of an allocation.
 struct AllocationLine {
   std::int64_t size = 0;
   std::int64_t color = 0;

@@ -35,8 +35,7 @@ struct ProgramParameter {
   std::size_t place = 0;  // index in Program::parameters()
   ArrayId array;
   int number = 0;                              // number of the entry computation's parameter
-  std::string path;                            // in the user's tree of arguments, "params['blocks']['wq']"; or
-                                               // the instruction's name
+  std::string path;                            // "params['blocks']['wq']"; or the instruction's name
   std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
   std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
   std::int64_t size = 0;                       // bytes on one device, with padding

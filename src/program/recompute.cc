@@ -195,7 +195,7 @@ class LoopRecomputer {
     return from_it;
   }
 
-  // Removes a stack. One step of it is rematerialized before the step's backward pass and live until its last use.
+  // Removes a stack. One step of it is rematerialized before the step's backward pass and is live until its last use.
   void DropStack(const Stack& stack) {
     std::int64_t bytes = 0;
     for (const ValueId id : stack.buffer->values) bytes = std::max(bytes, modified_.sizes[id]);

@@ -56,7 +56,7 @@ TEST_CASE("a formula can use facts that were read and facts derived before it", 
   CHECK(Follows(Read({{"a", 4}, {"b", 2}})) == "a=104@0 after=104@0 large=6@0 need_bytes=60@0 sum=6@0");
 }
 
-TEST_CASE("a formula replaces a known fact only with \"replace\", and derives nothing from unknown facts", "[facts]") {
+TEST_CASE("a formula replaces a known fact only if replace is set, and derives nothing from unknown facts", "[facts]") {
   CHECK(Follows(Read({{"a", 1}, {"b", 2}, {"sum", 9}})) == "a=101@0 after=101@0 large=9@0 need_bytes=90@0");
   CHECK(Follows(Read({{"a", 1}})) == "a=101@0 after=101@0 b=1@0");
   CHECK(Follows(Read({{"b", 1}})).empty());

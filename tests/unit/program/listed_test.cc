@@ -116,7 +116,7 @@ TEST_CASE("a loop with many steps iterates over a sequence, one with few over la
   CHECK_FALSE(halved("f32[48,128,1024]{2,1,0:T(8,128)}"));
 }
 
-TEST_CASE("a dimension too long for a batch is positions", "[program]") {
+TEST_CASE("a dimension that is too long for a batch is a dimension of positions", "[program]") {
   const auto halved = [](std::string_view shape) {
     return Find(LookAtList(Listed({Row(shape, ListedPart::kStacked)})), "half_batch") != nullptr;
   };
@@ -145,7 +145,7 @@ TEST_CASE("converted weights need no copy if they are stored as bf16", "[program
   CHECK(Saved(LookAtList(listed), "bfloat16") == 2 * copy);
 }
 
-TEST_CASE("if values per example are bf16, f32 ones are assumed intended", "[program]") {
+TEST_CASE("if many values per example are bf16, the f32 ones stay f32", "[program]") {
   const ListedValue wide = Row("f32[16,1024,1024]{2,1,0:T(8,128)}", ListedPart::kForward);
   const ListedValue narrow = Row("bf16[16,1024,1024]{2,1,0:T(8,128)(2,1)}", ListedPart::kForward);
   CHECK(Saved(LookAtList(Listed({wide})), "bfloat16") == wide.size / 2);

@@ -226,7 +226,7 @@ TEST_CASE("truncated or damaged files are detected", "[program]") {
   }
 }
 
-TEST_CASE("absurd numbers saturate", "[program]") {
+TEST_CASE("numbers out of range saturate", "[program]") {
   const std::string huge = "99999999999999999999999999";
   const ModuleMemory memory =
       Read("allocation 0: size " + huge + ", page 0, parameter " + huge +

@@ -77,7 +77,7 @@ TEST_CASE("added buffers share no memory", "[program]") {
   CHECK(Most({}, {}, {At(0, 5, 7, 8)}) == "5:");
 }
 
-TEST_CASE("too many members are not analyzed", "[program]") {
+TEST_CASE("groups with too many members are not analyzed", "[program]") {
   const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)};
   CHECK(Occupancy(buffers, 3).whole());
   const Occupancy occupancy(buffers, 2);

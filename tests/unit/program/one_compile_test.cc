@@ -37,7 +37,7 @@ bool Agrees(const std::string& name, const std::string& index, const std::string
   return ValuesAgree(Holding({Value(name, index, shape)}), Module(kBody));
 }
 
-// Whether one wrong value among `all` is accepted.
+// `count` values, one of which is not in the module.
 std::vector<MemoryValue> OneWrongOf(std::size_t count) {
   std::vector<MemoryValue> values(count, Value("a", "", "f32[8,16]{1,0}"));
   values[0].name = "z";

@@ -59,7 +59,7 @@ TEST_CASE("a long name is shortened if a parameter has many arrays", "[program]"
   CHECK(program.parameters()[0].path.size() < 1000);
 }
 
-TEST_CASE("the sum of absurd sizes does not overflow", "[program]") {
+TEST_CASE("the sum of very large sizes does not overflow", "[program]") {
   std::string assignment = "BufferAssignment:\nallocation 0: size 9223372036854775807, page 0, preallocated-temp:\n";
   std::string body;
   for (int i = 0; i < 40; ++i) {

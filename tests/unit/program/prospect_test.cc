@@ -172,7 +172,7 @@ TEST_CASE("an empty program has no estimates, and the rule data names only exist
   CHECK_FALSE(IsRemedy("pray"));
 }
 
-TEST_CASE("an instruction with a repeated operand is its user once", "[program]") {
+TEST_CASE("an instruction that repeats an operand is its user only once", "[program]") {
   // Otherwise the number of paths through copies would grow exponentially.
   const std::unique_ptr<ByteSource> text = OpenMemory(
       "HloModule jit_s, is_scheduled=true\n\nENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
