@@ -44,8 +44,7 @@ class BufferAssignment {
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
   std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
 
-  // False if too many buffers share memory to simulate, or the program's dimensions are not known. Then Need is
-  // meaningless.
+  // False if too many buffers share memory, or the dimensions are not known. Then Need is meaningless.
   bool whole() const { return whole_; }
 
   // Gaps between buffers, in bytes; negative if the compiler packs buffers better than the simulation.

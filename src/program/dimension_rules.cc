@@ -232,8 +232,8 @@ class DimensionRules {
   void Elementwise(InstructionId instruction) {
     for (const InstructionId operand : At(instruction).operands) {
       for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf) {
-        // With several operands and results (sort, optimization-barrier), they correspond in order. A single array
-        // corresponds to all results.
+        // Operands and results (sort, optimization-barrier) correspond in order. A single array corresponds to all
+        // results.
         const int from = Leaves(operand) == 1 ? 0 : leaf;
         if (from < Leaves(operand)) SameArrays(Leaf(instruction, leaf), Leaf(operand, from));
       }
@@ -509,8 +509,7 @@ class DimensionRules {
     return {};
   }
 
-  // Finds a loop's number of steps and its stacks: the arrays of that length that it reads or writes one step at a
-  // time.
+  // Finds a loop's number of steps, and the stacks of that length that it reads or writes one step at a time.
   void Stacks(InstructionId instruction) {
     const HloInstruction& loop = At(instruction);
     if (loop.calls.size() < 2) return;

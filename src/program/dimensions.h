@@ -82,8 +82,7 @@ class Factors {
   FactorId Find(FactorId factor) const;
   void Split(FactorId factor, std::int64_t major_size);
   bool BringTogether(FactorId one, FactorId other);
-  // Expands the last factor of `open` and returns the first representative in it, which stays in `open`. Returns an
-  // empty id if `open` is exhausted.
+  // Expands the last factor of `open` to representatives and returns the next of them, or an empty id at the end.
   FactorId Next(FactorIds* open) const;
 
   mutable Indexed<FactorId, Node> nodes_;
@@ -122,8 +121,7 @@ class Dimensions {
   const ArrayShape& ShapeOf(ArrayId array) const {
     return module_.shapes[ArraysOf(array.instruction).shapes[array.leaf]].array;
   }
-  // The array at index "{1}" or "{0,2}" of an instruction's result ("" or "{}": the whole result). If that is not an
-  // array, the returned id has no leaf.
+  // The array at "{1}" or "{0,2}" of a result ("" or "{}": the whole result). Without a leaf if that is not an array.
   ArrayId ArrayAt(InstructionId instruction, std::string_view index) const;
 
   // The array of the operand that a get-tuple-element returns, if it is an array.

@@ -11,8 +11,7 @@
 namespace whyoom {
 namespace {
 
-// Finds the last use of an instruction's result, including uses through aliases (bitcasts, tuples, asynchronous
-// copies).
+// Finds the last use of an instruction's result, including uses of bitcasts, tuples and asynchronous copies of it.
 class LastUses {
  public:
   explicit LastUses(const Program& program) : program_(program) {}
@@ -166,8 +165,7 @@ void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, L
   }
 }
 
-// Moves outputs to the host. Assumes that the share of optimizer state among the outputs of a shape is the same as
-// among the arguments of that shape.
+// Moves outputs to the host. Assumes the same share of optimizer state among the outputs and arguments of a shape.
 void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
                        ModifiedProgram* modified) {
   const Program& program = simulator.program();

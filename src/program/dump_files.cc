@@ -106,8 +106,7 @@ void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int
   }
 }
 
-// Whether an array can be one device's shard of another, or all of it. Accepts any shape for 64-bit numbers, which are
-// split into two arrays.
+// Whether an array can be a shard of another, or all of it. Always true for 64-bit numbers: they become two arrays.
 bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
   if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
   if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;

@@ -98,8 +98,7 @@ class MemoryBreakdown {
     }
   }
 
-  // Chooses the value of a buffer that has the most specific kind and a name. The user did not name loop-carried
-  // values.
+  // Chooses the value of a buffer with the most specific kind. Users do not name loop-carried values.
   ValueId MostSpecific(const Buffer& buffer) const {
     ValueId best = buffer.values.front();
     for (const ValueId id : buffer.values) {

@@ -116,8 +116,7 @@ struct SourceLine {
   std::optional<std::int64_t> line;
 };
 
-// The user's source line: the innermost frame of the instruction outside of libraries, or the outermost frame if all
-// are in libraries.
+// The user's source line: the innermost frame outside of libraries, or the outermost frame if all are in libraries.
 SourceLine UserLine(const HloModule& module, InstructionId instruction);
 
 struct HloLimits {

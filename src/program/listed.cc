@@ -64,8 +64,7 @@ class RowReader {
     return most == bytes.end() ? 0 : most->first;
   }
 
-  // Whether a stack is [layers, positions, features], with examples and positions merged into one dimension. Its number
-  // of examples is unknown and may be 1.
+  // Whether a stack has examples and positions in one dimension, so its number of examples is unknown.
   static bool MergesPositions(const ListedValue& value) {
     const Dims& dims = value.shape.dims;
     return value.part == ListedPart::kStacked && dims.size() == 3 && dims[1] > kMostExamples;
@@ -145,8 +144,7 @@ class RowReader {
     parts = std::min(parts, batch_);
     Prospect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
-      // A matrix of examples by examples has the batch twice. In arrays of higher rank, only the first match is the
-      // batch.
+      // A matrix of examples by examples has the batch twice. In other arrays, only the first match is the batch.
       const bool twice = dims.size() == 2;
       bool found = false;
       for (std::int64_t& length : dims) {

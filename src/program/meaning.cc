@@ -148,8 +148,7 @@ std::int64_t Meaning::BytesWith(const Axis& axis) const {
   return bytes;
 }
 
-// Propagation may lose track of an axis. Returns another axis of the same size if it has more than ten times the bytes,
-// else `axis`.
+// Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
 Axis Meaning::Restored(const Axis& axis) const {
   const auto [known, is_new] = of_size_.try_emplace(axis.size);
   std::map<Groups, std::int64_t>& found = known->second;
@@ -276,8 +275,7 @@ std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) con
 void Meaning::FindBatch() {
   // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
   std::int64_t best = -1;
-  // First consider inputs without an output of the same shape, then all arguments that are not state, then even
-  // dimensions that weights have.
+  // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
@@ -298,8 +296,7 @@ void Meaning::FindBatch() {
   if (batch_) JoinBatches();
 }
 
-// Treats the leading dimension of another argument as the batch if it has the same length: propagation may have failed
-// to connect them.
+// Treats a leading dimension of the same length as the batch: propagation may have failed to connect them.
 void Meaning::JoinBatches() {
   std::size_t lost = 0;
   for (const ProgramParameter& parameter : program_.parameters()) {

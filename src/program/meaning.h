@@ -1,6 +1,5 @@
-// Infers the role of each parameter, the name of each dimension and the kind of each value. The evidence is what the
-// user's framework left in the program (names of arguments, shardings, op names), and how dimensions are used. Without
-// evidence the result is unknown.
+// Infers roles of parameters, names of dimensions and kinds of values. The evidence is argument names, shardings and op
+// names from the user's framework, and how dimensions are used. Without evidence the result is unknown.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Reads the compiler's buffer assignment: the memory and live range of each value of a compiled module. The files are
-// *buffer-assignment.txt and *live-range.txt of its dump. Formats: ToString of BufferAssignment and HloLiveRange of
-// XLA.
+// Reads the compiler's buffer assignment: the memory and live range of each value, from *buffer-assignment.txt and
+// *live-range.txt of a dump. Formats: ToString of BufferAssignment and HloLiveRange of XLA.
 //
 //   allocation 7: size 22301114368, page 0, preallocated-temp:
 //    value: <25 copy.1.remat2 @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}

@@ -108,8 +108,7 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 // Splits a training step into `parts` micro-batches that run one after another. Arguments and results stay whole, and
 // the summed gradients are live throughout.
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-// As Accumulate, for any program: processes one piece at a time against the whole. If an array has the axis twice, cuts
-// only one dimension.
+// As Accumulate, for any program. If an array has the axis twice, cuts only one of the two dimensions.
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts);
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);

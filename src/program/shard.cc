@@ -69,8 +69,7 @@ SplitArguments FindSplit(const Simulator& simulator) {
   return split;
 }
 
-// Splits arrays that are needlessly gathered from all devices: `devices` times as long as the batch of one device.
-// Returns nullopt if there are none.
+// Splits needlessly gathered arrays: `devices` times as long as one device's batch. Returns nullopt if there are none.
 std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
   const Program& program = simulator.program();
   const Axis batch = simulator.meaning().batch();
@@ -111,8 +110,7 @@ std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
   return axes;
 }
 
-// If weights are split, activations between them are still whole on each device. Splits these along the sequence, or
-// along the batch if there is no sequence.
+// If weights are split, splits the activations between them, whole so far, along the sequence or else the batch.
 Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
   const Meaning& meaning = simulator.meaning();
   const Axis axis = meaning.sequence() ? meaning.sequence() : meaning.batch();

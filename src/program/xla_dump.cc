@@ -64,8 +64,7 @@ bool HasMadeUpName(const MemoryValue& value) {
 
 constexpr const char* kRowKinds[] = {"HLO temp", "parameter", "output", "constant"};  // by AllocationKind
 
-// Chooses the value that names an allocation: the first that spans an argument or constant, the last that spans an
-// output.
+// Chooses the value that names an allocation: the first that spans it, or the last for an output.
 const MemoryValue* NamingValue(const MemoryAllocation& allocation) {
   const MemoryValue* named = nullptr;
   for (const MemoryValue& value : allocation.values) {
@@ -260,8 +259,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   return found == failed.end() ? failed.front() : *found;
 }
 
-// Used if the log names no module. Returns the failed compile whose need matches the log's figure, or null if none or
-// several match.
+// Used if the log names no module. Returns the only failed compile whose need matches the log's figure, else null.
 const XlaDump::Module* XlaDump::OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const {
   if (!used || failed.size() > kMostCompiles) return nullptr;
   const Module* only = nullptr;

@@ -93,9 +93,8 @@ class XlaDump {
       "memory the program needs";
 
   // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
-  // it is empty, reads the only module that ran out of memory. If there are several compiles of the module, chooses the
-  // one that needs `used_bytes`, or the last one if that is unknown. Also returns nullopt if there is no matching
-  // compile.
+  // it is empty, reads the only module that ran out of memory. Of several compiles, chooses the one that needs
+  // `used_bytes`, or the last one if that is unknown. Also returns nullopt if no compile matches.
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
                                   std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
