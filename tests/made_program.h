@@ -1,4 +1,4 @@
-// Programs from hand-written modules and memory reports of their compiles.
+// Programs from hand-written modules, buffer assignments and live ranges.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 #include "program/program.h"
 #include "program/remedies.h"
 
-// `module`: text of a scheduled module after its header; `head`: additions to the header; others: texts of dump files,
-// see program/memory.h.
+// Makes a program. `module` is the HLO text after the first line, and `head` is appended to that line. `assignment` and
+// `ranges` are the texts of a dump's files, see program/memory.h.
 inline whyoom::Program MakeProgram(const std::string& module, const std::string& assignment = "BufferAssignment:\n",
                                    const std::string& ranges = "", const std::string& head = "") {
   const std::unique_ptr<whyoom::ByteSource> times = whyoom::OpenMemory(ranges);
@@ -17,7 +17,7 @@ inline whyoom::Program MakeProgram(const std::string& module, const std::string&
           whyoom::HloModule(), whyoom::ReadMemory(*whyoom::OpenMemory(assignment), times.get())};
 }
 
-// A program with its analysis, which must outlive the changes that are tried.
+// A program with all objects needed to apply remedies to it.
 struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
               const std::string& head = "", std::int64_t limit_bytes = 0)
@@ -25,7 +25,7 @@ struct MadeProgram {
         meaning(program, BuiltInRules().role_words()),
         simulator(program, meaning, limit_bytes) {}
 
-  // Bytes that the modified program needs; -1 if the change is not possible.
+  // The memory that the modified program needs; -1 if the remedy does not apply.
   std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& modified) const {
     return modified ? simulator.EstimateOf(*modified).left_bytes : -1;
   }

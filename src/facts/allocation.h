@@ -1,4 +1,4 @@
-// One row of a report's list of allocations.
+// A row of a compiler report's list of allocations.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ struct Allocation {
   int rank = 0;                            // 1 is the largest
   std::optional<std::int64_t> size_bytes;  // with padding
   std::optional<std::int64_t> unpadded_bytes;
-  std::optional<std::int64_t> padding_bytes;  // as printed; nullopt where the row prints none
+  std::optional<std::int64_t> padding_bytes;  // as printed; nullopt if the row prints none
   std::optional<double> padding_factor;       // 32 for "32.0x expansion"
-  std::string shape_text;                     // the Shape line whole, tuples included
-  std::optional<ArrayShape> array;            // where it is one array
+  std::string shape_text;                     // the whole Shape line, including tuples
+  std::optional<ArrayShape> array;            // if the row is a single array
   std::string op_name;
   std::string source_file;
   std::optional<std::int64_t> source_line;
   std::string xla_label;
   std::string kind;  // "HLO temp", "global", "scoped", …
-  std::string tag;   // of scoped rows: "pointer pack"
-  Place place;       // of its first line
+  std::string tag;   // of a scoped row: "pointer pack"
+  Place place;       // of the row's first line
 };
 
-// The kind of an argument of the program.
+// The kind of a row that is an argument of the program.
 inline constexpr const char* kParameter = "parameter";
-// The kind of a row that is no report's but the one allocation that a message names.
+// The kind of a row made from the single allocation that an error message names, without a report.
 inline constexpr const char* kRequested = "requested";
 
 }  // namespace whyoom

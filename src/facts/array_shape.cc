@@ -29,7 +29,7 @@ std::int64_t BitsToBytes(std::int64_t elements, int bits) {
   return bits >= 8 ? Multiply(elements, bits / 8) : elements / (8 / bits) + (elements % (8 / bits) != 0 ? 1 : 0);
 }
 
-// A cursor over text; every reader leaves it where it was when it fails.
+// A cursor over text. A failed Accept or Number does not move it.
 class ShapeReader {
  public:
   explicit ShapeReader(std::string_view text) : text_(text) {}
@@ -48,12 +48,12 @@ class ShapeReader {
     return value;
   }
 
-  // Numbers between commas up to `close`, which is taken too. "<=" (a bounded dynamic dimension) is passed over.
+  // Reads comma-separated numbers up to and including `close`. Skips "<=" (a bounded dynamic dimension).
   bool Numbers(char close, std::vector<std::int64_t>* numbers) {
     while (!Accept(close)) {
       if (numbers->size() >= kMaxRank) return false;
       if (Accept('<') && !Accept('=')) return false;
-      if (Accept('*')) {  // a tile that takes the whole dimension
+      if (Accept('*')) {  // a tile that spans the whole dimension
         numbers->push_back(1);
       } else {
         const std::optional<std::int64_t> number = Number();
@@ -83,7 +83,7 @@ class ShapeReader {
   std::size_t at_ = 0;
 };
 
-// What follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
+// Reads what follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
 bool ReadLayoutProperties(ShapeReader& reader, ArrayShape* shape) {
   while (!reader.Accept('}')) {
     const char kind = reader.peek();
@@ -113,7 +113,7 @@ bool ReadLayout(ShapeReader& reader, ArrayShape* shape) {
     if (dim >= static_cast<std::int64_t>(shape->dims.size())) return false;
     shape->minor_to_major.push_back(static_cast<int>(dim));
   }
-  // A layout that leaves a dimension out, or names one twice, says nothing of how the array lies.
+  // Ignore a layout that omits a dimension or names one twice.
   std::vector<int> sorted = shape->minor_to_major;
   std::sort(sorted.begin(), sorted.end());
   const bool repeats = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
@@ -121,7 +121,7 @@ bool ReadLayout(ShapeReader& reader, ArrayShape* shape) {
   return reader.Accept('}') || (reader.Accept(':') && ReadLayoutProperties(reader, shape));
 }
 
-// Elements with the dimensions, given minor first, rounded up to `tile`, whose last number is for the minor one.
+// The number of elements after rounding the dimensions up to `tile`. The last number of `tile` is the minor one.
 std::int64_t TiledElements(const std::vector<std::int64_t>& minor_first, const std::vector<std::int64_t>& tile) {
   std::int64_t elements = 1;
   for (std::size_t i = 0; i < std::max(minor_first.size(), tile.size()); ++i) {
@@ -251,8 +251,7 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
   if (!ElementBits(shape.dtype)) return std::nullopt;
   if (shape.tiles.empty() || shape.minor_to_major.empty()) return BitsToBytes(ElementCount(shape), bits);
   std::vector<std::int64_t> tile = shape.tiles[0];
-  // Elements narrower than a 32-bit word are packed along the rows, so a tile has at least as many rows as fit one
-  // word.
+  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
   if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
   return BitsToBytes(TiledElements(MinorFirst(shape), tile), bits);
 }

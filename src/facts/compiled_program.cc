@@ -13,18 +13,18 @@
 namespace whyoom {
 namespace {
 
-// Facts that say where a program was found or what it was compared with, and not what it takes.
+// Facts that describe the device instead of the program.
 constexpr const char* kNotOfProgram[] = {"limit_bytes", "chip"};
 
 bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>& b) {
   return a && b && a->microseconds < b->microseconds;
 }
 
-// The same program, found again.
+// Merges another occurrence of the same program into `kept`.
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
   kept->occurrences = AddBounded(kept->occurrences, program.occurrences);
-  // Of one whose time is not known nothing can be said.
+  // If either time is unknown, the joined time is unknown.
   if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
   if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
     kept->last_time = program.last_time;

@@ -1,5 +1,5 @@
-// A program that was compiled and what it takes of the memory: told by the XLA dump of a compile that fitted, or as a
-// log states it (rules/README.md, contexts that are programs). It is no failure.
+// A program that compiled, and the memory that it needs: read from the XLA dump of a compile that fitted, or from a
+// statement in a log (rules/README.md, contexts that are programs). It is not a failure.
 #pragma once
 
 #include <cstddef>
@@ -19,33 +19,32 @@
 namespace whyoom {
 
 struct CompiledProgram {
-  std::string id;     // of what it takes: the same program has the same, wherever it was found
+  std::string id;     // hash of basis and facts: equal for the same program, wherever it was found
   std::string basis;  // "dump" or "log"
-  Where where;        // of the first of them: the dump's buffer assignment (line 1), or the line in the log
-  Evidence facts;     // need_bytes, and what else is known: module, limit_bytes, chip, arguments_bytes, …
-  std::vector<Allocation> allocations;  // the largest that are live at the peak; of a dump
-  std::optional<Prospects> prospects;   // of a dump with the program itself
-  std::uint64_t occurrences = 1;        // dumps, or statements in logs
-  std::optional<Timestamp> first_time;  // of the statements, as far as prefixes carry one
+  Where where;        // the first occurrence: the dump's buffer assignment (line 1), or the line in the log
+  Evidence facts;     // need_bytes and other known facts: module, limit_bytes, chip, arguments_bytes, …
+  std::vector<Allocation> allocations;  // dumps only: the largest that are live at the peak
+  std::optional<Prospects> prospects;   // dumps only, if they contain the program's HLO
+  std::uint64_t occurrences = 1;        // number of dumps or of statements in logs
+  std::optional<Timestamp> first_time;  // of the statements whose line prefix has a time
   std::optional<Timestamp> last_time;
 };
 
-// Sets the id, from basis and facts; of the limit and of places nothing is in it.
+// Computes the id from the basis and the facts, except the limit, the chip and all places.
 void Identify(CompiledProgram* program);
 
-// Programs that were found, each once, those that need most. Tables join in any order and grouping to the same table:
-// what is kept does not depend on who came first.
+// The programs that need most, without duplicates. Joining tables in any order and grouping gives the same table.
 class ProgramTable {
  public:
   static constexpr std::size_t kMost = 100;
 
-  // Adds a program with its id.
+  // Adds a program whose id is set.
   void Add(CompiledProgram program);
 
-  // Adds what one artifact states, which `said` does not name.
+  // Adds the programs that an artifact states, and sets their artifact.
   void AddOf(const Artifact& artifact, ProgramTable said);
 
-  // Counts dumps or statements of programs that are not kept.
+  // Counts occurrences of programs that are not kept.
   void LeaveOut(std::uint64_t occurrences);
 
   // Commutative and associative; an empty table is neutral.
@@ -54,14 +53,14 @@ class ProgramTable {
   bool empty() const { return programs_.empty() && left_out_ == 0; }
   std::uint64_t left_out() const { return left_out_; }
 
-  // The one that needs most first. Borrowed until the table changes.
+  // Sorted by need, largest first. The pointers are valid until the table changes.
   std::vector<const CompiledProgram*> programs() const;
 
-  // The same; the table is empty afterwards.
+  // Moves the programs out, in the same order, and empties the table.
   std::vector<CompiledProgram> Take();
 
  private:
-  std::map<std::pair<double, std::string>, CompiledProgram> programs_;  // by need, the largest first, and id
+  std::map<std::pair<double, std::string>, CompiledProgram> programs_;  // by negated need, then id
   std::uint64_t left_out_ = 0;
 };
 

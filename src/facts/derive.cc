@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-// What follows so far, before what was read: a formula may replace that.
+// Derived facts take precedence over facts that were read, since a formula may replace them.
 class DerivedScope : public Scope {
  public:
   DerivedScope(const Evidence& follows, const Scope& read) : follows_(follows), read_(read) {}
@@ -28,7 +28,7 @@ class DerivedScope : public Scope {
   const Scope& read_;
 };
 
-// Memory is counted in whole bytes; a formula over figures that were printed with two decimals gives fractions.
+// Rounds a number of bytes: a formula over figures that were printed with two decimals can yield fractions.
 Value Whole(std::string_view name, Value value) {
   if (!name.ends_with("_bytes")) return value;
   const std::optional<double> number = AsNumber(value);

@@ -1,5 +1,5 @@
-// What follows from facts by the formulas of the rule data, in the order in which these stand there: each sees what was
-// read and what follows by the formulas before it.
+// Derives facts by the formulas of the rule data, in their order. A formula can use the facts that were read and those
+// that earlier formulas derived.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace whyoom {
 
-// Only what follows, with no place in a log; `read` means the facts that were read.
+// Returns only the derived facts, which have no place in a log. `read` contains the facts that were read.
 Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read);
 
-// Adds it to the facts that were read.
+// Adds the derived facts to `facts`, replacing facts of the same name.
 void AddDerived(const std::vector<DerivedFact>& derived, const Scope& read, Evidence* facts);
 
 }  // namespace whyoom

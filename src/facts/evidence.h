@@ -1,4 +1,4 @@
-// Facts from the log, each with the place that proves it. Collected without opinion.
+// Facts from the log, each with the place that proves it. Readers collect facts and draw no conclusions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace whyoom {
 
 struct Place {
-  std::uint64_t line = 0;    // 1-based; 0: not in the log (derived)
+  std::uint64_t line = 0;    // 1-based; 0 for a derived fact, which is not in the log
   std::uint64_t offset = 0;  // bytes from the start of the artifact
 };
 
@@ -24,28 +24,29 @@ struct Fact {
 
 class Evidence {
  public:
-  // Keeps what is there already unless `replace`; a log's first word on a fact is the one nearest to the head.
+  // Keeps an existing fact unless `replace` is true: the first statement is the nearest to the header. Ignores an
+  // unknown value.
   void Set(std::string_view name, Value value, Place place, bool replace = false);
 
-  void Remove(std::string_view name);             // nothing happens if it is not known
-  const Fact* Find(std::string_view name) const;  // nullptr where not known
-  Value Get(std::string_view name) const;         // Unknown where not known
+  void Remove(std::string_view name);             // does nothing if there is no such fact
+  const Fact* Find(std::string_view name) const;  // nullptr if not known
+  Value Get(std::string_view name) const;         // Unknown if not known
   std::optional<double> Number(std::string_view name) const;
-  std::string Text(std::string_view name) const;  // empty where not known
+  std::string Text(std::string_view name) const;  // empty if not known or not a text
   const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }
 
-  // Adds what only `other` knows.
+  // Adds the facts of `other` that are missing here.
   void Add(const Evidence& other);
 
  private:
   std::map<std::string, Fact, std::less<>> facts_;
 };
 
-// Whether one of the named facts is known to both and not the same.
+// Whether both have one of the named facts with different values.
 bool AreContrary(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);
 
-// Whether a compiler's report counts the temporaries only, because these alone are over the limit: it prints arguments
-// and outputs as 0, and what is needed is more than it says.
+// Whether a compiler's report counts only the temporaries, because they alone exceed the limit. Such a report prints
+// arguments and outputs as 0, so the program needs more than the report states.
 bool CountsTemporariesOnly(const Evidence& facts);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Masks secrets (text/secrets.h) in what was read from a log or a dump, before it is kept for a report.
+// Masks secrets (text/secrets.h) in data from a log or a dump before it is kept for a report.
 #pragma once
 
 #include <optional>

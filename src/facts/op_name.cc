@@ -13,14 +13,14 @@ constexpr std::string_view kMapped = "vmap(";
 constexpr std::string_view kRecomputed = "rematted_computation";
 constexpr std::string_view kCheckpoint = "checkpoint";
 
-bool Holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool ContainsPart(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-bool HoldsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return Holds(text, part); });
+bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return ContainsPart(text, part); });
 }
 
-// A scope of the user's, such as load_checkpoint or save_checkpoints, computes nothing again: whole words count.
-bool HoldsWord(std::string_view text, std::string_view word) {
+// Whether the text contains the whole word: a user's scope load_checkpoint rematerializes nothing.
+bool ContainsWord(std::string_view text, std::string_view word) {
   const auto is_part = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
@@ -34,24 +34,26 @@ bool HoldsWord(std::string_view text, std::string_view word) {
 }  // namespace
 
 bool IsInGradient(std::string_view op_name) {
-  return HoldsAny(op_name, {kDifferentiated, kTransposed, "rematted", "gradients/", "backward"}) ||
-         HoldsWord(op_name, kCheckpoint);
+  return ContainsAny(op_name, {kDifferentiated, kTransposed, "rematted", "gradients/", "backward"}) ||
+         ContainsWord(op_name, kCheckpoint);
 }
 
-bool IsDifferentiated(std::string_view op_name) { return Holds(op_name, kDifferentiated); }
+bool IsDifferentiated(std::string_view op_name) { return ContainsPart(op_name, kDifferentiated); }
 
-bool IsTransposed(std::string_view op_name) { return Holds(op_name, kTransposed); }
+bool IsTransposed(std::string_view op_name) { return ContainsPart(op_name, kTransposed); }
 
-bool IsGradient(std::string_view op_name) { return Holds(op_name, "transpose(jvp"); }
+bool IsGradient(std::string_view op_name) { return ContainsPart(op_name, "transpose(jvp"); }
 
-bool IsRematted(std::string_view op_name) { return HoldsWord(op_name, kCheckpoint) || Holds(op_name, "rematted"); }
+bool IsRematted(std::string_view op_name) {
+  return ContainsWord(op_name, kCheckpoint) || ContainsPart(op_name, "rematted");
+}
 
-bool IsRecomputed(std::string_view op_name) { return Holds(op_name, kRecomputed); }
+bool IsRecomputed(std::string_view op_name) { return ContainsPart(op_name, kRecomputed); }
 
-bool IsMapped(std::string_view op_name) { return Holds(op_name, kMapped); }
+bool IsMapped(std::string_view op_name) { return ContainsPart(op_name, kMapped); }
 
 bool IsAttention(std::string_view op_name) {
-  return HoldsAny(op_name, {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"});
+  return ContainsAny(op_name, {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"});
 }
 
 std::string WithoutCheckpoints(std::string op_name) {
@@ -79,7 +81,7 @@ bool IsWrapper(std::string_view part) {
   static constexpr std::string_view kWrappers[] = {"while",     "body",  "cond",       "closed_call",
                                                    kCheckpoint, "remat", "eval_jaxpr", ""};
   return std::find(std::begin(kWrappers), std::end(kWrappers), part) != std::end(kWrappers) ||
-         Holds(part, "->");  // an einsum's
+         ContainsPart(part, "->");  // an einsum's equation
 }
 
 }  // namespace whyoom

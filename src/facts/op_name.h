@@ -1,5 +1,5 @@
-// How frameworks write the names of operations ("jit(step)/transpose(jvp(loss))/rematted_computation/mul"): what their
-// transformations put round the user's names. Nowhere else is it said how they write it.
+// Op names as frameworks write them: "jit(step)/transpose(jvp(loss))/rematted_computation/mul". Only this file contains
+// the words that a framework's transformations wrap around the user's names.
 #pragma once
 
 #include <string>
@@ -7,26 +7,26 @@
 
 namespace whyoom {
 
-// Of the gradient part of a program, forward pass included.
+// Part of a gradient computation, including its forward pass.
 bool IsInGradient(std::string_view op_name);
 
-bool IsDifferentiated(std::string_view op_name);  // a function of which a derivative is taken
-bool IsTransposed(std::string_view op_name);      // a linear function the other way round: the backward pass, mostly
-bool IsGradient(std::string_view op_name);        // both: the backward pass of reverse mode
+bool IsDifferentiated(std::string_view op_name);  // part of a function that is differentiated
+bool IsTransposed(std::string_view op_name);      // part of a transposed linear function: mostly the backward pass
+bool IsGradient(std::string_view op_name);        // both: the backward pass of reverse-mode differentiation
 
-bool IsRematted(std::string_view op_name);    // of what the user asked to be computed again
-bool IsRecomputed(std::string_view op_name);  // the second time
+bool IsRematted(std::string_view op_name);    // within a function that the user marked for rematerialization
+bool IsRecomputed(std::string_view op_name);  // the rematerialization itself
 
-bool IsMapped(std::string_view op_name);     // done for each of many
-bool IsAttention(std::string_view op_name);  // of a scope or an einsum that is named after it
+bool IsMapped(std::string_view op_name);     // under vmap
+bool IsAttention(std::string_view op_name);  // in an attention scope, or an einsum over query and key axes
 
-// Without what checkpointing puts between, which names nothing.
+// Removes the parts that checkpointing inserts.
 std::string WithoutCheckpoints(std::string op_name);
 
-// Of a part between slashes what the wrappers stand round: "decoder" of "transpose(jvp(decoder))".
+// Removes the wrappers of a part between slashes: "decoder" for "transpose(jvp(decoder))".
 std::string_view WithoutWrappers(std::string_view part);
 
-// Whether such a part is put there by a transformation or by control flow, no scope of the user's.
+// Whether a part between slashes comes from a transformation or from control flow, and not from the user.
 bool IsWrapper(std::string_view part);
 
 }  // namespace whyoom

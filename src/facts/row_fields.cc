@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-// A tuple may be as long as the log's author likes.
+// The text of a tuple can have any length.
 std::string Brief(std::string text) {
   constexpr std::size_t kMost = 200;
   if (text.size() <= kMost) return text;
@@ -37,7 +37,7 @@ Value FromArray(const Allocation& row, Function function) {
 
 std::optional<std::int64_t> Padding(const Allocation& row) {
   if (row.padding_bytes) return row.padding_bytes;
-  if (row.unpadded_bytes || row.size_bytes) return 0;  // the compiler prints the line only where there is padding
+  if (row.unpadded_bytes || row.size_bytes) return 0;  // the compiler prints the line only if there is padding
   return std::nullopt;
 }
 
@@ -45,7 +45,7 @@ Value WithLine(const std::string& file, const Allocation& row) {
   return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
 }
 
-// The user's own line, not a library's.
+// The source line if it is the user's, and not a library's.
 Value Source(const Allocation& row) {
   if (row.source_file.empty() || IsLibraryPath(row.source_file)) return Unknown{};
   return TextOfLine(row.source_file, row.source_line);
@@ -61,7 +61,7 @@ std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
   return array.tiles[0][array.tiles[0].size() - from_end];
 }
 
-// The first of the longest dimensions in the user's order.
+// The longest dimension; of several the first in the user's order.
 std::optional<std::size_t> LongestAxis(const Allocation& row) {
   if (!row.array || row.array->dims.empty()) return std::nullopt;
   const std::vector<std::int64_t>& dims = row.array->dims;
@@ -82,7 +82,7 @@ Field Number(Member member) {
 Field Text(std::string Allocation::*member) {
   return [member](const Allocation& row) { return FromText(row.*member); };
 }
-// Unknown if the row is no array.
+// Unknown if the row is not an array.
 template <class Of>
 Field OfArray(Of of) {
   return [of](const Allocation& row) { return FromArray(row, of); };

@@ -1,5 +1,4 @@
-// What follows from one row of a report alone: the fields of a row that rule data may name. Each is a small function of
-// the row; what each means stands in rules/names.cc.
+// The fields of a row that rule data may name. Each is computed from the row alone; rules/names.cc describes them.
 #pragma once
 
 #include <string>
@@ -13,16 +12,16 @@
 
 namespace whyoom {
 
-// Those that a row gives by itself; with what needs all rows (same_size_count) they are those of rules/names.h.
+// The names of the fields. rules/names.h also has the fields that need all rows (same_size_count).
 std::vector<std::string_view> RowFieldsOfOneRow();
 
-// Unknown for a name that is no field, and for a field that this row does not give.
+// Returns Unknown if there is no such field, or if the row lacks its value.
 Value RowField(const Allocation& row, std::string_view name);
 
-// The same, and what the rule data says of a row (`row_fields`).
+// As above, but also evaluates the fields that the rule data defines (`row_fields`).
 Value RowField(const RuleSet& rules, const Allocation& row, std::string_view name);
 
-// A row's own fields, as what conditions of the rule data are about.
+// The scope of a row's own fields, for conditions of the rule data.
 class RowScope : public Scope {
  public:
   explicit RowScope(const Allocation& row) : row_(row) {}
@@ -32,11 +31,11 @@ class RowScope : public Scope {
   const Allocation& row_;
 };
 
-// How long a text of a report is at most, in bytes: a label, a message, a fact. Longer ones are cut as they are read,
-// so that every format shows the same.
+// Maximum length of a text in a report, in bytes: a label, a message, a fact. Longer texts are cut when they are read,
+// so every output format shows the same text.
 inline constexpr std::size_t kLongestText = 2000;
 
-// Cuts the texts of a row to that.
+// Cuts the texts of a row to this length.
 void BoundTexts(Allocation* row);
 
 }  // namespace whyoom

@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-bool HoldsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool ContainsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // "copy.22", "fusion.82", "broadcast.36.clone.21", "output of custom-call.400@{}".
 bool IsCompilersName(const std::string& name) {
@@ -25,7 +25,7 @@ bool IsCompilersName(const std::string& name) {
   return re2::RE2::FullMatch(name, numbered) || re2::RE2::FullMatch(name, output);
 }
 
-// The name of a parameter is the user's, unless it is a number.
+// A parameter's name is the user's, unless it is numbered.
 bool NamesParameter(const Allocation& row, std::string* name) {
   static const Regex parameter(R"(%?([\w.-]+) = .*\bparameter\(\d+\).*)");
   static const Regex numbered(R"((?:[Aa]rg|p|param|parameter)[_.]?\d.*)");
@@ -33,25 +33,25 @@ bool NamesParameter(const Allocation& row, std::string* name) {
          !IsCompilersName(*name);
 }
 
-// "jit(step)/jit(main)/transpose(jvp(loss))/mul" is known by its end, "loss/mul"; an einsum's equation tells nobody
-// anything. A result of an operation is found by its line of source, an argument by its name.
+// "jit(step)/jit(main)/transpose(jvp(loss))/mul" becomes "loss/mul": the last two parts identify it. Skips the
+// equations of einsums. Appends the source line for an operation; an argument has none.
 std::string OperationName(const Allocation& row) {
   constexpr std::size_t kLongName = 60;
   std::string name;
-  if (!HoldsText(row.op_name, "/") && !HoldsText(row.op_name, "->")) return row.op_name;  // an argument
+  if (!ContainsText(row.op_name, "/") && !ContainsText(row.op_name, "->")) return row.op_name;  // an argument
   std::string rest = row.op_name.substr(0, row.op_name.find('['));
   for (int parts = 0; parts < 2 && !rest.empty();) {
     const std::size_t slash = rest.rfind('/');
     const std::string part(WithoutWrappers(std::string_view(rest).substr(slash == std::string::npos ? 0 : slash + 1)));
     rest = slash == std::string::npos ? std::string() : rest.substr(0, slash);
     const bool function = part.rfind("jit(", 0) == 0 && !name.empty();
-    if (part.empty() || HoldsText(part, "->") || function) continue;
+    if (part.empty() || ContainsText(part, "->") || function) continue;
     if (!name.empty() && name.size() + part.size() > kLongName) break;
     name = name.empty() ? part : part + "/" + name;
     ++parts;
   }
   if (name.empty()) return name;
-  if (name == "while") name = "the loop";  // as a word in a sentence it would be another
+  if (name == "while") name = "the loop";  // a bare "while" would read as a conjunction
   const Value source = RowField(row, "source");
   const std::string* place = AsText(source);
   return place == nullptr ? name : name + " at " + *place;

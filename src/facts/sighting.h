@@ -1,4 +1,4 @@
-// A failure as one reporter printed it.
+// A failure as one stream printed it.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace whyoom {
 
-// A failure as read from one reporter, before anything is concluded from it.
+// A failure read from one stream, before the classifier draws conclusions.
 struct Sighting {
   const Failure* failure = nullptr;
-  bool fragment = false;  // the head says too little for more than low confidence
+  bool fragment = false;  // the header alone does not justify more than low confidence
   std::string reporter;
   int repeats = 1;
-  std::optional<Timestamp> time;  // of the line that the head is on
+  std::optional<Timestamp> time;  // of the header's line
   Place head;
   std::uint64_t last_line = 0;
   std::string message;
   Evidence facts;
   std::vector<Allocation> rows;
-  std::optional<Prospects> prospects;  // where an XLA dump is all that there is
+  std::optional<Prospects> prospects;  // only if the failure was found in an XLA dump
 };
 
 }  // namespace whyoom

@@ -20,14 +20,14 @@ constexpr std::size_t kLongestReporter = 200;
 constexpr std::size_t kMostPlaces = 100;
 constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
 
-// The same on every machine, and even over all 64 bits, which the estimate builds on.
+// The same on every machine, and uniform over 64 bits, as the estimate requires.
 std::uint64_t Hash(const std::string& name) { return std::stoull(Sha256Hex(name).substr(0, 16), nullptr, 16); }
 
 std::size_t SizeOf(const Where& where) { return where.artifact.path.size() + where.artifact.member.size() + 32; }
 
-// What a sample keeps of an ordered set: up to `most` elements, and none behind those that together take more than
-// `most_bytes`. The element that goes over is kept: so a sample of samples is the sample of the whole, because it still
-// shows where each of them ended. True where something was taken out.
+// Removes elements from the end of an ordered set until at most `most` remain, and all but the last need at most
+// `most_bytes` together. Keeps the element that exceeds `most_bytes`: it marks where a sample ended, which makes a
+// sample of samples equal to a sample of the whole. Returns whether elements were removed.
 template <typename Ordered, typename Size>
 bool CutTail(std::size_t most, std::size_t most_bytes, const Size& size, Ordered* elements, std::size_t* bytes) {
   bool cut = false;
@@ -107,11 +107,10 @@ void Tally::Join(const Tally& other) {
 }
 
 std::uint64_t Tally::occurrences() const {
-  // The process that reports under a name often repeats itself without it; only a log without any name counts on its
-  // own.
+  // A named process often repeats itself without its name, so nameless reports count only in an artifact without names.
   const std::uint64_t names = hosts.count();
   const std::uint64_t named = AddBounded(names, nameless_artifacts);
-  // Replicas count where nothing else tells reporters apart: one process reports for each of its replicas.
+  // One process reports for each of its replicas, so replicas count only if nothing else distinguishes streams.
   const std::uint64_t told_apart = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
   return AddBounded(std::max<std::uint64_t>(1, told_apart), repeats);
 }

@@ -1,6 +1,5 @@
-// How often one failure was reported, by whom, where and when. Takes bounded space, and joins with the tallies of other
-// artifacts in any order and grouping to the same result: what a sample keeps is the smallest by an order that has
-// nothing to do with who came first.
+// Counts the reports of one failure: streams, places and times. Uses bounded memory. Joining tallies in any order and
+// grouping gives the same result, because a sample keeps the smallest elements by a fixed order.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +15,20 @@
 
 namespace whyoom {
 
-// Distinct names. Beyond a thousand or so it keeps those whose hashes are smallest, and estimates how many there are
-// from how dense those lie (a "k minimum values" sketch; the standard error is about 3 %).
+// A set of distinct names. Beyond about a thousand, keeps the names with the smallest hashes and estimates the number
+// of names from their density (a "k minimum values" sketch; the standard error is about 3 %).
 class NameSample {
  public:
-  // Control characters are replaced and long names shortened.
+  // Replaces control characters, masks secrets and shortens long names.
   void Add(const std::string& name);
   void Join(const NameSample& other);
 
-  // Says that there are more names than were added; for a sample that was read back.
+  // Marks the sample as incomplete. Used for samples that are read from a record.
   void SetIncomplete() { complete_ = false; }
   bool complete() const { return complete_; }
 
-  std::vector<std::string> names() const;  // in order; all of them, or a sample
-  std::uint64_t count() const;             // exact where complete, else estimated
+  std::vector<std::string> names() const;  // sorted; all names, or a sample
+  std::uint64_t count() const;             // exact if complete, else estimated
 
  private:
   void Cut();
@@ -39,7 +38,7 @@ class NameSample {
   bool complete_ = true;
 };
 
-// Places of reports, the first by path, member and offset. Equal ones count each. Paths are to be bounded (where.h).
+// The first places of reports by path, member and offset, with duplicates. Paths must be bounded (BoundedPath).
 class PlaceSample {
  public:
   void Add(Where where);
@@ -52,23 +51,22 @@ class PlaceSample {
 };
 
 struct Tally {
-  NameSample hosts;  // reporters by name: hosts, ranks, processes
+  NameSample hosts;  // streams by name: hosts, ranks, processes
   PlaceSample places;
-  std::uint64_t reports = 0;             // all of them, also one reporter's repetitions
-  std::uint64_t artifacts = 0;           // with a report
-  std::uint64_t nameless_artifacts = 0;  // those in which no report names its reporter
-  std::uint64_t replicas = 0;  // told apart by number in the artifact that has most; where no prefix names a reporter
-  std::uint64_t repeats = 0;   // reporters that are only counted ("[repeated 5x across cluster]")
-  std::optional<Timestamp> first_time;  // of its reports, as far as prefixes carry one
+  std::uint64_t reports = 0;             // all reports, including repetitions by one stream
+  std::uint64_t artifacts = 0;           // number of artifacts with a report
+  std::uint64_t nameless_artifacts = 0;  // artifacts in which no report names its stream
+  std::uint64_t replicas = 0;            // most replicas in one artifact; used if no prefix names a stream
+  std::uint64_t repeats = 0;             // streams that are only counted ("[repeated 5x across cluster]")
+  std::optional<Timestamp> first_time;   // of the reports whose line prefix has a time
   std::optional<Timestamp> last_time;
 
   void AddTime(const std::optional<Timestamp>& time);
 
-  // Adds another artifact's (or many artifacts') tally of the same failure. Commutative and associative; an empty tally
-  // is neutral.
+  // Adds the tally of the same failure in other artifacts. Commutative and associative; an empty tally is neutral.
   void Join(const Tally& other);
 
-  // Distinct reporters: hosts, ranks, processes; at least 1. An estimate where `hosts` is not complete.
+  // Number of distinct streams (hosts, ranks, processes), at least 1. An estimate if `hosts` is not complete.
   std::uint64_t occurrences() const;
 };
 

@@ -48,7 +48,7 @@ std::string PathInLibrary(std::string_view path) {
 }
 
 std::string TextOfLine(std::string_view path, const std::optional<std::int64_t>& line) {
-  static const Regex cell(R"(<ipython-input-(\d+)-.*>)");  // as IPython compiles it
+  static const Regex cell(R"(<ipython-input-(\d+)-.*>)");  // the file name that IPython gives a cell
   std::string name = BaseName(path);
   std::string number;
   if (re2::RE2::FullMatch(path, cell, &number)) name = "Cell In[" + number + "]";

@@ -1,4 +1,4 @@
-// A place in an artifact: where a report stands.
+// A place in an artifact.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +18,32 @@ struct Where {
   std::uint64_t offset = 0;
 };
 
-// By path, member (as bytes) and offset; the lines only make the order total. Negative, 0 or positive.
+// Compares by path and member (as bytes), then offset; the lines make the order total. Returns -1, 0 or 1.
 int Order(const Where& a, const Where& b);
 
 struct IsEarlier {
   bool operator()(const Where& a, const Where& b) const { return Order(a, b) < 0; }
 };
 
-// `name` itself where it takes at most `longest` bytes (64 or more), else its beginning and a digest of the whole: what
-// is kept of hostile names is bounded, and different names stay different.
+// Returns `name` if it has at most `longest` (64 or more) bytes, else its beginning and a digest of the whole. This
+// bounds the memory for hostile names, and different names stay different.
 std::string BoundedName(const std::string& name, std::size_t longest);
 
-// The same for a path or a member, with secrets masked: the longest that Linux opens stays whole.
+// As BoundedName, for a path or a member, with secrets masked. The longest path that Linux opens is not shortened.
 std::string BoundedPath(const std::string& path);
 
-// Whether `path` is a library's: installed (site-packages, dist-packages), Python's own, or where the serving images
-// keep their sources. What no file holds ("<frozen runpy>", "<string>") counts as one too.
+// Whether `path` is library code: an installed package (site-packages, dist-packages), Python's own library, or the
+// source folders of the serving images. Also true for code without a file ("<frozen runpy>", "<string>").
 bool IsLibraryPath(std::string_view path);
 
 // The last part of `path`.
 std::string BaseName(std::string_view path);
 
-// A library's file from its package on ("flax/linen/linear.py"); the last part where that does not show.
+// A library's file relative to its package folder ("flax/linen/linear.py"), or the last part if there is none.
 std::string PathInLibrary(std::string_view path);
 
-// A line of a source as it is told briefly: "train.py:41"; a cell of a notebook as IPython names it: "Cell In[5], line
-// 3". The file alone where the line is not known.
+// A short form of a source line: "train.py:41", or "Cell In[5], line 3" for a notebook cell, as IPython names it.
+// Without a line number, only the file.
 std::string TextOfLine(std::string_view path, const std::optional<std::int64_t>& line);
 
 }  // namespace whyoom

@@ -7,15 +7,15 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are many and weigh little; what they need stays in the difference to the compiler's figure.
+// Smaller values are many and need little; their memory is part of fragmentation_.
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 
-// The memory of an output, which other buffers may use until the output is made.
+// The memory of an output, which other buffers may use until the output is computed.
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // from and until, in order; none overlap
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
     if (made < buffer.last) return false;
@@ -86,7 +86,7 @@ void BufferAssignment::FindBuffers(bool undo) {
   whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(&bytes);
 }
 
-// Returned values keep their allocation throughout. The carried values of a loop are one with the loop's result.
+// Returned values keep their allocation throughout. Loop-carried values share a buffer with the loop's result.
 std::set<ValueId> BufferAssignment::ReturnedValues() const {
   std::set<ValueId> returned;
   for (const ProgramOutput& output : program_.outputs()) {
@@ -104,7 +104,7 @@ bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
   return original != name || program_.module().Find(std::string(original) + ".remat");
 }
 
-// What is written in place shares the buffer of what it overwrites: a loop's carried values, an update of an array.
+// A result that is written in place shares the buffer that it overwrites: loop-carried values, updates of an array.
 bool BufferAssignment::WritesInPlace(InstructionId instruction) const {
   const HloInstruction& is = program_.At(instruction);
   const InstructionId root = program_.FusedRoot(is);
@@ -137,7 +137,7 @@ void BufferAssignment::AddPlaced(std::vector<ValueId> values, const std::set<Val
   }
 }
 
-// An array that is kept instead of being recomputed gets a place of its own.
+// Gives an array that is kept instead of being rematerialized memory of its own.
 void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
                                          const std::set<ValueId>& returned) {
   const bool is_output = std::any_of(returned.begin(), returned.end(), [&](ValueId id) {

@@ -1,7 +1,8 @@
-// The compiler's buffers: which values share memory, and what the program needs if its values have other sizes.
+// The compiler's buffer assignment: which values share memory, and the memory that the program needs if values change
+// size.
 //
-// The compiler gave each value a place (offset, size) and a time. Values of one place that follow each other without a
-// gap are one buffer: a loop's carried values, updates in place, results that reuse an operand's memory.
+// The compiler assigned each value an offset, a size and a live range. Values at the same offset and of the same size
+// whose live ranges adjoin are one buffer: loop-carried values, in-place updates, results that alias an operand.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +17,37 @@
 
 namespace whyoom {
 
-// The bytes of each value after a change. 0 for a value that goes away.
+// The bytes of each value in a modified program; 0 if the value is removed.
 using Sizes = Indexed<ValueId, std::int64_t>;
 
-// "fusion.7" for "fusion.7.remat2", which the compiler recomputes to save memory.
+// "fusion.7" for "fusion.7.remat2", which the compiler rematerializes to save memory.
 std::string_view OriginalName(std::string_view name);
 
-// An array and all its later recomputations: the name of the instruction, the shape, and the position among the arrays
-// of that shape. A recomputation may make fewer arrays than the original. Points into the program.
+// Identifies an array and all its rematerializations by the name of the instruction, the shape, and the position among
+// the arrays of that shape. A rematerialization may have fewer results than the original. Points into the program.
 using ComputedArray = std::tuple<std::string_view, std::string_view, int>;
 ComputedArray OriginalOf(const Program& program, const ProgramValue& value);
 
 class BufferAssignment {
  public:
-  // `undo_rematerialization`: values that the compiler recomputes to save memory live on instead, as they would in a
-  // program that has room.
+  // `undo_rematerialization`: extends the live range of each value that the compiler rematerializes to save memory, as
+  // if memory were not short.
   BufferAssignment(const Program& program, bool undo_rematerialization);
   BufferAssignment(const BufferAssignment&) = delete;
   BufferAssignment& operator=(const BufferAssignment&) = delete;
 
-  // What the whole program needs in HBM if its values have these sizes, and `added` buffers get memory of their own.
-  // With the compiled sizes this is the compiler's figure, except for rounding.
+  // The HBM that the whole program needs if its values have these sizes and the `added` buffers share no memory. For
+  // the compiled sizes this equals the compiler's figure, except for rounding.
   std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added = {}) const;
 
   // The buffers that are live at the peak.
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
   std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
 
-  // False if too many buffers share memory to simulate, or the program's dimensions are not known: then Need means
-  // nothing.
+  // False if too many buffers share memory, or the dimensions are not known. Then Need is meaningless.
   bool whole() const { return whole_; }
 
-  // Gaps between places; negative if the compiler placed better than simulated.
+  // Gaps between buffers, in bytes; negative if the compiler packs buffers better than the simulation.
   std::int64_t fragmentation() const { return fragmentation_; }
   Sizes CompiledSizes() const;
   const std::vector<Buffer>& buffers() const { return buffers_; }
@@ -60,18 +60,18 @@ class BufferAssignment {
   void AddPlaced(std::vector<ValueId> values, const std::set<ValueId>& returned);
   void AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
                          const std::set<ValueId>& returned);
-  // By buffer, what it needs in memory of its own besides outputs.
+  // By buffer: the bytes that it needs outside the memory of outputs that are computed later.
   std::vector<std::int64_t> BytesOutsideOutputs(const Sizes& sizes) const;
-  // Places buffers in the memory of outputs that are made later, as the compiler does: the largest first, each in the
-  // smallest output that is free. Sets the bytes of those to 0. Returns false if that takes too long.
+  // Places buffers in the memory of outputs that are computed later, as the compiler does: the largest first, each in
+  // the smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
   bool PlaceInOutputs(std::vector<std::int64_t>* bytes) const;
   std::int64_t FixedBytes(const Sizes& sizes) const;
 
   const Program& program_;
   std::vector<Buffer> buffers_;                      // of temporaries and outputs
-  std::int64_t next_place_ = std::int64_t{1} << 60;  // for a buffer that shares its place with no other
+  std::int64_t next_place_ = std::int64_t{1} << 60;  // offset for the next buffer that shares no memory
   std::unique_ptr<const Occupancy> occupancy_;
-  std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that are as large
+  std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
   bool whole_ = true;
   std::int64_t fragmentation_ = 0;
 };

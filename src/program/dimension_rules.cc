@@ -15,7 +15,7 @@ std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_vi
   return Integers(Attribute(instruction.attributes, name));
 }
 
-// Numbers of dimensions; -1 for a number that no array's dimension has.
+// Reads dimension numbers. Replaces impossible numbers by -1.
 std::vector<int> NamedDims(const HloInstruction& instruction, std::string_view name) {
   std::vector<int> dims;
   for (const std::int64_t dim : List(instruction, name)) {
@@ -25,9 +25,9 @@ std::vector<int> NamedDims(const HloInstruction& instruction, std::string_view n
   return dims;
 }
 
-bool Holds(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool IsIn(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
-// A slice that keeps less of a dimension is a choice of its own, such as one layer, block or token.
+// Whether a slice keeps at least 1/8 of a dimension. A smaller slice is a selection, such as one layer, block or token.
 bool KeepsMost(std::int64_t one, std::int64_t other) {
   constexpr std::int64_t kAtMost = 8;
   return one > 1 && other > 1 && std::max(one, other) / std::min(one, other) <= kAtMost;
@@ -37,7 +37,7 @@ bool KeepsMost(std::int64_t one, std::int64_t other) {
 
 class DimensionRules {
  public:
-  // Borrows both; fills in `dimensions`.
+  // Borrows both arguments; fills `dimensions`.
   DimensionRules(const HloModule& module, Dimensions* dimensions) : module_(module), dimensions_(*dimensions) {}
 
   void Apply() {
@@ -51,7 +51,7 @@ class DimensionRules {
   }
 
  private:
-  // An array that is an instruction's result or a part of it. An absent one has no dimensions.
+  // An array of an instruction's result. A missing array has no dimensions.
   struct Array {
     const ArrayShape* shape = nullptr;
     FactorId factor = {};  // of its first dimension
@@ -61,7 +61,7 @@ class DimensionRules {
     bool Has(int dim) const { return dim >= 0 && dim < Rank(); }
     std::int64_t Size(int dim) const { return shape->dims[dim]; }
 
-    // It may have a number that the array does not have; then all rules ignore it.
+    // A dimension by number. All rules ignore a number that the array lacks.
     struct Dim {
       const ArrayShape* shape;
       FactorId factor;
@@ -80,39 +80,39 @@ class DimensionRules {
     const ArrayId array{instruction, leaf};
     return {&dimensions_.ShapeOf(array), dimensions_.FirstFactor(array)};
   }
-  // The first or only array of the result.
+  // The first array of the result.
   Array Result(InstructionId instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
-  // An operand that is an array.
+  // An operand, or a missing array if the operand is not an array.
   Array Operand(InstructionId instruction, std::size_t number) const {
     const std::vector<InstructionId>& operands = At(instruction).operands;
     const bool is_array = number < operands.size() && !module_.ShapeOf(operands[number]).is_tuple;
     return is_array ? Leaf(operands[number], 0) : Array();
   }
 
-  // Called before each step of what may take many. Returns false once there were too many; then the rules stop.
+  // Counts steps of loops that may be long. Returns false once there were too many; then the rules stop.
   bool CountStep(std::size_t times = 1) {
-    // Real programs need less than four steps for each of their dimensions. Comparing a hundred thousand arrays all
-    // with all would take minutes.
+    // Real programs need less than four steps per dimension. A hostile program could cause a pairwise comparison of a
+    // hundred thousand arrays, which takes minutes.
     constexpr std::size_t kMostSteps = 4 * Dimensions::kMost;
     steps_ += times;
     if (steps_ + dimensions_.factors_.steps() > kMostSteps) dimensions_.whole_ = false;
     return dimensions_.whole_;
   }
 
-  // Equates dimensions of equal size, and ignores others.
+  // Equates the dimensions if their sizes are equal.
   void Same(Dim a, Dim b) {
     if (a.Exists() && b.Exists() && a.Size() == b.Size() && a.Size() != 1)
       dimensions_.factors_.Equate(a.factor, b.factor);
   }
 
-  // Equates dimensions of equal size, and relates others.
+  // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
   void Relate(Dim a, Dim b) {
     if (!a.Exists() || !b.Exists()) return;
     if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.factor, b.factor);
     Same(a, b);
   }
 
-  // All dimensions of arrays of one rank.
+  // Applies Same or Relate to all dimensions if the ranks are equal.
   void SameEach(Array a, Array b) {
     for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a[dim], b[dim]);
   }
@@ -120,7 +120,7 @@ class DimensionRules {
     for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Relate(a[dim], b[dim]);
   }
 
-  // All dimensions of arrays whose dimensions are equal.
+  // Equates all dimensions if the arrays have equal dimensions.
   void SameArrays(Array a, Array b) {
     if (CountStep() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
   }
@@ -129,7 +129,7 @@ class DimensionRules {
     if (dim.Exists()) factors->push_back(dim.factor);
   }
 
-  // Up to `count` arrays of two results, as far as they pair up.
+  // Equates up to `count` arrays of two results, in order.
   void SameLeaves(ArrayId a, ArrayId b, int count) {
     count = std::min({count, Leaves(a.instruction) - a.leaf, Leaves(b.instruction) - b.leaf});
     for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf)
@@ -152,13 +152,13 @@ class DimensionRules {
     return dims.size() == shape.dims.size() ? dims : Ascending(array);
   }
 
-  // Whether two arrays of the same bytes differ only in how the dimensions above their tiles are written.
+  // Whether two arrays with the same bytes differ only in the dimensions above their tiles.
   bool SameTiles(Array a, const std::vector<int>& a_order, Array b, const std::vector<int>& b_order) const {
-    // In tiles of r x c, the order in memory is d1/r, d0/c, r, c. That is the plain order only if one tile is as wide
-    // as the array. Else both arrays must have the same tiles, so that only the dimensions above them differ.
+    // With tiles of r x c, the order in memory is d1/r, d0/c, r, c. This is the plain order only if a tile is as wide
+    // as the array. Otherwise both arrays must have the same tiles.
     struct Minor {
       std::int64_t rows = 1, columns = 1;            // the two minor dimensions
-      std::int64_t tile_rows = 1, tile_columns = 0;  // 0: no tiles
+      std::int64_t tile_rows = 1, tile_columns = 0;  // 0: not tiled
     };
     const auto minor = [&](Array array, const std::vector<int>& order) {
       Minor is;
@@ -232,7 +232,8 @@ class DimensionRules {
   void Elementwise(InstructionId instruction) {
     for (const InstructionId operand : At(instruction).operands) {
       for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf) {
-        // Several results of several operands (sort, optimization-barrier) pair up; one operand may shape all results.
+        // Operands and results (sort, optimization-barrier) correspond in order. A single array corresponds to all
+        // results.
         const int from = Leaves(operand) == 1 ? 0 : leaf;
         if (from < Leaves(operand)) SameArrays(Leaf(instruction, leaf), Leaf(operand, from));
       }
@@ -268,7 +269,7 @@ class DimensionRules {
     const Array from = Operand(instruction, 0);
     const Array to = Result(instruction);
     if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
-    // The bytes stay as they are: what agrees is the order in memory, major first.
+    // The bytes do not change, so equate the dimensions in memory order, major first.
     const std::vector<int> before = InMemory(from);
     const std::vector<int> after = InMemory(to);
     if (SameTiles(from, before, to, after)) dimensions_.factors_.Equate(FactorsIn(from, before), FactorsIn(to, after));
@@ -297,7 +298,7 @@ class DimensionRules {
     }
     const auto free = [&](Array from, const std::vector<int>& batch, const std::vector<int>& sum, FactorIds* list) {
       for (int dim = 0; dim < from.Rank(); ++dim) {
-        if (Holds(batch, dim) || Holds(sum, dim)) continue;
+        if (IsIn(batch, dim) || IsIn(sum, dim)) continue;
         Add(from[dim], list);
         Same(from[dim], result[to++]);
       }
@@ -308,8 +309,8 @@ class DimensionRules {
   }
 
   void Convolution(InstructionId instruction) {
-    // dim_labels=b01f_01io->b01f. On TPU every dot becomes one; a batch dimension of a dot is a spatial one whose
-    // window is as large as itself.
+    // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a
+    // spatial dimension whose window has the same size.
     const Array input = Operand(instruction, 0);
     const Array kernel = Operand(instruction, 1);
     if (!input || !kernel) return;
@@ -347,14 +348,14 @@ class DimensionRules {
         Same(i, k);
         Same(i, o);
         add(&product.batch, i);
-      } else if (k.Size() == i.Size() && o.Size() < k.Size()) {  // the gradient of a kernel, or a dot's contraction
+      } else if (k.Size() == i.Size() && o.Size() < k.Size()) {  // gradient of a kernel, or contraction of a dot
         Same(i, k);
         add(&product.contracted, i);
       } else if (k.Size() > o.Size() && k.Size() > 1 && KeepsMost(i.Size(), k.Size())) {
         Relate(i, k);
         add(&product.contracted, i);
       } else {
-        if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // free of the right operand
+        if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // a free dimension of the right operand
         Relate(i, o);
         add(&product.left, i);
       }
@@ -369,31 +370,31 @@ class DimensionRules {
       const Array from = Operand(instruction, number);
       int to = 0;
       for (int dim = 0; dim < from.Rank(); ++dim) {
-        if (!Holds(summed, dim)) Same(from[dim], Leaf(instruction, number)[to++]);
+        if (!IsIn(summed, dim)) Same(from[dim], Leaf(instruction, number)[to++]);
       }
       if (number > 0) SameArrays(from, Operand(instruction, 0));
     }
   }
 
-  // The dimensions of indices, except the one along which an index is stored, are those of the result of a gather or of
-  // the updates of a scatter that no slice has.
+  // Equates the dimensions of the indices, except index_vector_dim, with those of a gather's result or a scatter's
+  // updates that do not belong to slices.
   void SameIndices(InstructionId instruction, Array to, const std::vector<int>& of_slices) {
     const Array indices = Operand(instruction, 1);
     const std::vector<int> index = NamedDims(At(instruction), "index_vector_dim");
     int next = 0;
     for (int dim = 0; dim < indices.Rank(); ++dim) {
       if (!index.empty() && index[0] == dim) continue;
-      while (Holds(of_slices, next)) ++next;
+      while (IsIn(of_slices, next)) ++next;
       Same(indices[dim], to[next++]);
     }
   }
 
-  // The dimensions of an array that its slices have.
+  // The dimensions of an array that remain in its slices.
   std::vector<int> SlicedDims(Array array, std::vector<int> collapsed, const std::vector<int>& batching) const {
     collapsed.insert(collapsed.end(), batching.begin(), batching.end());
     std::vector<int> dims;
     for (int dim = 0; dim < array.Rank(); ++dim) {
-      if (!Holds(collapsed, dim)) dims.push_back(dim);
+      if (!IsIn(collapsed, dim)) dims.push_back(dim);
     }
     return dims;
   }
@@ -459,7 +460,7 @@ class DimensionRules {
     }
   }
 
-  // fusion, call, async-start: the computation's parameters are the operands
+  // fusion, call, async-start, map: the operands become the parameters of the computation.
   void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.calls.empty()) return;
@@ -469,7 +470,7 @@ class DimensionRules {
     }
     if (!called.root) return;
     if (at.opcode != "async-start") return SameResults(called.root, instruction);
-    // ((operands), result, context)
+    // The result is ((operands), result, context).
     const HloShape& shape = module_.ShapeOf(instruction);
     if (!shape.is_tuple || shape.elements.size() < 2) return;
     SameLeaves({instruction, dimensions_.ArraysOf(instruction).starts[1]}, {called.root, 0}, Leaves(called.root));
@@ -496,7 +497,7 @@ class DimensionRules {
     return steps;
   }
 
-  // The factor of the dimension that an instruction reads or writes one of `steps` of, if there is one.
+  // The factor of the dimension of length `steps` that an instruction reads or writes one element of; empty if none.
   FactorId StackedDim(InstructionId instruction, std::int64_t steps) const {
     const bool writes = At(instruction).opcode == "dynamic-update-slice";
     if (!writes && At(instruction).opcode != "dynamic-slice") return {};
@@ -508,11 +509,11 @@ class DimensionRules {
     return {};
   }
 
-  // Of a loop: what it reads or writes one step at a time is as long as it runs.
+  // Finds a loop's number of steps, and the stacks of that length that it reads or writes one step at a time.
   void Stacks(InstructionId instruction) {
     const HloInstruction& loop = At(instruction);
     if (loop.calls.size() < 2) return;
-    // The condition compares the step with how many there are.
+    // The condition compares the step with the number of steps.
     const std::int64_t steps = Steps(loop.calls[0]);
     if (steps < 2) return;
     FactorId first;

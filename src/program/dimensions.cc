@@ -7,8 +7,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kStepsOfRelation = 16;  // it is kept, and visited when groups are joined
-constexpr std::size_t kStepsOfSplit = 8;      // its parts are kept
+constexpr std::size_t kStepsOfRelation = 16;  // stored, and visited again when groups are joined
+constexpr std::size_t kStepsOfSplit = 8;      // its parts are stored
 
 }  // namespace
 
@@ -60,15 +60,15 @@ bool Factors::BringTogether(FactorId one, FactorId other) {
   }
   const FactorId larger = size(one) > size(other) ? one : other;
   const std::int64_t part = std::min(size(one), size(other));
-  // A dimension without elements is a part of none.
+  // A dimension of size 0 divides no other.
   if (part < 1 || size(larger) % part != 0) return false;
   Split(larger, part);
   return true;
 }
 
 bool Factors::Equate(const FactorIds& a, const FactorIds& b) {
-  // Parts are taken from the major side on. A split may show on both sides, so what comes next is looked up after each;
-  // sizes only get smaller, so this ends.
+  // Match factors from the major side. A split may affect both sides, so look up the next factors after each step.
+  // Sizes only decrease, so the loop terminates.
   FactorIds left(a.rbegin(), a.rend());
   FactorIds right(b.rbegin(), b.rend());
   while (true) {
@@ -120,7 +120,7 @@ GroupId Factors::GroupOf(FactorId factor) const {
 }
 
 void Dimensions::FindArrays() {
-  // Elements may be numbered before or after their tuple, so each shape is computed when it is first needed.
+  // An element may have a larger number than its tuple, so compute each shape when it is first needed.
   arrays_.resize(module_.shapes.size());
   std::vector<char> visited(module_.shapes.size(), 0);
   const auto compute = [&](const auto& self, int shape) -> void {
@@ -140,7 +140,7 @@ void Dimensions::FindArrays() {
 }
 
 std::size_t Dimensions::Count(const HloModule& module) {
-  std::vector<std::size_t> of_shape;  // elements come before their tuple
+  std::vector<std::size_t> of_shape;  // elements have smaller numbers than their tuple
   for (const HloShape& shape : module.shapes) {
     std::size_t count = 1 + shape.array.dims.size();
     for (const int element : shape.elements) {

@@ -1,8 +1,8 @@
-// Finds which dimensions of which arrays are the same: factors (class Factors) are passed through a module from operand
-// to result, into fusions, loops and branches, as sharding propagation passes shardings.
+// Finds out which dimensions of which arrays are the same. Propagates factors (class Factors) through a module, from
+// operands to results and into fusions, loops and branches, as sharding propagation does with shardings.
 //
-// Works on modules before and after optimization. What an instruction does with dimensions follows from its opcode and
-// attributes alone (dimension_rules.cc); an unknown opcode passes on the dimensions that have the shape of its result.
+// Works on modules before and after optimization. The opcode and attributes of an instruction decide how it propagates
+// dimensions (dimension_rules.cc). An unknown opcode equates the dimensions of operands that have the result's shape.
 #pragma once
 
 #include <cstddef>
@@ -17,53 +17,55 @@
 
 namespace whyoom {
 
-// An array: an instruction's result or a part of it.
+// An array: the result of an instruction, or an array within a tuple result.
 struct ArrayId {
   InstructionId instruction;
-  int leaf = -1;  // among the arrays of the result, depth first; -1: not an array, such as a tuple's table of pointers
+  int leaf = -1;  // index among the result's arrays, depth first; -1: not an array, such as a tuple's pointer table
 
   explicit operator bool() const { return leaf >= 0; }
   friend auto operator<=>(const ArrayId&, const ArrayId&) = default;
 };
 
 using FactorId = Index<struct Factor>;
-// A dimension's factors, or those of several dimensions, major first.
+// The factors of one or several dimensions, major first.
 using FactorIds = std::vector<FactorId>;
 
 // Dimensions that must have the same size or vary together: a batch and its shards or slices are one group.
 using GroupId = Index<struct DimensionGroup>;
 // The groups of a dimension's factors, major first.
 using Groups = std::vector<GroupId>;
-// By dimension of an array.
+// The groups of each dimension of an array.
 using ArrayGroups = std::vector<Groups>;
 
-// Which dimensions are one and the same: a union-find whose members can be split.
+// A union-find over dimensions whose members can be split.
 //
-// A dimension is a sequence of factors, major first. It begins as one factor; if a reshape joins two dimensions or
-// splits one, the factor of the joined dimension is split into two, everywhere at once:
+// A dimension is a sequence of factors, major first, and begins as one factor. If a reshape merges two dimensions or
+// splits one, the factor of the merged dimension is split in two, in all arrays at once:
 //
 //   x: [b, s, d]   y = reshape(x): [n, d]      Equate({n}, {b, s}) splits n into b and s.
 class Factors {
  public:
-  // A new factor of that size, different from all others so far.
+  // Adds a factor of that size, different from all others.
   FactorId Add(std::int64_t size);
 
-  // What the factors consist of now: representatives, without those of size 1.
+  // The representatives that the factors consist of now, without those of size 1.
   FactorIds Expand(FactorIds factors) const;
 
   std::int64_t size(FactorId factor) const { return nodes_[factor].size; }
-  std::int64_t size(GroupId group) const { return nodes_[FactorId(group.value)].size; }  // of its representative
-  FactorId next() const { return nodes_.next_id(); }                                     // that is added next
+  std::int64_t size(GroupId group) const {
+    return nodes_[FactorId(group.value)].size;
+  }                                                   // of the group's representative
+  FactorId next() const { return nodes_.next_id(); }  // the next factor to be added
 
-  // The cost of all calls so far.
+  // The cost of all calls so far, in abstract steps.
   std::size_t steps() const { return steps_; }
 
-  // Both are the same dimension, or the same dimensions written one after another. Returns false if their sizes do not
-  // agree; what agrees from the major side on stays equated.
+  // States that both are the same dimension, or the same sequence of dimensions. Returns false if their sizes disagree;
+  // the major factors up to the disagreement stay equated.
   bool Equate(const FactorIds& a, const FactorIds& b);
   bool Equate(FactorId a, FactorId b);
 
-  // The two vary together, whatever their sizes: a slice of a dimension, a padded one, one shard of it.
+  // States that the two vary together although their sizes may differ: a slice, a padded dimension, a shard.
   void Relate(FactorId a, FactorId b);
 
   // Call JoinGroups once, after the last Equate and Relate, and before GroupOf.
@@ -73,14 +75,14 @@ class Factors {
  private:
   struct Node {
     std::int64_t size = 1;
-    FactorId parent;  // none: represents itself
+    FactorId parent;  // empty: this is a representative
     FactorId major;   // of a split factor: its two parts
     FactorId minor;
   };
   FactorId Find(FactorId factor) const;
   void Split(FactorId factor, std::int64_t major_size);
   bool BringTogether(FactorId one, FactorId other);
-  // The first of the factors that are still to be visited, last in `open`, where it stays; none if nothing is left.
+  // Expands the last factor of `open` to representatives and returns the next of them, or an empty id at the end.
   FactorId Next(FactorIds* open) const;
 
   mutable Indexed<FactorId, Node> nodes_;
@@ -93,21 +95,21 @@ class Factors {
 struct Product {
   InstructionId instruction;
   FactorIds batch;       // in both operands and the result
-  FactorIds left;        // of the left operand and the result only
-  FactorIds right;       // of the right operand and the result only
-  FactorIds contracted;  // of both operands, summed over
+  FactorIds left;        // in the left operand and the result
+  FactorIds right;       // in the right operand and the result
+  FactorIds contracted;  // in both operands, summed over
 };
 
-// A loop that runs a known number of times, and reads or writes stacks of that length one step at a time.
+// A loop with a known number of steps. It may read or write stacked arrays of that length one step at a time.
 struct Loop {
   InstructionId instruction;  // the while
   std::int64_t steps = 0;
-  FactorId factor;  // the stacks' dimension, if there are stacks
+  FactorId factor;  // of the stacked dimension, if there are stacks
 };
 
 class Dimensions {
  public:
-  // How many dimensions all results of a module have together. Modules with more than kMost take too long; one of 150
+  // Counts the dimensions of all results of a module. Modules with more than kMost take too long; a module of 150
   // layers without a loop has two million.
   static constexpr std::size_t kMost = 8000000;
   static std::size_t Count(const HloModule& module);
@@ -119,22 +121,22 @@ class Dimensions {
   const ArrayShape& ShapeOf(ArrayId array) const {
     return module_.shapes[ArraysOf(array.instruction).shapes[array.leaf]].array;
   }
-  // The array at "{1}" or "{0,2}" of an instruction's result ("" or "{}": the whole result), none if that is no array.
+  // The array at "{1}" or "{0,2}" of a result ("" or "{}": the whole result). Without a leaf if that is not an array.
   ArrayId ArrayAt(InstructionId instruction, std::string_view index) const;
 
-  // The array of its operand that a get-tuple-element returns, if it returns an array.
+  // The array of the operand that a get-tuple-element returns, if it is an array.
   ArrayId TakenBy(const HloInstruction& get_tuple_element) const;
 
-  // The factors of each dimension of an array; of a dimension of 1 there are none.
+  // The factors of each dimension of an array; a dimension of size 1 has none.
   std::vector<FactorIds> FactorsOf(ArrayId array) const;
   ArrayGroups GroupsOf(ArrayId array) const;
   Groups GroupsOf(const FactorIds& factors) const;
   GroupId GroupOf(FactorId factor) const { return factors_.GroupOf(factor); }
 
-  // False if the propagation would have taken too long; then only some equal dimensions are known.
+  // False if propagation was stopped because it took too long; then some equal dimensions are unknown.
   bool whole() const { return whole_; }
 
-  // How many products of some computations, or among some instructions, have results of which dimensions, sorted.
+  // Counts the products in these computations or among these instructions, by the sorted dimensions of their results.
   std::map<ArrayDims, int> ProductsIn(const std::set<ComputationId>& computations,
                                       const std::set<InstructionId>& instructions = {}) const;
 
@@ -146,7 +148,7 @@ class Dimensions {
   friend class DimensionRules;
   struct Arrays {
     std::vector<int> shapes;  // depth first
-    std::vector<int> starts;  // of each element of the tuple: its first array
+    std::vector<int> starts;  // by element of the tuple: the leaf of its first array
   };
   const Arrays& ArraysOf(InstructionId instruction) const { return arrays_[module_.instructions[instruction].shape]; }
   void FindArrays();
@@ -155,7 +157,7 @@ class Dimensions {
 
   const HloModule& module_;
   std::vector<Arrays> arrays_;               // by shape
-  Indexed<InstructionId, FactorIds> first_;  // by leaf: the factor of its first dimension
+  Indexed<InstructionId, FactorIds> first_;  // by leaf: the factor of the array's first dimension
   Factors factors_;
   std::vector<Product> products_;
   std::vector<Loop> loops_;

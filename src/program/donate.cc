@@ -1,4 +1,4 @@
-// Memory of arguments: outputs that reuse it (donation), and optimizer state that stays on the host.
+// Simulates donating arguments to outputs, and keeping optimizer state on the host.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-// When an instruction's result is read last, whatever it is renamed to in between.
+// Finds the last use of an instruction's result, including uses of bitcasts, tuples and asynchronous copies of it.
 class LastUses {
  public:
   explicit LastUses(const Program& program) : program_(program) {}
@@ -20,7 +20,7 @@ class LastUses {
   int Of(InstructionId instruction, int depth = 0) {
     constexpr int kDeepest = 16;
     if (depth > kDeepest) return -1;
-    // Paths that part and meet again would otherwise be followed once each.
+    // Without a cache, paths that fork and rejoin would be followed repeatedly.
     const auto key = static_cast<std::int64_t>(instruction.value) * (kDeepest + 1) + depth;
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     int last = -1;
@@ -39,8 +39,8 @@ class LastUses {
   std::unordered_map<std::int64_t, int> known_;  // by instruction and depth
 };
 
-// Finds an argument for each output that has memory of its own: one of the same shape that no output reuses yet, and
-// that nothing reads after the output is made.
+// Finds an argument to donate for each output that does not alias one. It must have the output's shape, be aliased by
+// no other output, and not be read after the output is computed.
 class Donation {
  public:
   Donation(const Simulator& simulator, ModifiedProgram* modified)
@@ -49,7 +49,7 @@ class Donation {
         last_uses_(simulator.program()),
         modified_(*modified) {}
 
-  // Returns false if there is no such argument.
+  // Returns false if there is no such pair.
   bool Run() {
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (!parameter.shares_output && parameter.size > 0)
@@ -69,7 +69,7 @@ class Donation {
   void Match(const ProgramOutput& output) {
     std::vector<const ProgramParameter*>& same_shape = unused_[program_.ShapeOf(output.array).shape];
     for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
-      // An argument that is copied only to be written to need not be copied.
+      // If the argument is copied only to be overwritten, donation makes the copy unnecessary.
       const ProgramValue* copy = CopyOf(**parameter, program_.values()[output.value]);
       ++modified_.tried;
       if (copy == nullptr && !CanReuse(output, **parameter)) continue;
@@ -93,7 +93,8 @@ class Donation {
     const int made = program_.PositionOf(output.array.instruction);
     const int last = last_uses_.Of(parameter.array.instruction);
     if (program_.At(output.array.instruction).opcode != "while") return last <= made;
-    // A loop updates its own copy of the argument, which it then need not make; else it writes while it still reads.
+    // If the loop starts with a copy of the argument, donation makes the copy unnecessary. Otherwise the loop writes
+    // the output throughout, so the argument must not be read during the loop.
     const InstructionId initial = program_.InitialElement(output.array.instruction, output.array.leaf);
     if (!initial) return false;
     const InstructionId from = program_.Follow(initial, [](const auto& at) {
@@ -102,7 +103,7 @@ class Donation {
     return from == parameter.array.instruction || last < made;
   }
 
-  // The output, and what is written over the copy in its memory, needs none of its own.
+  // Removes the output and the values that overwrite the copy in its memory.
   void Remove(const ProgramOutput& output, const ProgramValue* copy) {
     const ProgramValue& returned = program_.values()[output.value];
     writers_.insert(output.array.instruction);
@@ -119,8 +120,8 @@ class Donation {
     }
   }
 
-  // A buffer that used an output's memory until the output was made needs memory of its own. What an update consumes
-  // goes as soon as the update can be made, which the compiler then does early.
+  // A buffer that used an output's memory before the output was computed now needs its own memory. It is live until the
+  // update that consumes it can run, which the compiler then schedules early.
   void Move(const Buffer& buffer) {
     const ProgramValue& last = program_.values()[buffer.values.back()];
     if (!last.array.instruction) return;
@@ -141,12 +142,12 @@ class Donation {
   LastUses last_uses_;
   ModifiedProgram& modified_;
   std::map<std::string_view, std::vector<const ProgramParameter*>> unused_;  // by shape
-  std::set<InstructionId> writers_;     // instructions that now write into an argument
-  std::set<AllocationId> allocations_;  // of outputs that need none anymore
+  std::set<InstructionId> writers_;     // instructions that now write to an argument
+  std::set<AllocationId> allocations_;  // of outputs that now alias an argument
 };
 
-// The argument comes to the device only while it is used.
-void SendToHost(const Simulator& simulator, const ProgramParameter& parameter, LastUses* last_uses,
+// Keeps the argument on the host, and on the device only while it is used.
+void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, LastUses* last_uses,
                 ModifiedProgram* modified) {
   const Program& program = simulator.program();
   const InstructionId instruction = parameter.array.instruction;
@@ -159,13 +160,13 @@ void SendToHost(const Simulator& simulator, const ProgramParameter& parameter, L
   for (const ValueId id : program.ValuesOf(instruction)) {
     const ProgramValue& value = program.values()[id];
     if (value.array != parameter.array) continue;
-    modified->Remove(program.ValuesIn(value.allocation));  // an output that reuses its memory goes with it
+    modified->Remove(program.ValuesIn(value.allocation));  // including an output that aliases it
     if (last >= 0) modified->Add(value.size, first, last, {id});
   }
 }
 
-// Of the outputs of one shape as many are optimizer state as there are arguments of it that are.
-void SendResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
+// Moves outputs to the host. Assumes the same share of optimizer state among the outputs and arguments of a shape.
+void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
                        ModifiedProgram* modified) {
   const Program& program = simulator.program();
   std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // arguments: optimizer state, and all
@@ -193,7 +194,7 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
     modified.tried = 0;
     return modified;
   }
-  // Only an argument of an output's shape can be donated for it.
+  // An argument can be donated only to an output of the same shape.
   modified.ruled_out = modified.tried == 0 ? "nothing_to_donate" : "";
   return modified;
 }
@@ -207,10 +208,10 @@ std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
     const Role role = meaning.RoleOf(parameter);
     if (role != Role::kOptimizerState && (meaning.trains() || role != Role::kWeights)) continue;
     shapes.insert(simulator.program().ShapeOf(parameter.array).shape);
-    SendToHost(simulator, parameter, &last_uses, &modified);
+    MoveToHost(simulator, parameter, &last_uses, &modified);
   }
   if (simulator.CountModified(modified) == 0) return std::nullopt;
-  SendResultsToHost(simulator, shapes, &modified);
+  MoveResultsToHost(simulator, shapes, &modified);
   return modified;
 }
 

@@ -14,19 +14,19 @@
 namespace whyoom {
 namespace {
 
-// The limit that is known may be rounded.
+// The limit may be rounded.
 constexpr double kSurelyFits = 0.99;
 
-const char* const kDamaged = "cut short or damaged: ";
-const char* const kOther = "of another compile than the other files of its module: ";
-const char* const kNoRoom = "it is left out, and what would fit cannot be told";
+const char* const kDamaged = "truncated or damaged: ";
+const char* const kOther = "from another compile than the other files of its module: ";
+const char* const kNoFittingSizes = "ignored, so cannot estimate what would fit";
 
 bool IsDamaged(const HloModule& module) { return !module.whole && !module.over_limit; }
 
-// Real files agree in all; a few that do not are less than what another compile of the same function changes.
+// Intact files agree completely. Another compile of the same function would change more than 1 % of the values.
 bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
 
-// The shape of an element of an instruction's result, "{1,0}"; null if there is none.
+// The shape of an element ("{1,0}") of an instruction's result; null if there is none.
 const HloShape* ElementOf(const HloModule& module, InstructionId instruction, std::string_view index) {
   const HloShape* shape = &module.ShapeOf(instruction);
   for (const std::int64_t element : Integers(index)) {
@@ -36,8 +36,8 @@ const HloShape* ElementOf(const HloModule& module, InstructionId instruction, st
   return shape;
 }
 
-// "f32[8]{0:T(128)}" is an array of the shape "f32[8]".
-bool IsOfShape(std::string_view text, const HloShape& shape) {
+// Whether a text such as "f32[8]{0:T(128)}" has this shape.
+bool HasShape(std::string_view text, const HloShape& shape) {
   if (shape.is_tuple) return text.starts_with('(');
   const std::string_view array = shape.array.shape;
   if (array.empty()) return true;  // not understood
@@ -47,13 +47,13 @@ bool IsOfShape(std::string_view text, const HloShape& shape) {
 bool IsValueOf(const MemoryValue& value, const HloModule& module) {
   const InstructionId instruction = module.Find(value.name);
   const HloShape* shape = instruction ? ElementOf(module, instruction, value.index) : nullptr;
-  return shape != nullptr && IsOfShape(value.shape, *shape);
+  return shape != nullptr && HasShape(value.shape, *shape);
 }
 
-// "while.5{1}", looked up in a module.
+// The result of looking up "while.5{1}" in a module.
 struct FoundPlace {
   InstructionId instruction;
-  const HloShape* shape;  // of the element, null if there is none
+  const HloShape* shape;  // of the element; null if there is none
 };
 
 FoundPlace LookUp(std::string_view place, const HloModule& module) {
@@ -63,19 +63,19 @@ FoundPlace LookUp(std::string_view place, const HloModule& module) {
   return {instruction, instruction ? ElementOf(module, instruction, index) : nullptr};
 }
 
-// What an array needs in HBM at least; 0 for tuples and arrays in other memory.
+// The least memory that an array needs in HBM; 0 for tuples and arrays in other memory.
 std::int64_t BytesInHbm(const HloShape* shape) {
   if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) return 0;
   return UnpaddedBytes(shape->array).value_or(0);
 }
 
-class Lack {
+class MissingValues {
  public:
   void Add(std::int64_t bytes) {
     ++count_;
     bytes_ += static_cast<double>(bytes);
   }
-  bool IsMuch(const ModuleMemory& memory) const {
+  bool AreMany(const ModuleMemory& memory) const {
     std::size_t values = count_;
     for (const MemoryAllocation& allocation : memory.allocations) values += allocation.values.size();
     return !IsFew(count_, values) || bytes_ * 100 > static_cast<double>(memory.need_bytes);
@@ -86,7 +86,7 @@ class Lack {
   double bytes_ = 0;
 };
 
-// The shapes of the entry's parameters; a missing one is null.
+// The shapes of the entry computation's parameters; null if one is missing.
 std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   std::vector<const HloShape*> shapes;
   if (!module.entry) return shapes;
@@ -95,18 +95,18 @@ std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   return shapes;
 }
 
-void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest, Lack* lack) {
+void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest, MissingValues* missing) {
   std::vector<const HloShape*> parameters = EntryParameters(module);
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (allocation.parameter >= 0 && std::cmp_less(allocation.parameter, parameters.size()))
       parameters[allocation.parameter] = nullptr;
   }
   for (const HloShape* parameter : parameters) {
-    if (const std::int64_t bytes = BytesInHbm(parameter); bytes >= smallest) lack->Add(bytes);
+    if (const std::int64_t bytes = BytesInHbm(parameter); bytes >= smallest) missing->Add(bytes);
   }
 }
 
-// Whether an array can be one device's part of another, or all of it. Numbers of 64 bits are split into two arrays.
+// Whether an array can be a shard of another, or all of it. Always true for 64-bit numbers: they become two arrays.
 bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
   if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
   if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
@@ -120,7 +120,7 @@ class DumpFileReader {
                  const Stop& stop)
       : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), for_remedies_(for_remedies), stop_(stop) {}
 
-  // A file that was not read to its end looks as if it were damaged, which it is not.
+  // After a stop, discards all results: a partly read file would look damaged.
   DumpFiles Read() {
     ReadAll();
     if (!stop_.IsAsked()) return std::move(files_);
@@ -136,7 +136,7 @@ class DumpFileReader {
     files_.failed = !paths_.intermediate.empty();
     files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
     if (!ReadFiles() || !CheckValues()) return;
-    TakeText();
+    CheckText();
     CheckRanges();
     if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
       Refuse(std::string(kDamaged) + kNoNeed);
@@ -151,7 +151,7 @@ class DumpFileReader {
   bool ReadFiles() {
     const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
     const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
-    // In parallel with the module, which takes longer. The result does not depend on which is done first.
+    // Read the memory in parallel with the module, which takes longer. The result does not depend on the timing.
     std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
                                                    [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
     files_.text = ReadText(files_.text_path);
@@ -162,11 +162,11 @@ class DumpFileReader {
     return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
   }
 
-  // Says what the text lacks to be worked with; source lines and names come from what there is of it.
-  void TakeText() {
+  // Reports if the text is missing or damaged. Source lines and names are still read from the readable part.
+  void CheckText() {
     if (!for_remedies_ || compares_ || !files_.problem.what.empty()) return;
     if (files_.text_path.empty()) {
-      Note(paths_.buffer_assignment, "the text of its module is not beside it: " + std::string(kNoChanges));
+      Note(paths_.buffer_assignment, "no HLO text of its module in its folder: " + std::string(kNoChanges));
     } else if (IsDamaged(files_.text)) {
       Note(files_.text_path, std::string(kDamaged) + kNoChanges);
     }
@@ -176,19 +176,19 @@ class DumpFileReader {
     if (!files_.failed || paths_.optimized.empty()) return false;
     HloModule optimized = ReadText(paths_.optimized);
     if (!optimized.whole || !optimized.entry || !ValuesAgree(files_.memory, optimized)) return false;
-    Note(paths_.intermediate, "of another compile than the files beside it, which are of a program that did not fail");
+    Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
     files_.failed = false;
     files_.text = std::move(optimized);
     files_.text_path = paths_.optimized;
     return true;
   }
 
-  // Whether the assignment is reliable, judging by the module. If the module that a failure leaves is not that of the
-  // assignment, but the other one is, then the failure was of another compile.
+  // Checks the assignment against the module. If it does not match the module that XLA writes on failure, but matches
+  // the optimized module, the failure was from another compile.
   bool CheckValues() {
     if (!compares_) return true;
     if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
-    // The live ranges are a third witness.
+    // The live ranges decide which of the two is from another compile.
     if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
       return Refuse(std::string(kOther) + kNoNeed);
     Note(files_.text_path, std::string(kOther) + kNoChanges);
@@ -200,7 +200,7 @@ class DumpFileReader {
   void CheckRanges() {
     ModuleMemory& memory = files_.memory;
     if (paths_.live_range.empty()) {
-      if (for_remedies_) Note(paths_.buffer_assignment, "no live ranges are beside it: " + std::string(kNoChanges));
+      if (for_remedies_) Note(paths_.buffer_assignment, "no live ranges in its folder: " + std::string(kNoChanges));
       return;
     }
     if (files_.memory.has_ranges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
@@ -212,10 +212,9 @@ class DumpFileReader {
     if (!files_.failed || limit_bytes_ <= 0 ||
         static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
       return;
-    Note(
-        paths_.intermediate,
-        "it is written where memory does not suffice, but the program of the files beside it fits: they are of another "
-        "compile");
+    Note(paths_.intermediate,
+         "XLA writes this file when memory does not suffice, but the program of the other files fits: they are from "
+         "another compile");
     files_.failed = false;
   }
 
@@ -223,9 +222,9 @@ class DumpFileReader {
     if (paths_.before.empty() || IsTooLarge(files_.text)) return;
     files_.before = ReadText(paths_.before);
     if (IsDamaged(files_.before)) {
-      Note(paths_.before, std::string(kDamaged) + kNoRoom);
+      Note(paths_.before, std::string(kDamaged) + kNoFittingSizes);
     } else if (!ParametersAgree(files_.before, files_.text)) {
-      Note(paths_.before, std::string(kOther) + kNoRoom);
+      Note(paths_.before, std::string(kOther) + kNoFittingSizes);
     } else {
       return;
     }
@@ -233,7 +232,7 @@ class DumpFileReader {
     files_.before_refused = true;
   }
 
-  // The first note counts: what matters most is looked at first.
+  // Keeps the first note: the most severe problems are checked first.
   void Note(const std::string& path, std::string what) {
     if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
   }
@@ -249,7 +248,7 @@ class DumpFileReader {
   const bool for_remedies_;
   const Stop& stop_;
   DumpFiles files_;
-  bool compares_ = false;  // the text is whole, so that names and shapes can be looked for in it
+  bool compares_ = false;  // the text is whole, so names and shapes can be looked up in it
 };
 
 }  // namespace
@@ -288,13 +287,13 @@ bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
 }
 
 bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest) {
-  if (memory.over_limit) return false;  // it lacks them because they were left out
-  Lack lack;
+  if (memory.over_limit) return false;  // the reader dropped values
+  MissingValues missing;
   for (const std::string& place : memory.ranges_without_value) {
-    if (const std::int64_t bytes = BytesInHbm(LookUp(place, module).shape); bytes >= smallest) lack.Add(bytes);
+    if (const std::int64_t bytes = BytesInHbm(LookUp(place, module).shape); bytes >= smallest) missing.Add(bytes);
   }
-  if (memory.schedule_length == 0) AddParameters(memory, module, smallest, &lack);  // all that is known then
-  return lack.IsMuch(memory);
+  if (memory.schedule_length == 0) AddParameters(memory, module, smallest, &missing);  // without live ranges
+  return missing.AreMany(memory);
 }
 
 bool ParametersAgree(const HloModule& before, const HloModule& compiled) {

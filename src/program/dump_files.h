@@ -1,10 +1,10 @@
-// The files that a dump has of a module, read and compared with each other: files that are cut, missing or of another
-// compile are left out and reported, so that nothing is concluded from them.
+// Reads the files of a module in a dump and checks that they belong together. Files that are truncated, missing or from
+// another compile are rejected and reported.
 //
-// XLA numbers modules anew in each run, so that a folder that is used again contains files of several runs under one
-// name. The files of one compile agree to the last value: every value of the buffer assignment is an instruction of the
-// module with the same shape, every name with a live range is an instruction, every large value on the schedule has a
-// live range, and every large array with a live range is a value.
+// XLA restarts its module numbers in each run, so a reused folder can contain files of several runs under one name. The
+// files of one compile are consistent: every value of the buffer assignment is an instruction of the module with the
+// same shape, every name with a live range is an instruction, every large value on the schedule has a live range, and
+// every large array with a live range is a value.
 #pragma once
 
 #include <cstdint>
@@ -19,44 +19,44 @@
 namespace whyoom {
 
 struct DumpFiles {
-  bool usable = false;  // it is known what the program needs; else nothing of the following counts
-  bool failed = false;  // the module that is written on failure is of this compile
-  ModuleMemory memory;  // without live ranges if they are not reliable
-  HloModule text;       // as it was compiled; empty if it is of another compile
+  bool usable = false;  // the memory need is known; if false, ignore all other members but `problem`
+  bool failed = false;  // this compile wrote the module that XLA writes on failure
+  ModuleMemory memory;  // without live ranges if those are rejected
+  HloModule text;       // the compiled module; empty if it is from another compile
   std::string text_path;
-  HloModule before;             // empty if it is not reliable
-  bool before_refused = false;  // it is there, but of another compile or damaged
-  bool whole = false;           // all is there to simulate remedies
-  Problem problem;              // the gravest; empty if there is none
+  HloModule before;             // the module before optimization; empty if missing or rejected
+  bool before_refused = false;  // `before` exists, but is damaged or from another compile
+  bool whole = false;           // all files needed to simulate remedies are usable
+  Problem problem;              // the most severe problem; empty if there is none
 };
 
-// With `for_remedies` reads `before`, too, and reports what is missing to simulate remedies. `limit_bytes` is what a
-// device has, 0: not known: a program that needs less did not fail. Nothing is usable if `stop` ended the reading.
+// If `for_remedies`, also reads `before` and reports what is missing to simulate remedies. `limit_bytes` is the memory
+// of a device, or 0 if unknown: a program that needs less did not fail. Not usable if `stop` ended the reading.
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
                         const Stop& stop);
 
-inline constexpr const char* kNothingAssigned = "it holds no buffer assignment";
-inline constexpr const char* kNoNeed = "what the program takes cannot be told";
-inline constexpr const char* kNoChanges = "what would fit and what each remedy would leave cannot be told";
+inline constexpr const char* kNothingAssigned = "the file contains no buffer assignment";
+inline constexpr const char* kNoNeed = "cannot determine how much memory the program needs";
+inline constexpr const char* kNoChanges = "cannot estimate what would fit or the effect of remedies";
 
 // Whether simulating a program would take too long.
 bool IsTooLarge(const HloModule& compiled);
 
-// Whether the assignment's values are those of the module: compiled, and whole.
+// Whether the assignment's values match the module, which must be compiled and whole.
 bool ValuesAgree(const ModuleMemory& memory, const HloModule& module);
 
-// Whether the live ranges are those of the assignment's values.
+// Whether the live ranges match the assignment's values.
 bool RangesAgree(const ModuleMemory& memory);
 
-// Whether every name that has a live range, and is no value of the assignment, is an instruction of the module.
+// Whether each name that has a live range but is not a value of the assignment is an instruction of the module.
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module);
 
-// Whether the assignment lacks arrays of the module that have a live range, or are parameters, and are in HBM. Only for
-// files that agree. `smallest`: the limit that the assignment was read with.
+// Whether the assignment lacks arrays in HBM that have a live range or are parameters. Call it only for files that
+// agree. `smallest` is the limit that the assignment was read with.
 bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest);
 
-// Whether `before`, which is not optimized, has the parameters of the compiled module; if the module is split over
-// devices, each may be larger.
+// Whether the unoptimized module `before` has the same parameters as the compiled module. Its parameters may be larger
+// if the compiled module is partitioned.
 bool ParametersAgree(const HloModule& before, const HloModule& compiled);
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// What fills a program's memory, what would fit, and what each remedy would leave.
+// Estimates a program's memory by kind, the sizes that would fit, and the effect of each remedy.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,23 +14,23 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kLeastOfPair = 2;  // per cent of the limit: a remedy that saves less helps no other below it
+constexpr std::int64_t kLeastOfPair = 2;  // percent of the limit: pairs ignore a remedy that saves less
 
 // By ValueKind.
 constexpr std::array<const char*, 12> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
     "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
 
-// The scope that a transformation was applied in: "decoder" of "jvp(decoder)" and "transpose(jvp(decoder))"; empty if
-// that is a class, a call or nothing.
+// The scope within a transformation's wrapper: "decoder" for "jvp(decoder)" and "transpose(jvp(decoder))". Empty if it
+// is a class or a call, or if there is none.
 std::string ScopeInside(std::string_view part) {
   part = WithoutWrappers(part);
   const bool scope = !part.empty() && part[0] >= 'a' && part[0] <= 'z' && part.find('(') == std::string_view::npos;
   return scope ? std::string(part) : std::string();
 }
 
-// "decoder/mlp" of "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general": without the wrappers of JAX and the
-// operation.
+// Removes JAX's wrappers and the operation: "decoder/mlp" for
+// "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general".
 std::string ModuleOf(std::string_view op_name) {
   std::string module;
   std::string last;
@@ -52,10 +52,10 @@ std::string ModuleOf(std::string_view op_name) {
   return module;
 }
 
-// What fills the memory at the peak, by kind and module.
-class Filling {
+// The memory at the peak, by kind and module.
+class MemoryBreakdown {
  public:
-  explicit Filling(const Simulator& simulator) : program_(simulator.program()), meaning_(simulator.meaning()) {
+  explicit MemoryBreakdown(const Simulator& simulator) : program_(simulator.program()), meaning_(simulator.meaning()) {
     for (const AllocationId id : program_.memory().allocations.ids()) AddFixed(id);
     for (const Buffer& buffer : simulator.compiled().buffers()) {
       if (buffer.is_output) AddBytes("outputs", "", buffer.size);
@@ -63,12 +63,12 @@ class Filling {
     for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
       const MemoryAllocation& allocation = program_.memory().allocations[buffer->allocation];
       if (buffer->is_output || allocation.kind == AllocationKind::kOutput) continue;  // in an output's memory
-      Add(program_.values()[MostTelling(*buffer)], buffer->size);
+      Add(program_.values()[MostSpecific(*buffer)], buffer->size);
     }
     if (simulator.need_bytes() > total_) AddBytes("fragmentation", "", simulator.need_bytes() - total_);
   }
 
-  // The largest first, and so the modules of each.
+  // Sorts the parts, and the modules of each part, by size, largest first.
   std::vector<MemoryPart> Parts() const {
     constexpr std::size_t kMostModules = 8;
     std::vector<MemoryPart> parts;
@@ -89,7 +89,7 @@ class Filling {
   }
 
  private:
-  // Of the values that fill an argument or constant, the first counts.
+  // The first value that spans an argument or constant determines its kind.
   void AddFixed(AllocationId id) {
     const MemoryAllocation& allocation = program_.memory().allocations[id];
     if (!allocation.IsFixed()) return;
@@ -98,8 +98,8 @@ class Filling {
     }
   }
 
-  // Of the values of one place the one with the most telling name: users did not name a loop's carried value.
-  ValueId MostTelling(const Buffer& buffer) const {
+  // Chooses the value of a buffer with the most specific kind. Users do not name loop-carried values.
+  ValueId MostSpecific(const Buffer& buffer) const {
     ValueId best = buffer.values.front();
     for (const ValueId id : buffer.values) {
       const ProgramValue& value = program_.values()[id];
@@ -152,17 +152,17 @@ std::optional<std::size_t> DimensionOf(const ArrayGroups& dimensions, const Axis
   return std::nullopt;
 }
 
-// Shardings are read from a file, which may contain any number.
+// Multiplies with saturation: numbers of devices come from a file and can be arbitrary.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
   std::int64_t all = 0;
   return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-// The numbers of pieces that a batch may be divided into, in the order in which they are tried: a few are cheap and
-// leave room for the error of the estimate, more cost more.
+// The numbers of micro-batches that divide a batch, in the order in which they are tried. The usual number comes first,
+// since it is cheap and leaves a margin for error, then fewer, then more.
 std::vector<std::int64_t> StepsOf(std::int64_t batch) {
-  constexpr std::int64_t kMostSteps = 4096;  // more is no training step
-  constexpr std::int64_t kAll = 64;          // of more, powers of two alone
+  constexpr std::int64_t kMostSteps = 4096;  // more is not realistic for a training step
+  constexpr std::int64_t kAll = 64;          // above this, only powers of two
   std::vector<std::int64_t> all = {1};
   for (std::int64_t steps = kMicroBatches; steps > 1; --steps) all.push_back(steps);
   for (std::int64_t steps = kMicroBatches + 1; steps <= kAll; ++steps) all.push_back(steps);
@@ -184,7 +184,7 @@ class Estimator {
     Prospects prospects;
     if (!simulator_.whole()) return prospects;
     prospects.need_bytes = simulator_.need_bytes();
-    prospects.memory = Filling(simulator_).Parts();
+    prospects.memory = MemoryBreakdown(simulator_).Parts();
     prospects.timeline = TimelineOf(program_.memory());
     if (limit_ > 0) prospects.room = FindRoom();
     if (with_remedies == WithRemedies::kYes) ApplyRemedies(&prospects);
@@ -196,10 +196,10 @@ class Estimator {
     std::string name;
     ModifiedProgram modified;
   };
-  // A remedy applied in as many parts as fit.
+  // A remedy with a number of parts that fits.
   struct FittingRemedy {
     std::string_view name;
-    bool only_if_needed;  // if no other remedy is enough alone
+    bool only_if_needed;  // only if no remedy is enough by itself
     std::optional<ModifiedProgram> modified;
   };
 
@@ -209,12 +209,12 @@ class Estimator {
       if (simulator_.IsStopped()) return;
       std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      const Prospect& prospect = prospects->changes.emplace_back(ProspectOf(remedy.name, *modified));
+      const Prospect& prospect = prospects->changes.emplace_back(RemedyEstimateOf(remedy.name, *modified));
       if (!prospect.open && limit_ > 0 && prospect.left_bytes > limit_ &&
           prospect.saves_bytes > kLeastOfPair * limit_ / 100)
         partial.push_back({prospect.change, std::move(*modified)});
     }
-    SizeByRoom(prospects);
+    UseFittingSizes(prospects);
     for (std::size_t i = 0; i < partial.size(); ++i) {
       for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
         const ModifiedProgram both = simulator_.Combined(partial[i].modified, partial[j].modified);
@@ -223,16 +223,16 @@ class Estimator {
     }
   }
 
-  Prospect ProspectOf(std::string_view name, const ModifiedProgram& modified) const {
+  Prospect RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {
     Prospect prospect;
     prospect.change = name;
     prospect.buffers = simulator_.CountModified(modified);
     prospect.open = simulator_.IsOpen(modified);
     if (prospect.open) return prospect;
-    const Estimate estimate = simulator_.EstimateOf(modified);
-    prospect.saves_bytes = simulator_.need_bytes() - estimate.left_bytes;
-    prospect.left_bytes = estimate.left_bytes;
-    prospect.spread_bytes = estimate.spread_bytes;
+    const Estimate after = simulator_.EstimateOf(modified);
+    prospect.saves_bytes = simulator_.need_bytes() - after.left_bytes;
+    prospect.left_bytes = after.left_bytes;
+    prospect.spread_bytes = after.spread_bytes;
     prospect.ruled_out = modified.ruled_out;
     prospect.parts = modified.parts;
     prospect.axis = FindPlace(program_, meaning_, modified.axis);
@@ -244,7 +244,7 @@ class Estimator {
     return modified && simulator_.Fits(simulator_.EstimateOf(*modified));
   }
 
-  // The largest size of an axis that fits, by halving an interval; 0 if none does.
+  // Finds the largest size of an axis that fits, by bisection. Returns 0 if none fits or any size seems to fit.
   std::int64_t LargestThatFits(const Axis& axis) const {
     constexpr std::int64_t kMostTimes = 1024;
     std::int64_t fits = 0;
@@ -253,7 +253,7 @@ class Estimator {
     for (std::int64_t size = axis.size; size > 0 && !simulator_.IsStopped();) {
       (Fits(Resize(simulator_, axis, size)) ? fits : over) = size;
       if (over - fits <= 1) break;
-      if (fits > axis.size * kMostTimes / 2) return 0;  // so many that nothing can be concluded
+      if (fits > axis.size * kMostTimes / 2) return 0;  // the axis hardly matters, so nothing can be concluded
       size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
     }
     return fits;
@@ -268,7 +268,7 @@ class Estimator {
     return 0;
   }
 
-  // How many times as long an axis is in the program as its user wrote it: it may be split over devices.
+  // The number of devices that share an axis.
   std::int64_t Split(const Axis& axis) const {
     std::int64_t split = 1;
     for (const ProgramParameter& parameter : program_.parameters()) {
@@ -278,7 +278,7 @@ class Estimator {
       }
     }
     if (split > 1) return split;
-    // If the trail to the argument is lost, an input with as long a leading dimension is it.
+    // If propagation lost track of the argument, assume an input whose leading dimension has the same length.
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
       if (!meaning_.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
@@ -287,8 +287,8 @@ class Estimator {
     return split;
   }
 
-  // Whether the sequence is one as people say it: in an image's or a field's arrays it is one side.
-  bool IsLine() const {
+  // False if the axis is a spatial dimension of an image or a field, rather than a token sequence.
+  bool IsTokenSequence() const {
     constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
     return std::none_of(
         program_.parameters().begin(), program_.parameters().end(), [&](const ProgramParameter& parameter) {
@@ -297,7 +297,7 @@ class Estimator {
         });
   }
 
-  // Whether it is known what a shorter axis leaves: the program may not show which arrays have it.
+  // Whether the effect of a shorter axis is known. It is not if arrays of unknown dimensions decide.
   bool IsClear(const Axis& axis) const {
     const std::optional<ModifiedProgram> halved = Shorten(simulator_, axis, 2);
     return axis && (!halved || !simulator_.IsOpen(*halved));
@@ -313,7 +313,7 @@ class Estimator {
       room.batch_axis = FindPlace(program_, meaning_, batch);
       room.micro_batches = MicroBatchesThatFit();
     }
-    if (const Axis sequence = meaning_.sequence(); sequence && IsLine() && IsClear(sequence)) {
+    if (const Axis sequence = meaning_.sequence(); sequence && IsTokenSequence() && IsClear(sequence)) {
       const std::int64_t split = Split(sequence);
       room.sequence = Times(sequence.size, split);
       room.largest_sequence = Times(LargestThatFits(sequence), split);
@@ -326,8 +326,8 @@ class Estimator {
     return largest > 0 ? Shorten(simulator_, axis, (size + largest - 1) / largest) : std::nullopt;
   }
 
-  // If the room contains a fitting number for a remedy, the remedy gets its figures, so that the two agree.
-  void SizeByRoom(Prospects* prospects) const {
+  // Recomputes a remedy with the size that fits according to `room`, so both show the same figures.
+  void UseFittingSizes(Prospects* prospects) const {
     const Room& room = prospects->room;
     const FittingRemedy fitting[] = {
         {"batch_in_steps", false,
@@ -343,7 +343,7 @@ class Estimator {
       const auto found =
           std::find_if(all.begin(), all.end(), [&, name = name](const Prospect& one) { return one.change == name; });
       Prospect& prospect = found == all.end() ? all.emplace_back() : *found;
-      prospect = ProspectOf(name, *modified);
+      prospect = RemedyEstimateOf(name, *modified);
     }
   }
 
@@ -361,7 +361,7 @@ std::optional<AxisPlace> FindPlace(const Program& program, const Meaning& meanin
   std::tuple<bool, std::int64_t> best;
   for (const ProgramParameter& parameter : program.parameters()) {
     const std::optional<std::size_t> dim = DimensionOf(meaning.GroupsOf(parameter), axis);
-    if (!dim || program.At(parameter.array.instruction).op_name.empty()) continue;  // named by the compiler alone
+    if (!dim || program.At(parameter.array.instruction).op_name.empty()) continue;  // its name is the compiler's
     const std::tuple rank(!meaning.IsState(parameter), parameter.size);
     if (place && rank <= best) continue;
     best = rank;

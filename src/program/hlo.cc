@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop may carry ten thousand values
+constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop can carry ten thousand values
 constexpr std::size_t kUsualLine = 160;
 constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
 constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
@@ -19,17 +19,17 @@ constexpr std::size_t kLongestLiteral = 200;
 constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
 constexpr std::size_t kMostFrames = 500000;
 constexpr std::size_t kMostHeader = 1000;
-constexpr std::size_t kMaxLabel = 250;  // where the compiler cuts it in its own reports
+constexpr std::size_t kMaxLabel = 250;  // the length at which the compiler cuts labels in its reports
 constexpr int kMaxFrames = 200;
 
-// -1 if the text begins with no number that fits.
+// Returns -1 unless the text begins with a non-negative number that fits.
 std::int64_t NumberIn(std::string_view text) {
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && number >= 0 ? number : -1;
 }
 
-// "%add.1", "f32[8]{0} %add.1" or "f32[8]{0} add.1": the name.
+// Returns the name of "%add.1", "f32[8]{0} %add.1" or "f32[8]{0} add.1".
 std::string_view OperandName(std::string_view operand) {
   const std::size_t blank = operand.rfind(' ');
   if (blank != std::string_view::npos) operand.remove_prefix(blank + 1);
@@ -41,7 +41,7 @@ bool EndsComputation(std::string_view line) {
   return line == "}" || line.starts_with("} ") || line.starts_with("}, execution_thread");
 }
 
-// It is printed last and is long: it need not be looked through.
+// The backend_config is long and printed last, so the rest need not be parsed.
 bool IsBackendConfig(std::string_view rest) { return rest.starts_with(" backend_config={") && rest.ends_with('}'); }
 
 class HloReader {
@@ -54,7 +54,7 @@ class HloReader {
         shapes_(texts_, &module_.shapes) {}
 
   HloModule Read() {
-    // Room that is not used costs nothing, and moving what is there does.
+    // Reserving too much costs nothing; moving instructions does.
     const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
     module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
     TextLines lines(source_, kLongestLine);
@@ -77,7 +77,7 @@ class HloReader {
   }
 
  private:
-  struct LateCall {  // of a computation that comes later in the text
+  struct LateCall {  // a call of a computation that comes later in the text
     InstructionId instruction;
     std::size_t place;
     std::string_view name;
@@ -153,7 +153,7 @@ class HloReader {
     open_ = {};
     repeated_.Clear();
     if (!computation.root) module_.whole = false;
-    // Numbers beyond what the computation can have are damage, and must not ask for memory.
+    // Larger numbers are damage and must not cause large allocations.
     const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
     for (const auto& [number, instruction] : parameters_) {
       if (number < 0 || number >= std::min(most, kMostParameters)) {
@@ -209,10 +209,10 @@ class HloReader {
         module_.whole = false;
       }
     }
-    return operands_;  // a copy that takes no more than it needs
+    return operands_;  // a copy without spare capacity
   }
 
-  // An instruction of the open computation, none if there is none yet.
+  // Finds an instruction of the open computation; an empty id if there is none.
   InstructionId FindOperand(std::string_view name) {
     const InstructionId found = module_.Find(name);
     if (found && module_.instructions[found].computation == open_) return found;
@@ -220,7 +220,7 @@ class HloReader {
     return here != nullptr ? *here : AddElement(name);
   }
 
-  // "loop.5#1": adds the get-tuple-element that this is short for.
+  // Adds the get-tuple-element that "loop.5#1" abbreviates.
   InstructionId AddElement(std::string_view name) {
     const std::size_t mark = name.rfind('#');
     if (mark == std::string_view::npos || mark == 0 || name.find('#') != mark) return {};
@@ -264,7 +264,7 @@ class HloReader {
       if (!scratch_.empty()) scratch_ += ", ";
       scratch_ += attribute.text;
     }
-    if (!condition.empty()) calls->insert(calls->begin(), condition);  // before the body, however they are printed
+    if (!condition.empty()) calls->insert(calls->begin(), condition);  // before the body, whatever the printed order
     if (scratch_.size() > kLongestAttributes) scratch_.resize(kLongestAttributes);
     instruction->attributes = texts_.Keep(scratch_);
     return parts.closed();
@@ -362,14 +362,14 @@ class HloReader {
   SourceTables tables_;
   ShapeTable shapes_;
   NameMap<ComputationId> computations_;
-  ComputationId open_;                                              // the computation that is being read
-  NameMap<InstructionId> repeated_;                                 // of its instructions, those whose name is not new
-  std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, with their numbers
+  ComputationId open_;               // the computation that is being read
+  NameMap<InstructionId> repeated_;  // its instructions whose name another computation uses
+  std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
   std::vector<LateCall> late_calls_;
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
-  std::string pending_;  // an instruction that goes on on the next line: texts in attributes have line feeds
+  std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
   Nesting pending_nesting_;
-  std::size_t reference_bytes_ = 0;  // about the memory of operands and calls
+  std::size_t reference_bytes_ = 0;  // approximate memory of operands and calls
   std::string scratch_;
   std::vector<std::string_view> calls_;
   std::vector<InstructionId> operands_;
@@ -413,7 +413,7 @@ std::string InstructionLabel(const HloModule& module, InstructionId instruction)
     if (!more.empty()) label += ", " + std::string(more.substr(0, 2 * kMaxLabel));
   }
   std::erase(label, '%');
-  std::replace(label.begin(), label.end(), '\n', ' ');  // kernels are described in several lines
+  std::replace(label.begin(), label.end(), '\n', ' ');  // kernel descriptions have several lines
   return label.substr(0, kMaxLabel);
 }
 

@@ -1,11 +1,11 @@
-// A module of HLO text as a graph: *before_optimizations.txt, *after_optimizations.txt and
+// Parses a module of HLO text into a graph. Reads *before_optimizations.txt, *after_optimizations.txt and
 // *oom_intermediate_module.txt of an XLA dump. Format: HloModule::ToString of XLA.
 //
 //   %add.1 = f32[256,4096]{1,0} add(%x, %y), metadata={op_name="jit(step)/ffn/add" stack_frame_id=5}
 //
-// Whatever the text contains, the graph is sound: references are valid unless documented otherwise, operands come
-// before their user in the same computation, no computation calls itself, directly or through others, and a frame's
-// parent has a smaller number. The views point into HloModule::text.
+// The graph is valid even if the text is damaged. References are valid unless documented otherwise. Operands precede
+// their user in the same computation. No computation calls itself, directly or indirectly. A frame's parent has a
+// smaller number. The string views point into HloModule::text.
 //
 // The operand "%loop.5#1" is XLA's short form of a get-tuple-element that it does not print. The reader adds that
 // instruction under this name before its first user.
@@ -36,23 +36,23 @@ using ComputationId = Index<struct HloComputation>;
 // An array, or a tuple of shapes.
 struct HloShape {
   ArrayShape array;           // the dtype is empty for tuples, tokens and unknown shapes
-  std::vector<int> elements;  // of a tuple: numbers in HloModule::shapes
+  std::vector<int> elements;  // of a tuple: indices into HloModule::shapes
   bool is_tuple = false;
 };
 
 struct HloInstruction {
-  std::string_view name;        // "add.1"
-  std::string_view opcode;      // "add"
-  std::string_view attributes;  // without metadata, backend_config and frontend_attributes: "dimensions={0}, …"; at
-                                // most 64 KiB
-  std::string_view frontend;    // "frontend_attributes={…}"; at most 1 KiB
-  std::string_view literal;     // of a constant or parameter: the text in parentheses ("24"); at most 200 characters
-  std::string_view op_name;     // of the metadata, with escapes; may be empty
-  int shape = 0;                // of the result, in HloModule::shapes
-  int frame = 0;                // in HloModule::frames; 0: none
+  std::string_view name;    // "add.1"
+  std::string_view opcode;  // "add"
+  // "dimensions={0}, …", without metadata, backend_config and frontend_attributes; at most 64 KiB
+  std::string_view attributes;
+  std::string_view frontend;  // "frontend_attributes={…}"; at most 1 KiB
+  std::string_view literal;   // of a constant or parameter: the text in parentheses ("24"); at most 200 bytes
+  std::string_view op_name;   // of the metadata, with escapes; may be empty
+  int shape = 0;              // of the result: index into HloModule::shapes
+  int frame = 0;              // index into HloModule::frames; 0: none
   ComputationId computation;
   std::vector<InstructionId> operands;
-  std::vector<ComputationId> calls;  // in the order of the text; of a while loop the condition, then the body
+  std::vector<ComputationId> calls;  // in text order; for a while loop the condition, then the body
 
   bool Is(std::initializer_list<std::string_view> opcodes) const {
     return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
@@ -61,9 +61,9 @@ struct HloInstruction {
 
 struct HloComputation {
   std::string_view name;
-  std::vector<InstructionId> instructions;  // in the order of the text: the schedule of a scheduled module
-  std::vector<InstructionId> parameters;    // by parameter number; none for one that is missing
-  InstructionId root;                       // none only if the text is damaged
+  std::vector<InstructionId> instructions;  // in text order, which is the schedule of a scheduled module
+  std::vector<InstructionId> parameters;    // by parameter number; an empty id if one is missing
+  InstructionId root;                       // an empty id only if the text is damaged
 };
 
 struct SourceFrame {
@@ -77,13 +77,14 @@ struct HloModule {
   std::string name;
   Indexed<ComputationId, HloComputation> computations;
   Indexed<InstructionId, HloInstruction> instructions;
-  std::vector<HloShape> shapes;     // each distinct one once; 0 stands for what was not understood
-  std::vector<SourceFrame> frames;  // 0 is none. Frames made from source_file and source_line, which older compilers
-                                    // print with an instruction, follow those of the text's tables
-  std::map<std::string, std::string, std::less<>> header;  // of the first line: "num_partitions" → "4"
+  std::vector<HloShape> shapes;  // without duplicates; 0 stands for a shape that was not understood
+  // 0: none. The frames of the text's tables come first, then those made from the source_file and source_line that
+  // older compilers print with an instruction.
+  std::vector<SourceFrame> frames;
+  std::map<std::string, std::string, std::less<>> header;  // attributes of the first line: "num_partitions" → "4"
   ComputationId entry;
-  bool whole = true;        // false: cut, damaged, or over a limit; contains what could be read
-  bool over_limit = false;  // then it is not whole, though nothing else may be wrong with it
+  bool whole = true;        // false: truncated, damaged, or over a limit; contains the readable part
+  bool over_limit = false;  // a limit was exceeded, so `whole` is false, but the file may be intact
 
   InstructionId Find(std::string_view instruction) const {
     const InstructionId* found = by_name.Find(instruction);
@@ -95,19 +96,19 @@ struct HloModule {
   std::shared_ptr<TextArena> text;  // copies of a module share it
 };
 
-// The value of an attribute: Attribute("dimensions={0,1}, kind=kLoop", "dimensions") is "{0,1}"; empty if absent.
+// Returns the value of an attribute, or empty: Attribute("dimensions={0,1}, kind=kLoop", "dimensions") is "{0,1}".
 std::string_view Attribute(std::string_view attributes, std::string_view name);
 
-// The integers of a list such as "{0,1}" or "0,1", up to the first part that is not an integer.
+// Parses a list such as "{0,1}" or "0,1", up to the first part that is not an integer.
 std::vector<std::int64_t> Integers(std::string_view list);
 
-// Number of devices that the module is split over, at least 1.
+// Number of devices that the module is partitioned over, at least 1.
 int PartitionsOf(const HloModule& module);
 
-// Sends to the host, by debug prints and callbacks; at most a thousand.
+// Sends to the host, from debug prints and callbacks; at most 1000.
 std::vector<InstructionId> HostTransfers(const HloModule& module);
 
-// "fusion.1 = fusion(param.1, param), kind=kLoop", without shapes, cut to 250 characters.
+// "fusion.1 = fusion(param.1, param), kind=kLoop": no shapes, cut to 250 bytes.
 std::string InstructionLabel(const HloModule& module, InstructionId instruction);
 
 struct SourceLine {
@@ -115,16 +116,15 @@ struct SourceLine {
   std::optional<std::int64_t> line;
 };
 
-// The user's own line: of the frames that lead to the instruction the innermost outside of libraries. If all are in
-// libraries, the outermost.
+// The user's source line: the innermost frame outside of libraries, or the outermost frame if all are in libraries.
 SourceLine UserLine(const HloModule& module, InstructionId instruction);
 
 struct HloLimits {
   std::size_t instructions = 2000000;
-  std::size_t text_bytes = std::size_t{160} << 20;  // of what is kept
+  std::size_t text_bytes = std::size_t{160} << 20;  // of the stored text
 };
 
-// Reads a module to its end or a limit. Damage costs the instructions that it touches; missing operands are left out.
+// Reads a module to its end or a limit. Skips damaged instructions and omits missing operands.
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits = {});
 
 }  // namespace whyoom

@@ -24,11 +24,11 @@ constexpr std::array<Sort, 256> kSorts = [] {
 
 Sort SortOf(char c) { return kSorts[static_cast<unsigned char>(c)]; }
 
-// The place after the quoted text that begins at `at`; npos if it does not end.
+// The position after the quoted text that begins at `at`; npos if the quote is not closed.
 std::size_t AfterQuoted(std::string_view text, std::size_t at) {
   for (std::size_t end = text.find('"', at + 1); end != std::string_view::npos; end = text.find('"', end + 1)) {
     std::size_t backslashes = 0;
-    while (text[end - 1 - backslashes] == '\\') ++backslashes;  // ends at the opening quote
+    while (text[end - 1 - backslashes] == '\\') ++backslashes;  // stops at the opening quote
     if (backslashes % 2 == 0) return end + 1;
   }
   return std::string_view::npos;
@@ -41,7 +41,7 @@ std::size_t WordLength(std::string_view text) {
   return length;
 }
 
-// The place of the bracket that closes the one at `at`; npos if there is none.
+// The position of the bracket that closes the one at `at`; npos if there is none.
 std::size_t Closing(std::string_view text, std::size_t at) {
   int depth = 0;
   while (at < text.size()) {
@@ -73,7 +73,7 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// Removes "  ROOT %add.1 = " from the line.
+// Removes "  ROOT %add.1 = " from the line. Returns false if the line begins differently.
 bool TakeName(std::string_view* line, bool* root, std::string_view* name) {
   std::size_t begin = 0;
   while (begin < line->size() && (*line)[begin] == ' ') ++begin;
@@ -201,7 +201,7 @@ std::string_view TextPool::Keep(std::string_view text) {
 }
 
 int ShapeTable::Number(std::string_view text, int depth) {
-  constexpr int kDeepest = 16;  // tuples in tuples; XLA's own are three deep
+  constexpr int kDeepest = 16;  // nested tuples; XLA's are at most three deep
   if (text.empty() || depth > kDeepest) return 0;
   if (const int* known = numbers_.Find(text)) return *known;
   HloShape shape = Parse(text, depth);  // adds the elements first
@@ -227,24 +227,24 @@ HloShape ShapeTable::Parse(std::string_view text, int depth) {
 }
 
 bool RemoveCycles(HloModule* module) {
-  // Takes away computations that no remaining one calls. Those on cycles are never taken away.
+  // Repeatedly removes computations without callers. Computations on cycles remain.
   Indexed<ComputationId, int> callers(module->computations.size(), 0);
   for (const HloInstruction& instruction : module->instructions) {
     for (const ComputationId call : instruction.calls) ++callers[call];
   }
-  std::vector<ComputationId> taken;
+  std::vector<ComputationId> removed;
   for (const ComputationId id : callers.ids()) {
-    if (callers[id] == 0) taken.push_back(id);
+    if (callers[id] == 0) removed.push_back(id);
   }
-  for (std::size_t done = 0; done < taken.size(); ++done) {
-    for (const InstructionId id : module->computations[taken[done]].instructions) {
+  for (std::size_t done = 0; done < removed.size(); ++done) {
+    for (const InstructionId id : module->computations[removed[done]].instructions) {
       for (const ComputationId call : module->instructions[id].calls) {
-        if (--callers[call] == 0) taken.push_back(call);
+        if (--callers[call] == 0) removed.push_back(call);
       }
     }
   }
-  if (taken.size() == callers.size()) return true;
-  // Every cycle has a call of a computation that comes later in the text, or of itself.
+  if (removed.size() == callers.size()) return true;
+  // Every cycle contains a call of the same computation or of one that comes later in the text.
   for (HloInstruction& instruction : module->instructions) {
     std::erase_if(instruction.calls,
                   [&](ComputationId call) { return callers[call] > 0 && call >= instruction.computation; });
@@ -262,7 +262,7 @@ std::optional<int> TakeFrameNumber(std::string_view* text) {
   return number;
 }
 
-// The number after "key=", 0 if absent.
+// The number after `key` ("line="); 0 if absent.
 int NumberOf(std::string_view row, std::string_view key) {
   const std::size_t at = row.find(key);
   if (at == std::string_view::npos) return 0;
@@ -288,7 +288,7 @@ bool SourceTables::Read(std::string_view line) {
 
 bool SourceTables::ReadRow(std::size_t id, std::string_view text) {
   constexpr std::size_t kMaxRows = 500000;
-  constexpr std::size_t kMaxGap = 1000;  // rows are numbered without gaps; damage must not ask for memory
+  constexpr std::size_t kMaxGap = 1000;  // rows are numbered without gaps; damage must not cause large allocations
   if (id >= kMaxRows || id > open_->size() + kMaxGap) return false;
   Row row;
   if (open_ == &tables_[kFiles] || open_ == &tables_[kFunctions]) {
@@ -302,7 +302,7 @@ bool SourceTables::ReadRow(std::size_t id, std::string_view text) {
            .line = NumberOf(text, " line="),
            .location = NumberOf(text, "file_location_id="),
            .parent = NumberOf(text, "parent_frame_id=")};
-    // XLA prints parents one too high: no frame calls itself.
+    // Some versions of XLA print all parents one too high. A frame that seems to call itself proves it.
     if (open_ == &tables_[kFrames] && std::cmp_equal(row.parent, id)) parents_are_high_ = true;
   }
   if (id >= open_->size()) open_->resize(id + 1);

@@ -1,5 +1,5 @@
-// The parts of HLO text: lines, lists and attributes, which are views of the text, and what the text repeats on nearly
-// every line and is kept once: names, shapes and source frames.
+// Splits HLO text into lines, lists and attributes, which are views of the text. Stores names, shapes and source frames
+// once, since nearly every line repeats some.
 #pragma once
 
 #include <array>
@@ -24,26 +24,25 @@ struct InstructionLine {
   bool closed = true;           // false: the line ends within the operands
 };
 
-// Whether an instruction begins on the line: "  name = ".
+// Whether the line begins an instruction: "  name = ".
 bool BeginsInstruction(std::string_view line);
 
-// Returns false if the line is not an instruction up to its opening parenthesis.
+// Returns false unless the line is an instruction at least up to its opening parenthesis.
 bool SplitInstruction(std::string_view line, InstructionLine* parts);
 
-// Whether a computation begins on the line: "ENTRY %main.1 (p: f32[8]) -> f32[] {".
+// Whether the line begins a computation: "ENTRY %main.1 (p: f32[8]) -> f32[] {".
 bool BeginsComputation(std::string_view line, std::string_view* name, bool* entry);
 
-// The parts of a list between its commas, or between other separators: operands, elements of a tuple's shape,
-// attributes, fields of metadata. Separators within brackets and quotes do not count. Blanks and comments
-// ("/*index=5*/") before a part are left out.
+// Splits a list at commas or another separator: operands, elements of a tuple's shape, attributes, fields of metadata.
+// Ignores separators within brackets and quotes. Strips blanks and comments ("/*index=5*/") before a part.
 class ListReader {
  public:
   explicit ListReader(std::string_view list, char separator = ',') : rest_(list), separator_(separator) {}
 
   std::optional<std::string_view> Next();
 
-  std::string_view rest() const { return rest_; }  // not read yet, with the blank before it
-  bool closed() const { return closed_; }          // after the last part: all brackets and quotes were closed
+  std::string_view rest() const { return rest_; }  // the unread part, including the blank before it
+  bool closed() const { return closed_; }          // whether all brackets and quotes read so far were closed
 
  private:
   std::string_view rest_;
@@ -51,15 +50,15 @@ class ListReader {
   bool closed_ = true;
 };
 
-// "key=value" of attributes.
+// An attribute: "key=value".
 struct AttributePart {
-  std::string_view text;   // all of it
+  std::string_view text;   // "key=value"
   std::string_view key;    // empty if there is no '='
   std::string_view value;  // "{0,1}", "kLoop", "\"Sharding\""
 };
 AttributePart SplitAttribute(std::string_view text);
 
-// Follows brackets and quotes through text that comes in pieces.
+// Tracks brackets and quotes across pieces of text.
 class Nesting {
  public:
   void Add(std::string_view text);
@@ -71,36 +70,36 @@ class Nesting {
   bool escaped_ = false;
 };
 
-// Whether the values of the attribute `key` are computations that the instruction calls: "calls", "to_apply", "body".
+// Whether attribute `key` names computations that the instruction calls: "calls", "to_apply", "body".
 bool CallsComputations(std::string_view key);
 
-// "Sharding" of "\"Sharding\""; unquoted text as it is.
+// Removes quotes, if there are any: "\"Sharding\"" becomes "Sharding".
 std::string_view WithoutQuotes(std::string_view value);
 
-// "0,1" of "{0,1}" or "(0,1)"; other text as it is.
+// Removes braces or parentheses, if there are any: "{0,1}" or "(0,1)" becomes "0,1".
 std::string_view WithoutBraces(std::string_view value);
 
 class TextPool {
  public:
-  // Keeps texts in `arena`, which must outlive the pool and the returned views.
+  // Stores texts in `arena`, which must outlive the pool and the returned views.
   explicit TextPool(TextArena& arena) : arena_(arena) {}
 
   std::string_view Keep(std::string_view text);
 
  private:
   TextArena& arena_;
-  NameMap<const char*> texts_;  // where they are kept
+  NameMap<const char*> texts_;  // the stored copies
 };
 
 class ShapeTable {
  public:
-  // Adds to `shapes`, beginning with shape 0, which stands for everything that is not understood.
+  // Appends to `shapes`, beginning with shape 0, which stands for all shapes that are not understood.
   ShapeTable(TextPool& texts, std::vector<HloShape>* shapes) : pool_(texts), shapes_(*shapes) { shapes_.resize(1); }
 
-  // The number of the shape with this text.
+  // Returns the index of the shape with this text; adds the shape if it is new.
   int Number(std::string_view text, int depth = 0);
 
-  // About the memory that the shapes need besides their text.
+  // Approximate memory of the shapes without their text.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -112,24 +111,24 @@ class ShapeTable {
   std::size_t bytes_ = 0;
 };
 
-// Removes calls by which a computation would call itself, directly or through others: of each cycle at least the calls
+// Breaks cycles of calls, by which a computation would call itself directly or indirectly: removes at least the calls
 // of computations that come later in the text. Returns false if there were any.
 bool RemoveCycles(HloModule* module);
 
-// The tables FileNames, FunctionNames, FileLocations and StackFrames at the head of HLO text, which lead from a
+// Reads the tables FileNames, FunctionNames, FileLocations and StackFrames at the top of HLO text. They map a
 // stack_frame_id to files and lines.
 class SourceTables {
  public:
-  // Keeps names in `arena`, which must outlive the returned frames.
+  // Stores names in `arena`, which must outlive the returned frames.
   explicit SourceTables(TextArena& arena) : arena_(arena) {}
 
-  // Reads a line before the first computation. Returns false if it belongs to no table and is not blank.
+  // Reads a line before the first computation. Returns false unless the line belongs to a table or is blank.
   bool Read(std::string_view line);
 
-  // All frames by number, 0 being none. A frame's parent has a smaller number than the frame itself.
+  // All frames by number; 0 is no frame. A frame's parent has a smaller number than the frame.
   std::vector<SourceFrame> Frames() const;
 
-  bool whole() const { return whole_; }  // false: lines were damaged
+  bool whole() const { return whole_; }  // false: some lines were damaged
 
  private:
   enum Table { kFiles, kFunctions, kLocations, kFrames };

@@ -1,4 +1,4 @@
-// Numbers that refer into a list, of a type of their own for each kind of thing, so that they cannot be mixed up.
+// Strongly typed indices: each kind of list has its own index type, so indices of different lists cannot be mixed up.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ struct Index {
   friend auto operator<=>(Index, Index) = default;
 };
 
-// A vector whose elements are referred to by `Id`.
+// A vector that is indexed by `Id`.
 template <class Id, class Item>
 class Indexed : public std::vector<Item> {
  public:
@@ -27,9 +27,9 @@ class Indexed : public std::vector<Item> {
   Item& operator[](Id id) { return std::vector<Item>::operator[](id.value); }
   const Item& operator[](Id id) const { return std::vector<Item>::operator[](id.value); }
   bool Has(Id id) const { return id && std::cmp_less(id.value, this->size()); }
-  Id next_id() const { return Id(this->size()); }  // of the element that is added next
+  Id next_id() const { return Id(this->size()); }  // of the next element to be added
 
-  // All numbers, in order.
+  // A range over all indices, in order.
   struct Ids {
     struct Iterator {
       int at;

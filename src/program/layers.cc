@@ -19,7 +19,7 @@ bool LoopPair::IsStacked(const ArrayGroups& dimensions) const {
 
 namespace {
 
-// By leaf of the forward loop: the leaf of the backward loop that begins with it.
+// By leaf of the forward loop: the leaf of the backward loop that it initializes.
 std::vector<std::optional<int>> LeavesPassed(const Program& program, const Loop& forward, const Loop& backward) {
   std::vector<std::optional<int>> passed_to(program.dimensions().LeafCount(forward.instruction));
   for (int leaf = 0; const InstructionId initial = program.InitialElement(backward.instruction, leaf); ++leaf) {
@@ -33,7 +33,7 @@ std::vector<std::optional<int>> LeavesPassed(const Program& program, const Loop&
   return passed_to;
 }
 
-// The buffers that a forward loop stacks and a backward loop reads.
+// The buffers that the forward loop stacks and the backward loop reads.
 std::vector<const Buffer*> StacksOf(const Program& program, const Meaning& meaning, const BufferAssignment& compiled,
                                     const LoopPair& pair) {
   std::vector<const Buffer*> stacks;
@@ -57,7 +57,7 @@ std::vector<LoopPair> FindLoopPairs(const Program& program, const Meaning& meani
   constexpr std::size_t kMostLoops = 1000;
   std::vector<LoopPair> pairs;
   const std::vector<Loop>& loops = program.dimensions().loops();
-  if (loops.size() > kMostLoops) return pairs;  // all are compared with each other
+  if (loops.size() > kMostLoops) return pairs;  // each loop is compared with each other
   for (const Loop& forward : loops) {
     if (!forward.factor || !meaning.IsForward(forward.instruction)) continue;
     const Groups groups = program.dimensions().GroupsOf(FactorIds{forward.factor});
@@ -75,8 +75,8 @@ std::vector<LoopPair> FindLoopPairs(const Program& program, const Meaning& meani
 
 namespace {
 
-// The parts of "jit(step)/jvp(GPT)/h_3/attn/dot_general" between the slashes, without the operation at the end;
-// "jvp(block_5)" is "block_5".
+// Splits "jit(step)/jvp(GPT)/h_3/attn/dot_general" at slashes, without the operation at the end. Unwraps "jvp(block_5)"
+// to "block_5".
 std::vector<std::string_view> Scopes(std::string_view op_name) {
   std::vector<std::string_view> scopes;
   for (std::size_t begin = 0; begin < op_name.size();) {
@@ -92,8 +92,8 @@ std::vector<std::string_view> Scopes(std::string_view op_name) {
   return scopes;
 }
 
-// The numbered scopes of an operation, outermost first: the path before the number, and the number. Each contains the
-// path before it, so the innermost of very many are left out.
+// The numbered scopes of an operation, outermost first, as pairs of the path before the number and the number. Limited
+// to the outermost eight, because each contains its whole path.
 std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
   std::vector<std::pair<std::string, int>> numbered;
   constexpr std::size_t kMostNumbered = 8;
@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, int>> Numbered(std::string_view op_name) {
   return numbered;
 }
 
-constexpr int kDeepest = 8;  // copies and views of each other
+constexpr int kDeepest = 8;  // longest chain of copies and views
 
 bool IsCopy(const HloInstruction& is) {
   return is.Is({"get-tuple-element", "bitcast", "copy", "copy-start", "copy-done"});
@@ -168,11 +168,11 @@ class BlockFinder {
   using Scope = std::pair<std::string, int>;
 
   Indexed<BlockId, Block> ByName() const {
-    std::map<std::string, std::map<int, int>> scopes;  // by number, products
+    std::map<std::string, std::map<int, int>> scopes;  // by path and number: the number of products
     for (const InstructionId i : forward_) {
       for (const auto& [scope, number] : Numbered(OpName(i))) scopes[scope][number] += MakesProduct(i) ? 1 : 0;
     }
-    // Layers are alike; of scopes in each other the outermost of which that is so.
+    // Layers have similar numbers of products. Of nested scopes, choose the outermost that consists of layers.
     const auto are_layers = [](const std::map<int, int>& products) {
       if (products.size() < 2) return false;
       const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
@@ -205,9 +205,9 @@ class BlockFinder {
     return found;
   }
 
-  // Cuts the forward pass where one array alone crosses.
+  // Cuts the forward pass at each position that only one array crosses.
   Indexed<BlockId, Block> ByCuts(std::int64_t turn) const {
-    std::map<int, int> crossing;  // after a position, how many more or fewer arrays are still read
+    std::map<int, int> crossing;  // by position: change in the number of arrays that are read later
     for (const InstructionId i : forward_) {
       if (program_.ScheduledAt(i) >= turn || !IsActivation(i)) continue;
       const int last = LastForwardUse(i, turn);
@@ -227,7 +227,7 @@ class BlockFinder {
     for (const InstructionId i : forward_) {
       const std::string_view name = program_.At(i).name;
       const auto made = by_name.find(OriginalName(name));
-      if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // computed again
+      if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // rematerialized
       if (made != by_name.end() || program_.ScheduledAt(i) >= turn) continue;
       while (next < cuts.size() && program_.ScheduledAt(i) > cuts[next]) {
         if (!blocks.back().instructions.empty()) blocks.emplace_back();
@@ -236,7 +236,7 @@ class BlockFinder {
       by_name[OriginalName(name)] = BlockId(blocks.size() - 1);
       blocks.back().instructions.push_back(i);
     }
-    JoinThoseWithoutProducts(&blocks);
+    MergeBlocksWithoutProducts(&blocks);
     for (Block& block : blocks) {
       for (const InstructionId i : block.instructions)
         block.backward_begin = std::min(block.backward_begin, FirstBackwardUse(i, turn));
@@ -244,8 +244,8 @@ class BlockFinder {
     return blocks;
   }
 
-  // Nobody puts a checkpoint round an addition: it goes with the block before.
-  void JoinThoseWithoutProducts(Indexed<BlockId, Block>* blocks) const {
+  // Merges each block without a product into the previous block: nobody checkpoints a mere addition.
+  void MergeBlocksWithoutProducts(Indexed<BlockId, Block>* blocks) const {
     Indexed<BlockId, Block> joined;
     for (Block& block : *blocks) {
       const bool has_product = std::any_of(block.instructions.begin(), block.instructions.end(),
@@ -296,7 +296,7 @@ class BlockFinder {
     return first;
   }
 
-  // Calls visit(user) for the users of a result and of its copies and views.
+  // Calls visit(user) for each user of a result or of its copies and views.
   template <class Visit>
   void ForEachReader(InstructionId i, const Visit& visit, int depth = 0) const {
     if (depth > kDeepest) return;
@@ -312,9 +312,9 @@ class BlockFinder {
   const Program& program_;
   const Meaning& meaning_;
   std::vector<InstructionId> forward_;
-  std::vector<InstructionId> backward_;  // with the batch
+  std::vector<InstructionId> backward_;  // only arrays with the batch
   std::set<InstructionId> products_;     // dots and convolutions
-  std::set<ComputationId> of_products_;  // computations with any
+  std::set<ComputationId> of_products_;  // computations that contain dots or convolutions
 };
 
 }  // namespace

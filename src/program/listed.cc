@@ -12,11 +12,11 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kMostLayers = 128;       // a loop of more steps goes through a sequence
-constexpr std::int64_t kMostExamples = 131072;  // more of them are places, of nobody knows how many examples
-constexpr std::int64_t kShortest = 16;          // of a sequence
-constexpr std::int64_t kNoCarry = 200;          // what is smaller than this part of the largest is no layer's input
-constexpr std::int64_t kMostlyNarrow = 4;       // bf16 beside four times as much f32 is there on purpose
+constexpr std::int64_t kMostLayers = 128;       // a loop with more steps iterates over a sequence
+constexpr std::int64_t kMostExamples = 131072;  // a larger number is examples times positions
+constexpr std::int64_t kShortest = 16;          // shortest sequence
+constexpr std::int64_t kNoCarry = 200;          // a stack smaller than 1/200 of the largest is not a layer's input
+constexpr std::int64_t kMostlyNarrow = 4;       // if bf16 exceeds 1/4 of f32, the use of f32 is intended
 
 using Dims = std::vector<std::int64_t>;
 
@@ -33,7 +33,7 @@ class RowReader {
     if (temporaries > 0) gaps_ = static_cast<double>(listed.fragmentation_bytes) / static_cast<double>(temporaries);
   }
 
-  std::vector<Prospect> Changes() const {
+  std::vector<Prospect> Estimates() const {
     std::vector<Prospect> changes;
     const auto add = [&](const char* name, const std::optional<Prospect>& made) {
       if (!made) return;
@@ -49,7 +49,7 @@ class RowReader {
   }
 
  private:
-  // Where an example's dimensions begin.
+  // Index of the first dimension after the loop steps, if any.
   static std::size_t First(const ListedValue& value) { return value.part == ListedPart::kStacked ? 1 : 0; }
 
   static bool IsComputed(const ListedValue& value) {
@@ -57,15 +57,15 @@ class RowReader {
            value.part != ListedPart::kConstant;
   }
 
-  // The length that has most of the bytes.
-  static std::int64_t Most(const std::map<std::int64_t, std::int64_t>& bytes) {
+  // The length with most bytes; 0 if there is none.
+  static std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& bytes) {
     const auto most =
         std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == bytes.end() ? 0 : most->first;
   }
 
-  // [layers, places, features] of a loop: examples and their places are one dimension, and it may be one example.
-  static bool IsOfPlaces(const ListedValue& value) {
+  // Whether a stack has examples and positions in one dimension, so its number of examples is unknown.
+  static bool MergesPositions(const ListedValue& value) {
     const Dims& dims = value.shape.dims;
     return value.part == ListedPart::kStacked && dims.size() == 3 && dims[1] > kMostExamples;
   }
@@ -77,8 +77,8 @@ class RowReader {
     });
   }
 
-  // The first dimension of what is computed that no weight has. Beside a backward pass what is neither stacked nor of
-  // the forward pass may be a gradient of weights.
+  // The batch is the first dimension of computed values that no weight has. In a program with gradients, considers only
+  // stacked and forward values, since others may be gradients of weights.
   void FindBatch() {
     std::map<std::int64_t, std::int64_t> bytes;  // by length
     for (const ListedValue& value : listed_.values) {
@@ -87,16 +87,16 @@ class RowReader {
       if (!IsComputed(value) || may_be_of_weights) continue;
       const Dims& dims = value.shape.dims;
       const std::size_t first = First(value);
-      if (dims.size() < first + 2 || IsOfPlaces(value)) continue;
+      if (dims.size() < first + 2 || MergesPositions(value)) continue;
       const auto batch = std::find_if(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end(),
                                       [&](std::int64_t length) { return length > 1 && !InWeights(length); });
       if (batch != dims.end()) bytes[*batch] += value.size;
     }
-    batch_ = Most(bytes);
+    batch_ = LengthWithMostBytes(bytes);
   }
 
-  // Attention's scores have it twice; otherwise what follows the batch in arrays of examples, places and features, or
-  // the steps of a long loop.
+  // The sequence is the number of steps of a long loop, else the length that attention scores have twice, else the
+  // dimension after the batch in arrays of [examples, positions, features].
   void FindSequence() {
     std::map<std::int64_t, std::int64_t> twice;
     std::map<std::int64_t, std::int64_t> next;
@@ -111,7 +111,7 @@ class RowReader {
       if (rank == 3 && dims[first] == batch_) next[dims[first + 1]] += value.size;
     }
     for (const auto* found : {&steps, &twice, &next}) {
-      sequence_ = Most(*found);
+      sequence_ = LengthWithMostBytes(*found);
       of_steps_ = found == &steps;
       if (sequence_ >= kShortest) return;
     }
@@ -126,7 +126,7 @@ class RowReader {
     return made;
   }
 
-  // `size` returns what is left of a computed value.
+  // Estimates a remedy that reduces each computed value to size(value).
   Prospect Made(const std::function<std::int64_t(const ListedValue&)>& size) const {
     double saved = 0;
     for (const ListedValue& value : listed_.values) {
@@ -144,7 +144,7 @@ class RowReader {
     parts = std::min(parts, batch_);
     Prospect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
-      // Examples against examples have it twice; where there is more, a dimension of the same length is another.
+      // A matrix of examples by examples has the batch twice. In other arrays, only the first match is the batch.
       const bool twice = dims.size() == 2;
       bool found = false;
       for (std::int64_t& length : dims) {
@@ -152,7 +152,7 @@ class RowReader {
         length = Shorter(length, parts);
         found = true;
       }
-      // With the sequence it may be one dimension.
+      // Batch and sequence may be merged into one dimension.
       const std::size_t first = First(value);
       if (!found && first < dims.size() && dims[first] > batch_ && dims[first] % batch_ == 0 &&
           !InWeights(dims[first]) && value.part != ListedPart::kBackward)
@@ -180,8 +180,8 @@ class RowReader {
     return batch_ > 0 && std::find(value.shape.dims.begin(), value.shape.dims.end(), batch_) != value.shape.dims.end();
   }
 
-  // Where much of what is computed for each example is narrow already, the rest is wide on purpose. Wide arguments are
-  // seen by what they were converted from.
+  // If many values per example are already bf16, the f32 values are f32 on purpose. Conversions to bf16 and values of
+  // the backward pass reveal f32 arguments that are not listed.
   std::optional<Prospect> Narrow() const {
     std::int64_t narrow = 0;
     std::int64_t wide = 0;
@@ -213,8 +213,8 @@ class RowReader {
     return made;
   }
 
-  // Of what a loop keeps for the backward pass a layer's input stays; the rest comes back while a layer is gone through
-  // backward, none of it or all at once.
+  // A loop saves values for the backward pass. Rematerialization keeps only the layers' inputs. The other values of one
+  // layer at a time come back. The spread is large because between none and all of these are live at once.
   std::optional<Prospect> RecomputeLoops() const {
     std::int64_t largest = 0;
     for (const ListedValue& value : listed_.values) {
@@ -240,14 +240,14 @@ class RowReader {
   bool trains_ = false;
   std::int64_t batch_ = 0;     // 0: not found
   std::int64_t sequence_ = 0;  // the same
-  bool of_steps_ = false;      // it is what loops go through
-  double gaps_ = 0;            // fragmentation beside each byte of temporaries
+  bool of_steps_ = false;      // the sequence is the number of steps of a loop
+  double gaps_ = 0;            // bytes of fragmentation per byte of temporaries
 };
 
 }  // namespace
 
 std::vector<Prospect> LookAtList(const ListedProgram& listed) {
-  return listed.values.empty() ? std::vector<Prospect>() : RowReader(listed).Changes();
+  return listed.values.empty() ? std::vector<Prospect>() : RowReader(listed).Estimates();
 }
 
 }  // namespace whyoom

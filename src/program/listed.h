@@ -1,8 +1,7 @@
-// What remedies would leave of a program of which only a list of its largest allocations is known, which compilers up
-// to libtpu 0.0.41 print.
+// Estimates remedies from a list of the largest allocations, which compilers up to libtpu 0.0.41 print.
 //
-// The rows are values that are live at the peak, all at once. Dimensions are recognized by their place and by equal
-// lengths. Values that are not listed are assumed to stay as they are, so savings may be larger.
+// The rows are values that are live at the peak. Dimensions are recognized by their position and by equal lengths.
+// Values that are not listed are assumed to stay unchanged, so the actual savings may be larger.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,15 @@
 
 namespace whyoom {
 
-// What a row of the list is, by its operation.
+// The part of the program that a row belongs to, by its operation.
 enum class ListedPart {
   kArgument,
   kCopied,     // an argument in another layout
-  kConverted,  // an argument in another element type, whole: weights
+  kConverted,  // an argument in another element type, unsliced: weights
   kConstant,
-  kStacked,   // kept for the backward pass by each step of a loop, the steps in the leading dimension
-  kForward,   // of a program with gradients
-  kBackward,  // of a program with gradients
+  kStacked,   // saved by each step of a loop for the backward pass; the leading dimension is the steps
+  kForward,   // only in a program with gradients
+  kBackward,  // only in a program with gradients
   kOther,
 };
 
@@ -33,13 +32,13 @@ struct ListedValue {
 
 struct ListedProgram {
   std::int64_t need_bytes = 0;
-  std::int64_t arguments_bytes = 0;      // of the need
-  std::int64_t fragmentation_bytes = 0;  // of the need, between temporaries: grows and shrinks with them
+  std::int64_t arguments_bytes = 0;      // part of the need
+  std::int64_t fragmentation_bytes = 0;  // part of the need: gaps between temporaries, proportional to them
   std::vector<ListedValue> values;
 };
 
-// The remedies that the list shows a place for, by their names in kRemedies: half_batch, batch_in_steps, half_sequence,
-// bfloat16, recompute_layers (of loops).
+// Estimates the remedies that apply to listed values, by their names in kRemedies: half_batch, batch_in_steps,
+// half_sequence, bfloat16, recompute_layers (loops only).
 std::vector<Prospect> LookAtList(const ListedProgram& listed);
 
 }  // namespace whyoom

@@ -12,9 +12,9 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kShortestSequence = 16;  // a shorter axis may be a batch of one device
+constexpr std::int64_t kShortestSequence = 16;  // a shorter axis may be the batch of one device
 
-// The words of "state['opt_state'][0].mu['blocks']['wq']", in lower case.
+// Splits "state['opt_state'][0].mu['blocks']['wq']" into words, in lower case.
 std::vector<std::string> Words(std::string_view path) {
   std::vector<std::string> words;
   std::string word;
@@ -39,16 +39,16 @@ bool NamesOptimizer(const std::string& path, const RoleWords& role_words) {
                      [&](const std::string& part) { return path.find(part) != std::string::npos; });
 }
 
-// Whether a reduction looks for the largest of an array's elements.
+// Whether an instruction is a reduction by maximum.
 bool FindsLargest(const HloModule& module, const HloInstruction& instruction) {
   if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) return false;
   const HloComputation& reducer = module.computations[instruction.calls[0]];
   if (!reducer.root || module.ShapeOf(instruction.operands[0]).is_tuple) return false;
-  // Of numbers of 64 bits, which are pairs, it is no single operation.
+  // For 64-bit numbers, which are pairs, the reducer is not a single operation.
   return module.instructions[reducer.root].opcode == "maximum" || instruction.op_name.ends_with("reduce_max");
 }
 
-// Whether the result is the operand in another place, order or type.
+// Whether the result is a copy of the operand, possibly in another layout or type.
 bool Carries(const HloModule& module, const HloInstruction& instruction) {
   const auto carries = [](const HloInstruction& is) {
     return is.Is({"bitcast", "convert", "copy", "copy-start", "copy-done", "get-tuple-element", "transpose", "reshape",
@@ -63,9 +63,9 @@ bool Carries(const HloModule& module, const HloInstruction& instruction) {
 }
 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
-constexpr std::size_t kMostKinds = 1000;  // of attention, or of dimensions that are fed in
+constexpr std::size_t kMostKinds = 1000;  // distinct attention pairs, or distinct dimensions of inputs
 
-// The leading dimension of an array, empty if there is none or it is 1.
+// The leading dimension of an array; empty if there is none or its size is 1.
 template <class Ids>
 Ids Leading(const std::vector<Ids>& dimensions) {
   return dimensions.empty() ? Ids() : dimensions.front();
@@ -148,6 +148,7 @@ std::int64_t Meaning::BytesWith(const Axis& axis) const {
   return bytes;
 }
 
+// Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
 Axis Meaning::Restored(const Axis& axis) const {
   const auto [known, is_new] = of_size_.try_emplace(axis.size);
   std::map<Groups, std::int64_t>& found = known->second;
@@ -196,7 +197,7 @@ void Meaning::FindRoles(const RoleWords& role_words) {
   for (const ProgramParameter& parameter : parameters) {
     Role& role = roles_[parameter.place];
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
-    // Short names ("m", "v") are optimizer state only beside weights of the same shape.
+    // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
     if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
         !NamesOptimizer(parameter.path, role_words))
       role = Role::kOther;
@@ -206,7 +207,7 @@ void Meaning::FindRoles(const RoleWords& role_words) {
   for (const ProgramParameter& parameter : parameters) {
     const ArrayGroups dimensions = GroupsOf(parameter);
     Role& role = roles_[parameter.place];
-    // An array with a row for each example is not a weight, whatever its name.
+    // An array whose leading dimension is an input's is not a weight, whatever its name.
     const Groups leading = Leading(dimensions);
     if (role == Role::kWeights && !leading.empty() && fed_in.contains(leading.front())) role = Role::kInput;
     if (!IsState(parameter)) continue;
@@ -218,7 +219,7 @@ void Meaning::FindRoles(const RoleWords& role_words) {
   for (const GroupId group : LearnedPositions(fed_in)) weight_groups_.erase(group);
 }
 
-// Dimensions along which arrays are multiplied with weights: summed over, or made by the weight.
+// The feature dimensions: those that products of arrays and weights contract or produce, and the layers of loops.
 std::set<GroupId> Meaning::Features(const std::set<GroupId>& fed_in) const {
   std::set<GroupId> features;
   const Dimensions& dimensions = program_.dimensions();
@@ -237,8 +238,8 @@ std::set<GroupId> Meaning::Features(const std::set<GroupId>& fed_in) const {
   return features;
 }
 
-// A table of learned positions has a row for each position in the sequence. It is added, never multiplied with, so the
-// sequence is not a dimension of the weights because of it.
+// The groups of learned position tables, which have a row for each position in the sequence. Such a table is added and
+// never multiplied, so its sequence dimension does not count as a dimension of weights.
 std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) const {
   constexpr int kTables = 2;  // of an encoder and a decoder
   const std::set<GroupId> features = Features(fed_in);
@@ -272,9 +273,9 @@ std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) con
 }
 
 void Meaning::FindBatch() {
-  // The leading dimension of an input that no weight shares; of several the one that most of the memory has.
+  // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
   std::int64_t best = -1;
-  // First of what is called an input and only goes in, then also of what comes back, then of any argument.
+  // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
@@ -295,7 +296,7 @@ void Meaning::FindBatch() {
   if (batch_) JoinBatches();
 }
 
-// If the trail between two arguments is lost, a leading dimension as long as the batch is the batch, too.
+// Treats a leading dimension of the same length as the batch: propagation may have failed to connect them.
 void Meaning::JoinBatches() {
   std::size_t lost = 0;
   for (const ProgramParameter& parameter : program_.parameters()) {
@@ -315,7 +316,7 @@ void Meaning::JoinBatches() {
   }
 }
 
-// Other dimensions that are fed in, or that a loop stacks.
+// The non-leading dimensions of inputs, and the dimensions that loops stack along.
 std::vector<Axis> Meaning::SequenceCandidates() const {
   std::vector<Axis> candidates;
   std::set<std::pair<Groups, std::int64_t>> seen;
@@ -342,7 +343,7 @@ std::vector<Axis> Meaning::SequenceCandidates() const {
   return candidates;
 }
 
-// Of the candidates that no weight has, the one that most of the memory has.
+// Chooses the candidate with most bytes of values among those that no weight has.
 void Meaning::FindSequence() {
   std::int64_t best = 0;
   for (const Axis& axis : SequenceCandidates()) {
@@ -371,7 +372,7 @@ std::vector<Meaning::Softmax> Meaning::FindSoftmaxes() const {
   return softmaxes;
 }
 
-// The groups of a product's free dimensions without the batch; empty if a weight has any.
+// The groups of a product's free dimensions without the batch; empty if a weight has one of them.
 Groups Meaning::Positions(const FactorIds& factors) const {
   Groups positions = program_.dimensions().GroupsOf(factors);
   std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group); });
@@ -380,9 +381,9 @@ Groups Meaning::Positions(const FactorIds& factors) const {
 }
 
 void Meaning::FindAttention() {
-  // Scores are a product of two activations whose free dimensions, the positions of queries and keys, no weight has;
-  // the sum is over a part of each head. A softmax over the keys follows, or the scope has the name: otherwise it is
-  // another product of pairs, such as one that assigns tokens to experts.
+  // Attention scores are a batched product of two activations that contracts features. No weight has its free
+  // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
+  // Otherwise it is another pairwise product, such as one that assigns tokens to experts.
   const Dimensions& dimensions = program_.dimensions();
   const std::vector<Softmax> softmaxes = FindSoftmaxes();
   const auto share = [](const Groups& a, const Groups& b) {
@@ -422,8 +423,8 @@ bool Meaning::IsScores(ValueId value) const {
 }
 
 void Meaning::FindVocabulary() {
-  // The classes that the loss is computed over: a softmax looks for the largest of them, which nothing does with
-  // features. A router does so with its experts; but each expert has a matrix of its own, and each class only a row.
+  // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
+  // reduced by a maximum. A router's experts are, but each expert has a matrix, while each class has only a row.
   for (const HloInstruction& instruction : program_.module().instructions) {
     if (!FindsLargest(program_.module(), instruction)) continue;
     const std::vector<FactorIds> dims = program_.dimensions().FactorsOf({instruction.operands[0], 0});
@@ -437,7 +438,7 @@ void Meaning::FindVocabulary() {
 
 void Meaning::FindGathered() {
   const HloModule& module = program_.module();
-  Indexed<ComputationId, char> gathers(module.computations.size(), 0);  // contains an all-gather
+  Indexed<ComputationId, char> gathers(module.computations.size(), 0);  // whether it contains an all-gather
   for (const HloInstruction& instruction : module.instructions) {
     if (instruction.opcode.starts_with("all-gather")) gathers[instruction.computation] = 1;
   }
@@ -447,7 +448,7 @@ void Meaning::FindGathered() {
         ((is.opcode == "fusion" || is.opcode.starts_with("async-")) &&
          std::any_of(is.calls.begin(), is.calls.end(), [&](ComputationId id) { return gathers[id] != 0; }));
     const bool carries = !is.operands.empty() && gathered_[is.operands[0]] != 0 && Carries(module, is);
-    gathered_.push_back(makes || carries ? 1 : 0);  // operands come before their user
+    gathered_.push_back(makes || carries ? 1 : 0);  // operands precede their user
   }
 }
 
@@ -470,7 +471,7 @@ void Meaning::FindWeightDims() {
 }
 
 ValueKind Meaning::KindOfArgument(const MemoryAllocation& allocation) const {
-  // The last array of a parameter counts.
+  // The last array of a parameter decides.
   const std::vector<ProgramParameter>& all = program_.parameters();
   const auto after = std::partition_point(
       all.begin(), all.end(), [&](const ProgramParameter& one) { return one.number <= allocation.parameter; });

@@ -1,6 +1,5 @@
-// What people call the parts of a program: the role of each parameter, the name of each dimension, the kind of each
-// value. Derived from what the user's framework left in the program (names of arguments, shardings, the path of each
-// operation) and from how dimensions are used. What neither shows has no name.
+// Infers roles of parameters, names of dimensions and kinds of values. The evidence is argument names, shardings and op
+// names from the user's framework, and how dimensions are used. Without evidence the result is unknown.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace whyoom {
 
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
-// Kinds of what fills the memory, as in the JSON contract.
+// The kinds of memory in the JSON contract.
 enum class ValueKind {
   kWeights,
   kGatheredWeights,
@@ -34,26 +33,26 @@ enum class ValueKind {
   kUnknown,
 };
 
-// A dimension that changes as a whole: its groups, major first. Several if a reshape splits it somewhere.
+// A dimension that is resized as a whole: its groups, major first. Several groups if a reshape splits it somewhere.
 struct Axis {
-  Groups groups;          // empty: there is no such axis
+  Groups groups;          // empty if there is no such axis
   std::int64_t size = 0;  // on one device
   explicit operator bool() const { return !groups.empty(); }
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// Whether a dimension contains this group, or these groups side by side, in their order.
+// Whether a dimension contains this group, or these groups consecutively.
 inline bool Contains(const Groups& dimension, GroupId group) {
   return std::find(dimension.begin(), dimension.end(), group) != dimension.end();
 }
 bool Contains(const Groups& dimension, const Groups& groups);
 
-// How many dimensions of the array are the axis: whole, or the part that is left if it is spread over several.
+// Counts the dimensions of the array that contain the whole axis; if there are none, those that contain its major part.
 int Occurrences(const ArrayGroups& dimensions, const Axis& axis);
 
 class Meaning {
  public:
-  // Borrows the program. `role_words` are words in names of arguments that show their roles.
+  // Borrows the program. `role_words` are words in argument names that identify roles.
   Meaning(const Program& program, const RoleWords& role_words);
 
   Role RoleOf(const ProgramParameter& parameter) const { return roles_[parameter.place]; }
@@ -61,10 +60,10 @@ class Meaning {
     return RoleOf(parameter) == Role::kWeights || RoleOf(parameter) == Role::kOptimizerState;
   }
   ValueKind KindOf(ValueId value) const { return kinds_[value]; }
-  bool trains() const { return trains_; }  // the program has a backward pass
+  bool trains() const { return trains_; }  // whether the program has a backward pass
 
-  // Whether it works on examples, with weights that are kept: otherwise the batch is not one as people say it, but a
-  // side of a field or a table of points.
+  // Whether the program processes examples with weights. If not, the dimension found as the batch is not a batch in the
+  // usual sense, but for example a side of a field or the length of a table of points.
   bool has_examples() const { return trains_ || has_weights_; }
 
   Axis batch() const { return batch_; }
@@ -80,13 +79,13 @@ class Meaning {
     return axis && Occurrences(GroupsOf(parameter), axis) > 0;
   }
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether the value may have the axis though it is not known to: it has a dimension that is neither a weight's nor
-  // the batch or the sequence.
+  // Whether the value may have the axis without it being known: it has a dimension that is neither a weight's nor the
+  // batch or the sequence.
   bool MayHave(ValueId value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
-  bool IsScores(ValueId value) const;  // has query and key positions
+  bool IsScores(ValueId value) const;  // has query and key positions: attention scores
   bool IsBackward(InstructionId instruction) const;
-  bool IsForward(InstructionId instruction) const;  // of a pass whose values a backward pass needs
+  bool IsForward(InstructionId instruction) const;  // in a pass whose values a backward pass uses
 
  private:
   void FindRoles(const RoleWords& role_words);
@@ -100,7 +99,7 @@ class Meaning {
   void FindAttention();
   Groups Positions(const FactorIds& factors) const;
   struct Softmax {
-    Groups along;  // it looks for the largest along these dimensions
+    Groups along;  // the reduced dimensions
     ArrayGroups array;
     friend bool operator==(const Softmax&, const Softmax&) = default;
   };
@@ -111,24 +110,25 @@ class Meaning {
   ValueKind KindOfArgument(const MemoryAllocation& allocation) const;
   ValueKind KindOfArray(const ProgramValue& value) const;
   void FindGathered();
-  std::int64_t BytesWith(const Axis& axis) const;  // of values large enough to matter that have it
-  Axis Restored(const Axis& axis) const;           // if its trail is lost, an axis of its size whose trail is not
+  std::int64_t BytesWith(const Axis& axis) const;  // of large values that have the axis
+  Axis Restored(const Axis& axis) const;           // an axis of its size that more values have, if any
   Axis MakeAxis(const FactorIds& factors) const;
   bool InWeights(const Axis& axis) const;
-  bool IsOfWeights(const ArrayGroups& dimensions) const;  // each dimension is one of a weight
+  bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
 
   const Program& program_;
   Indexed<ValueId, ArrayGroups> groups_;
-  std::vector<ValueId> large_;    // arrays that are large enough to matter
+  std::vector<ValueId> large_;    // arrays of at least kLargeEnough bytes
   std::vector<Role> roles_;       // by parameter
-  std::vector<char> comes_back_;  // by parameter: an output has its shape, and nothing is trained
+  std::vector<char> comes_back_;  // by parameter: inference only, and an output has its shape
   Indexed<ValueId, ValueKind> kinds_;
-  std::set<ArrayDims> weight_dims_;        // sorted: of weights, on a device and whole, and of one layer
-  Indexed<InstructionId, char> gathered_;  // made by an all-gather, or a copy or cast of that
-  mutable std::map<std::int64_t, std::map<Groups, std::int64_t>> of_size_;  // what Restored found
+  std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
+  Indexed<InstructionId, char> gathered_;  // the result of an all-gather, or a copy or cast of it
+  mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
+      of_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
-  std::set<GroupId> stacked_groups_;               // of weights with more than two dimensions
-  std::set<std::pair<Groups, Groups>> attention_;  // positions of queries and of keys; equal for self-attention
+  std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
+  std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;
   Axis sequence_;
   Axis vocabulary_;

@@ -15,11 +15,12 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 60;  // no memory is larger; sums of two such numbers can be held
+constexpr std::int64_t kMost = std::int64_t{1}
+                               << 60;  // no memory is larger; the sum of two such numbers does not overflow
 constexpr std::size_t kMostWithoutValue = 50000;
-constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; those of tuples are not looked at
+constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; shapes of tuples are not used
 
-// Takes a number off the text; what is too large to be held is the most there can be.
+// Removes a number from the start of the text. Caps it at kMost.
 std::optional<std::int64_t> TakeNumber(std::string_view* text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
@@ -34,14 +35,13 @@ bool Take(std::string_view* text, std::string_view part) {
   return true;
 }
 
-// "while.5{1}" into name and index; "{}" is the whole value, which has no index.
+// Splits "while.5{1}" into name and index. For "{}", the whole value, the index is empty.
 void SplitIndex(std::string_view place, std::string* name, std::string* index) {
   const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
   *name = place.substr(0, brace);
   if (brace != std::string_view::npos && place.substr(brace) != "{}") *index = place.substr(brace);
 }
 
-// An allocation's line without its shape, which could say anything.
 struct AllocationLine {
   std::int64_t size = 0;
   std::int64_t color = 0;
@@ -85,7 +85,7 @@ void ReadProperties(std::string_view text, AllocationLine* line) {
 // "allocation 7: size 22301114368, page 0, preallocated-temp:"
 std::optional<AllocationLine> ReadAllocation(std::string_view text) {
   AllocationLine line;
-  if (!text.ends_with(':')) return std::nullopt;  // it was cut, and what was cut off may say that it is not in HBM
+  if (!text.ends_with(':')) return std::nullopt;  // truncated: the missing part may state that it is not in HBM
   if (!Take(&text, "allocation ")) return std::nullopt;
   const std::optional<std::int64_t> number = TakeNumber(&text);
   if (!number || !Take(&text, ": size ")) return std::nullopt;
@@ -174,7 +174,7 @@ class MemoryReader {
 
  private:
   void AddAllocation(const AllocationLine& line) {
-    // One file after another in the same one: what is there twice must not count twice.
+    // A repeated number means that the file contains two assignments; do not count both.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
     if (line.thread_local_) return;
@@ -190,8 +190,8 @@ class MemoryReader {
     filled_ = 0;
   }
 
-  // An allocation ends where its last value ends. If it is not filled, the file was cut; a little may be missing, since
-  // people who share a dump remove small values.
+  // The values fill an allocation to its end. If they do not, the file was truncated. A small gap is accepted, since
+  // users who share a dump may remove small values.
   void EndAllocation() {
     if (!inside_) return;
     inside_ = false;
@@ -211,7 +211,7 @@ class MemoryReader {
     while (text_bytes_ > limits_.text_bytes && kept_ > 0) KeepLargest(kept_ / 2);
   }
 
-  // Leaves the `most` largest values; of equal ones the first.
+  // Keeps the `most` largest values; of equal values the first.
   void KeepLargest(std::size_t most) {
     if (kept_ <= most) return;
     memory_.over_limit = true;
@@ -221,7 +221,7 @@ class MemoryReader {
     }
     const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(most);
     std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
-    floor_ = *last;  // the largest of those that must go
+    floor_ = *last;  // the largest value that is dropped
     const auto larger = std::count_if(sizes.begin(), last, [&](std::int64_t size) { return size > floor_; });
     std::size_t equal = most - static_cast<std::size_t>(larger);
     text_bytes_ = 0;
@@ -264,7 +264,7 @@ class MemoryReader {
       memory_.ranges_without_value.emplace_back(place);
     for (int id = found == nullptr ? -1 : *found; id >= 0; id = values_[id].next) {
       MemoryValue& value = *values_[id].value;
-      if (value.first >= 0) return;  // the first range counts
+      if (value.first >= 0) return;  // the first range wins
       value.first = *first;
       value.last = *last;
     }
@@ -272,19 +272,19 @@ class MemoryReader {
 
   MemoryLimits limits_;
   ModuleMemory memory_;
-  bool inside_ = false;       // an allocation whose values are kept
+  bool inside_ = false;       // within an allocation whose values are kept
   std::int64_t number_ = -1;  // of the last allocation
-  std::int64_t filled_ = 0;   // of the open allocation, up to where its values reach
+  std::int64_t filled_ = 0;   // end of the values of the open allocation
   std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;    // values
-  std::int64_t floor_ = 0;  // values smaller than this gave way to larger ones
+  std::int64_t floor_ = 0;  // smaller values are dropped
   struct PlacedValue {
     MemoryValue* value;
-    int next;  // in values_, of the same place; -1: none
+    int next;  // index in values_ of the next value of the same name; -1: none
   };
   std::vector<PlacedValue> values_;
   TextArena places_;       // "while.5{1}"
-  NameMap<int> by_place_;  // in values_, the first of each place
+  NameMap<int> by_place_;  // index in values_ of the first value of each name
 };
 
 }  // namespace

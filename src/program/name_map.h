@@ -1,5 +1,4 @@
-// Names, kept for as long as the map or module that refers to them, and a map by name. std::unordered_map makes reading
-// a large module a quarter slower.
+// An arena for names, and a hash map by name. With std::unordered_map, reading a large module takes a quarter longer.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +13,15 @@
 
 namespace whyoom {
 
-// Keyed for each process: the author of a hostile dump must not be able to choose names that collide. Mixes in eight
-// bytes at a time, since most names are shorter than what a general hash is made for.
+// A hash with random keys per process, so that a hostile dump cannot contain names chosen to collide. Mixes eight bytes
+// at a time, which is fast for short names.
 struct NameHash {
   std::size_t operator()(std::string_view name) const {
     static const std::uint64_t begin = RandomWord();
     static const std::uint64_t factor = RandomWord() | 1;
     __extension__ using Wide = unsigned __int128;
     std::uint64_t hash = begin ^ name.size();
-    // Both halves of the product count: no change of the bytes has the same effect for every factor.
+    // Uses both halves of the product, so no change of the bytes has the same effect for every factor.
     const auto mix = [&](std::uint64_t word) {
       const Wide product = static_cast<Wide>(hash ^ word) * factor;
       hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
@@ -47,14 +46,14 @@ struct NameHash {
 template <class Value>
 class NameMap {
  public:
-  // Null if the map does not have the name. Valid until the next insertion.
+  // Returns null if the map lacks the name. The pointer is valid until the next insertion.
   const Value* Find(std::string_view name) const {
     if (slots_.empty()) return nullptr;
     const int entry = slots_[PlaceOf(name, HashOf(name))].entry;
     return entry < 0 ? nullptr : &entries_[entry].second;
   }
 
-  // The value of the name, which is `value` if the name is new, and whether it is.
+  // Inserts the value if the name is new. Returns the name's value, and whether the name is new.
   std::pair<Value, bool> Insert(std::string_view name, Value value) {
     if (2 * (entries_.size() + 1) > slots_.size()) Grow();
     const std::uint32_t hash = HashOf(name);
@@ -78,7 +77,7 @@ class NameMap {
 
   static std::uint32_t HashOf(std::string_view name) { return static_cast<std::uint32_t>(NameHash()(name) >> 32); }
 
-  // The slot with the name, or the free one where it belongs.
+  // The slot of the name, or the free slot to insert it into.
   std::size_t PlaceOf(std::string_view name, std::uint32_t hash) const {
     std::size_t at = hash & (slots_.size() - 1);
     while (slots_[at].entry >= 0 && (slots_[at].hash != hash || entries_[slots_[at].entry].first != name))
@@ -94,11 +93,11 @@ class NameMap {
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  std::vector<Slot> slots_;  // the number of slots is a power of two; at most half are used
   std::vector<std::pair<std::string_view, Value>> entries_;
 };
 
-// Keeps copies of texts in a few large blocks: millions of short names cost no allocation each.
+// Stores copies of texts in a few large blocks, because millions of small allocations would be slow.
 class TextArena {
  public:
   std::string_view Keep(std::string_view text) {
@@ -109,7 +108,7 @@ class TextArena {
     return {copy, text.size()};
   }
 
-  std::size_t bytes() const { return bytes_; }  // of the kept texts
+  std::size_t bytes() const { return bytes_; }  // of the stored texts
 
  private:
   std::pmr::monotonic_buffer_resource memory_;

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace {
 
-// The buffers added by a change, as sums over time.
+// Sums the sizes of added buffers over time.
 class Added {
  public:
   explicit Added(const std::vector<Buffer>& buffers) {
@@ -26,7 +26,7 @@ class Added {
 
   const std::vector<std::int64_t>& begins() const { return begins_; }
 
-  // What is live at a moment. Moments must not decrease from call to call.
+  // The bytes that are live at a moment. Moments must not decrease from call to call.
   std::int64_t BytesAt(std::int64_t moment) {
     for (; next_ < changes_.size() && changes_[next_].first <= moment; ++next_) bytes_ += changes_[next_].second;
     return bytes_;
@@ -41,7 +41,7 @@ class Added {
 
 }  // namespace
 
-// Goes through the events; only groups that one touches are built anew.
+// Iterates over the events and rebuilds only the groups that an event affects.
 class Occupancy::Builder {
  public:
   Builder(Occupancy* occupancy, std::size_t most_members)
@@ -77,7 +77,7 @@ class Occupancy::Builder {
     std::int64_t begin = 0;  // offsets
     std::int64_t end = 0;
     std::size_t since = 0;
-    std::vector<int> members = {};  // sorted by place
+    std::vector<int> members = {};  // sorted by offset
   };
 
   std::vector<int> SortedBy(std::int64_t Buffer::*key) const {
@@ -87,7 +87,7 @@ class Occupancy::Builder {
     return sorted;
   }
 
-  // Takes the groups apart that share memory with a buffer.
+  // Closes the groups that share memory with a buffer.
   void Touch(const Buffer& buffer) {
     auto group = open_.lower_bound({buffer.allocation, buffer.offset});
     if (group != open_.begin()) {
@@ -102,7 +102,7 @@ class Occupancy::Builder {
     }
   }
 
-  // False if there are too many members.
+  // Stores a finished group. Returns false if there are too many members.
   bool Emit(const Open& group, std::size_t event) {
     Group done{group.since, event, occupancy_.members_.size(), group.end - group.begin, group.members.front()};
     for (const int member : group.members) {
@@ -114,7 +114,7 @@ class Occupancy::Builder {
     return occupancy_.whole_;
   }
 
-  // Makes groups of the touched buffers.
+  // Forms new groups from the touched buffers.
   void Regroup(std::size_t event) {
     touched_ = occupancy_.SortedByPlace(std::move(touched_));
     for (std::size_t i = 0; i < touched_.size();) {
@@ -134,8 +134,8 @@ class Occupancy::Builder {
   Occupancy& occupancy_;
   const std::vector<Buffer>& buffers_;
   const std::size_t most_members_;
-  std::map<Place, Open> open_;  // by their begins
-  std::vector<int> touched_;    // members of the groups taken apart at this event
+  std::map<Place, Open> open_;  // by their start
+  std::vector<int> touched_;    // members of the groups closed at this event
   std::vector<Open> closed_;
 };
 
@@ -175,7 +175,7 @@ std::vector<Usage> Occupancy::Covered() const {
 
 Usage Occupancy::FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
   if (!whole_) return {};
-  // What begins at an event less what ends; [0] is before all of them.
+  // The change of memory at each event; index 0 is before the first event.
   std::vector<std::int64_t> totals(events_.size() + 2, 0);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const std::size_t end = g + 1 < groups_.size() ? groups_[g + 1].members : members_.size();
@@ -223,12 +223,12 @@ std::vector<int> Occupancy::SortedByPlace(std::vector<int> buffers) const {
 
 namespace {
 
-// Whether it is live at some time, and in some place.
+// Whether the value has a live range and memory.
 bool IsPlaced(const MemoryValue& value) {
   return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
 }
 
-// The memory that values cover over time.
+// The memory that the values of the allocations cover over time.
 std::vector<Usage> CoverageOf(const std::vector<const MemoryAllocation*>& allocations) {
   std::vector<Buffer> buffers;
   for (std::size_t i = 0; i < allocations.size(); ++i) {
@@ -248,11 +248,11 @@ bool Overlap(const MemoryValue& a, const MemoryValue& b) {
   return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
-// Larger first; of equal ones in the file's order. Keeps those whose memory is not taken yet.
+// Drops values that overlap a larger one, or an equal one that precedes it. Returns the others, largest first.
 std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
   std::stable_sort(values.begin(), values.end(),
                    [](const MemoryValue& a, const MemoryValue& b) { return a.size > b.size; });
-  constexpr std::size_t kMostKept = 4096;  // each is compared with all that are kept
+  constexpr std::size_t kMostKept = 4096;  // each value is compared with all kept ones
   std::vector<MemoryValue> kept;
   for (MemoryValue& value : values) {
     if (kept.size() >= kMostKept) break;
@@ -289,7 +289,7 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
   const std::vector<Usage> covered = CoverageOf(temporaries);
   std::vector<MemoryMoment> timeline;
-  std::int64_t carried = 0;  // into the part that begins
+  std::int64_t carried = 0;  // from the previous part
   auto next = covered.begin();
   for (std::int64_t part = 0; part < parts; ++part) {
     const std::int64_t begin = (part * length + parts - 1) / parts;

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace {
 
-// The metadata contains "params[\'wq\']".
+// Removes the backslashes of metadata: "params[\'wq\']".
 std::string Unescape(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -19,7 +19,7 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
-// The next text in single quotes from `*at` on, which is moved behind it; empty if there is none.
+// Returns the next text in single quotes and moves `*at` past it; empty if there is none.
 std::string_view NextQuoted(std::string_view text, std::size_t* at) {
   const std::size_t open = text.find('\'', *at);
   const std::size_t close = open == std::string_view::npos ? open : text.find('\'', open + 1);
@@ -29,7 +29,7 @@ std::string_view NextQuoted(std::string_view text, std::size_t* at) {
 
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
 
-// mesh['data'=4,'model'=1]: the devices along each axis.
+// Reads the number of devices along each axis of mesh['data'=4,'model'=1].
 std::map<std::string_view, std::int64_t> ReadMesh(std::string_view mesh) {
   std::map<std::string_view, std::int64_t> axes;
   for (std::size_t at = 0; at < mesh.size();) {
@@ -42,11 +42,11 @@ std::map<std::string_view, std::int64_t> ReadMesh(std::string_view mesh) {
 }
 
 struct Sharding {
-  std::vector<std::int64_t> shards;            // of each dimension: over how many devices it is split
-  std::vector<std::vector<std::string>> axes;  // along which axes of the mesh
+  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it
+  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it
 };
 
-// {mesh['data'=4,'model'=1], [{'data'}, {}]}   or   {devices=[4,1]<=[4]}   or   {replicated}
+// Reads {mesh['data'=4,'model'=1], [{'data'}, {}]}, {devices=[4,1]<=[4]} or {replicated}.
 Sharding ReadSharding(std::string_view text, std::size_t rank) {
   Sharding sharding;
   if (text.empty()) return sharding;
@@ -67,7 +67,7 @@ Sharding ReadSharding(std::string_view text, std::size_t rank) {
   const std::size_t end = text.find(']', mesh);
   if (mesh == std::string_view::npos || end == std::string_view::npos) return sharding;
   const std::map<std::string_view, std::int64_t> axes = ReadMesh(text.substr(mesh, end - mesh));
-  // [{'data'}, {}]: the axes of each dimension
+  // The axes of each dimension: [{'data'}, {}]
   std::size_t dim = 0;
   for (std::size_t i = end + 1; i < text.size() && dim < rank; ++i) {
     if (text[i] != '{') continue;
@@ -107,7 +107,7 @@ InstructionId Program::InitialElement(InstructionId loop, int leaf) const {
 }
 
 void Program::FindValues() {
-  // No device has as much; the remaining sizes can be added up, for each dimension of each value and more.
+  // More than any device has. Capping the total ensures that later sums do not overflow.
   std::int64_t room = std::int64_t{1} << 57;
   values_in_.resize(memory_.allocations.size());
   values_of_.resize(module_.instructions.size());
@@ -140,7 +140,7 @@ void Program::FindSchedule() {
       if (users.empty() || users.back() != id) users.push_back(id);
     }
   }
-  // A value lives from the instruction that makes it.
+  // The live range of a value begins at the instruction that defines it.
   for (const ProgramValue& value : values_) {
     if (!value.array.instruction || value.first < 0) continue;
     int& position = positions_[value.array.instruction];
@@ -162,7 +162,7 @@ void Program::FindParameters() {
   const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
   const std::vector<InstructionId> before =
       before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();
-  std::size_t room = std::size_t{1} << 23;  // for the path, which each array of a parameter has
+  std::size_t room = std::size_t{1} << 23;  // limits the total length of paths: each array of a parameter has a copy
   for (std::size_t number = 0; number < parameters.size(); ++number) {
     if (!parameters[number]) continue;
     const HloInstruction& is = At(parameters[number]);
@@ -173,7 +173,7 @@ void Program::FindParameters() {
     const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(parameters[number])));
     parameter.path.resize(std::min(parameter.path.size(), room / arrays));
     room -= arrays * parameter.path.size();
-    // After partitioning the annotation is gone.
+    // Partitioning removes the annotation, so prefer the module before optimization.
     const HloInstruction& written =
         number < before.size() && before[number] ? before_.instructions[before[number]] : is;
     // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
@@ -184,7 +184,7 @@ void Program::FindParameters() {
   }
 }
 
-// One for each array of the parameter.
+// Adds one entry for each array of the parameter.
 void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
   const std::size_t begin = parameters_.size();
   const InstructionId instruction = parameter.array.instruction;
@@ -208,7 +208,7 @@ void Program::AddParameters(ProgramParameter parameter, std::string_view shardin
   }
 }
 
-// The arrays that a computation returns.
+// Collects the arrays that a computation returns.
 void Program::FindReturned(InstructionId root) {
   const HloInstruction& is = At(root);
   const std::vector<InstructionId> itself = {root};
@@ -225,12 +225,12 @@ void Program::FindOutputs() {
   if (!module_.entry || !module_.computations[module_.entry].root) return;
   FindReturned(module_.computations[module_.entry].root);
   std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
-  std::map<ArrayId, ValueId> own;          // values in memory that is for outputs
+  std::map<ArrayId, ValueId> own;          // values in allocations of outputs
   for (const ProgramValue& value : values_) {
     if (AllocationOf(value).kind == AllocationKind::kOutput) own[value.array] = value.id;
   }
   for (ProgramOutput& output : outputs_) {
-    // A get-tuple-element only names an element.
+    // Follow get-tuple-elements to the instruction that computes the array.
     for (int depth = 0; depth < 64; ++depth) {
       const InstructionId made = output.array.instruction;
       if (At(made).opcode != "get-tuple-element" || At(made).operands.empty()) break;

@@ -1,7 +1,5 @@
-// A compiled module as one thing: its HLO, what it needs in memory and when, and which dimensions are the same.
-//
-// Built once from the files of a dump, and never changed: remedies are applied to copies of its sizes
-// (program/remedies.h).
+// A compiled module: its HLO, its memory and live ranges, and its equal dimensions. Built once from the files of a dump
+// and never changed: remedies (program/remedies.h) are applied to copies of its sizes.
 #pragma once
 
 #include <algorithm>
@@ -19,28 +17,27 @@
 
 namespace whyoom {
 
-// A value of the buffer assignment, looked up in the module.
+// A value of the buffer assignment and its array in the module.
 struct ProgramValue {
   ValueId id;
   AllocationId allocation;
-  ArrayId array;          // without an instruction if the module has none of the value's name
-  std::int64_t size = 0;  // all sizes together are 2^57 at most
+  ArrayId array;          // without an instruction if the module lacks the value's name
+  std::int64_t size = 0;  // the sum of all sizes is at most 2^57
   std::int64_t offset = 0;
-  std::int64_t first = -1;  // positions in the schedule, both inclusive; -1: not known
+  std::int64_t first = -1;  // live range: positions in the schedule, both inclusive; -1: not known
   std::int64_t last = -1;
 };
 
-// An array of the entry computation's parameters, as the user knows it.
+// An array of a parameter of the entry computation: an argument, or a leaf of one.
 struct ProgramParameter {
-  std::size_t place = 0;  // in Program::parameters()
+  std::size_t place = 0;  // index in Program::parameters()
   ArrayId array;
-  int number = 0;                              // of the entry computation's parameter
-  std::string path;                            // in the user's tree of arguments, "params['blocks']['wq']"; or the
-                                               // instruction's name
-  std::vector<std::int64_t> shards;            // by dimension: over how many devices it is split; empty: not known
-  std::vector<std::vector<std::string>> axes;  // by dimension: the mesh's axes that split it, "" for one without a name
-  std::int64_t size = 0;                       // with padding, on one device
-  bool shares_output = false;                  // donated: an output reuses its memory
+  int number = 0;                              // number of the entry computation's parameter
+  std::string path;                            // "params['blocks']['wq']"; or the instruction's name
+  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
+  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
+  std::int64_t size = 0;                       // bytes on one device, with padding
+  bool shares_output = false;                  // donated: an output aliases it
 
   bool IsSplit() const {
     return std::any_of(shards.begin(), shards.end(), [](std::int64_t devices) { return devices > 1; });
@@ -48,13 +45,13 @@ struct ProgramParameter {
 };
 
 struct ProgramOutput {
-  ArrayId array;  // of the instruction that makes it
-  ValueId value;  // none: it shares an argument's memory, or is no value
+  ArrayId array;  // of the instruction that computes it
+  ValueId value;  // empty if it aliases an argument, or is not a value
 };
 
 class Program {
  public:
-  // `module` is after optimization and scheduled; `before` is the same before optimization and may be empty.
+  // `module` is optimized and scheduled. `before` is the module before optimization and may be empty.
   Program(HloModule module, HloModule before, ModuleMemory memory);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -73,34 +70,36 @@ class Program {
   }
   const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
   const HloInstruction& InstructionOf(const ProgramValue& value) const { return At(value.array.instruction); }
-  // The instruction that makes a fusion's result; none if `is` is not a fusion.
+  // The root of a fused computation; an empty id if `is` is not a fusion.
   InstructionId FusedRoot(const HloInstruction& is) const {
     return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();
   }
-  // Follows first operands while `passes` holds for the instruction.
+  // Follows first operands while passes(instruction) is true, at most `most` times.
   template <class Passes>
   InstructionId Follow(InstructionId instruction, const Passes& passes, int most = 8) const {
     for (; most > 0 && passes(At(instruction)) && !At(instruction).operands.empty(); --most)
       instruction = At(instruction).operands[0];
     return instruction;
   }
-  // The operand that becomes an element of a loop's initial tuple; none if the loop does not begin with a tuple.
+  // The operand that initializes a loop-carried value; an empty id if the loop's operand is not a tuple instruction.
   InstructionId InitialElement(InstructionId loop, int leaf) const;
 
-  // The position in the schedule on which live ranges count; -1 for an instruction without a value of its own.
+  // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
   int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
-  // The same; for an instruction without a value that of the next one in its computation with a value; -1: there is
-  // none.
+  // As PositionOf, but an instruction that defines no value has the position of the next one in its computation that
+  // does; -1 if there is none.
   int ScheduledAt(InstructionId instruction) const { return scheduled_[instruction]; }
-  // Instructions that use an instruction's result, in the same computation, each once.
+  // Instructions of the same computation that use the result, without duplicates.
   const std::vector<InstructionId>& UsersOf(InstructionId instruction) const { return users_[instruction]; }
   // In the order of values().
   const std::vector<ValueId>& ValuesIn(AllocationId allocation) const { return values_in_[allocation]; }
   const std::vector<ValueId>& ValuesOf(InstructionId instruction) const { return values_of_[instruction]; }
-  // Whether it was written for several devices: the module is split, or an argument's dimension is annotated with an
-  // axis of a mesh, even if that has one device for now.
+  // Whether the program was written for several devices: the module is partitioned, or an argument's dimension is
+  // annotated with a mesh axis, even if that axis currently has one device.
   bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
-  int partitions() const { return partitions_; }  // devices that the module is split over; 1: none
+  int partitions() const {
+    return partitions_;
+  }  // number of devices that the module is partitioned over; 1: not partitioned
 
  private:
   void FindValues();

@@ -1,5 +1,5 @@
-// jax.checkpoint around each layer: what the forward pass keeps for the backward pass goes, the layers' inputs stay,
-// and one layer's values come back while its backward pass runs.
+// Simulates jax.checkpoint around each layer. The values that the forward pass saves for the backward pass are removed,
+// except the layers' inputs. During the backward pass of a layer, its values are rematerialized.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,20 +14,20 @@ namespace whyoom {
 namespace {
 
 constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
-constexpr int kMostCopies = 8;  // of each other
+constexpr int kMostCopies = 8;  // longest chain of copies
 constexpr std::size_t kMostReaders = 64;
 constexpr std::size_t kMostJoined = 8;
 
-// What layers keep for their backward pass: removed, and back while that runs.
+// Removes values that layers save for their backward pass, and decides which of them need memory again there.
 class Checkpoint {
  public:
-  // `products`: how many products of a layer have results of which dimensions.
+  // `products`: the number of products of a layer, by the dimensions of their results.
   Checkpoint(std::map<ArrayDims, int> products, ModifiedProgram* modified)
       : products_(std::move(products)), modified_(*modified) {}
 
-  // Returns whether the values need memory again once they are recomputed. Elementwise results of a product are then
-  // made inside the fusions that use them: of values of the same dimensions only as many need memory as there are
-  // products.
+  // Removes the values. Returns whether they need memory again when they are rematerialized. Elementwise results of a
+  // product are then fused into their users, so of the values with the same dimensions only as many need memory as
+  // there are products.
   bool Remove(const std::vector<ValueId>& values, const ArrayDims& dims) {
     modified_.Remove(values);
     return back_[dims]++ < std::max(1, products_[dims]);
@@ -39,7 +39,7 @@ class Checkpoint {
   ModifiedProgram& modified_;
 };
 
-// Recomputes the layers of one pair of loops.
+// Rematerializes the layers of a pair of loops.
 class LoopRecomputer {
  public:
   LoopRecomputer(const Simulator& simulator, const LoopPair& pair, ModifiedProgram* modified)
@@ -69,14 +69,14 @@ class LoopRecomputer {
     std::int64_t first = INT64_MAX;
     std::int64_t last = -1;
   };
-  // What the loop keeps of each step.
+  // An array that the loop saves from each step.
   struct Stack {
     const Buffer* buffer;
     int leaf;        // of the forward loop
     ArrayDims dims;  // of one step, sorted
     bool kept = false;
   };
-  // What the loop carries from step to step besides stacks: a layer's input.
+  // A loop-carried value that is not a stack: a layer's input.
   struct Input {
     int leaf;
     ArrayDims dims;  // sorted
@@ -88,7 +88,7 @@ class LoopRecomputer {
   ArrayId ForwardArray(int leaf) const { return {pair_.forward.instruction, leaf}; }
   const ArrayDims& DimsOf(int leaf) const { return program_.ShapeOf(ForwardArray(leaf)).dims; }
 
-  // When the body of a loop runs.
+  // The positions in the schedule of a loop's body.
   Time TimeOf(const Loop& loop) const {
     Time time;
     for (const ProgramValue& value : program_.values()) {
@@ -101,7 +101,7 @@ class LoopRecomputer {
     return time;
   }
 
-  // The body of a loop and the fusions in it.
+  // The body of a loop and its fused computations.
   std::set<ComputationId> ComputationsOf(const Loop& loop) const {
     std::set<ComputationId> computations = {BodyId(loop)};
     std::vector<ComputationId> open = {BodyId(loop)};
@@ -118,7 +118,7 @@ class LoopRecomputer {
     return computations;
   }
 
-  // What the forward body returns for the next step; empty if that is not known.
+  // The loop-carried values that the forward body returns; empty if not known.
   const std::vector<InstructionId>& Returned() const {
     static const std::vector<InstructionId> none;
     return forward_.root ? program_.At(forward_.root).operands : none;
@@ -158,7 +158,7 @@ class LoopRecomputer {
     }
   }
 
-  // Keeps a stack for each input: one that is written from the input itself, else the smallest of its dimensions.
+  // Marks a stack to keep for each input: one that stores the input itself, else the smallest with its dimensions.
   void KeepInputs() {
     for (const bool written_from_it : {true, false}) {
       std::erase_if(inputs_, [&](const Input& input) {
@@ -172,13 +172,13 @@ class LoopRecomputer {
     }
   }
 
-  // Whether an instruction is an element of a loop body's parameter.
+  // Whether an instruction is an element of a loop body's parameter: a loop-carried value.
   static bool IsElementOf(const HloInstruction& is, const HloComputation& body) {
     return is.opcode == "get-tuple-element" && !is.operands.empty() && !body.parameters.empty() &&
            is.operands[0] == body.parameters[0];
   }
 
-  // Whether the forward body writes into a stack only what it received as an element.
+  // Whether the forward body stores only this loop-carried value in the stack.
   bool IsWrittenFrom(int stack, int element) const {
     if (std::cmp_greater_equal(stack, Returned().size())) return false;
     const InstructionId writer = program_.Follow(Returned()[stack], [](const auto& is) {
@@ -195,7 +195,7 @@ class LoopRecomputer {
     return from_it;
   }
 
-  // A step of the stack is made again before the backward pass of the step, and lives until its last use.
+  // Removes a stack. One step of it is rematerialized before the step's backward pass and is live until its last use.
   void DropStack(const Stack& stack) {
     std::int64_t bytes = 0;
     for (const ValueId id : stack.buffer->values) bytes = std::max(bytes, modified_.sizes[id]);
@@ -208,8 +208,8 @@ class LoopRecomputer {
     modified_.Add(step, backward_time_.first + 1, last, stack.buffer->values);
   }
 
-  // Returns when the backward body reads a step of a stack last. Removes the copies of the step: what reads a copy can
-  // read the step.
+  // Returns the position of the last read of a stack's step in the backward body. Removes the copies of the step, since
+  // their readers can read the rematerialized step.
   std::int64_t DropCopies(int leaf, std::int64_t step) {
     std::int64_t last = backward_time_.first;
     const std::optional<int> passed_to = pair_.passed_to[leaf];
@@ -220,7 +220,7 @@ class LoopRecomputer {
       std::vector<InstructionId> readers = program_.UsersOf(element);
       for (std::size_t r = 0; r < readers.size() && r < kMostReaders; ++r) {
         const InstructionId user = readers[r];
-        if (program_.At(user).opcode == "tuple") continue;  // passed on to the next step
+        if (program_.At(user).opcode == "tuple") continue;  // carried to the next step
         last = std::max<std::int64_t>(last, program_.PositionOf(user));
         if (!ReadsStep(user) && !program_.At(user).Is({"copy", "bitcast"})) continue;
         for (const ValueId id : program_.ValuesOf(user)) {
@@ -232,7 +232,7 @@ class LoopRecomputer {
     return last;
   }
 
-  // Whether an instruction only takes one step out of a stack.
+  // Whether an instruction only slices one step from a stack.
   bool ReadsStep(InstructionId instruction, int depth = 8) const {
     const HloInstruction& is = program_.At(instruction);
     if (is.opcode == "dynamic-slice") return true;
@@ -241,7 +241,7 @@ class LoopRecomputer {
     return is.Is({"bitcast", "copy", "reshape"}) && !is.operands.empty() && ReadsStep(is.operands[0], depth - 1);
   }
 
-  // When the forward body makes what it writes into a stack.
+  // The position at which the forward body computes the value that it stores in a stack.
   std::int64_t MadeAt(int leaf) const {
     if (std::cmp_greater_equal(leaf, Returned().size())) return forward_time_.last;
     InstructionId from = Returned()[leaf];
@@ -250,7 +250,7 @@ class LoopRecomputer {
     return program_.PositionOf(from) >= 0 ? program_.PositionOf(from) : forward_time_.last;
   }
 
-  // Inputs that no stack keeps need one of their own.
+  // Adds a stack for each input that no existing stack stores.
   void StackInputs() {
     for (const Input& input : inputs_) {
       std::vector<ValueId> of;
@@ -261,7 +261,7 @@ class LoopRecomputer {
     }
   }
 
-  // The forward body runs once more at the beginning of the backward body: the most that it needs, besides what stays.
+  // The forward body runs again at the start of the backward body. Returns its peak memory, without values that stay.
   std::int64_t ReplayBytes() const {
     std::int64_t most = 0;
     for (const auto& [when, step] : made_) {
@@ -278,7 +278,7 @@ class LoopRecomputer {
     return most;
   }
 
-  // A buffer that is as large as a value that is made again is that value, on its way to the stack.
+  // A buffer as large as a rematerialized value is that value before it is stored in the stack.
   bool IsMade(std::int64_t size) const {
     return std::any_of(made_.begin(), made_.end(),
                        [&](const auto& made) { return std::abs(made.second - size) <= size / 64; });
@@ -293,14 +293,15 @@ class LoopRecomputer {
   ModifiedProgram& modified_;
   Time forward_time_;
   Time backward_time_;
-  const Buffer* largest_ = nullptr;                          // stack
-  std::vector<Stack> stacks_;                                // the largest first
-  std::set<int> stacked_leaves_;                             // of the forward loop
-  std::vector<Input> inputs_;                                // for which no stack is kept
-  std::vector<std::pair<std::int64_t, std::int64_t>> made_;  // again: when in the forward body, and bytes
+  const Buffer* largest_ = nullptr;  // the largest stack
+  std::vector<Stack> stacks_;        // largest first
+  std::set<int> stacked_leaves_;     // of the forward loop
+  std::vector<Input> inputs_;        // those without a kept stack
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      made_;  // rematerialized values: position in the forward body, and bytes
 };
 
-// Recomputes layers that follow each other in the entry computation.
+// Rematerializes layers that follow each other in the entry computation.
 class BlockRecomputer {
  public:
   BlockRecomputer(const Simulator& simulator, Blocks blocks, ModifiedProgram* modified)
@@ -308,9 +309,9 @@ class BlockRecomputer {
         meaning_(simulator.meaning()),
         blocks_(std::move(blocks)),
         modified_(*modified),
-        last_of_place_(program_.values().size(), -1) {
+        last_of_buffer_(program_.values().size(), -1) {
     for (const Buffer& buffer : simulator.compiled().buffers()) {
-      for (const ValueId id : buffer.values) last_of_place_[id] = buffer.last;
+      for (const ValueId id : buffer.values) last_of_buffer_[id] = buffer.last;
     }
     for (const BlockId block : blocks_.list.ids()) {
       for (const InstructionId id : blocks_.list[block].instructions) block_of_[id] = block;
@@ -319,12 +320,12 @@ class BlockRecomputer {
 
   void Run() {
     Collect();
-    Indexed<BlockId, std::vector<const Kept*>> replayed(blocks_.list.size());
-    const std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on = PassedOn();
-    for (const Kept& kept : results_) {
+    Indexed<BlockId, std::vector<const SavedValue*>> replayed(blocks_.list.size());
+    const std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> passed_on = PassedOn();
+    for (const SavedValue& kept : results_) {
       const auto one = passed_on.find({kept.block, kept.dims});
       const bool stays =
-          kept.reaches_others || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
+          kept.is_used_outside || (!kept.readers.empty() && (one == passed_on.end() || one->second == &kept));
       if (stays) {
         KeepInput(kept);
       } else if (kept.block && kept.last_backward >= 0) {
@@ -335,34 +336,34 @@ class BlockRecomputer {
   }
 
  private:
-  // A result of the entry computation, with its recomputations by the compiler.
-  struct Kept {
-    BlockId block;  // that makes it
+  // A result of the entry computation, including its rematerializations by the compiler.
+  struct SavedValue {
+    BlockId block;  // that computes it
     std::vector<ValueId> values;
     std::int64_t bytes = 0;
     std::int64_t first = INT64_MAX;
-    std::int64_t last_of_place = -1;  // including what is written over it in place
-    std::int64_t last_forward = -1;   // read by the forward pass of its own block
+    std::int64_t last_of_buffer = -1;  // last use of its buffer, including in-place updates
+    std::int64_t last_forward = -1;    // last read by the forward pass of its own block
     std::int64_t first_backward = INT64_MAX;
     std::int64_t last_backward = -1;
     int forward_readers = 0;
-    bool is_fused = false;        // into its only reader, which follows from it elementwise
-    std::set<BlockId> readers;    // blocks other than its own whose forward pass reads it
-    bool reaches_others = false;  // the forward pass outside of any block reads it, or it is returned
+    bool is_fused = false;         // fused into its only reader, which is elementwise
+    std::set<BlockId> readers;     // other blocks whose forward pass reads it
+    bool is_used_outside = false;  // read by the forward pass outside of any block, or returned
     ArrayDims dims;
   };
   struct Place {
-    BlockId block;  // whose forward pass the instruction is part of
-    bool again;     // as a part of the backward pass
+    BlockId block;     // the block whose forward pass contains the instruction
+    bool in_backward;  // rematerialized within the backward pass
   };
 
-  // The result that a block passes on to others, by block and dimensions. It is one array, though the compiler may keep
-  // the arrays that it is the sum of.
-  std::map<std::pair<BlockId, ArrayDims>, const Kept*> PassedOn() const {
-    std::map<std::pair<BlockId, ArrayDims>, const Kept*> passed_on;
-    for (const Kept& kept : results_) {
-      if (!kept.block || kept.readers.empty() || kept.reaches_others) continue;
-      const Kept*& one = passed_on[{kept.block, kept.dims}];
+  // The result that a block passes to other blocks, by block and dimensions. Only one array per key counts, although
+  // the compiler may save its summands instead.
+  std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> PassedOn() const {
+    std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> passed_on;
+    for (const SavedValue& kept : results_) {
+      if (!kept.block || kept.readers.empty() || kept.is_used_outside) continue;
+      const SavedValue*& one = passed_on[{kept.block, kept.dims}];
       if (one == nullptr || kept.bytes < one->bytes) one = &kept;
     }
     return passed_on;
@@ -378,17 +379,17 @@ class BlockRecomputer {
   }
 
   void Collect() {
-    std::map<ComputedArray, Kept> results;
+    std::map<ComputedArray, SavedValue> results;
     for (const ProgramValue& value : program_.values()) {
       if (!value.array || value.first < 0 || value.size < kSmallestKept || program_.AllocationOf(value).IsFixed())
         continue;
       const InstructionId source = CopiedFrom(program_, value.array.instruction);
       if (program_.InstructionOf(value).computation != program_.module().entry || !meaning_.IsForward(source)) continue;
-      Kept& kept = results[OriginalOf(program_, value)];
+      SavedValue& kept = results[OriginalOf(program_, value)];
       kept.values.push_back(value.id);
       kept.bytes = std::max(kept.bytes, value.size);
       kept.first = std::min(kept.first, value.first);
-      kept.last_of_place = std::max({kept.last_of_place, value.last, last_of_place_[value.id]});
+      kept.last_of_buffer = std::max({kept.last_of_buffer, value.last, last_of_buffer_[value.id]});
       kept.dims = SortedDims(program_.ShapeOf(value.array).dims);
       kept.block = std::max(kept.block, PlaceOf(source).block);
     }
@@ -398,7 +399,7 @@ class BlockRecomputer {
     }
   }
 
-  void FindReaders(ArrayId array, int depth, Kept* kept) const {
+  void FindReaders(ArrayId array, int depth, SavedValue* kept) const {
     if (depth > kMostCopies) return;
     for (const InstructionId user : program_.UsersOf(array.instruction)) {
       const HloInstruction& is = program_.At(user);
@@ -407,22 +408,22 @@ class BlockRecomputer {
       } else if (Copies(program_, user, array.instruction)) {
         FindReaders({user, 0}, depth + 1, kept);
       } else if (is.opcode == "tuple") {
-        kept->reaches_others = true;
+        kept->is_used_outside = true;
       } else {
         ReadBy(user, kept);
       }
     }
   }
 
-  void ReadBy(InstructionId user, Kept* kept) const {
+  void ReadBy(InstructionId user, SavedValue* kept) const {
     const std::int64_t position = program_.ScheduledAt(user);
-    const auto [block, again] = PlaceOf(user);
-    if (again || !meaning_.IsForward(user)) {
+    const auto [block, in_backward] = PlaceOf(user);
+    if (in_backward || !meaning_.IsForward(user)) {
       if (position < blocks_.turn) return;
       kept->first_backward = std::min(kept->first_backward, position);
       kept->last_backward = std::max(kept->last_backward, position);
     } else if (!block) {
-      kept->reaches_others = true;
+      kept->is_used_outside = true;
     } else if (block != kept->block) {
       kept->readers.insert(block);
     } else {
@@ -431,23 +432,23 @@ class BlockRecomputer {
     }
   }
 
-  bool FollowsElementwise(InstructionId user, const Kept& kept) const {
+  bool FollowsElementwise(InstructionId user, const SavedValue& kept) const {
     if (program_.dimensions().LeafCount(user) != 1 || blocks_.with_product.contains(user)) return false;
     return SortedDims(program_.ShapeOf({user, 0}).dims) == kept.dims;
   }
 
-  // What a block reads from outside has to be there until its forward pass has run again. What is changed in place
-  // lives on as what it is then.
-  void KeepInput(const Kept& kept) {
-    std::int64_t until = kept.last_of_place;
+  // Extends the live range of a block's input until the block's forward pass is rematerialized. A value that is updated
+  // in place continues as the updated value.
+  void KeepInput(const SavedValue& kept) {
+    std::int64_t until = kept.last_of_buffer;
     for (const BlockId reader : kept.readers) {
       const std::int64_t begin = blocks_.list[reader].backward_begin;
       if (begin < INT64_MAX) until = std::max(until, begin);
     }
-    if (until > kept.last_of_place) Add(kept, kept.last_of_place + 1, until);
+    if (until > kept.last_of_buffer) Add(kept, kept.last_of_buffer + 1, until);
   }
 
-  void Add(const Kept& kept, std::int64_t first, std::int64_t last) {
+  void Add(const SavedValue& kept, std::int64_t first, std::int64_t last) {
     modified_.Add(kept.bytes, first, last, {kept.values.front()});
   }
 
@@ -458,17 +459,17 @@ class BlockRecomputer {
     return program_.dimensions().ProductsIn(called, {block.instructions.begin(), block.instructions.end()});
   }
 
-  void Replay(const Block& block, std::vector<const Kept*> kept) {
+  void Replay(const Block& block, std::vector<const SavedValue*> kept) {
     if (kept.empty()) return;
-    std::sort(kept.begin(), kept.end(), [](const Kept* a, const Kept* b) { return a->first < b->first; });
+    std::sort(kept.begin(), kept.end(), [](const SavedValue* a, const SavedValue* b) { return a->first < b->first; });
     const std::int64_t begin = block.backward_begin;
-    // Gradients of weights, which the compiler put off while there was no need to make room, follow at once.
+    // Weight gradients, which the compiler had deferred, are now computed at once.
     std::int64_t end = INT64_MAX;
     for (const Block& other : blocks_.list) {
       if (other.backward_begin > begin) end = std::min(end, other.backward_begin);
     }
     Checkpoint checkpoint(ProductsOf(block), &modified_);
-    for (const Kept* value : kept) {
+    for (const SavedValue* value : kept) {
       if (value->first >= begin || value->first_backward > value->last_backward) continue;
       const bool comes_back = checkpoint.Remove(value->values, value->dims);
       if (!value->is_fused) Add(*value, value->first, std::max(value->last_forward, value->first));
@@ -483,11 +484,11 @@ class BlockRecomputer {
   const Blocks blocks_;
   ModifiedProgram& modified_;
   std::map<InstructionId, BlockId> block_of_;
-  std::vector<Kept> results_;
-  Indexed<ValueId, std::int64_t> last_of_place_;
+  std::vector<SavedValue> results_;
+  Indexed<ValueId, std::int64_t> last_of_buffer_;
 };
 
-// Several blocks as one.
+// Merges each run of `each` blocks into one.
 Blocks Joined(const Blocks& blocks, std::size_t each) {
   Blocks joined = blocks;
   joined.list.clear();
@@ -504,10 +505,10 @@ Blocks Joined(const Blocks& blocks, std::size_t each) {
 std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
   const Blocks blocks = FindBlocks(simulator.program(), simulator.meaning());
   if (blocks.list.size() < 2) return std::nullopt;
-  // What the values that come back would be fused into is not known: that the program needs more is rarely true.
+  // How rematerialized values would be fused is not known. An estimate above the current need is rarely right.
   ModifiedProgram best = simulator.Unmodified();
   std::int64_t least = simulator.need_bytes();
-  // Blocks without a name may be parts of a layer: the user puts the checkpoint where it helps most.
+  // Unnamed blocks may be parts of a layer, so try several sizes: the user can choose the best.
   const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
   for (std::size_t each = 1; each <= most && !simulator.IsStopped(); ++each) {
     ModifiedProgram modified = simulator.Unmodified();
@@ -520,7 +521,7 @@ std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
     least = left;
     best = std::move(modified);
   }
-  // A checkpoint that is there already may be in the wrong place: what another would save is not known.
+  // If the program already has a checkpoint, it may be in the wrong place, and the effect of another is not known.
   const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
   const auto& all = simulator.program().module().instructions;
   if (least == simulator.need_bytes() && std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;

@@ -36,8 +36,7 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
   };
   ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
   for (const ValueId id : program_.values().ids()) both.sizes[id] = share(one.sizes[id], id, other);
-  // What is made again from a value changes as the value does. If the other remedy removes the value, it removes what
-  // is made again from it.
+  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, the buffer goes, too.
   const auto add = [&](const ModifiedProgram& from, const ModifiedProgram& by) {
     for (Buffer buffer : from.added) {
       if (!buffer.values.empty()) buffer.size = share(buffer.size, buffer.values.front(), by);
@@ -50,14 +49,14 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
 }
 
 Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
-  const std::int64_t tight = compiled_.Need(modified.sizes, modified.added) + modified.more;
-  const std::int64_t roomy = std::max(tight, roomy_.Need(modified.sizes, modified.added) + modified.more);
-  // The compiler recomputes only as much as it must to stay somewhat below the limit: it was seen to aim at 14.65 of
+  const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
+  const std::int64_t without_remat = std::max(as_compiled, roomy_.Need(modified.sizes, modified.added) + modified.more);
+  // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = WholeBytes(kAimsAt * static_cast<double>(limit_));
-  return {.left_bytes = limit_ <= 0 ? tight : std::max(tight, std::min(roomy, aim)),
-          .spread_bytes = (std::min(roomy, std::max(limit_, tight)) - tight) / 2};
+  return {.left_bytes = limit_ <= 0 ? as_compiled : std::max(as_compiled, std::min(without_remat, aim)),
+          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2};
 }
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
@@ -73,7 +72,7 @@ bool Simulator::IsOpen(const ModifiedProgram& modified) const {
 
 namespace {
 
-constexpr std::int64_t kDevices = 4;  // of a host of most TPU types, if the program does not show how many
+constexpr std::int64_t kDevices = 4;  // per host of most TPU types; used if the program does not show a number
 constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 
@@ -81,10 +80,10 @@ Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
   return simulator.Resized([&](const ProgramValue& value) { return ScaledSize(simulator, value, axis, ratio); });
 }
 
-// Sizes, if what may have the axis is also cut into parts.
-Sizes AtBest(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
+// The sizes if values that may have the axis are cut into parts, too.
+Sizes BestCase(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
   const Program& program = simulator.program();
-  // A value with an argument's shape is the argument, or its next value.
+  // A value with an argument's shape is probably the argument or its update.
   std::set<std::string_view> arguments;
   for (const ProgramParameter& parameter : program.parameters())
     arguments.insert(program.ShapeOf(parameter.array).shape);
@@ -102,19 +101,18 @@ void KeepOutputs(const Program& program, Sizes* sizes) {
 }
 
 // Bytes of inputs by the group of their leading dimension.
-std::map<GroupId, std::int64_t> FedIn(const Simulator& simulator) {
-  std::map<GroupId, std::int64_t> fed_in;
+std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
+  std::map<GroupId, std::int64_t> input_bytes;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {
     const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
     const Role role = simulator.meaning().RoleOf(parameter);
     if ((role == Role::kInput || role == Role::kOther) && !groups.empty() && !groups[0].empty())
-      fed_in[groups[0].front()] += parameter.size;
+      input_bytes[groups[0].front()] += parameter.size;
   }
-  return fed_in;
+  return input_bytes;
 }
 
-// Whether the largest array consists of parts that are independent of each other: of a vmap, or of all pairs of two
-// inputs.
+// Whether the largest array consists of independent parts: from a vmap, or from all pairs of two inputs.
 bool ConsistsOfPieces(const Simulator& simulator) {
   const Program& program = simulator.program();
   const Meaning& meaning = simulator.meaning();
@@ -123,33 +121,33 @@ bool ConsistsOfPieces(const Simulator& simulator) {
   const auto largest =
       std::max_element(live.begin(), live.end(), [](const Buffer* a, const Buffer* b) { return a->size < b->size; });
   if (largest == live.end()) return false;
-  // An array that is much larger than what it is made of is summed up again, item by item. Inputs stay whole: if the
-  // array is not much larger, the pieces would leave most of the memory in use.
+  // An array much larger than its inputs is reduced again, item by item. Inputs stay whole, so unless the array is much
+  // larger, processing it in pieces saves little.
   constexpr std::int64_t kMuchLarger = 8;
-  std::map<GroupId, std::int64_t> fed_in = FedIn(simulator);
+  std::map<GroupId, std::int64_t> input_bytes = InputBytesByGroup(simulator);
   for (const ValueId id : (*largest)->values) {
     const ProgramValue& value = program.values()[id];
     if (value.array.instruction && IsMapped(program.InstructionOf(value).op_name)) return true;
     std::multiset<GroupId> here;
     for (const Groups& groups : meaning.GroupsOf(id)) {
-      if (!groups.empty() && fed_in.contains(groups.front())) here.insert(groups.front());
+      if (!groups.empty() && input_bytes.contains(groups.front())) here.insert(groups.front());
     }
     if (!here.empty() && *here.begin() != *here.rbegin()) return true;
-    // Of pairs of an array with itself each item may be compared with all the others.
+    // Pairs of an array with itself: each item may be compared with all others.
     if (meaning.has_examples() || here.size() != 1 || !value.array) continue;
     const std::int64_t data = UnpaddedBytes(program.ShapeOf(value.array)).value_or(0);
-    if (data / kMuchLarger > fed_in[*here.begin()]) return true;
+    if (data / kMuchLarger > input_bytes[*here.begin()]) return true;
   }
   return false;
 }
 
-// What the sums of gradients over the pieces need. Gradients that are live at the peak already are the sums. The sums
-// are done before any weight is updated: until then they use the memory of the new weights and state, as far as other
-// temporaries do not.
+// The additional memory for gradients that are summed over the pieces. Gradients that are live at the peak become the
+// sums. The sums are complete before any weight is updated, so they can use the memory of the new weights and state
+// unless other temporaries use it.
 std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
   const Program& program = simulator.program();
   const Meaning& meaning = simulator.meaning();
-  std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned, and has no gradient
+  std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
   for (const ProgramOutput& output : program.outputs()) outputs.insert(program.ShapeOf(output.array).shape);
   std::int64_t sums = 0;
   for (const ProgramParameter& parameter : program.parameters()) {
@@ -167,15 +165,15 @@ std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::i
   return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
 }
 
-// `once`: of an array that has the axis twice, cuts one dimension.
+// `once`: if an array has the axis twice, cuts only one dimension.
 std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Axis& axis, std::int64_t parts,
                                             bool once) {
   const Program& program = simulator.program();
   if (!axis || axis.size < 2) return std::nullopt;
   parts = std::min(parts, axis.size);
-  std::int64_t pieces = 0;  // the piece of an input has memory of its own
+  std::int64_t pieces = 0;  // copies of the current piece of each input
   for (const ProgramParameter& parameter : program.parameters()) {
-    // State that comes in and goes out whole, such as a cache, would be copied piece by piece.
+    // A large cache is input and output as a whole, and would be copied for each piece.
     if (simulator.meaning().RoleOf(parameter) == Role::kCache && parameter.size > simulator.need_bytes() / 10)
       return std::nullopt;
     if (simulator.meaning().Has(parameter, axis)) pieces += parameter.size / parts;
@@ -187,13 +185,13 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
                            }),
                            .parts = parts,
                            .axis = axis};
-  KeepOutputs(program, &modified.sizes);  // results for each example are put together again
+  KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
   modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
-  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
-// Whether most products of the program as its user wrote it are of such numbers.
+// Whether most products of the unoptimized program compute in `dtype`, by number of elements.
 bool ComputesIn(const HloModule& before, std::string_view dtype) {
   double such = 0;
   double others = 0;
@@ -206,8 +204,8 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
   return such > others;
 }
 
-// By instruction: whether it is made from weights or other state.
-Indexed<InstructionId, char> MadeOfState(const Simulator& simulator) {
+// By instruction: whether it depends on weights or other state.
+Indexed<InstructionId, char> DependsOnState(const Simulator& simulator) {
   const Program& program = simulator.program();
   Indexed<InstructionId, char> made(program.module().instructions.size(), 0);
   std::vector<InstructionId> open;
@@ -234,7 +232,7 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"pieces", [](const Simulator& s) { return InPieces(s, s.meaning().batch(), kPieces); }},
     {"donate", Donate},
     {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
-    // From one device to a host, else the next larger topology.
+    // A single device becomes a host; otherwise double the number of devices.
     {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},
@@ -277,7 +275,7 @@ std::vector<ArrayDims> SentToHost(const Program& program) {
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
   ModifiedProgram modified{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
-  modified.at_best = AtBest(simulator, axis, parts, modified.sizes);
+  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -287,7 +285,7 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 }
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  // Examples are independent of each other: a program without gradients can process them in steps, too.
+  // Examples are independent, so a program without gradients can process them in steps, too.
   const bool can = simulator.meaning().trains() || simulator.meaning().has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
@@ -298,16 +296,16 @@ std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& 
 
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
   const Program& program = simulator.program();
-  // A number of 64 bits is a pair of f32, with many temporaries of its own.
+  // 64-bit numbers are pairs of f32 with many temporaries, which this estimate does not cover.
   if (ComputesIn(program.before(), kFloat64)) return std::nullopt;
-  // If the products are computed in narrow numbers already, the wide values for each example are wide on purpose.
+  // If products already compute in bf16, the f32 values per example are f32 on purpose.
   const bool mixed = ComputesIn(program.before(), kBfloat16);
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
     const ArrayShape& shape = program.ShapeOf(value.array);
     if (shape.dtype != "f32" || (mixed && simulator.meaning().IsPerExample(value.id))) return value.size;
     return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
   })};
-  // If nothing but those could become narrow, it is not known whether they may.
+  // If hardly any other value could be narrowed, the effect is unknown.
   const std::int64_t need = simulator.need_bytes();
   if (mixed && simulator.EstimateOf(modified).left_bytes > need - need / 200) return std::nullopt;
   return modified;
@@ -315,7 +313,8 @@ std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
 
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
   if (!simulator.meaning().has_attention()) return std::nullopt;
-  if (ComputesIn(simulator.program().before(), kFloat64)) return simulator.RuledOut("64_bits");  // no kernel does
+  if (ComputesIn(simulator.program().before(), kFloat64))
+    return simulator.RuledOut("64_bits");  // no kernel supports it
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     return simulator.meaning().IsScores(value.id) ? 0 : value.size;
   })};
@@ -328,7 +327,7 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_
                                                                                                : value.size;
                            }),
                            .parts = chunks};
-  KeepOutputs(simulator.program(), &modified.sizes);  // returned logits are whole in the end
+  KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
   return modified;
 }
 
@@ -336,18 +335,18 @@ std::optional<ModifiedProgram> NumberLabels(const Simulator& simulator) {
   const Axis classes = simulator.meaning().vocabulary();
   if (!classes) return std::nullopt;
   const Program& program = simulator.program();
-  const Indexed<InstructionId, char> made_of_state = MadeOfState(simulator);
+  const Indexed<InstructionId, char> depends_on_state = DependsOnState(simulator);
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    // A loop's own values are not followed to what the loop begins with.
+    // Dependencies are not tracked into loops.
     const bool follows = program.InstructionOf(value).computation == program.module().entry;
-    if (!follows || made_of_state[value.array.instruction] != 0) return value.size;
+    if (!follows || depends_on_state[value.array.instruction] != 0) return value.size;
     return ScaledSize(simulator, value, classes, {.of = classes.size});
   })};
 }
 
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
-  // A dimension shorter than the rows of a tile can be merged with another, and then nothing is padded. If no dimension
-  // is, the compiler chose the layout with its padding among all others, and would again.
+  // A dimension shorter than the rows of a tile can be merged with another, which avoids the padding. Without such a
+  // dimension the remedy cannot help: the compiler would choose the same padded layout again.
   constexpr std::int64_t kTiny = 8;
   std::int64_t padded = 0;
   Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
@@ -362,8 +361,7 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
 }
 
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
-  // An array must be whole in memory to be sent. Without the transfer it is mostly part of a fusion, and so is what it
-  // is made of.
+  // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
   const std::vector<ArrayDims> sent = SentToHost(simulator.program());
   if (sent.empty()) return std::nullopt;
   std::set<std::int64_t> counts;  // elements

@@ -1,4 +1,4 @@
-// Arrays split over more devices.
+// Simulates splitting arrays over more devices.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-// Weights, their optimizer state and gradients. Arrays that are split already stay as they are.
+// Shards weights, optimizer state and gradients. Arrays that are already split do not change.
 Sizes StateSharded(const Simulator& simulator, std::int64_t devices) {
   const Program& program = simulator.program();
   std::set<std::string_view> whole;  // shapes
@@ -25,10 +25,10 @@ Sizes StateSharded(const Simulator& simulator, std::int64_t devices) {
   });
 }
 
-// What an axis of the mesh splits: dimension groups, with the length that a device has.
+// The dimension groups that a mesh axis splits, with their length on one device.
 struct MeshAxis {
   std::set<std::pair<GroupId, std::int64_t>> splits;
-  bool of_state = false;  // weights are among it
+  bool of_state = false;  // whether it splits weights
 };
 
 std::map<std::string, MeshAxis> MeshAxes(const Simulator& simulator) {
@@ -49,11 +49,11 @@ std::map<std::string, MeshAxis> MeshAxes(const Simulator& simulator) {
   return axes;
 }
 
-// Which arguments are split over devices already.
+// The arguments that are already split over devices.
 struct SplitArguments {
   bool inputs = false;
   bool weights = false;
-  std::set<GroupId> groups;  // of the dimensions that are split
+  std::set<GroupId> groups;  // of the split dimensions
 };
 
 SplitArguments FindSplit(const Simulator& simulator) {
@@ -69,7 +69,7 @@ SplitArguments FindSplit(const Simulator& simulator) {
   return split;
 }
 
-// What is gathered from all devices, and need not be: `devices` times as long as the batch of one.
+// Splits needlessly gathered arrays: `devices` times as long as one device's batch. Returns nullopt if there are none.
 std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
   const Program& program = simulator.program();
   const Axis batch = simulator.meaning().batch();
@@ -96,7 +96,7 @@ std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devi
   return any ? std::optional(std::move(sizes)) : std::nullopt;
 }
 
-// The long axes of the largest arrays that so many devices can share.
+// The dimensions of the largest arrays that `devices` divides.
 std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
   std::set<Groups> axes;
   for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
@@ -110,7 +110,7 @@ std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
   return axes;
 }
 
-// If the weights are split, the activations between them are whole on each device: split along the sequence.
+// If weights are split, splits the activations between them, whole so far, along the sequence or else the batch.
 Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
   const Meaning& meaning = simulator.meaning();
   const Axis axis = meaning.sequence() ? meaning.sequence() : meaning.batch();
@@ -124,7 +124,7 @@ Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split,
   });
 }
 
-// An array that is sent to the host is gathered in one place first.
+// Restores the size of arrays that are sent to the host, since they are gathered first.
 Sizes WholeIfSent(const Program& program, Sizes sizes) {
   for (const ArrayDims& dims : SentToHost(program)) {
     for (const ProgramValue& value : program.values()) {
@@ -163,7 +163,7 @@ std::optional<ModifiedProgram> SplitOver(const Simulator& simulator, std::int64_
     const Axis batch = simulator.meaning().batch();
     const bool by_batch = batch && batch.size % devices == 0;
     if (by_batch) consider_axis(batch);
-    // If the batch does not fill the memory, something else is split: the axis that leaves least.
+    // If splitting the batch saves little, try other axes and choose the one that leaves least.
     if (!by_batch || simulator.need_bytes() - least < simulator.need_bytes() / 4) {
       for (const Groups& groups : LongAxes(simulator, devices)) consider_axis({groups, 0});
     }
@@ -176,7 +176,7 @@ std::optional<ModifiedProgram> SplitOver(const Simulator& simulator, std::int64_
 std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int64_t times) {
   const std::map<std::string, MeshAxis> axes = MeshAxes(simulator);
   if (axes.empty() && simulator.program().partitions() <= 1) return SplitOver(simulator, times);
-  // One axis of the mesh grows: what is split along it is split further, unless it is gathered.
+  // Enlarge one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> best;
   const Dimensions& dimensions = simulator.program().dimensions();
   for (const auto& named : axes) {
@@ -199,7 +199,7 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
 }
 
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {
-  if (!simulator.program().is_for_a_mesh()) return std::nullopt;  // there may be one device only
+  if (!simulator.program().is_for_a_mesh()) return std::nullopt;  // the user may have only one device
   return SplitOver(simulator, devices);
 }
 

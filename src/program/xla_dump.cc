@@ -25,12 +25,12 @@
 namespace whyoom {
 namespace {
 
-// Smaller values do not matter for a chip's HBM, and there are many of them.
+// Smaller values are many and do not matter compared with a chip's HBM.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
-// The simulation needs smaller ones, too.
+// The simulation needs smaller values, too.
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
-constexpr std::size_t kMostCompiles = 1000;  // of one name, the last ones, that are looked at for a log's figure
+constexpr std::size_t kMostCompiles = 1000;  // last compiles of a name that are searched for a log's figure
 
 struct FileName {
   std::string stem;    // "…/module_0000.jit_step.cl_1003875606"
@@ -49,14 +49,14 @@ std::optional<FileName> ParseName(const std::string& path) {
   return file;
 }
 
-// What is too long to be a number is the largest.
+// A number that does not fit becomes the largest.
 std::uint64_t NumberOf(const std::string& digits) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
-// Of values that share a place, those with names that the compiler made up.
+// Whether the compiler made up the value's name. Other values of the same buffer are shown instead.
 bool HasMadeUpName(const MemoryValue& value) {
   return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
          value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
@@ -64,7 +64,7 @@ bool HasMadeUpName(const MemoryValue& value) {
 
 constexpr const char* kRowKinds[] = {"HLO temp", "parameter", "output", "constant"};  // by AllocationKind
 
-// The value that names an allocation: an argument's own name comes first in the file, an output's last.
+// Chooses the value that names an allocation: the first that spans it, or the last for an output.
 const MemoryValue* NamingValue(const MemoryAllocation& allocation) {
   const MemoryValue* named = nullptr;
   for (const MemoryValue& value : allocation.values) {
@@ -99,10 +99,10 @@ Allocation MakeRow(const MemoryValue& value, std::int64_t size, AllocationKind k
   return row;
 }
 
-// A debug print or callback needs next to nothing itself, but the array that it sends must be whole.
+// A debug print or callback needs hardly any memory itself, but the array that it sends must be in memory as a whole.
 Allocation MakeTransferRow(const HloModule& module, InstructionId transfer) {
   Allocation row;
-  row.size_bytes = 512;  // what the compiler's own reports print for a send
+  row.size_bytes = 512;  // the size of a send in the compiler's reports
   row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
   Describe(module, transfer, &row);
   return row;
@@ -134,7 +134,7 @@ void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evide
   facts->Set("hlo_temp_bytes", temporaries, {});
 }
 
-// What is live at the peak, the largest first, and transfers to the host.
+// The values that are live at the peak, largest first, then transfers to the host.
 std::vector<Allocation> MakeRows(const DumpFiles& files) {
   std::vector<Allocation> rows;
   for (MemoryAllocation allocation : files.memory.allocations) {
@@ -160,8 +160,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
 
 void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,
               Problem* problem) {
-  const Problem too_large = {files.text_path, "",
-                             "the program is too large for it to be worked out what each remedy would leave", true};
+  const Problem too_large = {files.text_path, "", "the program is too large to estimate the effect of remedies", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
     *problem = too_large;
     return;
@@ -177,16 +176,16 @@ void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, 
     *problem = {files.text_path, "", stop.Why() + ": " + kNoChanges};
     return;
   }
-  if (!knows_sizes) prospects->room = {};  // in the sizes of the program as it was written
+  if (!knows_sizes) prospects->room = {};  // `room` would need the sizes before partitioning
   if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
 }
 
-// Logs round what a program needs: "20.42G".
+// Logs round the need: "20.42G".
 bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.01 * used; }
 
 }  // namespace
 
-// Each file is read once: many failures of a log may ask for the same modules.
+// Reads each file once, since many failures of a log may need the same modules.
 const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
   const auto [entry, is_new] = needs_.try_emplace(buffer_assignment);
   Need& need = entry->second;
@@ -208,8 +207,8 @@ void XlaDump::StopAt(const ReadControl* control, const Limits& limits) {
 }
 
 bool XlaDump::IsDumpFile(const std::string& path) {
-  if (path.find("module_") == std::string::npos) return false;  // as of nearly all files
-  // Much of a dump is of no use here; there is also a folder for each module.
+  if (path.find("module_") == std::string::npos) return false;  // quick check that rejects nearly all files
+  // Most files of a dump are not read. Some dumps have a folder for each module.
   static const Regex name(R"((?:^|/)module_\d{4,}\.[^/]*\.cl_\d+[./][^/]*$)");
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
 }
@@ -240,8 +239,8 @@ bool XlaDump::AddFile(const std::string& path, bool is_input) {
   return true;
 }
 
-// A job compiles a function again and again; only a compile that failed leaves the intermediate module. The last
-// counts, unless the log's figure is that of another one.
+// A job may compile a function repeatedly, and only a failed compile leaves the intermediate module. Chooses the failed
+// compile whose need matches the log's figure, else the last one.
 const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
   std::vector<const Module*> failed;
   for (const auto& [stem, module] : modules_) {
@@ -260,7 +259,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   return found == failed.end() ? failed.front() : *found;
 }
 
-// If the log names no module: the failed compile that needs what the log says; null if none or several do.
+// Used if the log names no module. Returns the only failed compile whose need matches the log's figure, else null.
 const XlaDump::Module* XlaDump::OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const {
   if (!used || failed.size() > kMostCompiles) return nullptr;
   const Module* only = nullptr;
@@ -279,10 +278,10 @@ Problem XlaDump::NotFound(const std::string& name) const {
   }
   if (name.empty()) {
     return {"XLA dump", "",
-            "the log does not say which of the modules that failed is meant; the dump's folder, given by itself, tells "
-            "of each"};
+            "the log does not name the module that failed; to see all failed modules, run whyoom on the dump's folder "
+            "alone"};
   }
-  return {name, "", "the XLA dump holds no failed compile of this module"};
+  return {name, "", "the XLA dump contains no failed compile of this module"};
 }
 
 std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWords& role_words,
@@ -297,8 +296,8 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWord
   const double need = reading->facts.Number("program_need_bytes").value_or(0);
   if (reading->failed && (!used || AreSameNeed(need, *used))) return reading;
   *problem = {module->paths.buffer_assignment, "",
-              "of another compile than the log's: it takes " + FormatSize(static_cast<std::int64_t>(need)) +
-                  "; the dump's folder, given by itself, tells of it"};
+              "from another compile than the log's (it needs " + FormatSize(static_cast<std::int64_t>(need)) +
+                  "); to diagnose it, run whyoom on the dump's folder alone"};
   return std::nullopt;
 }
 
@@ -335,9 +334,9 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   std::int64_t most = -1;
   for (const auto& [stem, module] : modules_) {
     if (!belongs(module) || (any_failed && !module.Failed())) continue;
-    const std::int64_t takes = NeedOfFile(module.paths.buffer_assignment).bytes;
-    if (takes < most || (takes == most && module.number < found->number)) continue;  // the last compile counts
-    most = takes;
+    const std::int64_t need = NeedOfFile(module.paths.buffer_assignment).bytes;
+    if (need < most || (need == most && module.number < found->number)) continue;  // prefer the last compile
+    most = need;
     found = &module;
   }
   return found == nullptr && !name.empty() ? FindAny("") : found;
@@ -346,7 +345,7 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
 std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* problem) const {
   const Module* module = FindAny(name);
   if (module == nullptr) {
-    *problem = {"XLA dump", "", "it holds no buffer assignment of any module"};
+    *problem = {"XLA dump", "", "no module in it has a buffer assignment"};
     return std::nullopt;
   }
   std::optional<DumpReading> reading = ReadModule(*module, nullptr, 0, problem);
@@ -363,7 +362,7 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
     const std::string& shows = module.Failed()                   ? paths.intermediate
                                : paths.buffer_assignment.empty() ? paths.optimized
                                                                  : paths.buffer_assignment;
-    // Of a compile that did not get so far there is only what it was to compile.
+    // A compile that stopped early leaves only the unoptimized module.
     if (!module.is_input || shows.empty()) continue;
     const std::size_t slash = stem.rfind('/');
     given.push_back({stem, slash == std::string::npos ? "" : stem.substr(0, slash), module.name, module.number,

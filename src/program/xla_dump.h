@@ -1,6 +1,5 @@
-// The XLA dump of a compile that ran out of HBM (XLA_FLAGS=--xla_dump_to=DIR), read as if the compiler had printed its
-// list of allocations: compilers since libtpu 0.0.42 print one line and no list. Also reads dumps of compiles that
-// fitted.
+// Reads the XLA dump (XLA_FLAGS=--xla_dump_to=DIR) of a compile that ran out of HBM or fitted. The dump replaces the
+// list of allocations, which compilers since libtpu 0.0.42 do not print.
 //
 // The files of a module are named module_0000.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt and so
 // on; *oom_intermediate_module.txt is written only when the compile runs out of memory.
@@ -21,87 +20,87 @@
 
 namespace whyoom {
 
-// The files of a module; empty if there is none.
+// The paths of a module's files; empty if a file is missing.
 struct DumpPaths {
   std::string buffer_assignment;
   std::string live_range;
-  std::string intermediate;  // written on failure only
+  std::string intermediate;  // written only on failure
   std::string optimized;
-  std::string before;  // optimization
+  std::string before;  // before optimization
 };
 
 // The result of one compile, read from its dump.
 struct DumpReading {
   bool failed = false;
-  // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (all of it), module, and
-  // the file that was read: dump.
+  // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (the total), module, and
+  // dump (the path of the buffer assignment).
   Evidence facts;
   std::int64_t host_bytes = 0;       // in the host's memory
-  std::vector<Allocation> rows;      // what is live at the peak, largest first
+  std::vector<Allocation> rows;      // the values that are live at the peak, largest first
   Prospects prospects;               // empty if the program's HLO is missing or too damaged
-  std::vector<std::string> sources;  // files of source code that the program's operations name, each once
+  std::vector<std::string> sources;  // source files that the program's operations name, without duplicates
 };
 
 class XlaDump {
  public:
-  // Whether a file of this name belongs to a dump, whether it is read or not. Such a file is not a log.
+  // Whether a file of this name belongs to a dump, including files that are not read. Such a file is not a log.
   static bool IsDumpFile(const std::string& path);
 
-  // Adds a file, and returns whether it belongs to a dump. A pipe or device of such a name does not. `is_input`: the
-  // module is reported by itself, and not only to explain a failure of a log.
+  // Registers a file if it belongs to an XLA dump. Returns false for other files, pipes and devices. `is_input`: report
+  // the module itself, instead of using it only to explain a failure in a log.
   bool AddFile(const std::string& path, bool is_input = false);
 
-  // Makes inputs of all files that were added.
+  // Marks all registered files as inputs.
   void TakeAsInputs();
 
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }
 
-  // From now on stops reading a module when `control`, which is borrowed, requests it, or after limits.seconds. Then
-  // there is no reading, and the problem contains the reason.
+  // Stops reading a module if `control` (borrowed) requests it, or after limits.seconds. The read then returns no
+  // result, and its problem contains the reason.
   void StopAt(const ReadControl* control, const Limits& limits);
   bool stopped() const { return control_ != nullptr && control_->stopped(); }
 
-  // A module that is reported by itself.
+  // A module that is an input.
   struct Given {
-    std::string key;           // for ReadGiven
-    std::string folder;        // of its files
+    std::string key;           // identifies the module
+    std::string folder;        // that contains its files
     std::string name;          // "jit_step"
-    std::uint64_t number = 0;  // of the module: those of later compiles are larger
-    bool failed = false;       // judging by the names of its files; ReadGiven checks it
-    std::string path;          // of the file that shows the result: that it failed, or what it needs
-    std::string assignment;    // the buffer assignment; if it is missing, empty, and nothing can be read
+    std::uint64_t number = 0;  // of the module; later compiles have larger numbers
+    bool failed = false;       // according to the file names; ReadInputModule checks the contents
+    std::string path;          // the file that shows the failure, or else the memory need
+    std::string assignment;    // the buffer assignment; empty if missing, and then nothing can be read
     std::string target;        // the file that names the chip; may be empty
-    std::string environment;   // the file with the compiler's settings; may be empty
-    std::uint64_t bytes = 0;   // of its files that are read
+    std::string environment;   // the file with the compiler's options; may be empty
+    std::uint64_t bytes = 0;   // total size of the files to read
   };
   std::vector<Given> GivenModules() const;
 
-  // What a module's arguments, outputs, constants and temporaries need in HBM together; 0 if the file cannot be read,
-  // with the reason in `problem`.
+  // The total HBM for a module's arguments, outputs, constants and temporaries. Returns 0 and sets `problem` if the
+  // file cannot be read.
   std::int64_t NeedOf(const Given& module, Problem* problem) const;
 
-  // Reads a module, for a limit of so many bytes (0: not known). `role_words` are words in names of arguments that show
-  // their roles. nullopt if its files cannot be read. The prospects of a module that did not fail contain no remedies;
-  // the file that a failure leaves may be of an earlier run, so this is checked. `problem` contains why nothing is
-  // read, or which files are not reliable, and what is then missing.
+  // Reads a module. `limit_bytes` is the memory of the device, or 0 if unknown. `role_words` are words in argument
+  // names that identify roles. Returns nullopt if the files cannot be read. Estimates remedies only if the module
+  // failed; this is checked, since the file that a failure leaves may be from an earlier run. `problem` receives why
+  // nothing could be read, or which files are unusable and what is therefore missing.
   std::optional<DumpReading> ReadGiven(const Given& module, const RoleWords& role_words, double limit_bytes,
                                        Problem* problem) const;
 
   // The problem of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
-      "no buffer assignment is beside it (after_optimizations-buffer-assignment.txt): what the program takes cannot be "
-      "told";
+      "no buffer assignment (after_optimizations-buffer-assignment.txt) in its folder: cannot determine how much "
+      "memory the program needs";
 
-  // As ReadGiven, for the failed compile that an error reports: `module` is the name in the error; empty: the only one
-  // that ran out of memory. Of several compiles of the module the one that needs `used_bytes`, if that is known, else
-  // the last. nullopt also if there is no such module, or only of another compile.
+  // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
+  // it is empty, reads the only module that ran out of memory. Of several compiles, chooses the one that needs
+  // `used_bytes`, or the last one if that is unknown. Also returns nullopt if no compile matches.
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
                                   std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
-  // Reads a compile that failed or, if none did, that fitted, without prospects and sources. Of several modules of the
-  // name the one that needs most; of all modules if the name is empty or unknown. Adds the facts need_bytes (of all
-  // allocations in HBM: the "Used" of the error to within its rounding) and host_bytes.
+  // Reads a compile that failed or, if none failed, one that fitted, without estimates and sources. Chooses the module
+  // of this name that needs most, or of all modules if the name is empty or not found. Adds the facts need_bytes (all
+  // allocations in HBM: "Used" in the error message, except for rounding) and host_bytes.
   std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
 
  private:
@@ -114,7 +113,7 @@ class XlaDump {
     bool is_input = false;
     bool Failed() const { return !paths.intermediate.empty(); }
   };
-  // Of a file, and why it is 0, if it is.
+  // The memory need according to a file. `problem` explains a need of 0.
   struct Need {
     std::int64_t bytes = 0;
     std::string problem;
@@ -124,15 +123,15 @@ class XlaDump {
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  // Without `role_words` does not simulate the program.
+  // Does not simulate the program if `role_words` is null.
   std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                         Problem* problem) const;
 
   bool has_inputs_ = false;
   const ReadControl* control_ = nullptr;
   Limits limits_;
-  mutable std::map<std::string, Need> needs_;  // of buffer assignments that were read for it
-  std::map<std::string, Module> modules_;      // by path up to the part that differs between a module's files
+  mutable std::map<std::string, Need> needs_;  // by buffer assignment
+  std::map<std::string, Module> modules_;      // by the common prefix of the module's file paths
 };
 
 }  // namespace whyoom

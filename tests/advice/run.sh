@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the advice tells people to type, tried: flags with the real XLA:TPU compiler, calls against the packages they are
-# from, keys of configurations against the frameworks' own wheels where these can be had. No TPU is needed.
+# Tests what the advice tells users to type. Flags run with the real XLA:TPU compiler, calls are looked up in their
+# packages, and configuration keys in the frameworks' wheels if these are available. No TPU is needed.
 #
 #   tests/advice/run.sh        with jax 0.10.2 and libtpu 0.0.51, then the flags with the newest libtpu
 #
-# Packages come from the package registry into a temporary virtual environment, or WHYOOM_ADVICE_VENV=DIR, which is kept and used again.
-# Where the registry is not within reach the test is skipped (status 0); REQUIRE_REGISTRY=1 makes that a failure.
+# Installs packages from the package registry into a temporary virtual environment, or into WHYOOM_ADVICE_VENV=DIR, which
+# later runs reuse. If the registry is not reachable, the test is skipped (status 0); with REQUIRE_REGISTRY=1 it fails.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 rules=$here/../../rules
@@ -15,20 +15,21 @@ use_packages "${WHYOOM_ADVICE_VENV:-}" jax==0.10.2 libtpu==0.0.51 flax optax equ
 
 export JAX_PLATFORMS=cpu KERAS_BACKEND=jax PYTHONDONTWRITEBYTECODE=1
 unset XLA_FLAGS LIBTPU_INIT_ARGS
-# The frameworks' own wheels, without what they need: for looking up keys only.
+# The frameworks' wheels without dependencies, only to look up keys.
 mkdir "$work/wheels"
 for package in easydel sglang-jax; do
-  pip download --no-deps --dest "$work/wheels" "$package" || echo "advice: $package is not to be had, its keys rest on keys.json"
+  pip download --no-deps --dest "$work/wheels" "$package" ||
+    echo "advice: $package is not available; its keys are only checked against keys.json"
 done
 timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
 
-# The code before and after remedies.
+# The code snippets of remedies.
 timeout 400 "$venv/bin/python" "$here/try_snippets.py" --run
 
-# Flags come and go with the compiler.
+# Flags differ between compiler versions.
 if pip install --upgrade --target "$work/newest" --no-deps libtpu; then
   echo "advice: flags with $(basename "$work"/newest/libtpu-*.dist-info .dist-info)"
   PYTHONPATH=$work/newest timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --flags-only
 else
-  echo "advice: no newer libtpu to be had"
+  echo "advice: no newer libtpu is available"
 fi

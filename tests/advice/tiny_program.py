@@ -1,4 +1,4 @@
-"""Compiles a tiny program for a TPU ahead of time; no TPU is needed. An argument: compiler options, as JSON."""
+"""Compiles a tiny program for a TPU ahead of time. No TPU is needed. Optional argument: compiler options as JSON."""
 
 import json
 import sys

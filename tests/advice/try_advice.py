@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Tries what the rule data tells people to type: every flag, every call, every configuration key.
+"""Tests what the rule data tells users to type: every flag, call and configuration key.
 
-  try_advice.py RULES_DIR                       needs jax, libtpu, flax, optax, equinox, dm-haiku, ott-jax and jmp (run.sh installs them)
-  try_advice.py RULES_DIR --flags-only          with another libtpu, say the newest
-  try_advice.py RULES_DIR --list                what is found in the texts; needs nothing
-  try_advice.py RULES_DIR --packages DIR        checks keys.json against wheels of the frameworks in DIR, too
+  try_advice.py RULES_DIR                 test all; needs jax, libtpu, flax, optax, equinox, dm-haiku, ott-jax and jmp
+                                          (run.sh installs them)
+  try_advice.py RULES_DIR --flags-only    test only the flags, with the installed libtpu
+  try_advice.py RULES_DIR --list          list the names found in the texts; needs no packages
+  try_advice.py RULES_DIR --packages DIR  also look up keys.json in the frameworks' wheels in DIR
 
-Flags (--name=value) are given to the real compiler in the place that the text says (LIBTPU_INIT_ARGS unless it is one for
-XLA_FLAGS), with a tiny program compiled ahead of time; an unknown flag or a wrong value ends that process. Calls (jax.lax.map(f,
-xs, batch_size=64)) are looked up, and their keywords held against the signature. Keys of configurations, and calls of packages
-that cannot be installed here, stand in keys.json with the place where they were seen. What is in none of these is a failure: a text
-may name nothing that was not looked up.
+Passes flags (--name=value) to the real compiler in LIBTPU_INIT_ARGS, or in XLA_FLAGS if they belong there, and compiles a
+tiny program ahead of time. That process fails on an unknown flag or a wrong value. Looks up calls (jax.lax.map(f, xs,
+batch_size=64)) and compares their keywords with the signature. keys.json lists configuration keys, and calls of packages
+that cannot be installed here, with the place where they were seen. Any other name is a failure: the advice must not
+contain a name that was not checked.
 """
 import argparse
 import builtins
@@ -27,7 +28,7 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Read by a reader, not passed on: texts of what has happened, not of what to do.
+# The fields of a remedy that contain advice. Other texts describe what happened.
 ADVICE = ("how", "note", "safe_why", "gain")
 FLAG = re.compile(r"--((?:xla|tpu)_\w+|memory_\w+)(?:=([^\s\"'`;,:()]*[^\s\"'`;,:().]))?")
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)+|dtype|quantization|logdir|port)\b")
@@ -46,7 +47,7 @@ def joined(value):
 
 
 def texts_of(remedy):
-    """(where, text) of all that is advice in a remedy; arrays of strings are joined as the loader joins them."""
+    """Yields (where, framework, text) for each piece of advice in a remedy. Joins arrays of strings as the loader does."""
     for field in ADVICE:
         value = remedy.get(field, "")
         if field == "how":
@@ -58,7 +59,7 @@ def texts_of(remedy):
 
 
 def without_holes(text):
-    """Text as a person reads it: a hole's quoted words stay, the rest of the hole goes; doubled braces are braces."""
+    """Returns the text as a user reads it. Keeps the quoted words of a placeholder and unescapes doubled braces."""
     out, i = "", 0
     while i < len(text):
         if text.startswith("{{", i) or text.startswith("}}", i):
@@ -79,7 +80,7 @@ def without_holes(text):
 
 
 def arguments(text, start):
-    """The text between the bracket before `start` and its partner."""
+    """The text between the bracket before `start` and its counterpart, or None."""
     depth = 1
     for i in range(start, len(text)):
         depth += (text[i] in "([{") - (text[i] in ")]}")
@@ -94,7 +95,7 @@ def keywords_in(inside):
 
 
 def find(path, parts):
-    """The object of these parts below a module; ImportError where there is none."""
+    """Returns the object with these parts below a module. Raises ImportError if there is none."""
     found = importlib.import_module(path)
     for part in parts:
         path += "." + part
@@ -107,7 +108,7 @@ def find(path, parts):
 
 
 def parameters(found):
-    """What a call of it takes, by name; None where that cannot be told."""
+    """The parameters of a function or class by name, or None if unknown."""
     try:
         return inspect.signature(found.__init__ if inspect.isclass(found) else found).parameters
     except (TypeError, ValueError):
@@ -115,12 +116,12 @@ def parameters(found):
 
 
 def sources_of(wheel):
-    """All that people have written of a wheel's files, as one text."""
+    """The Python and YAML files of a wheel, as one text."""
     return "\n".join(wheel.read(n).decode(errors="replace") for n in wheel.namelist() if n.endswith((".py", ".yml")))
 
 
-def stands_in(name, sources):
-    """Is it a word of these sources, as an option or as a name of Python?"""
+def occurs_in(name, sources):
+    """Whether the name is a word of these sources, as an option or as a Python name."""
     return any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", sources) for s in {name, name.replace("-", "_")})
 
 
@@ -174,13 +175,13 @@ class Trial:
         for (name, value), where in sorted(todo.items(), key=str):
             if name in absent:
                 if value is not None:
-                    self.fail(where, f"--{name} is advised, but keys.json says that there is none")
+                    self.fail(where, f"--{name} is advised, but keys.json lists it as absent")
                 self.expect_refusal(name, absent[name], where)
                 continue
             if value in (None, "N", "/tmp/dump"):
                 value = values.get(name, value)
             if value is None:
-                self.fail(where, f"--{name} is named without a value: give one in keys.json, flag_values")
+                self.fail(where, f"--{name} has no value; add one to flag_values in keys.json")
                 continue
             compiles.append((name, value, where))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -202,17 +203,17 @@ class Trial:
     def compile(self, name, value, where):
         variable = "XLA_FLAGS" if name in XLA_FLAGS_ONLY else "LIBTPU_INIT_ARGS"
         with tempfile.TemporaryDirectory() as folder:
-            fits, said = self.run(variable, f"--{name}={folder if value == '/tmp/dump' else value}")
-        if not fits:
-            self.fail(where, f"{variable}=--{name}={value}: {said}")
+            works, message = self.run(variable, f"--{name}={folder if value == '/tmp/dump' else value}")
+        if not works:
+            self.fail(where, f"{variable}=--{name}={value}: {message}")
 
     def expect_refusal(self, name, value, where):
-        fits, _ = self.run("LIBTPU_INIT_ARGS", f"--{name}={value}")
-        if fits:
-            self.fail(where, f"--{name}={value} works with this libtpu: keys.json says that it does not")
+        works, _ = self.run("LIBTPU_INIT_ARGS", f"--{name}={value}")
+        if works:
+            self.fail(where, f"--{name}={value} works with this libtpu, but keys.json lists it as absent")
 
     def resolve(self, name):
-        """The object of a dotted name; None where its package is none of those installed."""
+        """Returns the object of a dotted name, or None if its package is not in PACKAGES."""
         root, *rest = name.split(".")
         if root not in PACKAGES:
             return None
@@ -228,22 +229,22 @@ class Trial:
                 self.fail(where, f"{name}: {problem}")
                 continue
             if found is None:
-                self.fail(where, f"{name} is in no package that is installed here; say in keys.json where it was seen")
+                self.fail(where, f"{name} is in no installed package; add the place where it was seen to keys.json")
                 continue
             self.tried += 1
             if inside is not None:
                 self.keywords(name, found, inside, where)
 
     def keywords(self, name, found, inside, where):
-        taken = parameters(found)
-        if taken is None or any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+        accepted = parameters(found)
+        if accepted is None or any(p.kind is p.VAR_KEYWORD for p in accepted.values()):
             return
         for keyword in keywords_in(inside):
-            if keyword not in taken:
-                self.fail(where, f"{name} takes no {keyword}=: {', '.join(taken)}")
+            if keyword not in accepted:
+                self.fail(where, f"{name} has no parameter {keyword}= (it has {', '.join(accepted)})")
 
     def options(self, advice):
-        """compiler_options of jax.jit, and settings of JAX by the environment."""
+        """Tests compiler_options of jax.jit, and JAX settings in environment variables."""
         for arguments_, environment in (({"memory_fitting_level": 39}, {}), ({}, {"JAX_MEMORY_FITTING_LEVEL": "O3"}),
                                         ({"xla_tpu_rematerialization_algo": "PEAK_PRIORITY"}, {})):
             done = subprocess.run([sys.executable, HERE / "tiny_program.py", json.dumps(arguments_)],
@@ -255,7 +256,7 @@ class Trial:
                 self.fail("compiler options", f"{arguments_} {environment}: {done.stdout.decode()[-200:]}")
 
     def unexplained(self, advice):
-        """(name, where) of each key, option and variable that is neither in keys.json nor tried as part of a call or a flag."""
+        """Yields (name, where) for each key, option and variable that neither keys.json nor a call or flag explains."""
         tried = {word for (_, inside), _ in advice.calls.items() if inside for word in re.findall(r"\w+", inside)}
         parts = {part for (name, _) in advice.calls for part in name.split(".")}
         flags = {name for name, _ in advice.flags} | set(advice.bare_flags)
@@ -264,21 +265,21 @@ class Trial:
                 yield name, where
 
     def names(self, advice):
-        """Each key and option is in keys.json, a keyword that a call was tried with, or a name that JAX knows."""
+        """Requires each name to be in keys.json, part of a tested call or flag, or a checkpoint policy of JAX."""
         for name, where in self.unexplained(advice):
             if "jax" not in sys.modules or not hasattr(sys.modules["jax"].checkpoint_policies, name):
-                self.fail(where, f"{name} stands nowhere in keys.json: say where it was seen, or that it is only a word")
+                self.fail(where, f"{name} is not in keys.json; add the place where it was seen, or add it to words")
 
     def unused(self, advice):
-        said = set(advice.keys) | set(advice.options) | set(advice.environment)
+        named = set(advice.keys) | set(advice.options) | set(advice.environment)
         for name, _ in list(advice.calls):
-            said |= {name, *name.split(".")}
-        said |= {word for (_, inside) in advice.calls if inside for word in re.findall(r"[\w-]+", inside)}
-        for name in sorted(set(self.seen["keys"]) - said):
-            self.fail("keys.json", f"{name}: no text names it any more")
+            named |= {name, *name.split(".")}
+        named |= {word for (_, inside) in advice.calls if inside for word in re.findall(r"[\w-]+", inside)}
+        for name in sorted(set(self.seen["keys"]) - named):
+            self.fail("keys.json", f"{name}: no text contains it anymore")
 
     def packages(self, folder):
-        """Keys against the frameworks' own wheels, as far as they can be had."""
+        """Looks up keys in the frameworks' wheels, if available."""
         by_package = {}
         for name, seen in self.seen["keys"].items():
             if seen.get("package"):
@@ -286,15 +287,15 @@ class Trial:
         for package, keys in sorted(by_package.items()):
             wheels = sorted(pathlib.Path(folder).glob(f"{package.replace('-', '_')}-*.whl"))
             if not wheels:
-                print(f"advice: {package}: no wheel, its {len(keys)} keys rest on keys.json")
+                print(f"advice: {package}: no wheel; its {len(keys)} keys are only checked against keys.json")
                 continue
             with zipfile.ZipFile(wheels[-1]) as wheel:
                 sources = sources_of(wheel)
             for name, seen in keys:
                 self.tried += 1
-                if not stands_in(name, sources):
-                    self.fail(f"keys.json, {name}", f"is not in {wheels[-1].name}; seen in {seen['file']}")
-            print(f"advice: {package}: {len(keys)} keys looked for in {wheels[-1].name}")
+                if not occurs_in(name, sources):
+                    self.fail(f"keys.json, {name}", f"not in {wheels[-1].name}, but was seen in {seen['file']}")
+            print(f"advice: {package}: {len(keys)} keys looked up in {wheels[-1].name}")
 
 
 def main():
@@ -321,7 +322,7 @@ def main():
     trial.options(advice)
     for failure in trial.failures:
         print(f"advice: FAILED: {failure}")
-    print(f"advice: {trial.tried} tried, {len(trial.failures)} wrong")
+    print(f"advice: {trial.tried} tested, {len(trial.failures)} failed")
     return 1 if trial.failures else 0
 
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Tries the code before and after remedies that the rule data holds (`snippets`).
+"""Tests the code snippets of remedies (`snippets` in the rule data), before and after the remedy.
 
-  try_snippets.py                    each is of its language, fits a terminal and differs; needs nothing (and bash, where there is one)
-  try_snippets.py --run              JAX's are run on the CPU, too, and where a remedy leaves results alone both sides agree; of Flax,
-                                     Optax, Equinox and Keras each name is looked up; needs jax, flax, optax, equinox and keras
+  try_snippets.py        check that each snippet is valid in its language, fits a terminal, and that the two sides
+                         differ; needs no packages, and uses bash if available
+  try_snippets.py --run  also run JAX snippets on the CPU, and check that both sides compute the same unless the remedy
+                         changes results; look up the names that other Python snippets use; needs jax, flax, optax,
+                         equinox and keras
 
-What a snippet leaves open (params, train_step) it gets from CONTEXTS below. Kernels for TPUs are looked up and not run. Status 1: one
-does not hold.
+CONTEXTS defines the names that snippets use (params, train_step). TPU kernels are looked up but not run. Exits with 1 if
+a check fails.
 """
 import argparse
 import ast
@@ -20,11 +22,11 @@ import sys
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-WIDTH = 66  # columns that the text of `whyoom explain` has beside its labels, of 80
+WIDTH = 66  # columns of `whyoom explain` on a terminal of 80, without its labels
 ROOTS = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.linen", "nnx": "flax.nnx", "eqx": "equinox", "keras": "keras",
          "pl": "jax.experimental.pallas", "pltpu": "jax.experimental.pallas.tpu"}
 
-# What stands around the JAX code: definitions before it, and what both sides are compared by; None: it only has to run.
+# The context of each JAX snippet: definitions before it, and the expression to compare (None: it only has to run).
 COMMON = """
 import jax, jax.numpy as jnp, numpy as np, optax
 key = jax.random.key(0)
@@ -62,7 +64,7 @@ def text(lines):
 
 
 def snippets():
-    """(remedy, framework, language, before, after), of all rule files."""
+    """Yields (remedy, framework, language, before, after) for each snippet of all rule files."""
     for file in sorted((ROOT / "rules").glob("*.json")):
         for remedy in json.loads(file.read_text()).get("remedies", []):
             for framework, one in remedy.get("snippets", {}).items():
@@ -75,18 +77,18 @@ def faults_of(language, code):
         try:
             ast.parse(code)
         except SyntaxError as error:
-            faults.append(f"no Python: {error}")
+            faults.append(f"invalid Python: {error}")
     if language == "shell" and shutil.which("bash"):
         done = subprocess.run(["bash", "-n"], input=code, text=True, capture_output=True)
         if done.returncode:
-            faults.append(f"no shell: {done.stderr}")
+            faults.append(f"invalid shell code: {done.stderr}")
     if language == "yaml":
-        faults += [f"no setting: {line}" for line in code.split("\n") if ": " not in line]
+        faults += [f"not a setting: {line}" for line in code.split("\n") if ": " not in line]
     return faults
 
 
 def names_in(code):
-    """Dotted names whose first part is that of a package, the longest only."""
+    """Yields the dotted names that begin with a package in ROOTS, and the names imported from it."""
     inside = set()
     for node in ast.walk(ast.parse(code)):
         if not isinstance(node, ast.Attribute) or id(node) in inside:
@@ -118,7 +120,7 @@ def missing(code):
                 try:
                     importlib.import_module(path)
                 except ImportError:
-                    yield f"there is no {path}"
+                    yield f"{path} does not exist"
                     break
             value = getattr(value, part)
 
@@ -133,7 +135,7 @@ def run(remedy, before, after):
         exec(code, space)
         results.append(None if shown is None else np.asarray(eval(shown, space), dtype=np.float32))
     if shown is not None and remedy != "reduce_batch" and not np.allclose(*results, rtol=2e-2):
-        yield f"{results[0]} before it, {results[1]} after it"
+        yield f"the result changes from {results[0]} to {results[1]}"
 
 
 def main():
@@ -147,7 +149,7 @@ def main():
         count += 1
         faults = faults_of(language, before) + faults_of(language, after)
         if before == after:
-            faults.append("nothing changes")
+            faults.append("the two sides are equal")
         if options.run and language == "python" and not faults:
             faults += [fault for code in (before, after) for fault in missing(code)]
             if framework == "jax" and remedy not in NOT_RUN:
@@ -159,7 +161,7 @@ def main():
         for fault in faults:
             print(f"snippets: {remedy}, {framework}: {fault}")
         failed += bool(faults)
-    print(f"snippets: {count}, {ran} of them run; " + (f"FAILED: {failed}" if failed else "all hold"))
+    print(f"snippets: {count}, {ran} of them run; " + (f"FAILED: {failed}" if failed else "all passed"))
     return 1 if failed or not count else 0
 
 

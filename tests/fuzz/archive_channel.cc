@@ -1,5 +1,5 @@
-// Whatever a process says that reads archives, a run comes to its end with no more than it was given. The bytes are the
-// process's messages first, then what stands in its blocks.
+// Any messages from the process that reads archives: the read ends and returns no more data than the messages announce.
+// The input consists of the process's messages and the contents of its blocks.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,15 +33,15 @@ using worker::Shared;
 namespace {
 
 constexpr std::size_t kMemory = std::size_t{1} << 24U;
-constexpr std::size_t kMostMessages = 40;  // that surely fit into the socket
+constexpr std::size_t kMostMessages = 40;  // small enough to fit into the socket
 
-struct Said {
-  std::size_t bytes = 0;                       // of all outputs
-  std::array<std::size_t, kBlocks> most = {};  // of each
+struct Announced {
+  std::size_t bytes = 0;                       // announced for all output blocks
+  std::array<std::size_t, kBlocks> most = {};  // by block
 };
 
-Said SendMessages(Choices& choices, int socket) {
-  Said said;
+Announced SendMessages(Choices& choices, int socket) {
+  Announced announced;
   for (std::size_t messages = choices.Below(kMostMessages); messages > 0; --messages) {
     Message message;
     message.block = static_cast<std::uint32_t>(choices.OneIn(8) ? choices.Number() : choices.Below(kBlocks));
@@ -49,15 +49,15 @@ Said SendMessages(Choices& choices, int socket) {
     const std::size_t length = choices.OneIn(16) ? 1 + choices.Below(2 * sizeof(message)) : sizeof(message);
     std::array<char, 2 * sizeof(message)> bytes = {};
     std::memcpy(bytes.data(), &message, sizeof(message));
-    Require(send(socket, bytes.data(), length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "it can be said");
+    Require(send(socket, bytes.data(), length, MSG_NOSIGNAL) == static_cast<ssize_t>(length), "the message is sent");
     if (message.block < kInputs || message.block >= kBlocks || message.bytes > kBlockBytes) continue;
-    said.bytes += message.bytes;
-    said.most[message.block] = std::max(said.most[message.block], static_cast<std::size_t>(message.bytes));
+    announced.bytes += message.bytes;
+    announced.most[message.block] = std::max(announced.most[message.block], static_cast<std::size_t>(message.bytes));
   }
-  return said;
+  return announced;
 }
 
-// Records one behind another, as far as they are in order.
+// Fills a block with consecutive records, some of them malformed.
 void FillBlock(Choices& choices, std::array<char, kBlockBytes>* block) {
   std::size_t at = 0;
   for (std::size_t records = choices.Below(12); records > 0; --records) {
@@ -82,21 +82,21 @@ void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
   std::size_t given = 0;
   std::size_t records = 0;
   while (client.Next(&member)) {
-    Require(++records * sizeof(Record) <= most, "no more members come than there are records");
+    Require(++records * sizeof(Record) <= most, "there are at most as many members as records");
     Require(member.name.size() <= kLongestMemberName, "names are bounded");
     given += member.name.size() + member.unreadable.size();
     if (!member.has_content || !member.unreadable.empty()) continue;
     while (const std::size_t got = client.Read(buffer.get(), capacity)) {
-      Require(got <= capacity, "no more is given than asked for");
+      Require(got <= capacity, "a read returns at most the requested bytes");
       given += got;
-      Require(given <= most, "no more is given than was said");
+      Require(given <= most, "the contents are at most the announced bytes");
     }
-    Require(client.Read(buffer.get(), capacity) == 0, "the end is the end");
-    Require(client.member_problem().size() <= 2000, "problems are sentences");
+    Require(client.Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
+    Require(client.member_problem().size() <= 2000, "problems are short");
   }
-  Require(given <= most, "no more is named than was said");
-  Require(!client.Next(&member), "the end of all is the end");
-  Require(client.problem().size() <= 2000, "problems are sentences");
+  Require(given <= most, "names and contents are at most the announced bytes");
+  Require(!client.Next(&member), "no member follows the last one");
+  Require(client.problem().size() <= 2000, "problems are short");
 }
 
 }  // namespace
@@ -104,32 +104,32 @@ void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Choices choices(Bytes(data, size));
   int ends[2];
-  Require(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0, "there are sockets");
+  Require(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0, "a socket pair is created");
   void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  Require(memory != MAP_FAILED, "there is memory");
+  Require(memory != MAP_FAILED, "memory is mapped");
   auto* const shared = new (memory) Shared;
   const std::size_t capacity = 1 + choices.Byte();
   const bool whole = choices.OneIn(2);
-  const Said said = SendMessages(choices, ends[1]);
+  const Announced announced = SendMessages(choices, ends[1]);
   for (std::size_t i = kInputs; i < kBlocks; ++i) FillBlock(choices, &shared->blocks[i]);
-  // What the process did not say that it wrote is not to be looked at.
+  // The reader must not access bytes that no message announced.
   for (std::size_t i = kInputs; i < kBlocks; ++i)
-    ASAN_POISON_MEMORY_REGION(shared->blocks[i].data() + said.most[i], kBlockBytes - said.most[i]);
+    ASAN_POISON_MEMORY_REGION(shared->blocks[i].data() + announced.most[i], kBlockBytes - announced.most[i]);
   shutdown(ends[1], SHUT_WR);
   {
     const std::unique_ptr<ByteSource> source = OpenMemory(Bytes(data, size), capacity);
     SandboxedReader client(std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory), *source, Packing::kTar,
                            {[]() -> std::optional<std::string> { return std::nullopt; }});
     if (whole) {
-      ReadAll(client, said.bytes, capacity);
+      ReadAll(client, announced.bytes, capacity);
     } else {
-      // Nobody reads what is in the members.
+      // Skip the contents of the members.
       ArchiveMember member;
       for (std::size_t members = 0; client.Next(&member); ++members)
-        Require(members * sizeof(Record) <= said.bytes, "no more members come than there are records");
+        Require(members * sizeof(Record) <= announced.bytes, "there are at most as many members as records");
     }
   }
-  ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(Shared));  // others may get these addresses
+  ASAN_UNPOISON_MEMORY_REGION(memory, sizeof(Shared));  // these addresses may be reused
   close(ends[1]);
   return 0;
 }

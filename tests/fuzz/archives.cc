@@ -1,5 +1,5 @@
-// Archives made up, one in the other and packed, with headers that are in order but for what they say: so that what
-// reads them is reached behind its magic numbers and checksums. What lies in them is the same whatever the chunking.
+// Generated archives, nested and compressed: their contents do not depend on the chunking of the input. Headers are
+// well formed but may contain wrong values, so the fuzzer gets past magic numbers and checksums.
 #include <fmt/format.h>
 #include <isa-l/crc.h>
 
@@ -15,7 +15,7 @@ using namespace whyoom;
 namespace {
 
 constexpr std::size_t kDeepest = 4;
-constexpr std::size_t kLongest = std::size_t{1} << 17U;  // more is not packed into another
+constexpr std::size_t kLongest = std::size_t{1} << 17U;  // larger archives are not nested
 
 std::string Content(Choices& choices, std::size_t depth);
 
@@ -32,7 +32,7 @@ std::string Name(Choices& choices) {
   }
 }
 
-// Mostly what there is.
+// Mostly the actual size.
 std::uint64_t Size(Choices& choices, std::size_t size) { return choices.OneIn(6) ? choices.Number() : size; }
 
 std::string Zeros(std::size_t count) { return std::string(count, '\0'); }
@@ -41,17 +41,17 @@ std::string PaddedTo(std::string bytes, std::size_t block) {
   return bytes.append((block - bytes.size() % block) % block, '\0');
 }
 
-void Set(std::string* header, std::size_t at, std::size_t room, std::string_view text) {
-  header->replace(at, std::min(room, text.size()), text.substr(0, room));
+void Set(std::string* header, std::size_t at, std::size_t width, std::string_view text) {
+  header->replace(at, std::min(width, text.size()), text.substr(0, width));
 }
 
-// In octal digits, or in binary where these do not hold it.
-std::string TarNumber(std::uint64_t number, std::size_t room) {
-  std::string digits = fmt::format("{:0{}o}", number, room - 1);
-  if (digits.size() < room) return digits + '\0';
-  digits.assign(room, '\0');
-  for (std::size_t i = 0; i < room && i < sizeof(number); ++i)
-    digits[room - 1 - i] = static_cast<char>(number >> (8 * i));
+// In octal digits, or in binary if the number does not fit.
+std::string TarNumber(std::uint64_t number, std::size_t width) {
+  std::string digits = fmt::format("{:0{}o}", number, width - 1);
+  if (digits.size() < width) return digits + '\0';
+  digits.assign(width, '\0');
+  for (std::size_t i = 0; i < width && i < sizeof(number); ++i)
+    digits[width - 1 - i] = static_cast<char>(number >> (8 * i));
   digits[0] = '\x80';
   return digits;
 }
@@ -77,7 +77,7 @@ std::string WithChecksum(std::string header) {
   return header;
 }
 
-// "24 path=some/long/name\n"; the length counts itself.
+// "24 path=some/long/name\n"; the length includes its own digits.
 std::string PaxRecord(const std::string& text, Choices& choices) {
   std::size_t length = text.size() + 3;
   while (fmt::format("{} {}\n", length, text).size() > length) ++length;
@@ -190,7 +190,7 @@ struct ZipMember {
   std::uint64_t packed_size = 0;
   std::uint64_t size = 0;
 
-  // What both headers have.
+  // The fields that both headers contain.
   std::string Fields(bool late) const {
     return Little(flags, 2) + Little(method, 2) + Little(0, 4) + Little(late ? 0 : sum, 4) +
            Little(late ? 0 : packed_size, 4) + Little(late ? 0 : size, 4) + Little(name.size(), 2) +
@@ -208,7 +208,7 @@ ZipMember MakeZipMember(Choices& choices, std::size_t depth) {
   member.sum = crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
   member.method = choices.Of(kMethods);
   if (member.method == 8) {
-    // Without the header and the sums of gzip.
+    // Strip the header and checksums of gzip.
     const std::string gzip = Gzip(content);
     content = gzip.substr(10, gzip.size() - 18);
   } else if (member.method == 12) {
@@ -233,7 +233,7 @@ std::string Zip(Choices& choices, std::size_t depth) {
   std::size_t listed = 0;
   for (std::size_t members = choices.Below(5); members > 0; --members) {
     const ZipMember member = MakeZipMember(choices, depth);
-    const bool late = (member.flags & 8U) != 0;  // the sizes stand behind what they are of
+    const bool late = (member.flags & 8U) != 0;  // the sizes follow the data
     const std::size_t at = zip.size();
     zip += "PK\3\4" + Little(45, 2) + member.Fields(late) + member.name + member.extra + member.packed;
     if (late) zip += "PK\7\x8" + Little(member.sum, 4) + Little(member.packed_size, 4) + Little(member.size, 4);
@@ -254,7 +254,7 @@ std::string Utf16(std::string_view bytes) {
   return text;
 }
 
-// What lies in a member: a text, or something packed again.
+// The contents of a member: a text, or another archive or compressed stream.
 std::string Content(Choices& choices, std::size_t depth) {
   constexpr std::array kStreams = {Packing::kGzip, Packing::kZstd, Packing::kXz, Packing::kBzip2, Packing::kLz4};
   std::string content;

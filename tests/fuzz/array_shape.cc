@@ -1,4 +1,4 @@
-// Any text read as a shape: what comes out adds up.
+// Any text as a shape: the parsed shape is consistent.
 #include "facts/array_shape.h"
 
 #include "fuzz/fuzz.h"
@@ -10,12 +10,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   WithoutLayouts(text);
   const std::optional<ArrayShape> shape = ParseArrayShape(text);
   if (!shape) return 0;
-  Require(text.find(shape->shape) != std::string_view::npos, "the shape stands in the text");
-  Require(ElementCount(*shape) >= 0, "no fewer than no elements");
+  Require(text.find(shape->shape) != std::string_view::npos, "the text contains the shape");
+  Require(ElementCount(*shape) >= 0, "the number of elements is not negative");
   const std::optional<std::int64_t> padded = PaddedBytes(*shape);
   const std::optional<std::int64_t> unpadded = UnpaddedBytes(*shape);
-  if (padded) Require(*padded >= 0, "no fewer than no bytes");
-  if (padded && unpadded) Require(*padded >= *unpadded, "padding takes nothing away");
+  if (padded) Require(*padded >= 0, "the number of bytes is not negative");
+  if (padded && unpadded) Require(*padded >= *unpadded, "padding does not reduce the size");
   MinorDim(*shape);
   SecondMinorDim(*shape);
   BestLayoutBytes(*shape);

@@ -1,6 +1,6 @@
-// Any bytes in each packing that is a stream: what comes out does not depend on how they come in, nor on what stands
-// where it is put. The first byte chooses the packing, and whether the rest is packed already or is a text that is
-// packed here and damaged afterwards.
+// Any bytes in each stream compression: the output depends neither on the chunking of the input nor on the previous
+// contents of the buffer. The first byte selects the format, and whether the rest is compressed data or a text that is
+// compressed here and then damaged.
 #include "input/decompress.h"
 
 #include <array>
@@ -16,46 +16,46 @@ namespace {
 
 constexpr std::size_t kMemory = std::size_t{16} << 20U;
 constexpr std::size_t kEnough = std::size_t{1} << 20U;
-constexpr std::size_t kRoom = std::size_t{1} << 14U;
+constexpr std::size_t kBufferBytes = std::size_t{1} << 14U;
 
 struct Unpacked {
-  std::string bytes;  // kEnough of them at most
+  std::string bytes;  // at most kEnough
   std::string problem;
 };
 
 Unpacked Unpack(std::string_view packed, Packing packing, std::size_t chunk, std::size_t capacity, int filling) {
   const auto source = Decompress(OpenMemory(packed, chunk), packing, kMemory);
-  // With nothing behind it that could be written to.
+  // A heap buffer of the exact size, so sanitizers detect writes past its end.
   const auto buffer = std::make_unique<char[]>(capacity);
   Unpacked unpacked;
   while (unpacked.bytes.size() < kEnough) {
     std::memset(buffer.get(), filling, capacity);
     const std::size_t got = source->Read(buffer.get(), capacity);
     if (got == 0) {
-      Require(source->Read(buffer.get(), capacity) == 0, "the end is the end");
+      Require(source->Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
       unpacked.problem = source->problem();
       break;
     }
-    Require(got <= capacity, "no more is given than asked for");
+    Require(got <= capacity, "a read returns at most the requested bytes");
     unpacked.bytes.append(buffer.get(), got);
   }
   unpacked.bytes.resize(std::min(unpacked.bytes.size(), kEnough));
   return unpacked;
 }
 
-// The decoder of xz sees some damage only behind the bytes that it was given at once, and has unpacked them by then;
-// bzip2's drops what it unpacked of a damaged block in the call that meets the damage. Elsewhere the
-// last letters before the damage may hang on bits that are not looked at any more.
+// Compares two results. At damage, their lengths may differ. The xz decoder detects some damage only after it has
+// decompressed the bytes of the same call. The bzip2 decoder drops the damaged block that it was decompressing. In
+// other formats, the last bytes before the damage may depend on bits that are not read.
 void CheckSame(const Unpacked& one, const Unpacked& other, Packing packing, const char* what) {
-  // A cut header may be called damaged as well.
-  Require(one.problem.empty() == other.problem.empty(), "there is a problem or none");
+  // The messages may differ: a truncated header may be reported as damaged.
+  Require(one.problem.empty() == other.problem.empty(), "both have a problem or none");
   const std::size_t both = std::min(one.bytes.size(), other.bytes.size());
   Require(one.bytes.compare(0, both, other.bytes, 0, both) == 0, what);
-  constexpr std::size_t kLastLetters = 4;
+  constexpr std::size_t kLastBytes = 4;
   const bool damaged = !one.problem.empty();
   const std::size_t differ = std::max(one.bytes.size(), other.bytes.size()) - both;
   if (damaged && (packing == Packing::kXz || packing == Packing::kBzip2)) return;
-  Require(differ <= (damaged ? kLastLetters : 0), what);
+  Require(differ <= (damaged ? kLastBytes : 0), what);
 }
 
 }  // namespace
@@ -81,10 +81,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Damage(choices, &packed);
     packed += choices.Bytes(100);
   }
-  const Unpacked whole = Unpack(packed, packing, std::string_view::npos, kRoom, 0x00);
-  const Unpacked again = Unpack(packed, packing, std::string_view::npos, kRoom, 0xAA);
-  Require(whole.bytes == again.bytes && whole.problem == again.problem, "only what was unpacked is given");
-  CheckSame(whole, Unpack(packed, packing, chunk, kRoom, 0xAA), packing, "chunks do not matter");
-  CheckSame(whole, Unpack(packed, packing, chunk, 1 + chunk * 5, 0x00), packing, "the room does not matter");
+  const Unpacked whole = Unpack(packed, packing, std::string_view::npos, kBufferBytes, 0x00);
+  const Unpacked again = Unpack(packed, packing, std::string_view::npos, kBufferBytes, 0xAA);
+  Require(whole.bytes == again.bytes && whole.problem == again.problem, "the output contains only decompressed bytes");
+  CheckSame(whole, Unpack(packed, packing, chunk, kBufferBytes, 0xAA), packing, "chunks do not matter");
+  CheckSame(whole, Unpack(packed, packing, chunk, 1 + chunk * 5, 0x00), packing,
+            "the size of the buffer does not matter");
   return 0;
 }

@@ -1,4 +1,4 @@
-// Any log: the report is the same whatever the chunking, is clean in every format, and is made without a crash.
+// Any log: the report does not depend on the chunking, is clean in JSON and text, and nothing crashes.
 #include "clean_text.h"
 #include "fuzz/report_of.h"
 #include "report/record/json_printer.h"

@@ -1,4 +1,4 @@
-// Any bytes in the files of an XLA dump.
+// Any bytes as the files of an XLA dump: the results satisfy the invariants of program/hlo.h and program/memory.h.
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
@@ -14,55 +14,57 @@ void CheckMemory(const ModuleMemory& memory) {
   std::int64_t sum = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (__builtin_add_overflow(sum, allocation.size, &sum)) sum = INT64_MAX;
-    Require(LiveAtPeak(allocation).size() <= allocation.values.size(), "what is live was assigned");
-    Require(PeakOf(allocation).bytes >= 0, "a peak is no less than nothing");
+    Require(LiveAtPeak(allocation).size() <= allocation.values.size(), "live values are values of the allocation");
+    Require(PeakOf(allocation).bytes >= 0, "a peak is not negative");
   }
-  Require(sum <= memory.need_bytes, "what is listed is needed");
+  Require(sum <= memory.need_bytes, "the allocations are part of the need");
 }
 
-// Takes away computations that nothing calls until none is left, which is so when none calls itself by any way.
+// Repeatedly removes computations without callers. None remains unless a computation calls itself, directly or
+// indirectly.
 void CheckCalls(const HloModule& module) {
   Indexed<ComputationId, int> callers(module.computations.size(), 0);
   for (const HloInstruction& instruction : module.instructions) {
     for (const ComputationId call : instruction.calls) ++callers[call];
   }
-  std::vector<ComputationId> free;
+  std::vector<ComputationId> removed;
   for (const ComputationId id : callers.ids()) {
-    if (callers[id] == 0) free.push_back(id);
+    if (callers[id] == 0) removed.push_back(id);
   }
-  for (std::size_t done = 0; done < free.size(); ++done) {
-    for (const InstructionId instruction : module.computations[free[done]].instructions) {
+  for (std::size_t done = 0; done < removed.size(); ++done) {
+    for (const InstructionId instruction : module.computations[removed[done]].instructions) {
       for (const ComputationId call : module.instructions[instruction].calls) {
-        if (--callers[call] == 0) free.push_back(call);
+        if (--callers[call] == 0) removed.push_back(call);
       }
     }
   }
-  Require(free.size() == callers.size(), "no computation calls itself");
+  Require(removed.size() == callers.size(), "no computation calls itself");
 }
 
-// The numbers lead somewhere, and following them comes to an end.
+// Checks that all references are valid and without cycles.
 void CheckModule(const HloModule& module) {
   const InstructionId end = module.instructions.next_id();
   for (const InstructionId i : module.instructions.ids()) {
     const HloInstruction& instruction = module.instructions[i];
     for (const InstructionId operand : instruction.operands) {
-      Require(operand && operand < i, "operands come first");
+      Require(operand && operand < i, "operands precede their user");
       Require(module.instructions[operand].computation == instruction.computation,
               "operands are of the same computation");
     }
     for (const ComputationId call : instruction.calls)
-      Require(module.computations.Has(call), "what is called is there");
-    Require(module.ShapeOf(i).array.dims.size() <= 32, "the shape is there");
-    Require(InstructionLabel(module, i).size() <= 250, "labels are cut");
+      Require(module.computations.Has(call), "called computations exist");
+    Require(module.ShapeOf(i).array.dims.size() <= 32, "the shape exists");
+    Require(InstructionLabel(module, i).size() <= 250, "labels are bounded");
     UserLine(module, i);
   }
   CheckCalls(module);
   for (std::size_t i = 1; i < module.frames.size(); ++i) {
-    Require(module.frames[i].parent >= 0 && module.frames[i].parent < static_cast<int>(i), "frames lead back");
+    Require(module.frames[i].parent >= 0 && module.frames[i].parent < static_cast<int>(i),
+            "a parent frame has a smaller number");
   }
   for (const HloComputation& computation : module.computations) {
-    Require(computation.root < end, "the root is there");
-    for (const InstructionId parameter : computation.parameters) Require(parameter < end, "the parameter is there");
+    Require(computation.root < end, "the root exists");
+    for (const InstructionId parameter : computation.parameters) Require(parameter < end, "the parameter exists");
   }
 }
 
@@ -82,6 +84,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Require(ReadHlo(*OpenMemory(bytes, 1 + size % 7)).instructions.size() == module.instructions.size(),
           "chunks do not matter");
   CheckModule(ReadHlo(*OpenMemory(bytes), {5, 1000}));
-  Require(HostTransfers(module).size() <= 1000, "transfers are limited");
+  Require(HostTransfers(module).size() <= 1000, "the number of transfers is bounded");
   return 0;
 }

@@ -1,4 +1,4 @@
-// Any text as an expression and as a template of the rule data.
+// Any text as an expression and as a template of the rule data: it compiles, or faults are reported.
 #include "fuzz/fuzz.h"
 #include "rules/expression.h"
 
@@ -19,11 +19,11 @@ struct ThreeRows : Scope {
   }
 };
 
-// True where there are no faults.
+// Returns true if there are no faults.
 bool Check(const std::vector<SyntaxFault>& faults, std::size_t size) {
   for (const SyntaxFault& fault : faults) {
     Require(fault.at <= size, "a fault is in the source");
-    Require(!fault.what.empty(), "a fault says what is wrong");
+    Require(!fault.what.empty(), "a fault has a message");
   }
   return faults.empty();
 }
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Expression expression = Expression::Compile(source, &faults);
   const Value value = expression.Evaluate(scope);
   expression.EvaluateInRow(scope, 1);
-  if (!Check(faults, size)) Require(!IsKnown(value), "what does not compile is unknown");
+  if (!Check(faults, size)) Require(!IsKnown(value), "an expression with faults is unknown");
   for (const NameUse& use : expression.name_uses()) Require(use.at < size, "a name is in the source");
 
   faults.clear();

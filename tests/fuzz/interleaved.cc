@@ -1,5 +1,5 @@
-// What several processes print at once into one log, each line behind a sign of who printed it: the report is the same
-// whatever the chunking, and is clean.
+// A log with interleaved lines of several streams, each with a prefix that names its stream: the report is clean and
+// does not depend on the chunking.
 #include <fmt/format.h>
 
 #include <deque>
@@ -13,24 +13,24 @@ using namespace whyoom;
 
 namespace {
 
-std::string Sign(std::size_t style, std::size_t reporter, std::size_t line) {
+std::string LinePrefix(std::size_t style, std::size_t stream, std::size_t line) {
   switch (style) {
     case 0:
-      return fmt::format("[rank{}]: ", reporter);
+      return fmt::format("[rank{}]: ", stream);
     case 1:
-      return fmt::format("(TrainWorker pid={}, ip=10.0.3.7) ", 70000 + reporter);
+      return fmt::format("(TrainWorker pid={}, ip=10.0.3.7) ", 70000 + stream);
     case 2:
-      return fmt::format("{}: ", reporter);
+      return fmt::format("{}: ", stream);
     case 3:
-      return fmt::format("[1,{}]<stderr>: ", reporter);
+      return fmt::format("[1,{}]<stderr>: ", stream);
     case 4:
-      return fmt::format("worker-{}  | ", reporter);
+      return fmt::format("worker-{}  | ", stream);
     case 5:
-      return fmt::format("2026-11-20T12:00:{:02}.{:06}Z t1v-n-0a1b2c3d-w-{}: ", line % 60, line, reporter);
+      return fmt::format("2026-11-20T12:00:{:02}.{:06}Z t1v-n-0a1b2c3d-w-{}: ", line % 60, line, stream);
     case 6:
-      return fmt::format("I1120 12:00:{:02}.{:06}    {} pjrt_client.cc:100] ", line % 60, line, 4001 + reporter);
+      return fmt::format("I1120 12:00:{:02}.{:06}    {} pjrt_client.cc:100] ", line % 60, line, 4001 + stream);
     default:
-      return reporter == 0 ? "" : fmt::format("(pid={}) ", reporter);
+      return stream == 0 ? "" : fmt::format("(pid={}) ", stream);
   }
 }
 
@@ -52,16 +52,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Choices choices(Bytes(data, size));
   const std::size_t chunk = 1 + choices.Byte();
   const std::size_t style = choices.Below(8);
-  std::deque<std::deque<std::string>> reporters;
-  for (std::size_t count = 2 + choices.Below(3); count > 0; --count) reporters.push_back(MadeLines(choices));
+  std::deque<std::deque<std::string>> streams;
+  for (std::size_t count = 2 + choices.Below(3); count > 0; --count) streams.push_back(MadeLines(choices));
   std::string log;
   for (std::size_t line = 0;; ++line) {
-    const auto waits = [](const auto& lines) { return !lines.empty(); };
-    if (std::none_of(reporters.begin(), reporters.end(), waits)) break;
-    std::size_t reporter = choices.empty() ? line % reporters.size() : choices.Below(reporters.size());
-    while (reporters[reporter].empty()) reporter = (reporter + 1) % reporters.size();
-    log += Sign(choices.OneIn(50) ? choices.Below(8) : style, reporter, line) + reporters[reporter].front() + "\n";
-    reporters[reporter].pop_front();
+    const auto has_lines = [](const auto& lines) { return !lines.empty(); };
+    if (std::none_of(streams.begin(), streams.end(), has_lines)) break;
+    std::size_t stream = choices.empty() ? line % streams.size() : choices.Below(streams.size());
+    while (streams[stream].empty()) stream = (stream + 1) % streams.size();
+    log += LinePrefix(choices.OneIn(50) ? choices.Below(8) : style, stream, line) + streams[stream].front() + "\n";
+    streams[stream].pop_front();
   }
   const Report report = ReportOf(log, std::string_view::npos);
   const std::string json = PrintJson(report);

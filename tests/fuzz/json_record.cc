@@ -1,4 +1,4 @@
-// Any bytes as a log record in JSON: texts are valid and lead back into the record.
+// Any bytes as a JSON log record: texts are valid UTF-8 and map back to positions in the record.
 #include "text/json_record.h"
 
 #include "clean_text.h"
@@ -10,12 +10,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const JsonRecordReader reader(BuiltInRules().json_keys());
   JsonRecordReader::Record record;
   if (!reader.Read(MapRaw(Bytes(data, size)), &record)) return 0;
-  Require(!record.texts.empty(), "a record holds a text");
-  Require(ValidUtf8(record.reporter) == record.reporter, "the reporter is valid");
+  Require(!record.texts.empty(), "a record contains a text");
+  Require(ValidUtf8(record.reporter) == record.reporter, "the stream's name is valid UTF-8");
   for (const MappedText& text : record.texts) {
-    Require(ValidUtf8(text.text) == text.text, "the text is valid");
-    Require(text.text.empty() || (!text.segments.empty() && text.segments[0].text_at == 0), "the way back begins");
-    for (const Line::Segment& segment : text.segments) Require(segment.raw_at <= size, "the way back stays inside");
+    Require(ValidUtf8(text.text) == text.text, "the text is valid UTF-8");
+    Require(text.text.empty() || (!text.segments.empty() && text.segments[0].text_at == 0),
+            "the mapping covers the start of the text");
+    for (const Line::Segment& segment : text.segments)
+      Require(segment.raw_at <= size, "the mapping stays inside the record");
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Any bytes, plain or packed: what lies in them is the same whatever the chunking. The first byte chooses that, and
-// whether they are a file.
+// Any bytes, plain or compressed: the members do not depend on the chunking. The first byte selects the chunk size, and
+// whether the input is a file.
 #include "fuzz/unpacked.h"
 
 using namespace whyoom;

@@ -1,4 +1,4 @@
-// Any command line: it is understood, or told what is wrong, and it can be completed. One argument a line.
+// Any command line, one argument per line: it is accepted or rejected with a message, and it can be completed.
 #include "cli/options.h"
 
 #include <sstream>
@@ -19,12 +19,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                                                            return std::vector<Word>{{"jax", "JAX"}};
                                                          }});
   for (const Word& word : completion.words)
-    Require(arguments.empty() || word.text.rfind(arguments.back(), 0) == 0, "what is offered completes the last word");
-  Require(completion.fill != Completion::Fill::kJob || completion.job_begin < arguments.size(), "the job has a word");
+    Require(arguments.empty() || word.text.rfind(arguments.back(), 0) == 0,
+            "each suggestion begins with the last word");
+  Require(completion.fill != Completion::Fill::kJob || completion.job_begin < arguments.size(),
+          "the job begins within the arguments");
   Options options;
   const std::optional<EarlyExit> early = ParseOptions(arguments, &options);
   if (!early) return 0;
   Require(early->exit_status == 0 || early->exit_status == 2, "help, or wrong usage");
-  Require(!early->text.empty(), "something is said");
+  Require(!early->text.empty(), "a message is printed");
   return 0;
 }

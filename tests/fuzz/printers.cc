@@ -1,4 +1,4 @@
-// One log in every format: nothing that it says becomes more than text there.
+// A log in every output format: no text of the log becomes markup, a script or a command.
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -18,8 +18,8 @@ std::size_t CountOf(std::string_view text, std::string_view part) {
   return count;
 }
 
-// Where the element that is open at the back of `open` goes on behind the tag at `at`; what is open changes with it.
-std::size_t BehindTag(std::string_view text, std::size_t at, std::vector<std::string_view>* open) {
+// Returns the position after the tag at `at`. Updates `open`, the stack of open elements.
+std::size_t AfterTag(std::string_view text, std::size_t at, std::vector<std::string_view>* open) {
   if (text.substr(at).starts_with("<?") || text.substr(at).starts_with("<!"))
     return std::min(text.find('>', at), text.size() - 1) + 1;
   const bool closes = text.substr(at).starts_with("</");
@@ -31,12 +31,12 @@ std::size_t BehindTag(std::string_view text, std::size_t at, std::vector<std::st
           "an element has a name");
   std::size_t end = name_end;
   for (bool quoted = false; end < text.size() && (quoted || text[end] != '>'); ++end) {
-    Require(text[end] != '<', "no tag begins in a tag");
+    Require(text[end] != '<', "no tag begins within a tag");
     if (text[end] == '"') quoted = !quoted;
   }
   Require(end < text.size(), "a tag ends");
   if (closes) {
-    Require(!open->empty() && open->back() == name, "what is closed was opened");
+    Require(!open->empty() && open->back() == name, "a closing tag matches the open element");
     open->pop_back();
   } else if (text[end - 1] != '/') {
     open->push_back(name);
@@ -44,29 +44,29 @@ std::size_t BehindTag(std::string_view text, std::size_t at, std::vector<std::st
   return end + 1;
 }
 
-// Nothing opens or closes an element but what does so in the right order, so that no text of a log can.
+// Checks that all tags are balanced, so no text of a log acts as a tag.
 void CheckElements(std::string_view text) {
   std::vector<std::string_view> open;
   for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
     const bool verbatim = !open.empty() && (open.back() == "script" || open.back() == "style");
     if (verbatim) at = text.find("</" + std::string(open.back()), at);
     Require(at != std::string_view::npos, "scripts and styles end");
-    at = BehindTag(text, at, &open);
+    at = AfterTag(text, at, &open);
   }
-  Require(open.empty(), "what is opened is closed");
+  Require(open.empty(), "every element is closed");
 }
 
 void CheckHtml(const std::string& page) {
   CheckElements(page);
-  // The page's own, which it has where there are many failures.
+  // A page with many failures has one script of its own.
   Require(CountOf(page, "<script") <= 1, "no script comes from a log");
   for (const char* element : {"<iframe", "<object", "<embed", "<base", "<form", "<img"})
-    Require(CountOf(page, element) == 0, "a page fetches nothing");
+    Require(CountOf(page, element) == 0, "a page loads no external content");
   Require(CountOf(page, "<link") == 1, "a page has an icon");
   Require(CountOf(page, "=\"javascript:") == 0, "no link comes from a log");
 }
 
-// A line is a command where it begins so: of those that are printed, and in the group none.
+// Checks that all lines that GitHub would run as commands are those that whyoom prints.
 void CheckGithub(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -98,17 +98,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 
   const auto print = [&](Format format) {
     std::string printed = PrintReport(report, format, text, root);
-    Require(IsClean(printed, "\n"), "what is printed is clean");
+    Require(IsClean(printed, "\n"), "the output is clean");
     return printed;
   };
   print(Format::kText);
   print(Format::kMarkdown);
-  Require(nlohmann::json::accept(print(Format::kJson)), "the JSON is JSON");
-  Require(nlohmann::json::accept(print(Format::kSarif)), "SARIF is JSON");
+  Require(nlohmann::json::accept(print(Format::kJson)), "JSON output is valid");
+  Require(nlohmann::json::accept(print(Format::kSarif)), "SARIF output is valid JSON");
   const std::string records = print(Format::kNdjson);
   for (std::size_t at = 0; at < records.size();) {
     const std::size_t end = records.find('\n', at);
-    Require(end != std::string::npos && nlohmann::json::accept(records.substr(at, end - at)), "a record is JSON");
+    Require(end != std::string::npos && nlohmann::json::accept(records.substr(at, end - at)),
+            "each record is valid JSON");
     at = end + 1;
   }
   CheckHtml(print(Format::kHtml));

@@ -1,6 +1,6 @@
-// Any bytes in the files of an XLA dump, as a program: what its dimensions are, what its values mean, what each change
-// would leave. The files stand one after another, with a line "=====" between them: module, assignment, live ranges,
-// module before optimization.
+// Any bytes as the files of an XLA dump, used as a program: dimensions, kinds of values and estimates are consistent.
+// The input consists of the files, separated by a line "=====": module, assignment, live ranges, module before
+// optimization.
 #include <algorithm>
 #include <array>
 
@@ -22,16 +22,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Program program(ReadHlo(*OpenMemory(files[0])), ReadHlo(*OpenMemory(files[3])),
                         ReadMemory(*OpenMemory(files[1]), ranges.get()));
   for (const ProgramOutput& output : program.outputs())
-    Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output is there");
+    Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output exists");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
     const Prospects prospects = EstimateProgram(program, {}, limit, WithRemedies::kYes);
     for (const Prospect& prospect : prospects.changes) {
-      Require(IsRemedy(prospect.change), "a change has a name");
-      // Where the outcome is open, no figure is given.
+      Require(IsRemedy(prospect.change), "a remedy has a known name");
+      // An estimate that is open has no figures.
       const std::int64_t saves = prospect.open ? 0 : prospects.need_bytes - prospect.left_bytes;
-      Require(prospect.saves_bytes == saves, "what is saved is not left");
+      Require(prospect.saves_bytes == saves, "saved and remaining bytes add up to the need");
     }
-    Require(limit > 0 || prospects.room.batch == 0, "without a limit there is no room");
+    Require(limit > 0 || prospects.room.batch == 0, "without a limit, no fitting sizes are estimated");
   }
   return 0;
 }

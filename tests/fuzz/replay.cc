@@ -1,5 +1,5 @@
-// Runs a fuzz target over files, without a fuzzer: what once failed, and what others are made from.
-// Arguments: files and folders. The last file named before a crash is the one.
+// Runs a fuzz target on files, without a fuzzer: on former failures and on the seed corpus. Arguments: files and
+// folders. Prints each file's name before it runs, so the last one printed before a crash caused it.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   for (const fs::path& path : files) {
     std::fprintf(stderr, "%s\n", path.c_str());
     std::ifstream file(path, std::ios::binary);
-    whyoom::Require(file.good(), "the file can be read");
+    whyoom::Require(file.good(), "the file is readable");
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }

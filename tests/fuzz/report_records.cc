@@ -1,6 +1,6 @@
-// Any records as whyoom --format ndjson prints them: what is understood of them is printed and read back the same. The
-// first byte chooses whether the rest are records, in which "{rules}" stands for the fingerprint of the rule data, or
-// changes to records that are in order.
+// Any records in the form of whyoom --format ndjson: a report that is read from them is printed and read back
+// unchanged. The first byte selects whether the rest is records, in which "{rules}" stands for the fingerprint of the
+// rule data, or changes to valid records.
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-// Of a log with each failure in it, some with lists of allocations.
+// The records of a log with each failure, some with lists of allocations.
 const std::vector<json>& Records() {
   static const std::vector<json> records = [] {
     const Engine engine(BuiltInRules());
@@ -65,7 +65,7 @@ json MadeValue(Choices& choices) {
   }
 }
 
-// Somewhere in the record.
+// Changes a value somewhere in the record.
 void Change(Choices& choices, json* record) {
   constexpr std::size_t kDeepest = 8;
   json* value = record;
@@ -108,10 +108,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Report report = ReportOf(records, std::string_view::npos);
   const std::string json_text = PrintJson(report);
   Require(IsClean(json_text, "\n"), "the JSON is clean");
-  Require(json::accept(json_text), "the JSON is JSON");
+  Require(json::accept(json_text), "the JSON is valid");
   Require(IsClean(PrintText(report, {80, false}), "\n"), "the text is clean");
   const std::string printed = PrintNdjson(report);
   Require(IsClean(printed, "\n"), "the records are clean");
-  Require(printed == PrintNdjson(ReportOf(printed, 1 + size % 1000)), "what is printed is read back the same");
+  Require(printed == PrintNdjson(ReportOf(printed, 1 + size % 1000)), "printed records are read back unchanged");
   return 0;
 }

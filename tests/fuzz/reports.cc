@@ -1,4 +1,4 @@
-// Logs made up of the messages and tables that are read: the report is the same whatever the chunking.
+// Logs generated from known messages and tables: the report does not depend on the chunking.
 #include <nlohmann/json.hpp>
 
 #include "clean_text.h"
@@ -16,10 +16,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string json = PrintJson(report);
   Require(json == PrintJson(ReportOf(log, chunk)), "chunks do not matter");
   Require(IsClean(json, "\n"), "the JSON is clean");
-  Require(nlohmann::json::accept(json), "the JSON is JSON");
+  Require(nlohmann::json::accept(json), "the JSON is valid");
   for (const Diagnosis& finding : report.findings) {
     Require(finding.where.offset < log.size(), "a finding is in the log");
-    Require(finding.where.last_line >= finding.where.line, "a finding ends behind its begin");
+    Require(finding.where.last_line >= finding.where.line, "a finding does not end before it begins");
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Any bytes as the journal of a batch: it is refused, or returns what can be printed. The first byte chooses whether
-// they are the findings of an input, the whole file, or lines of it, which get a header and checksums.
+// Any bytes as the journal of a batch: it is rejected, or its contents can be printed. The first byte selects whether
+// the bytes are the findings of an input, the whole file, or lines of the file that receive a header and checksums.
 #include "cli/resume_journal.h"
 
 #include <unistd.h>
@@ -74,8 +74,8 @@ void CheckTable(std::string_view text) {
   if (!table) return;
   const std::string printed = print(*table);
   std::optional<FindingTable> again = read(printed);
-  Require(again.has_value(), "what is kept can be read");
-  Require(print(*again) == printed, "what is kept is read back the same");
+  Require(again.has_value(), "a stored table can be read");
+  Require(print(*again) == printed, "a stored table is read back unchanged");
   Readings readings;
   readings.table = std::move(table);
   CheckReadings(std::move(readings));

@@ -1,4 +1,4 @@
-// Any rule file: it loads, or its faults are named with their places.
+// Any rule file: it loads, or its faults are reported with their positions.
 #include <algorithm>
 
 #include "diagnose/rule_test.h"
@@ -10,11 +10,11 @@ using namespace whyoom;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = Bytes(data, size);
   std::vector<Fault> faults;
-  // Without the built-in data, which would take most of the time; a file that needs none of it is in order.
+  // Not loading the built-in data saves most of the time. A file can be valid without it.
   const RuleSet rules = RuleSetBuilder::Build(RuleSet::SchemaText(), {}, {{"rules.json", std::string(text)}}, &faults);
   const std::size_t lines = 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   for (const Fault& fault : faults) {
-    Require(!fault.what.empty(), "a fault says what is wrong");
+    Require(!fault.what.empty(), "a fault has a message");
     Require(fault.file == "rules.json" && fault.line <= lines, "a fault is in the file");
   }
   if (faults.empty()) TestRules(rules);

@@ -1,4 +1,4 @@
-// Any text as a logger's stamp, and as one that leaves the year open.
+// Any text as a timestamp, and as one without a year.
 #include "text/timestamp.h"
 
 #include "fuzz/choices.h"
@@ -11,12 +11,12 @@ namespace {
 constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000;
 constexpr std::int64_t kLast = 2'932'897 * kDay;  // the end of 9999
 
-// As far as a zone can be from UTC.
+// The largest offset of a time zone from UTC.
 constexpr std::int64_t kMostAhead = kDay;
 
 void CheckRange(const Timestamp& time) {
-  Require(time.microseconds >= -kMostAhead, "no stamp is from before 1970");
-  Require(time.microseconds < kLast + kMostAhead, "no stamp is from behind 9999");
+  Require(time.microseconds >= -kMostAhead, "no timestamp is before 1970");
+  Require(time.microseconds < kLast + kMostAhead, "no timestamp is after 9999");
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     CheckRange(*time);
     const std::string printed = ToString(*time);
     Require(time->microseconds < 0 || time->microseconds >= kLast || ParseTimestamp(printed) == time,
-            "what is printed is read again");
+            "a printed timestamp is parsed again");
   }
 
   Choices choices(text);
@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!near) return 0;
   const std::optional<Timestamp> time = ParseTimestampNear(stamp, *near);
   if (!time) return 0;
-  Require(!time->zone_known, "whose clock it is stays open");
-  Require(time->microseconds >= 0 && time->microseconds < kLast + 366 * kDay, "a year is found that there is");
-  Require(ParseTimestampNear(stamp, *time) == time, "what is nearest is nearest to itself");
+  Require(!time->zone_known, "the time zone is unknown");
+  Require(time->microseconds >= 0 && time->microseconds < kLast + 366 * kDay, "the year exists");
+  Require(ParseTimestampNear(stamp, *time) == time, "the nearest timestamp is nearest to itself");
   return 0;
 }

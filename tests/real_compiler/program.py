@@ -1,7 +1,7 @@
-"""A training step that does not fit a v5e, compiled ahead of time by the real compiler; no TPU is needed.
+"""Compiles a training step that does not fit a v5e ahead of time, with the real compiler. No TPU is needed.
 
-The planted cause: points are kept as f32[N, 4, 2], so that a tile of 2 x 128 numbers holds 8. `--remedy ID` changes the
-program as the remedy of that id says. Ends with 0 where the program compiles.
+The cause is padding: points are stored as f32[N, 4, 2], so each tile of 2 x 128 numbers contains only 8. `--remedy ID`
+applies the remedy with that id. Exits with 0 if the program compiles.
 """
 
 import argparse
@@ -17,7 +17,7 @@ POINTS = 11_000_000
 
 
 def rotate_tracks(pts, rot):
-    """The energy of each point after two turns; points as (N, 4, 2)."""
+    """The energy of each point after two rotations, with points as (N, 4, 2)."""
     with jax.named_scope("rotate"):
         turned = jnp.sin(jnp.einsum("npi,nij->npj", pts, rot))
     with jax.named_scope("rotate_again"):
@@ -26,7 +26,7 @@ def rotate_tracks(pts, rot):
 
 
 def rotate_tracks_long_axis_last(pts, rot):
-    """The same; points as (4, 2, N). So a turn is four multiplications along N, and no dot of tiny matrices."""
+    """The same with points as (4, 2, N). A rotation is then four multiplications along N, without dots of tiny matrices."""
 
     def turn(points):
         return (points[:, :, None, :] * rot[None]).sum(axis=1)
@@ -39,7 +39,7 @@ def rotate_tracks_long_axis_last(pts, rot):
 
 
 def program(remedy, points):
-    """Gives the function, and shape, type and partitions of each argument."""
+    """Returns the function, the dtype, and the shape and partitions of each argument."""
     dtype = jnp.bfloat16 if remedy == "bf16" else jnp.float32
     split = "x" if remedy == "shard_tensor" else None
     if remedy in ("reduce_batch", "micro_batch"):

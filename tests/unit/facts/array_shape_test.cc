@@ -16,7 +16,7 @@ std::int64_t Padded(const std::string& text) {
   return PaddedBytes(*shape).value();
 }
 
-TEST_CASE("a shape is read with its layout", "[facts]") {
+TEST_CASE("a shape is parsed with its layout", "[facts]") {
   const auto shape = ParseArrayShape(" f32[11999232,4,2]{1,2,0:T(2,128)}");
   REQUIRE(shape);
   CHECK(shape->dtype == "f32");
@@ -29,7 +29,7 @@ TEST_CASE("a shape is read with its layout", "[facts]") {
   CHECK(SecondMinorDim(*shape) == 2);
 }
 
-TEST_CASE("shapes of all kinds", "[facts]") {
+TEST_CASE("shapes with layouts, tiles and memory spaces are parsed, malformed ones rejected", "[facts]") {
   CHECK(ParseArrayShape("bf16[8]{0:T(1024)(128)(2,1)S(5)}")->memory_space == 5);
   CHECK(ParseArrayShape("u32[]{:T(128)S(2)}")->dims.empty());
   CHECK(ParseArrayShape("u32[]{:T(128)S(2)}")->memory_space == 2);
@@ -40,9 +40,9 @@ TEST_CASE("shapes of all kinds", "[facts]") {
   CHECK_FALSE(ParseArrayShape("f32[1,"));
   CHECK_FALSE(ParseArrayShape("f32[-4]"));
   CHECK_FALSE(ParseArrayShape("f32[99999999999999999999]"));
-  // A layout that names a dimension which is not there is dropped, the shape stays.
+  // A layout that names a missing dimension is dropped; the shape remains.
   CHECK(ParseArrayShape("f32[4,4]{7,0}")->layout.empty());
-  CHECK(ParseArrayShape("f32[4,4]{2,0}")->layout.empty());  // there are 0 and 1
+  CHECK(ParseArrayShape("f32[4,4]{2,0}")->layout.empty());  // the dimensions are 0 and 1
   CHECK(WithoutLayouts("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)})") == "(f32[16,16], u32[])");
 }
 
@@ -59,11 +59,11 @@ TEST_CASE("padding follows the printed tile", "[facts]") {
   CHECK(Padded("f32[3,3]") == 36);
 }
 
-TEST_CASE("what other elements and other layouts would take", "[facts]") {
+TEST_CASE("the bytes of other element types and layouts are computed", "[facts]") {
   const auto points = *ParseArrayShape("f32[11999232,4,2]{1,2,0:T(2,128)}");
   CHECK(BytesWithElementBits(points, 16) == PaddedBytes(points).value() / 2);
   const auto row = *ParseArrayShape("f32[1048576,1]{0,1:T(1,128)}");
-  // One row of f32 becomes two of bf16, since two elements share a word: nothing is saved.
+  // A row of f32 becomes two rows of bf16, since two elements share a word, so nothing is saved.
   CHECK(BytesWithElementBits(row, 16) == 4 * kMiB);
   CHECK(BestLayoutBytes(points) == UnpaddedBytes(points));
   const auto compact = *ParseArrayShape("f32[4096,4096]{1,0:T(8,128)}");
@@ -72,7 +72,7 @@ TEST_CASE("what other elements and other layouts would take", "[facts]") {
   CHECK(BestLayoutBytes(vector) == 4096 * 4);
 }
 
-TEST_CASE("a layout that is no order of the dimensions is none", "[facts]") {
+TEST_CASE("a layout that is not a permutation of the dimensions is ignored", "[facts]") {
   for (const char* text : {"bf16[63,2048,32000]{2,0,0:T(8,128)}", "bf16[63,2048,32000]{2,1:T(8,128)}"}) {
     const auto shape = ParseArrayShape(text);
     REQUIRE(shape);
@@ -90,7 +90,7 @@ TEST_CASE("hostile shapes saturate", "[facts]") {
   CHECK_FALSE(ParseArrayShape(many + "]"));
 }
 
-TEST_CASE("a layout with a tile of nothing is none", "[facts]") {
+TEST_CASE("a layout with a tile of size 0 is ignored", "[facts]") {
   for (const char* text : {"f32[64,128]{1,0:T(0,128)}", "f32[64,128]{1,0:T(8,128)(0,1)}"}) {
     const auto shape = ParseArrayShape(text);
     REQUIRE(shape);

@@ -42,7 +42,7 @@ CompiledProgram Made(double need, const std::string& path) {
   return program;
 }
 
-TEST_CASE("a log states what its programs take", "[facts][statement]") {
+TEST_CASE("a statement in a log yields a program and its memory need", "[facts][statement]") {
   std::size_t failures = 1;
   ProgramTable table = Read("start\nMemory analysis: " + std::string(kStatement) + "\nstep 1\n", &failures);
   CHECK(failures == 0);
@@ -54,14 +54,14 @@ TEST_CASE("a log states what its programs take", "[facts][statement]") {
   CHECK(NumberOf(programs[0], "host_bytes") == 8);
 }
 
-TEST_CASE("a statement that is wrapped, or behind a prefix, is one", "[facts][statement]") {
+TEST_CASE("a statement that is wrapped or has a line prefix is recognized", "[facts][statement]") {
   std::string wrapped = kStatement;
   wrapped.replace(wrapped.find(", output_size"), 2, ",\n    ");
   CHECK(Read(wrapped + "\n").programs().size() == 1);
   CHECK(Read("I1120 10:15:42.120345     881 train.py:3] " + std::string(kStatement) + "\n").programs().size() == 1);
 }
 
-TEST_CASE("what is repeated is one program, and what takes nothing is none", "[facts][statement]") {
+TEST_CASE("repeated statements are one program, and statements of 0 bytes are ignored", "[facts][statement]") {
   std::string log;
   for (int i = 0; i < 1000; ++i) log += std::string(kStatement) + "\nstep " + std::to_string(i) + "\n";
   const std::vector<CompiledProgram> programs = Read(log).Take();
@@ -73,7 +73,7 @@ TEST_CASE("what is repeated is one program, and what takes nothing is none", "[f
   CHECK(Read("print(CompiledMemoryStats(argument_size_in_bytes=...))\n").empty());
 }
 
-TEST_CASE("MaxText's lines state a program", "[facts][statement]") {
+TEST_CASE("MaxText's memory lines yield a program", "[facts][statement]") {
   const auto programs =
       Read(
           "Total memory size: 9.8 GB, Output size: 3.1 GB, Temp size: 6.5 GB, Argument size: 3.3 GB, Host temp size: "
@@ -83,7 +83,7 @@ TEST_CASE("MaxText's lines state a program", "[facts][statement]") {
   CHECK(NumberOf(programs[0], "need_bytes") == Approx(9.8 * (1 << 30)));
 }
 
-TEST_CASE("a failure beside a statement is kept, and the other way round", "[facts][statement]") {
+TEST_CASE("a log can contain a failure and a statement", "[facts][statement]") {
   std::size_t failures = 0;
   const auto programs = Read(std::string(kStatement) +
                                  "\nRan out of memory in memory space hbm. Used 22.89G of 15.75G hbm. Exceeded hbm "
@@ -94,7 +94,7 @@ TEST_CASE("a failure beside a statement is kept, and the other way round", "[fac
   CHECK(failures == 1);
 }
 
-TEST_CASE("tables of programs join in any order to the same", "[facts]") {
+TEST_CASE("joining tables of programs gives the same table in any order", "[facts]") {
   ProgramTable one;
   ProgramTable other;
   for (int i = 0; i < 150; ++i) (i % 3 == 0 ? one : other).Add(Made(1000 + i % 120, i % 2 == 0 ? "a" : "b"));

@@ -1,4 +1,4 @@
-// What follows from facts by formulas, in their order.
+// Deriving facts by formulas, in order.
 #include "facts/derive.h"
 
 #include <string>
@@ -25,7 +25,7 @@ class FactScope : public Scope {
   const Evidence& facts_;
 };
 
-// By the formulas of a context that states programs, which may name facts only.
+// The formulas of a context that is a program; these can only use facts.
 const std::vector<DerivedFact>& Formulas() {
   static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "contexts": [
     {"id": "test", "program": true, "pattern": "test statement of %{integer:a} and %{integer:b}",
@@ -51,18 +51,18 @@ Evidence Read(const std::vector<std::pair<std::string, double>>& facts) {
 
 std::string Follows(const Evidence& read) { return ShowWithLines(Derive(Formulas(), FactScope(read))); }
 
-TEST_CASE("each formula sees what was read and what follows before it", "[facts]") {
+TEST_CASE("a formula can use facts that were read and facts derived before it", "[facts]") {
   CHECK(Follows(Read({{"a", 1}, {"b", 2}})) == "a=101@0 after=101@0 need_bytes=30@0 sum=3@0");
   CHECK(Follows(Read({{"a", 4}, {"b", 2}})) == "a=104@0 after=104@0 large=6@0 need_bytes=60@0 sum=6@0");
 }
 
-TEST_CASE("a formula does not replace what is known, unless it says so; from unknowns nothing follows", "[facts]") {
+TEST_CASE("a formula replaces a known fact only if replace is set, and derives nothing from unknown facts", "[facts]") {
   CHECK(Follows(Read({{"a", 1}, {"b", 2}, {"sum", 9}})) == "a=101@0 after=101@0 large=9@0 need_bytes=90@0");
   CHECK(Follows(Read({{"a", 1}})) == "a=101@0 after=101@0 b=1@0");
   CHECK(Follows(Read({{"b", 1}})).empty());
 }
 
-TEST_CASE("what follows is added to what was read", "[facts]") {
+TEST_CASE("derived facts are added to those that were read", "[facts]") {
   Evidence facts = Read({{"a", 1}, {"b", 2}});
   const Evidence read = facts;
   AddDerived(Formulas(), FactScope(read), &facts);

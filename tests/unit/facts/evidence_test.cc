@@ -1,4 +1,4 @@
-// Facts that a log tells, each by its first word.
+// Facts from a log.
 #include "facts/evidence.h"
 
 #include <string>
@@ -17,7 +17,7 @@ Evidence Facts(const std::vector<std::pair<std::string, Value>>& facts) {
   return evidence;
 }
 
-TEST_CASE("the first word on a fact counts, unless it is to be replaced", "[facts]") {
+TEST_CASE("the first value of a fact is kept unless it is replaced", "[facts]") {
   Evidence facts;
   facts.Set("a", 1.0, {1, 10});
   facts.Set("a", 2.0, {2, 20});
@@ -30,7 +30,7 @@ TEST_CASE("the first word on a fact counts, unless it is to be replaced", "[fact
   CHECK(ShowWithLines(facts) == "a=3@3");
 }
 
-TEST_CASE("facts by name and kind", "[facts]") {
+TEST_CASE("facts are found by name and type", "[facts]") {
   const Evidence facts = Facts({{"number", 1.5}, {"text", "x"}, {"truth", true}});
   CHECK(Show(facts) == "number=1.5 text='x' truth=true");
   CHECK(facts.Find("other") == nullptr);
@@ -44,13 +44,13 @@ TEST_CASE("facts by name and kind", "[facts]") {
   CHECK(facts.Text("other").empty());
 }
 
-TEST_CASE("what is added is only what is not known", "[facts]") {
+TEST_CASE("Add keeps known facts", "[facts]") {
   Evidence facts = Facts({{"a", 1.0}, {"b", 2.0}});
   facts.Add(Facts({{"b", 3.0}, {"c", 4.0}}));
   CHECK(Show(facts) == "a=1 b=2 c=4");
 }
 
-TEST_CASE("contrary are two that know one of the facts and say another", "[facts]") {
+TEST_CASE("two sets of facts contradict each other if a named fact differs", "[facts]") {
   const Evidence facts = Facts({{"a", 1.0}, {"b", 2.0}});
   CHECK(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a", "b"}));
   CHECK_FALSE(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a"}));
@@ -59,7 +59,7 @@ TEST_CASE("contrary are two that know one of the facts and say another", "[facts
   CHECK_FALSE(AreContrary(facts, facts, {"a", "b"}));
 }
 
-TEST_CASE("temporaries alone are counted where they are over the limit and all else is printed as nothing", "[facts]") {
+TEST_CASE("a report counts only temporaries if they exceed the limit and all else is 0", "[facts]") {
   const auto counts = [](double temporaries, double limit, double arguments, double output) {
     return CountsTemporariesOnly(Facts({{"hlo_temp_bytes", temporaries},
                                         {"limit_bytes", limit},

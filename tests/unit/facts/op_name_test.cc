@@ -1,4 +1,4 @@
-// What the names of operations say of where they came from.
+// What op names reveal about the origin of an operation.
 #include "facts/op_name.h"
 
 #include <string>
@@ -7,7 +7,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("a derivative and its backward pass are told apart", "[facts]") {
+TEST_CASE("differentiated, transposed and gradient operations are distinguished", "[facts]") {
   const char* const kForward = "jit(step)/jvp(loss)/mul";
   const char* const kBackward = "jit(step)/transpose(jvp(loss))/mul";
   const char* const kLinear = "jit(solve)/transpose(matvec)/dot_general";
@@ -28,13 +28,13 @@ TEST_CASE("a derivative and its backward pass are told apart", "[facts]") {
   CHECK_FALSE(IsGradient(kPlain));
 }
 
-TEST_CASE("an operation that transposes an array is no backward pass", "[facts]") {
+TEST_CASE("an operation that transposes an array is not a backward pass", "[facts]") {
   CHECK_FALSE(IsTransposed("jit(step)/attention/transpose"));
   CHECK_FALSE(IsTransposed("jit(step)/transpose/mul"));
   CHECK_FALSE(IsInGradient("jit(step)/attention/transpose"));
 }
 
-TEST_CASE("the gradient part has the forward pass in it, and nothing else", "[facts]") {
+TEST_CASE("the gradient part includes the forward pass and nothing else", "[facts]") {
   for (const char* name : {"jit(step)/jvp(loss)/mul", "jit(step)/transpose(jvp(loss))/mul", "jit(step)/checkpoint/mul",
                            "jit(step)/rematted_computation/mul", "gradients/dense/MatMul_grad"}) {
     INFO(name);
@@ -46,7 +46,7 @@ TEST_CASE("the gradient part has the forward pass in it, and nothing else", "[fa
   }
 }
 
-TEST_CASE("what is computed again is told from what may be", "[facts]") {
+TEST_CASE("rematerialization is distinguished from the mark that permits it", "[facts]") {
   CHECK(IsRematted("jit(step)/checkpoint/mul"));
   CHECK(IsRematted("jit(step)/checkpoint/rematted_computation/mul"));
   CHECK_FALSE(IsRematted("jit(step)/jvp(loss)/mul"));
@@ -59,18 +59,18 @@ TEST_CASE("what is computed again is told from what may be", "[facts]") {
     CHECK_FALSE(IsInGradient(name));
   }
   CHECK(IsRecomputed("jit(step)/checkpoint/rematted_computation/mul"));
-  CHECK_FALSE(IsRecomputed("jit(step)/checkpoint/mul"));  // the first time
+  CHECK_FALSE(IsRecomputed("jit(step)/checkpoint/mul"));  // the original computation
   CHECK_FALSE(IsRecomputed(""));
 }
 
-TEST_CASE("what is done for each of many", "[facts]") {
+TEST_CASE("operations under vmap are recognized", "[facts]") {
   CHECK(IsMapped("jit(f)/vmap(g)/sin"));
   CHECK(IsMapped("jit(f)/vmap(jvp(g))/sin"));
   CHECK_FALSE(IsMapped("jit(f)/g/sin"));
   CHECK_FALSE(IsMapped(""));
 }
 
-TEST_CASE("checkpoints are taken out of a name wherever they stand", "[facts]") {
+TEST_CASE("checkpoints are removed from any position of a name", "[facts]") {
   CHECK(WithoutCheckpoints("").empty());
   CHECK(WithoutCheckpoints("jit(step)/mlp/mul") == "jit(step)/mlp/mul");
   CHECK(WithoutCheckpoints("jit(step)/checkpoint/mlp/mul") == "jit(step)/mlp/mul");
@@ -78,13 +78,13 @@ TEST_CASE("checkpoints are taken out of a name wherever they stand", "[facts]") 
   CHECK(WithoutCheckpoints("checkpoint/a/checkpoint/checkpoint/mul") == "a/mul");
 }
 
-TEST_CASE("wrappers are taken off a part, however many stand round each other", "[facts]") {
+TEST_CASE("nested wrappers are removed from a part", "[facts]") {
   CHECK(WithoutWrappers("transpose(jvp(decoder))") == "decoder");
   CHECK(WithoutWrappers("jvp(transpose(decoder))") == "decoder");
   CHECK(WithoutWrappers("vmap(vmap(jvp(h_3)))") == "h_3");
   CHECK(WithoutWrappers("jvp(call(x))") == "call(x)");
   CHECK(WithoutWrappers("jvp()").empty());
-  // Nothing stands round these.
+  // These have no wrapper.
   CHECK(WithoutWrappers("decoder") == "decoder");
   CHECK(WithoutWrappers("my_jvp(x)") == "my_jvp(x)");
   CHECK(WithoutWrappers("transpose") == "transpose");
@@ -92,7 +92,7 @@ TEST_CASE("wrappers are taken off a part, however many stand round each other", 
   CHECK(WithoutWrappers("").empty());
 }
 
-TEST_CASE("parts of control flow and of transformations are no scopes of the user's", "[facts]") {
+TEST_CASE("parts from control flow and transformations are wrappers, and the user's scopes are not", "[facts]") {
   for (const char* part : {"while", "body", "cond", "closed_call", "checkpoint", "remat", "", "bqhd,bkhd->bhqk"}) {
     INFO(part);
     CHECK(IsWrapper(part));

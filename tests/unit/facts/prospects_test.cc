@@ -1,11 +1,11 @@
-// Changes by name.
+// Estimates by name.
 #include "facts/prospects.h"
 
 #include "catch.h"
 
 using namespace whyoom;
 
-TEST_CASE("changes and pairs are found by name, a pair in any order", "[facts]") {
+TEST_CASE("remedies and pairs are found by name, pairs in either order", "[facts]") {
   Prospects prospects;
   prospects.changes.resize(2);
   prospects.changes[0].change = "half_batch";

@@ -1,4 +1,4 @@
-// What follows from one row of a report alone, and what it is called.
+// The fields of a row of a report.
 #include "facts/row_fields.h"
 
 #include <string>
@@ -22,14 +22,14 @@ Allocation Op(const std::string& op_name, const std::string& file = "", std::int
   return row;
 }
 
-// The fields of a row, in the order asked for.
+// The values of the named fields of a row.
 std::string Fields(const Allocation& row, const std::vector<std::string>& names) {
   std::string shown;
   for (const std::string& name : names) shown += (shown.empty() ? "" : " ") + Show(RowField(BuiltInRules(), row, name));
   return shown;
 }
 
-TEST_CASE("figures of a row are as printed, and no padding printed is none", "[facts]") {
+TEST_CASE("figures are as printed, and a row without a padding line has no padding", "[facts]") {
   Allocation row;
   row.rank = 3;
   const std::vector<std::string> names = {"rank", "size_bytes", "unpadded_bytes", "padding_bytes", "padding_factor"};
@@ -45,7 +45,7 @@ TEST_CASE("figures of a row are as printed, and no padding printed is none", "[f
   CHECK(Fields(row, names) == "3 unknown 512 0 8");
 }
 
-TEST_CASE("what the shape tells", "[facts]") {
+TEST_CASE("fields are derived from the shape", "[facts]") {
   const Allocation row = MakeRow("bf16[3,7,5]{0,2,1:T(8,128)(2,1)}");
   CHECK(Fields(row, {"shape", "layout", "dtype", "elements", "dims", "element_bits"}) ==
         "'bf16[3,7,5]' '{0,2,1:T(8,128)(2,1)}' 'bf16' 105 3 16");
@@ -58,19 +58,19 @@ TEST_CASE("what the shape tells", "[facts]") {
   CHECK(Fields(MakeRow("f32[128,4]{1,0:T(8,128)}"), {"best_layout_bytes"}) == "2048");
 }
 
-TEST_CASE("a tuple has a shape, and nothing that follows from one array", "[facts]") {
+TEST_CASE("a tuple has a shape, but no fields of an array", "[facts]") {
   const Allocation row = MakeRow("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)S(2)})");
   CHECK(Fields(row, {"shape", "dtype", "elements", "dims", "longest_axis", "longest_dim", "bf16_bytes"}) ==
         "'(f32[16,16], u32[])' unknown unknown unknown unknown unknown unknown");
   CHECK(Fields(Allocation(), {"shape", "layout", "name", "op_name", "kind", "xla_label"}) ==
         "unknown unknown unknown unknown unknown unknown");
-  // It may be as long as the log's author likes, and is not cut inside a character.
+  // A long shape is cut, but not within a character.
   CHECK(Fields(MakeRow(std::string(200, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "'");
   CHECK(Fields(MakeRow(std::string(201, 'x')), {"shape"}) == "'" + std::string(200, 'x') + "…'");
   CHECK(Fields(MakeRow(std::string(199, 'x') + "éé"), {"shape"}) == "'" + std::string(199, 'x') + "…'");
 }
 
-TEST_CASE("the line of the source is the user's or a library's", "[facts]") {
+TEST_CASE("a source line is the user's or a library's", "[facts]") {
   const std::vector<std::string> names = {"source", "library_source", "source_file", "source_line"};
   CHECK(Fields(Op("", "/home/ada/t.py", 19), names) == "'t.py:19' unknown '/home/ada/t.py' 19");
   CHECK(Fields(Op("", "/home/ada/t.py"), names) == "'t.py' unknown '/home/ada/t.py' unknown");
@@ -79,7 +79,7 @@ TEST_CASE("the line of the source is the user's or a library's", "[facts]") {
   CHECK(Fields(Op(""), names) == "unknown unknown unknown unknown");
 }
 
-TEST_CASE("what an operation's name says of gradients", "[facts]") {
+TEST_CASE("gradient fields follow from the op name", "[facts]") {
   const auto gradient = [](const std::string& op) {
     return Fields(Op(op), {"in_gradient", "in_backward", "is_rematted"});
   };
@@ -92,7 +92,7 @@ TEST_CASE("what an operation's name says of gradients", "[facts]") {
   CHECK(gradient("loss_backward") == "true false false");
 }
 
-TEST_CASE("a name that is no field gives nothing; fields of one row are listed", "[facts]") {
+TEST_CASE("an unknown field is unknown, and the list has only fields of one row", "[facts]") {
   CHECK(Fields(MakeRow("f32[2]"), {"other", ""}) == "unknown unknown");
   const std::vector<std::string_view> names = RowFieldsOfOneRow();
   CHECK(std::find(names.begin(), names.end(), "longest_dim") != names.end());

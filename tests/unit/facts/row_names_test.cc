@@ -1,4 +1,4 @@
-// A row is called by the name that its user gave it.
+// Naming a row by the name that the user chose.
 #include "facts/row_names.h"
 
 #include <string>
@@ -17,7 +17,7 @@ Allocation Row(const std::string& op_name, const std::string& label = "", const 
 std::string NameOf(const std::string& op_name) { return ShortName(Row(op_name)); }
 std::string NameOfLabel(const std::string& label) { return ShortName(Row("", label)); }
 
-TEST_CASE("an operation is known by the last parts of its name", "[facts]") {
+TEST_CASE("an operation is named by the last parts of its op name", "[facts]") {
   CHECK(NameOf("jit(step)/jit(main)/transpose(jvp(loss))/mul") == "loss/mul");
   CHECK(NameOf("jit(step)/jit(main)/mul") == "mul");
   CHECK(NameOf("jit(step)/jit(main)") == "jit(main)");
@@ -27,7 +27,7 @@ TEST_CASE("an operation is known by the last parts of its name", "[facts]") {
   CHECK(NameOf("decoder/layer/dot_general[dimension_numbers=(((1,), (0,)), ((), ()))]") == "layer/dot_general");
   CHECK(NameOf("model/attention/bqhd,bkhd->bhqk/dot") == "attention/dot");
   CHECK(NameOf("bqhd,bkhd->bhqk") == "f32[2,3]");
-  // Two parts only where both are short.
+  // Two parts only if both are short.
   const std::string part(40, 'p');
   CHECK(NameOf("a/" + part + "/" + std::string(20, 'q')) == part + "/" + std::string(20, 'q'));
   CHECK(NameOf("a/" + part + "/" + std::string(21, 'q')) == std::string(21, 'q'));
@@ -37,7 +37,7 @@ TEST_CASE("an operation is known by the last parts of its name", "[facts]") {
   CHECK(ShortName(row) == "mul at t.py:7");
 }
 
-TEST_CASE("an argument is known by its path", "[facts]") {
+TEST_CASE("an argument is named by its path", "[facts]") {
   CHECK(NameOf("state.params[\\'wte\\']") == "state.params['wte']");
   CHECK(NameOf("batch") == "batch");
   Allocation row = Row("batch");
@@ -47,7 +47,7 @@ TEST_CASE("an argument is known by its path", "[facts]") {
   CHECK(PlainPath("a\\b\\") == "a\\b\\");
 }
 
-TEST_CASE("a parameter's name is the user's unless it is a number", "[facts]") {
+TEST_CASE("a parameter's name is the user's unless it is numbered", "[facts]") {
   CHECK(NameOfLabel("%weights = f32[2,3]{1,0} parameter(0)") == "weights");
   CHECK(NameOfLabel("weights.w-1 = f32[2,3] parameter(0), sharding={replicated}") == "weights.w-1");
   for (const char* label : {"%param.1 = f32[2,3] parameter(0)", "%Arg_0.1 = f32[2,3] parameter(0)",
@@ -59,7 +59,7 @@ TEST_CASE("a parameter's name is the user's unless it is a number", "[facts]") {
   }
 }
 
-TEST_CASE("what the compiler made up is no name", "[facts]") {
+TEST_CASE("names that the compiler made up are not used", "[facts]") {
   for (const char* name : {"copy.22", "fusion.82", "%loop_fusion.1", "broadcast.36.clone.21", "wide.tuple.1",
                            "wide.arg_tuple", "output of custom-call.400@{}", "all-gather.3", "param.7", "parameter_1",
                            "copy-start.2", "add.remat", "x@{0,1}"}) {
@@ -75,7 +75,7 @@ TEST_CASE("what the compiler made up is no name", "[facts]") {
   }
 }
 
-TEST_CASE("name and shape together, or the one that there is", "[facts]") {
+TEST_CASE("a row is described by name and shape, or the one that exists", "[facts]") {
   CHECK(CalledName(Row("batch")) == "batch f32[2,3]");
   CHECK(CalledName(Row("copy.1")) == "f32[2,3]");
   CHECK(CalledName(Row("batch", "", "")) == "batch");

@@ -1,10 +1,10 @@
-// Which source files are a library's.
+// Source paths of users and libraries.
 #include "catch.h"
 #include "facts/where.h"
 
 using namespace whyoom;
 
-TEST_CASE("what lies in a library", "[facts]") {
+TEST_CASE("library paths are recognized", "[facts]") {
   for (const char* path :
        {"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", "/usr/lib/python3/dist-packages/absl/app.py",
         "/usr/lib/python3.11/runpy.py", "/opt/conda/lib64/python3.9/threading.py", "<frozen runpy>", "<string>",
@@ -24,7 +24,7 @@ TEST_CASE("what lies in a library", "[facts]") {
   }
 }
 
-TEST_CASE("a line of a source is told as its user knows it", "[facts]") {
+TEST_CASE("a source line is shown as the user knows it", "[facts]") {
   CHECK(TextOfLine("/home/ada/train.py", 41) == "train.py:41");
   CHECK(TextOfLine("/home/ada/train.py", std::nullopt) == "train.py");
   CHECK(TextOfLine("Cell In[5]", 3) == "Cell In[5], line 3");
@@ -33,7 +33,7 @@ TEST_CASE("a line of a source is told as its user knows it", "[facts]") {
   CHECK(TextOfLine("Cells.py", 3) == "Cells.py:3");
 }
 
-TEST_CASE("a library's file is named from its package on", "[facts]") {
+TEST_CASE("a library's file is named relative to its package folder", "[facts]") {
   CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
   CHECK(PathInLibrary("/usr/lib/python3/dist-packages/absl/app.py") == "absl/app.py");
   CHECK(PathInLibrary("/usr/lib/python3.11/json/decoder.py") == "json/decoder.py");

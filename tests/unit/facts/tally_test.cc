@@ -1,4 +1,4 @@
-// Tallies in bounded space, that join in any order and grouping to the tally of the whole.
+// Tallies use bounded memory. Joining them in any order and grouping gives the same tally.
 #include "facts/tally.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ NameSample Sample(int begin, int end) {
 
 Where Place(int i) { return {{"log-" + std::to_string(i % 97), ""}, 1, 1, static_cast<std::uint64_t>(i)}; }
 
-TEST_CASE("names are counted exactly up to a thousand, each once", "[facts]") {
+TEST_CASE("up to 1024 distinct names are counted exactly", "[facts]") {
   NameSample sample = Sample(0, 1024);
   sample.Join(Sample(500, 800));
   sample.Add(Host(7));
@@ -33,7 +33,7 @@ TEST_CASE("names are counted exactly up to a thousand, each once", "[facts]") {
   CHECK(std::is_sorted(names.begin(), names.end()));
 }
 
-TEST_CASE("beyond that they are estimated, and it is said", "[facts]") {
+TEST_CASE("more names are estimated, and the sample is marked incomplete", "[facts]") {
   for (const int count : {1025, 5000, 60000}) {
     const NameSample sample = Sample(0, count);
     CHECK_FALSE(sample.complete());
@@ -43,7 +43,7 @@ TEST_CASE("beyond that they are estimated, and it is said", "[facts]") {
   }
 }
 
-TEST_CASE("the sample of samples is the sample of the whole", "[facts]") {
+TEST_CASE("a sample of samples equals the sample of the whole", "[facts]") {
   std::mt19937 random(7);
   const NameSample whole = Sample(0, 9000);
   for (int round = 0; round < 5; ++round) {
@@ -61,7 +61,7 @@ TEST_CASE("the sample of samples is the sample of the whole", "[facts]") {
   }
 }
 
-TEST_CASE("long names take bounded space and stay apart", "[facts]") {
+TEST_CASE("long names need bounded memory and stay distinct", "[facts]") {
   NameSample sample;
   const std::string prefix(5000, 'x');
   for (int i = 0; i < 3000; ++i) sample.Add(prefix + std::to_string(i));
@@ -76,7 +76,7 @@ TEST_CASE("long names take bounded space and stay apart", "[facts]") {
   CHECK(BoundedName("short", 200) == "short");
 }
 
-TEST_CASE("of places the first are kept, whatever their order and grouping", "[facts]") {
+TEST_CASE("the first places are kept, whatever the order and grouping", "[facts]") {
   std::mt19937 random(11);
   std::vector<int> order(2000);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -94,7 +94,7 @@ TEST_CASE("of places the first are kept, whatever their order and grouping", "[f
   }
 }
 
-TEST_CASE("long paths take bounded space, in any order", "[facts]") {
+TEST_CASE("long paths need bounded memory, in any order", "[facts]") {
   std::mt19937 random(13);
   std::vector<Where> places;
   for (int i = 0; i < 300; ++i)
@@ -115,7 +115,7 @@ TEST_CASE("long paths take bounded space, in any order", "[facts]") {
   }
 }
 
-TEST_CASE("who reports is counted by the best that tells reporters apart", "[facts]") {
+TEST_CASE("streams are counted by names, else by artifacts, else by replicas", "[facts]") {
   Tally tally;
   CHECK(tally.occurrences() == 1);
   tally.nameless_artifacts = 1;
@@ -126,7 +126,7 @@ TEST_CASE("who reports is counted by the best that tells reporters apart", "[fac
   Tally other;
   other.nameless_artifacts = 1;
   other.replicas = 8;
-  tally.Join(other);  // two logs: one process each, as far as can be told
+  tally.Join(other);  // two logs count as one process each
   CHECK(tally.occurrences() == 5);
   Tally named;
   named.hosts.Add("rank0");
@@ -135,11 +135,11 @@ TEST_CASE("who reports is counted by the best that tells reporters apart", "[fac
   CHECK(tally.occurrences() == 7);
   Tally most;
   most.repeats = ~std::uint64_t{0};
-  tally.Join(most);  // of a hostile report
+  tally.Join(most);  // a hostile report
   CHECK(tally.occurrences() == ~std::uint64_t{0});
 }
 
-TEST_CASE("the first and the last time of all", "[facts]") {
+TEST_CASE("a joined tally has the first and last time of both", "[facts]") {
   Tally one;
   one.AddTime(Timestamp{2000, true});
   Tally other;

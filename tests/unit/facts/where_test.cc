@@ -1,4 +1,4 @@
-// Places in artifacts, their order, and names that are kept short.
+// Places in artifacts, their order, and bounded names.
 #include "facts/where.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("places come by path, member, offset and then lines", "[facts]") {
+TEST_CASE("places are ordered by path, member, offset and lines", "[facts]") {
   const std::vector<Where> ordered = {{{"a", ""}, 9, 9, 9}, {{"a", "m"}, 1, 1, 1}, {{"a", "n"}, 1, 1, 0},
                                       {{"b", ""}, 5, 5, 0}, {{"b", ""}, 1, 1, 2},  {{"b", ""}, 3, 3, 2},
                                       {{"b", ""}, 3, 4, 2}, {{"b", "a"}, 0, 0, 0}};
@@ -21,13 +21,13 @@ TEST_CASE("places come by path, member, offset and then lines", "[facts]") {
   }
 }
 
-TEST_CASE("a name that is too long is cut, and a digest tells it from others", "[facts]") {
+TEST_CASE("a long name is cut and made distinct by a digest", "[facts]") {
   const std::string name(64, 'x');
   CHECK(BoundedName(name, 64) == name);
   CHECK(BoundedName(name + "y", 64) == std::string(47, 'x') + "~96a61e9b7c14acff");
   CHECK(BoundedName(name + "y", 64) != BoundedName(name + "z", 64));
   CHECK(BoundedName(name + "y", 65) == name + "y");
-  // Not inside a character: "é" takes bytes 46 and 47.
+  // Not cut within a character: "é" has bytes 46 and 47.
   const std::string bounded = BoundedName(std::string(46, 'x') + "\u00e9" + name, 64);
   CHECK(bounded.substr(0, 47) == std::string(46, 'x') + "~");
   CHECK(bounded.size() == 63);

@@ -1,4 +1,4 @@
-// Which argument of the user's has a dimension, and where.
+// Locating a dimension in the user's arguments.
 #include <optional>
 #include <string>
 
@@ -17,7 +17,7 @@ RoleWords Words() {
   return words;
 }
 
-// The arguments are `w` and what `inputs` adds; the product of `x` and `w` is what the memory is for.
+// The arguments are `w` and those of `inputs`; the memory is that of the product of `x` and `w`.
 Program Layer(const std::string& inputs, const std::string& w_name = ", metadata={op_name=\"params\"}") {
   return MakeProgram("ENTRY %main {\n  %w = f32[2048,8192]{1,0} parameter(0)" + w_name + "\n" + inputs +
                          "  ROOT %y = f32[64,8192]{1,0} dot(%x, %w), lhs_contracting_dims={1}, "
@@ -33,7 +33,7 @@ Program Layer(const std::string& inputs, const std::string& w_name = ", metadata
 
 const char* const kInput = "  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name=\"batch[\\'x\\']\"}\n";
 
-// The axis that is a dimension of an instruction's result.
+// The axis of a dimension of an instruction's result.
 Axis AxisOf(const Program& program, const std::string& name, std::size_t dim) {
   const ArrayId array{program.module().Find(name), 0};
   REQUIRE(array.instruction);
@@ -51,24 +51,24 @@ std::string Place(const Program& program, const std::string& name, std::size_t d
 TEST_CASE("a dimension is found in the argument that has it", "[program]") {
   const Program program = Layer(kInput);
   CHECK(Place(program, "y", 0) == "batch['x'] 0 64 batch");
-  CHECK(Place(program, "y", 1) == "params 1 8192 ");  // nothing tells its name
+  CHECK(Place(program, "y", 1) == "params 1 8192 ");  // its name is unknown
 }
 
-TEST_CASE("no axis is nowhere", "[program]") {
+TEST_CASE("a missing axis has no place", "[program]") {
   const Program program = Layer(kInput);
   const Meaning meaning(program, Words());
   CHECK_FALSE(FindPlace(program, meaning, Axis()));
   CHECK_FALSE(FindPlace(program, meaning, {{GroupId(1000000)}, 64}));
   CHECK_FALSE(
-      FindPlace(program, meaning, {{meaning.batch().groups[0], GroupId(1000000)}, 64}));  // a part is not the whole
+      FindPlace(program, meaning, {{meaning.batch().groups[0], GroupId(1000000)}, 64}));  // only a part of the axis
 }
 
-TEST_CASE("what is fed in says more than weights, however large they are", "[program]") {
+TEST_CASE("an input is preferred to weights of any size", "[program]") {
   CHECK(Place(Layer(kInput), "x", 1) == "batch['x'] 1 2048 ");
 }
 
-TEST_CASE("of several that are fed in the largest is named", "[program]") {
-  // The same dimension of three: they are added to each other.
+TEST_CASE("of several inputs the largest is named", "[program]") {
+  // The same dimension in three arrays, which are added.
   const Program program = Layer(
       "  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name=\"batch[\\'x\\']\"}\n"
       "  %small = f32[64]{0} parameter(2), metadata={op_name=\"batch[\\'small\\']\"}\n"
@@ -77,12 +77,12 @@ TEST_CASE("of several that are fed in the largest is named", "[program]") {
   CHECK(Place(program, "small", 0) == "batch['x'] 0 64 batch");
 }
 
-TEST_CASE("an argument that only the compiler named is none of the user's", "[program]") {
+TEST_CASE("an argument that only the compiler named is not chosen", "[program]") {
   CHECK(Place(Layer("  %x = f32[64,2048]{1,0} parameter(1)\n"), "x", 0) == "nowhere");
   CHECK(Place(Layer(kInput, ""), "w", 1) == "nowhere");
 }
 
-TEST_CASE("the length is that on all devices together", "[program]") {
+TEST_CASE("the length is the sum over all devices", "[program]") {
   const Program program = Layer(
       "  %x = f32[64,2048]{1,0} parameter(1), sharding={mesh['data'=4,'model'=2], [{'data'}, {}]}, "
       "metadata={op_name=\"batch[\\'x\\']\"}\n");

@@ -1,4 +1,4 @@
-// The layers of a training step that are no loop, in programs written by hand.
+// Finding the layers of hand-written training steps without loops.
 #include <string>
 #include <vector>
 
@@ -10,10 +10,10 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A training step whose operations are added one after another, each on an array of 4 MiB.
+// A training step to which operations on arrays of 4 MiB are added one by one.
 class Step {
  public:
-  // A product of the result of `from` with the input.
+  // Adds a product of the result of `from` with the input.
   void Dot(const std::string& name, const std::string& from, const std::string& op_name) {
     Add(name, "dot(%" + from + ", %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name=\"" +
                   op_name + "\"}");
@@ -56,7 +56,7 @@ std::string Show(const Program& program, const Blocks& blocks) {
 
 Blocks Find(const Program& program) { return FindBlocks(program, Meaning(program, RoleWords())); }
 
-TEST_CASE("layers are those that the framework numbered", "[program]") {
+TEST_CASE("numbered scopes of the framework are layers", "[program]") {
   Step step;
   step.Dot("f0", "x", "jit(s)/jvp(net)/h_0/dot");
   step.Dot("f1", "f0", "jit(s)/jvp(net)/h_1/dot");
@@ -78,7 +78,7 @@ TEST_CASE("layers are those that the framework numbered", "[program]") {
         std::set<InstructionId>{program.module().Find("f0"), program.module().Find("f1"), program.module().Find("f2")});
 }
 
-TEST_CASE("where no layers are named, the program is cut where one array alone is handed on", "[program]") {
+TEST_CASE("without named layers, the program is cut where only one array is live", "[program]") {
   Step step;
   step.Dot("f0", "x", "jit(s)/jvp(net)/dot");
   step.Dot("f1", "f0", "jit(s)/jvp(net)/dot");
@@ -101,7 +101,7 @@ TEST_CASE("a program without a backward pass has no blocks", "[program]") {
   CHECK(Find(MakeProgram("")).list.size() < 2);
 }
 
-TEST_CASE("one layer alone is no layers", "[program]") {
+TEST_CASE("a single layer is not split", "[program]") {
   Step step;
   step.Dot("f0", "x", "jit(s)/jvp(net)/h_0/dot");
   step.Dot("b0", "f0", "jit(s)/transpose(jvp(net))/h_0/dot");
@@ -110,7 +110,7 @@ TEST_CASE("one layer alone is no layers", "[program]") {
   CHECK(blocks.list.size() < 2);
 }
 
-TEST_CASE("copies and views lead back to what they are made of", "[program]") {
+TEST_CASE("copies and views are followed to their source", "[program]") {
   const Program program = MakeProgram(R"(ENTRY %main {
   %x = f32[8,16]{1,0} parameter(0)
   %c = f32[8,16]{1,0} copy(%x)

@@ -1,4 +1,4 @@
-// Changes of a hand-written program, and what each leaves.
+// Remedies applied to a hand-written program.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ RoleWords Words() {
   return words;
 }
 
-// 64 examples through one layer: weights of 64 MiB, an input of 512 KiB, and two arrays of 2 MiB made of it.
+// One layer with 64 examples: weights of 64 MiB, an input of 512 KiB, and two results of 2 MiB.
 struct Layer {
   explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), simulator(program, meaning, limit) {}
 
@@ -53,7 +53,7 @@ struct Layer {
 
 constexpr std::int64_t kNeed = 68 * kMiB + 512 * kKiB;
 
-TEST_CASE("a program that is left as it is needs what it needed", "[program]") {
+TEST_CASE("an unmodified program has the same need", "[program]") {
   const Layer layer;
   CHECK(layer.simulator.whole());
   CHECK(layer.simulator.need_bytes() == kNeed);
@@ -61,7 +61,7 @@ TEST_CASE("a program that is left as it is needs what it needed", "[program]") {
   CHECK(layer.simulator.CountModified(layer.simulator.Unmodified()) == 0);
 }
 
-TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[program]") {
+TEST_CASE("a shorter axis shrinks all arrays that have it, and no others", "[program]") {
   const Layer layer;
   const Axis batch = layer.meaning.batch();
   REQUIRE(batch.size == 64);
@@ -71,10 +71,10 @@ TEST_CASE("a shorter axis makes all that has it smaller, and nothing else", "[pr
   REQUIRE(modified);
   CHECK(modified->parts == 4);
   CHECK(modified->axis == batch);
-  CHECK(layer.simulator.CountModified(*modified) == 3);  // the input and what is made of it
+  CHECK(layer.simulator.CountModified(*modified) == 3);  // the input and both results
 }
 
-// 64 examples and an array of 4 MiB whose dimensions come from nowhere: they may be the batch, or not.
+// 64 examples, and an array of 4 MiB with unknown dimensions, one of which may be the batch.
 MadeProgram Lost(std::int64_t limit) {
   return MadeProgram(R"(ENTRY %main {
   %w = f32[2048,2048]{1,0} parameter(0), metadata={op_name="params"}
@@ -96,20 +96,20 @@ MadeProgram Lost(std::int64_t limit) {
                      "", limit);
 }
 
-TEST_CASE("whether a shorter axis is enough is open if it depends on an array that may have the axis", "[program]") {
-  // 21 MiB are needed; half the batch saves 512 KiB, and 2 MiB more if z has it.
+TEST_CASE("an array that may have the axis can leave open whether a remedy is enough", "[program]") {
+  // The need is 21 MiB. Half the batch saves 512 KiB, and another 2 MiB if z has the batch.
   const auto is_open = [](std::int64_t limit) {
     const MadeProgram made = Lost(limit);
     return made.simulator.IsOpen(*Shorten(made.simulator, made.meaning.batch(), 2));
   };
   CHECK(Lost(0).simulator.need_bytes() == 21 * kMiB);
   CHECK(is_open(20 * kMiB));
-  CHECK_FALSE(is_open(20 * kMiB + 512 * kKiB));  // enough without it
-  CHECK_FALSE(is_open(16 * kMiB));               // not enough with it
-  CHECK_FALSE(is_open(0));                       // what the device has is not known
+  CHECK_FALSE(is_open(20 * kMiB + 512 * kKiB));  // enough without z
+  CHECK_FALSE(is_open(16 * kMiB));               // not enough even with z
+  CHECK_FALSE(is_open(0));                       // the limit is unknown
 }
 
-TEST_CASE("an axis may become longer, too", "[program]") {
+TEST_CASE("an axis can become longer", "[program]") {
   const Layer layer;
   const Axis batch = layer.meaning.batch();
   CHECK(layer.Left(Resize(layer.simulator, batch, 128)) == 73 * kMiB);
@@ -117,14 +117,14 @@ TEST_CASE("an axis may become longer, too", "[program]") {
   CHECK(layer.Left(Resize(layer.simulator, batch, 32)) == layer.Left(Shorten(layer.simulator, batch, 2)));
 }
 
-TEST_CASE("no axis is no place for a change", "[program]") {
+TEST_CASE("remedies do not apply to a missing axis", "[program]") {
   const Layer layer;
   CHECK_FALSE(Shorten(layer.simulator, Axis(), 2));
   CHECK_FALSE(Resize(layer.simulator, Axis(), 2));
   CHECK_FALSE(InPieces(layer.simulator, Axis(), 2));
 }
 
-TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
+TEST_CASE("of two remedies each shrinks what the other leaves", "[program]") {
   const Layer layer;
   const ModifiedProgram half = *Shorten(layer.simulator, layer.meaning.batch(), 2);
   CHECK(layer.Left(layer.simulator.Combined(half, half)) ==
@@ -133,7 +133,7 @@ TEST_CASE("of two changes each shrinks what the other leaves", "[program]") {
   CHECK(layer.Left(layer.simulator.Combined(layer.simulator.Unmodified(), half)) == layer.Left(half));
 }
 
-TEST_CASE("a change that the program rules out leaves it as it was", "[program]") {
+TEST_CASE("a remedy that is ruled out does not modify the program", "[program]") {
   const Layer layer;
   const ModifiedProgram none = layer.simulator.RuledOut("no_gradients");
   CHECK(none.ruled_out == "no_gradients");
@@ -141,7 +141,7 @@ TEST_CASE("a change that the program rules out leaves it as it was", "[program]"
   CHECK(layer.Left(none) == kNeed);
 }
 
-TEST_CASE("an outcome fits within the limit, and never within one that is not known", "[program]") {
+TEST_CASE("an estimate fits up to the limit, and never an unknown limit", "[program]") {
   const Layer limited(kNeed);
   CHECK(limited.simulator.Fits({kNeed, 0}));
   CHECK(limited.simulator.Fits({kNeed - 1, kMiB}));
@@ -149,30 +149,30 @@ TEST_CASE("an outcome fits within the limit, and never within one that is not kn
   CHECK_FALSE(Layer().simulator.Fits({0, 0}));
 }
 
-TEST_CASE("without gradients there is nothing to recompute, but examples can be processed in steps", "[program]") {
+TEST_CASE("without gradients, rematerialization is ruled out, but examples can be processed in steps", "[program]") {
   const Layer layer;
   const std::optional<ModifiedProgram> recomputed = Recompute(layer.simulator);
   REQUIRE(recomputed);
   CHECK(recomputed->ruled_out == "no_gradients");
-  // Half of y and z at a time, and a copy of the half of x that is processed.
+  // Half of y and z at a time, and a copy of the current half of x.
   CHECK(layer.Left(Accumulate(layer.simulator, layer.meaning.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
 }
 
-TEST_CASE("if no dimension is a vocabulary, what a change of the loss saves is unknown", "[program]") {
+TEST_CASE("without a vocabulary, the effect of changing the loss is unknown", "[program]") {
   const Layer layer;
   CHECK_FALSE(ChunkLoss(layer.simulator, 8));
   CHECK_FALSE(NumberLabels(layer.simulator));
 }
 
-TEST_CASE("where the program shows no place for a change, none saves anything", "[program]") {
+TEST_CASE("remedies that do not apply save nothing", "[program]") {
   const Layer layer;
-  CHECK_FALSE(BlockAttention(layer.simulator));  // there is none
+  CHECK_FALSE(BlockAttention(layer.simulator));  // there is no attention
   CHECK(layer.Left(WithoutHostTransfer(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
   CHECK(layer.Left(MergeTinyDimensions(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
   CHECK(layer.Left(Donate(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
 }
 
-TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]") {
+TEST_CASE("an empty program needs no memory, whatever the remedy", "[program]") {
   const MadeProgram nothing("", "BufferAssignment:\n", "");
   CHECK(nothing.simulator.need_bytes() == 0);
   CHECK(nothing.Left(nothing.simulator.Unmodified()) == 0);
@@ -183,18 +183,18 @@ TEST_CASE("a program of nothing needs nothing, whatever is changed", "[program]"
   }
 }
 
-TEST_CASE("floats of half the bits take half the room", "[program]") {
+TEST_CASE("floats of half the width need half the memory", "[program]") {
   const Layer layer;
   CHECK(layer.Left(Narrow(layer.simulator)) == kNeed / 2);
 }
 
-TEST_CASE("what lies with the host takes room only while it is used", "[program]") {
+TEST_CASE("an array on the host needs device memory only while it is used", "[program]") {
   const Layer layer;
-  // The weights are there for the product alone, and the second array is made after it.
+  // The weights are on the device only for the product; the second result is computed after it.
   CHECK(layer.Left(StateOnHost(layer.simulator)) == kNeed - 2 * kMiB);
 }
 
-TEST_CASE("what is sent to the host need not be whole in memory without that", "[program]") {
+TEST_CASE("without the transfer to the host, the sent array needs no memory", "[program]") {
   const std::string rest = R"(  %x = f32[64,8192]{1,0} parameter(0), metadata={op_name="batch"}
   %y = f32[64,8192]{1,0} exponential(%x)
   %t = token[] after-all()
@@ -215,12 +215,12 @@ TEST_CASE("what is sent to the host need not be whole in memory without that", "
                            "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                            "    x{}:0-9\n    y{}:2-5\n    z{}:4-9\n");
     CHECK(made.simulator.need_bytes() == 5 * kMiB);
-    // Nothing is sent to the host where data is fed in: then the change has no place.
+    // A send that is not to the host does not count.
     CHECK(made.Left(WithoutHostTransfer(made.simulator)) == (to_host ? 3 * kMiB : -1));
   }
 }
 
-TEST_CASE("a tiny dimension that is merged with another is not padded", "[program]") {
+TEST_CASE("merging a tiny dimension with another avoids padding", "[program]") {
   const MadeProgram made(R"(ENTRY %main {
   %x = f32[1024,3]{1,0:T(8,128)} parameter(0), metadata={op_name="batch"}
   %y = f32[1024,8]{1,0:T(8,128)} broadcast(%x), dimensions={0}
@@ -235,7 +235,7 @@ TEST_CASE("a tiny dimension that is merged with another is not padded", "[progra
                          " value: <3 z @0> (size=524288,offset=524288): f32[1024,1]{1,0:T(8,128)}\n",
                          "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                          "    x{}:0-9\n    y{}:2-9\n    z{}:3-9\n");
-  // Of three columns; eight are no tiny dimension, and one is none at all.
+  // Only three columns are a tiny dimension; eight and one are not.
   CHECK(made.Left(MergeTinyDimensions(made.simulator)) == made.simulator.need_bytes() - 524288 + 1024 * 3 * 4);
 }
 

@@ -12,7 +12,7 @@ namespace TEST_FILE {
 
 HloModule Read(const std::string& text) { return ReadHlo(*OpenMemory(text)); }
 
-// With `number` in place of each '@'.
+// Replaces each '@' by `number`.
 std::string Numbered(std::string text, const std::string& number) {
   for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at + number.size()))
     text.replace(at, 1, number);
@@ -26,8 +26,8 @@ std::string Times(const std::string& item, int times) {
   return list;
 }
 
-// One letter a dimension group, in the order of first mention: "ab bc" of two arrays with a dimension in common. A
-// dimension of several factors is in parentheses, one of 1 is a dot.
+// The dimension groups as letters, in the order of first mention: "ab bc" for two arrays with a common dimension.
+// Parentheses enclose a dimension of several factors. A dot is a dimension of size 1.
 std::string Letters(const HloModule& module, const std::vector<std::string>& names) {
   const Dimensions dimensions(module);
   Groups seen;
@@ -50,7 +50,7 @@ std::string Letters(const HloModule& module, const std::vector<std::string>& nam
   return text;
 }
 
-TEST_CASE("a dot hands on batch and free dimensions and joins what it sums over", "[program]") {
+TEST_CASE("a dot propagates batch and free dimensions and equates contracted ones", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (q: f32[2,16,8,64], k: f32[2,32,8,64]) -> f32[2,8,16,32] {
@@ -62,7 +62,7 @@ ENTRY %main (q: f32[2,16,8,64], k: f32[2,32,8,64]) -> f32[2,8,16,32] {
   CHECK(Letters(module, {"q", "k", "scores"}) == "abcd aecd acbe");
 }
 
-TEST_CASE("a convolution that is a dot is one", "[program]") {
+TEST_CASE("a convolution can be a dot", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[128,512], w: f32[512,256]) -> f32[128,256] {
@@ -74,7 +74,7 @@ ENTRY %main (x: f32[128,512], w: f32[512,256]) -> f32[128,256] {
   CHECK(Letters(module, {"x", "w", "y"}) == "ab bc ac");
 }
 
-TEST_CASE("an image's convolution relates positions, and a kernel's gradient sums over them", "[program]") {
+TEST_CASE("an image convolution relates positions, and the gradient of its kernel contracts them", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[16,56,56,64], w: f32[3,3,64,128], dy: f32[16,28,28,128]) -> (f32[16,28,28,128], f32[3,3,64,128]) {
@@ -90,7 +90,7 @@ ENTRY %main (x: f32[16,56,56,64], w: f32[3,3,64,128], dy: f32[16,28,28,128]) -> 
   CHECK(Letters(module, {"w", "dw", "x", "dy"}) == "abcd efcg hijc hijg");
 }
 
-TEST_CASE("a reshape takes dimensions apart everywhere, and a tiled bitcast only above its tiles", "[program]") {
+TEST_CASE("a reshape splits dimensions in all arrays, a tiled bitcast only above its tiles", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[2,8192,1024]) -> f32[64,8,8,128] {
@@ -102,10 +102,10 @@ ENTRY %main (x: f32[2,8192,1024]) -> f32[64,8,8,128] {
 }
 )");
   CHECK(Letters(module, {"x", "flat", "heads"}) == "ab(cd) (ab)(cd) abcd");
-  CHECK(Letters(module, {"y", "tiles"}) == "a(bc) defg");  // the tiles of 8 x 128 are not rows and columns
+  CHECK(Letters(module, {"y", "tiles"}) == "a(bc) defg");  // tiles of 8 x 128 are not rows and columns
 }
 
-TEST_CASE("loops hand on what they carry, and stacks of their steps are one dimension", "[program]") {
+TEST_CASE("loop-carried values keep their dimensions, and stacked dimensions are equated", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 %write (p0: f32[24,128,64], p1: s32[], p2: f32[128,64]) -> f32[24,128,64] {
@@ -150,14 +150,14 @@ ENTRY %main (x0: f32[128,64], w0: f32[24,64,64]) -> f32[24,128,64] {
   ROOT %kept = f32[24,128,64]{2,1,0} get-tuple-element(%loop), index=2
 }
 )");
-  // The residual joins the weights' input and output, so both are one.
+  // The residual equates the input and output dimensions of the weights.
   CHECK(Letters(module, {"x0", "w0", "room", "kept"}) == "ab cbb cab cab");
   const Dimensions dimensions(module);
   REQUIRE(dimensions.loops().size() == 1);
   CHECK(dimensions.loops()[0].steps == 24);
 }
 
-TEST_CASE("a loop's body is handed what the loop is given, though it hands on something else", "[program]") {
+TEST_CASE("a loop's operand reaches its body even if the body returns another shape", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 %body (arg: (s32[], f32[8,16])) -> (s32[], f32[8,16]) {
@@ -185,7 +185,7 @@ ENTRY %main (x0: f32[8,16]) -> f32[8,16] {
   CHECK(Letters(module, {"x0", "x", "y", "z", "end"}) == "ab ab ab ab ab");
 }
 
-TEST_CASE("gathers take rows by index and keep the rest", "[program]") {
+TEST_CASE("gathers select rows by index and keep the other dimensions", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (table: f32[32000,512], ids: s32[4,128]) -> f32[4,128,512] {
@@ -197,7 +197,7 @@ ENTRY %main (table: f32[32000,512], ids: s32[4,128]) -> f32[4,128,512] {
   CHECK(Letters(module, {"table", "ids", "rows"}) == "ab cd cdb");
 }
 
-TEST_CASE("gathers of a part of a row do not keep it", "[program]") {
+TEST_CASE("a gather of a part of a row does not keep that dimension", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (table: f32[32000,512], ids: s32[7]) -> f32[7,32] {
@@ -209,7 +209,7 @@ ENTRY %main (table: f32[32000,512], ids: s32[7]) -> f32[7,32] {
   CHECK(Letters(module, {"table", "ids", "rows"}) == "ab c cd");
 }
 
-TEST_CASE("scatters write rows by index and keep the rest", "[program]") {
+TEST_CASE("scatters write rows by index and keep the other dimensions", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (table: f32[32000,512], ids: s32[4,128,1], rows: f32[4,128,512]) -> f32[32000,512] {
@@ -222,7 +222,7 @@ ENTRY %main (table: f32[32000,512], ids: s32[4,128,1], rows: f32[4,128,512]) -> 
   CHECK(Letters(module, {"table", "ids", "rows", "sum"}) == "ab cd. cdb ab");
 }
 
-TEST_CASE("most of a dimension is related to it, a piece is not", "[program]") {
+TEST_CASE("a large slice of a dimension is related to it, a small one is not", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[5,64], b: f32[5,16], c: f32[5,4]) -> f32[5,84] {
@@ -239,7 +239,7 @@ ENTRY %main (a: f32[5,64], b: f32[5,16], c: f32[5,4]) -> f32[5,84] {
   CHECK(Letters(module, {"all", "a", "b", "c"}) == "ab ab ab ac");
 }
 
-TEST_CASE("dimensions are turned, widened and taken in steps", "[program]") {
+TEST_CASE("dimensions are propagated through transpose, broadcast and dynamic slices", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[24,16], v: f32[16], i: s32[]) -> f32[16,24] {
@@ -256,7 +256,7 @@ ENTRY %main (a: f32[24,16], v: f32[16], i: s32[]) -> f32[16,24] {
   CHECK(Letters(module, {"a", "step", "put", "turned"}) == "ab .b ab ba");
 }
 
-TEST_CASE("a reduction of several arrays gives one of each", "[program]") {
+TEST_CASE("a reduction of several arrays propagates the dimensions of each", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[8,16,32], i: s32[8,16,32]) -> s32[8,32] {
@@ -272,7 +272,7 @@ ENTRY %main (x: f32[8,16,32], i: s32[8,16,32]) -> s32[8,32] {
   CHECK(Letters(module, {"x", "i", "best", "where"}) == "abc abc ac ac");
 }
 
-TEST_CASE("branches take what they are given and give what comes of it", "[program]") {
+TEST_CASE("conditionals propagate dimensions into and out of branches", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 %then (p: f32[8,16]) -> f32[16,8] {
@@ -295,7 +295,7 @@ ENTRY %main (c: pred[], x: f32[8,16], y: f32[16,8]) -> f32[16,8] {
   CHECK(Letters(module, {"x", "y", "r"}) == "ab ba ba");
 }
 
-TEST_CASE("what is started gives when it is done what it was started with", "[program]") {
+TEST_CASE("asynchronous operations propagate dimensions from start to done", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 %turn (p: f32[8,16]) -> f32[16,8] {
@@ -316,7 +316,7 @@ ENTRY %main (x: f32[8,16]) -> f32[16,8] {
   CHECK(Letters(module, {"x", "copied", "gathered", "turned.1"}) == "ab ab ab ba");
 }
 
-TEST_CASE("a bitcast keeps the order in memory", "[program]") {
+TEST_CASE("a bitcast equates dimensions in memory order", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[8,16], x: f32[2,12,1024], y: f32[4,6,128], z: f32[3,2048]) -> f32[16,8] {
@@ -331,12 +331,12 @@ ENTRY %main (a: f32[8,16], x: f32[2,12,1024], y: f32[4,6,128], z: f32[3,2048]) -
 }
 )");
   CHECK(Letters(module, {"a", "turned"}) == "ab ba");
-  CHECK(Letters(module, {"x", "rows"}) == "abc de");       // a tile of eight rows holds some of each twelve
-  CHECK(Letters(module, {"y", "narrow"}) == "abc (ab)c");  // one tile is as wide as the array
+  CHECK(Letters(module, {"x", "rows"}) == "abc de");       // a tile of eight rows spans parts of twelve
+  CHECK(Letters(module, {"y", "narrow"}) == "abc (ab)c");  // a tile is as wide as the array
   CHECK(Letters(module, {"z", "long"}) == "ab (ab)");
 }
 
-TEST_CASE("a batch of products may be the window of a convolution", "[program]") {
+TEST_CASE("the batch of a dot can be the window of a convolution", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (x: f32[4,128,64], w: f32[4,64,32]) -> f32[4,128,32] {
@@ -358,7 +358,7 @@ ENTRY %main (x: f32[4,128,64], w: f32[4,64,32]) -> f32[4,128,32] {
   CHECK(dimensions.GroupsOf(product.right) == groups("w", 2));
 }
 
-TEST_CASE("damaged attributes cost only what they say", "[program]") {
+TEST_CASE("damaged attributes lose only their own dimensions", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[8,8]) -> f32[8,8] {
@@ -375,7 +375,7 @@ ENTRY %main (a: f32[8,8]) -> f32[8,8] {
   CHECK(Letters(module, {"a", "h"}) == "ab ab");
 }
 
-TEST_CASE("arrays without elements are handed through", "[program]") {
+TEST_CASE("dimensions of empty arrays are propagated", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[0,4096], b: f32[8,16]) -> f32[8,16] {
@@ -390,7 +390,7 @@ ENTRY %main (a: f32[0,4096], b: f32[8,16]) -> f32[8,16] {
   CHECK(Letters(module, {"b", "c"}) == "ab ab");
 }
 
-TEST_CASE("numbers of dimensions that no array has are passed over", "[program]") {
+TEST_CASE("dimension numbers that an array lacks are ignored", "[program]") {
   for (const std::string dim : {"1000000000", "-1000000000", "4294967296", "99999999999999999999", "2"}) {
     const HloModule module = Read(Numbered(R"(HloModule m
 
@@ -423,7 +423,7 @@ ENTRY %main (a: f32[8,16], i: s32[8,1]) -> f32[8,16] {
   }
 }
 
-TEST_CASE("a tuple that is handed more than its shape has keeps what it has", "[program]") {
+TEST_CASE("a tuple with more operands than its shape has elements ignores the excess", "[program]") {
   const HloModule module = Read(R"(HloModule m
 
 ENTRY %main (a: f32[8], t: (f32[8], f32[16])) -> f32[8] {
@@ -437,7 +437,7 @@ ENTRY %main (a: f32[8], t: (f32[8], f32[16])) -> f32[8] {
   CHECK(Letters(module, {"a", "few"}) == "a a");
 }
 
-TEST_CASE("arrays that are held against each other all with all are given up, not waited for", "[program][slow]") {
+TEST_CASE("propagation gives up if too many pairs of arrays have to be compared", "[program][slow]") {
   const std::string many = "(" + Times("f32[2]", 20000) + ")";
   const std::string begin =
       "HloModule m\n\nENTRY %main {\n  %t = " + many + " parameter(0)\n  %a = f32[2] parameter(1)\n";
@@ -452,7 +452,7 @@ TEST_CASE("arrays that are held against each other all with all are given up, no
   }
 }
 
-TEST_CASE("loops that go through the same computations again and again are given up", "[program][slow]") {
+TEST_CASE("propagation gives up if loops visit the same computations too often", "[program][slow]") {
   std::string text =
       "HloModule m\n\n%c {\n  %n = s32[] constant(24)\n  ROOT %lt = pred[] compare(%n, %n), direction=LT\n}\n";
   std::string calls;

@@ -1,4 +1,4 @@
-// Memory of arguments that outputs take over.
+// Donating arguments to outputs.
 #include <string>
 
 #include "catch.h"
@@ -10,7 +10,8 @@ namespace TEST_FILE {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// Arguments and an output of 4 MiB each; `more` are further instructions, `root` the last one, `ranges` their times.
+// A step with two arguments of 4 MiB each; `body` contains the other instructions, `values` their allocations, and
+// `ranges` their live ranges.
 MadeProgram Step(const std::string& body, const std::string& values, const std::string& ranges) {
   return MadeProgram(
       "ENTRY %main {\n"
@@ -32,14 +33,14 @@ const std::string kOutput =
     "allocation 2: size 4194304, page 0, output shape is |f32[1024,1024]|, maybe-live-out:\n"
     " value: <3 new @0> (size=4194304,offset=0): f32[1024,1024]{1,0}\n";
 
-TEST_CASE("an output takes over an argument that nothing reads any more", "[program]") {
+TEST_CASE("an argument that is not read later is donated to an output", "[program]") {
   const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
   CHECK(step.simulator.need_bytes() == 12 * kMiB);
   CHECK(step.Left(Donate(step.simulator)) == 8 * kMiB);
   CHECK(step.Left(step.simulator.Unmodified()) == 12 * kMiB);
 }
 
-TEST_CASE("an argument that is read later cannot be taken over", "[program]") {
+TEST_CASE("an argument that is read later cannot be donated", "[program]") {
   const std::string late =
       "allocation 3: size 2097152, page 0, output shape is |f32[512,1024]|, maybe-live-out:\n"
       " value: <4 late @0> (size=2097152,offset=0): f32[512,1024]{1,0}\n";
@@ -54,19 +55,19 @@ TEST_CASE("an argument that is read later cannot be taken over", "[program]") {
     CHECK(step.simulator.need_bytes() == 14 * kMiB);
     return step.Left(Donate(step.simulator));
   };
-  CHECK(left("%state, %grad") == 14 * kMiB);  // tried, and it saves nothing
-  CHECK(left("%state") == 10 * kMiB);         // the gradient's memory can
+  CHECK(left("%state, %grad") == 14 * kMiB);  // no argument can be donated
+  CHECK(left("%state") == 10 * kMiB);         // the gradient can be donated
   CHECK(left("%new") == 10 * kMiB);
 }
 
-TEST_CASE("arguments of another shape, or that are shared already, cannot be taken over", "[program]") {
+TEST_CASE("an argument of another shape cannot be donated", "[program]") {
   const MadeProgram other =
       Step("  ROOT %new = f32[512,2048]{1,0} custom-call(%state, %grad)\n",
            "allocation 2: size 4194304, page 0, output shape is |f32[512,2048]|, maybe-live-out:\n"
            " value: <3 new @0> (size=4194304,offset=0): f32[512,2048]{1,0}\n",
            "    new{}:3-9\n");
   CHECK(other.Left(Donate(other.simulator)) == 12 * kMiB);
-  // No argument has the output's shape, so that none can be donated for it: that is proven, not estimated.
+  // No argument has the output's shape, so donation is ruled out.
   REQUIRE(Donate(other.simulator));
   CHECK(Donate(other.simulator)->ruled_out == "nothing_to_donate");
 }

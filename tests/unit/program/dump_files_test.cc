@@ -1,4 +1,4 @@
-// Dumps of which a file is cut, missing or of another compile: real ones, damaged here.
+// Real dumps in which a file is truncated, missing or from another compile.
 #include "program/dump_files.h"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace TEST_FILE {
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr double kChip = 15.75 * (1 << 30);
 
-// A module's files by what they are: "buffer-assignment".
+// The contents of a module's files by kind: "buffer-assignment".
 using Files = std::map<std::string, std::string>;
 
 Files ReadFolder(const std::string& name, const std::string& module) {
@@ -58,7 +58,7 @@ DumpFiles Read(const Files& files, double limit = 0) {
                        limit, true, Stop());
 }
 
-bool Says(const DumpFiles& files, const std::string& file, const std::string& what) {
+bool Reports(const DumpFiles& files, const std::string& file, const std::string& what) {
   return files.problem.path.ends_with("/" + file + ".txt") && files.problem.what.find(what) != std::string::npos;
 }
 
@@ -82,7 +82,7 @@ Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
   return told;
 }
 
-TEST_CASE("whole files are worked with and nothing is noted", "[program][dump]") {
+TEST_CASE("intact files are used without a problem", "[program][dump]") {
   for (const Files& files : {Fitting(), Failing()}) {
     const DumpFiles read = Read(files, kChip);
     CHECK(read.problem.what.empty());
@@ -92,18 +92,18 @@ TEST_CASE("whole files are worked with and nothing is noted", "[program][dump]")
   }
 }
 
-TEST_CASE("of a cut buffer assignment nothing is taken", "[program][dump]") {
+TEST_CASE("a truncated buffer assignment is rejected", "[program][dump]") {
   for (const std::size_t percent : {10, 20, 50, 80, 95}) {
     for (Files files : {Fitting(), Failing()}) {
       INFO(percent);
       files[kAssignment] = Cut(files[kAssignment], percent);
       const DumpFiles read = Read(files);
-      // Little of a file may be cut that is worth nothing; what is told then is right.
+      // A small cut may lose nothing of value; then the need must be right.
       if (read.usable)
         CHECK(read.memory.need_bytes == Read(files.contains(kFailed) ? Failing() : Fitting()).memory.need_bytes);
       if (percent <= 80) {
         CHECK_FALSE(read.usable);
-        CHECK(Says(read, kAssignment, "cut short or damaged"));
+        CHECK(Reports(read, kAssignment, "truncated or damaged"));
       }
     }
   }
@@ -112,7 +112,7 @@ TEST_CASE("of a cut buffer assignment nothing is taken", "[program][dump]") {
   CHECK_FALSE(Read(twice).usable);
 }
 
-TEST_CASE("cut or missing live ranges leave what the assignment tells", "[program][dump]") {
+TEST_CASE("without live ranges, the need is still read from the assignment", "[program][dump]") {
   for (Files files : {Fitting(), Failing()}) {
     const std::int64_t need = Read(files).memory.need_bytes;
     const std::string ranges = files[kRanges];
@@ -122,16 +122,16 @@ TEST_CASE("cut or missing live ranges leave what the assignment tells", "[progra
     CHECK_FALSE(cut.whole);
     CHECK(cut.memory.need_bytes == need);
     CHECK(cut.memory.schedule_length == 0);
-    CHECK(Says(cut, kRanges, "cut short or damaged"));
+    CHECK(Reports(cut, kRanges, "truncated or damaged"));
     files.erase(kRanges);
     const DumpFiles missing = Read(files);
     CHECK(missing.memory.need_bytes == need);
     CHECK_FALSE(missing.whole);
-    CHECK(Says(missing, kAssignment, "no live ranges"));
+    CHECK(Reports(missing, kAssignment, "no live ranges"));
   }
 }
 
-TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[program][dump]") {
+TEST_CASE("HLO text that is truncated, duplicated or missing is not used", "[program][dump]") {
   Files files = Fitting();
   const std::string text = files[kOptimized];
   for (const std::string& damaged : {Cut(text, 20), Cut(text, 90), text + "\n" + text}) {
@@ -139,19 +139,19 @@ TEST_CASE("a module's text that is cut, twice or missing is not worked with", "[
     const DumpFiles read = Read(files);
     CHECK(read.usable);
     CHECK_FALSE(read.whole);
-    CHECK(Says(read, kOptimized, "cut short or damaged"));
+    CHECK(Reports(read, kOptimized, "truncated or damaged"));
   }
   files.erase(kOptimized);
-  CHECK(Says(Read(files), kAssignment, "the text of its module is not beside it"));
+  CHECK(Reports(Read(files), kAssignment, "no HLO text of its module in its folder"));
   files[kOptimized] = text;
   files[kBefore] = Cut(files[kBefore], 50);
   const DumpFiles read = Read(files);
   CHECK(read.whole);
   CHECK(read.before_refused);
-  CHECK(Says(read, kBefore, "cut short or damaged"));
+  CHECK(Reports(read, kBefore, "truncated or damaged"));
 }
 
-TEST_CASE("files of another compile are told by what the others say", "[program][dump]") {
+TEST_CASE("files from another compile are detected by comparison with the others", "[program][dump]") {
   const auto with = [](const std::string& kind, const std::string& text) {
     Files files = Fitting();
     files[kind] = text;
@@ -159,39 +159,39 @@ TEST_CASE("files of another compile are told by what the others say", "[program]
   };
   const DumpFiles assignment = with(kAssignment, Failing()[kAssignment]);
   CHECK_FALSE(assignment.usable);
-  CHECK(Says(assignment, kAssignment, "of another compile"));
+  CHECK(Reports(assignment, kAssignment, "from another compile"));
   const DumpFiles text = with(kOptimized, Failing()[kFailed]);
   CHECK(text.usable);
   CHECK_FALSE(text.whole);
   CHECK(text.text.instructions.empty());
-  CHECK(Says(text, kOptimized, "of another compile"));
+  CHECK(Reports(text, kOptimized, "from another compile"));
   const DumpFiles ranges = with(kRanges, Failing()[kRanges]);
   CHECK_FALSE(ranges.whole);
   CHECK(ranges.memory.schedule_length == 0);
-  CHECK(Says(ranges, kRanges, "of another compile"));
+  CHECK(Reports(ranges, kRanges, "from another compile"));
   const DumpFiles before = with(kBefore, ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore]);
   CHECK(before.whole);
   CHECK(before.before_refused);
-  CHECK(Says(before, kBefore, "of another compile"));
+  CHECK(Reports(before, kBefore, "from another compile"));
 }
 
-TEST_CASE("the same function for another batch is another compile", "[program][dump]") {
+TEST_CASE("the same function with another batch size is another compile", "[program][dump]") {
   Files files = Fitting();
   std::string& text = files[kOptimized];
   for (std::size_t at = text.find("[16,1024"); at != std::string::npos; at = text.find("[16,1024", at + 1))
     text[at + 2] = '8';
   CHECK_FALSE(Read(files).whole);
-  CHECK(Says(Read(files), kOptimized, "of another compile"));
+  CHECK(Reports(Read(files), kOptimized, "from another compile"));
 }
 
-TEST_CASE("a failed module of an earlier run is no failure of a program that fits", "[program][dump]") {
+TEST_CASE("a failed module of an earlier run does not make a fitting program a failure", "[program][dump]") {
   Files files = Fitting();
   files[kFailed] = Failing()[kFailed];
   const DumpFiles read = Read(files);
   CHECK_FALSE(read.failed);
   CHECK(read.whole);
-  CHECK(Says(read, kFailed, "of another compile"));
-  // Nor is the same program's, where it was compiled for less memory.
+  CHECK(Reports(read, kFailed, "from another compile"));
+  // The same holds for the same program, compiled for less memory.
   files[kFailed] = files[kOptimized];
   CHECK(Read(files).failed);
   CHECK_FALSE(Read(files, kChip).failed);
@@ -205,10 +205,10 @@ TEST_CASE("a failed module of an earlier run is no failure of a program that fit
   CHECK(told.problems.size() == 1);
 }
 
-TEST_CASE("each failed compile of a name is told, and a log's own is found", "[program][dump]") {
+TEST_CASE("each failed compile of a name is reported, and the one that a log reports is found", "[program][dump]") {
   const ScratchFolder scratch;
   XlaDump dump;
-  // 10000 is later than 9999, whatever the order of the letters.
+  // 10000 is later than 9999, although it sorts before it as text.
   Write(scratch, "module_10000.jit_train_step.cl_1", ReadFolder("cases/dump-padded-points/dump", "jit_rotate_tracks"),
         &dump);
   Write(scratch, "module_9999.jit_train_step.cl_1", Failing(), &dump);
@@ -229,15 +229,15 @@ TEST_CASE("each failed compile of a name is told, and a log's own is found", "[p
   CHECK(taken(20.42 * (1 << 30), &from));
   CHECK(from.find("module_9999") != std::string::npos);
   CHECK_FALSE(taken(30.0 * (1 << 30), &from));
-  CHECK(from.find("of another compile than the log's") != std::string::npos);
+  CHECK(from.find("from another compile than the log's") != std::string::npos);
 }
 
-TEST_CASE("a stopped reading of a dump gives nothing half, and says why", "[program][dump]") {
+TEST_CASE("a stopped read returns no partial result and reports why", "[program][dump]") {
   const ScratchFolder scratch;
   XlaDump dump;
   Write(scratch, "module_0000.jit_train_step.cl_1", Failing(), &dump);
   Write(scratch, "module_0001.jit_train_step.cl_1", Failing(), &dump);
-  SECTION("by a signal: told once") {
+  SECTION("stopped by a signal: reported once") {
     ReadControl control;
     control.stop = true;
     dump.StopAt(&control, {});
@@ -249,7 +249,7 @@ TEST_CASE("a stopped reading of a dump gives nothing half, and says why", "[prog
     Problem problem;
     CHECK_FALSE(dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem));
   }
-  SECTION("by time: of each module") {
+  SECTION("stopped by the time limit: reported for each module") {
     Limits limits;
     limits.seconds = 1e-9;
     dump.StopAt(nullptr, limits);
@@ -257,20 +257,20 @@ TEST_CASE("a stopped reading of a dump gives nothing half, and says why", "[prog
     CHECK(told.findings.empty());
     REQUIRE(told.problems.size() == 2);
     for (const Problem& problem : told.problems)
-      CHECK(problem.what == "stopped after 1e-09 s (--max-time): what the program takes cannot be told");
+      CHECK(problem.what == "stopped after 1e-09 s (--max-time): cannot determine how much memory the program needs");
   }
-  SECTION("not at all") {
+  SECTION("not stopped") {
     ReadControl control;
     Limits limits;
     limits.seconds = 3600;
     dump.StopAt(&control, limits);
     const Told told = Report(dump);
-    CHECK(told.findings.size() == 1);  // of the same need
+    CHECK(told.findings.size() == 1);  // both have the same need
     CHECK(told.problems.empty());
   }
 }
 
-TEST_CASE("a module without buffer assignment is noted", "[program][dump]") {
+TEST_CASE("a module without a buffer assignment is reported", "[program][dump]") {
   for (Files files : {Fitting(), Failing()}) {
     files.erase(kAssignment);
     const ScratchFolder scratch;
@@ -282,7 +282,7 @@ TEST_CASE("a module without buffer assignment is noted", "[program][dump]") {
     REQUIRE(told.problems.size() == 1);
     CHECK(told.problems[0].what.find("no buffer assignment") != std::string::npos);
   }
-  // Of a compile that never got there nothing is expected.
+  // A compile that stopped before buffer assignment is not a problem.
   const ScratchFolder scratch;
   XlaDump dump;
   Write(scratch, "module_0000.jit_train_step.cl_1", {{kBefore, Fitting()[kBefore]}}, &dump);

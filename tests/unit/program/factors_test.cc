@@ -13,7 +13,7 @@ std::vector<std::int64_t> SizesOf(const Factors& factors, const FactorIds& facto
   return sizes;
 }
 
-TEST_CASE("equal dimensions become one, and a dimension of 1 is none", "[program]") {
+TEST_CASE("equal dimensions become one, and a dimension of size 1 has no factors", "[program]") {
   Factors factors;
   const FactorId a = factors.Add(8);
   const FactorId b = factors.Add(8);
@@ -23,7 +23,7 @@ TEST_CASE("equal dimensions become one, and a dimension of 1 is none", "[program
   CHECK(factors.Expand({one}).empty());
 }
 
-TEST_CASE("a joined dimension is split into what it was joined from, everywhere", "[program]") {
+TEST_CASE("a merged dimension is split into its parts in all arrays", "[program]") {
   Factors factors;
   const FactorId batch = factors.Add(4);
   const FactorId sequence = factors.Add(128);
@@ -32,14 +32,14 @@ TEST_CASE("a joined dimension is split into what it was joined from, everywhere"
   CHECK(factors.Equate(tokens, same_tokens));
   CHECK(factors.Equate({batch, sequence}, {tokens}));
   CHECK(factors.Expand({same_tokens}) == FactorIds{factors.Expand({batch})[0], factors.Expand({sequence})[0]});
-  // Taken apart again in another way: heads of 32 from a sequence of 128.
+  // Split again in another way: heads of 32 from a sequence of 128.
   const FactorId blocks = factors.Add(4);
   const FactorId block = factors.Add(32);
   CHECK(factors.Equate({sequence}, {blocks, block}));
   CHECK(SizesOf(factors, {same_tokens}) == std::vector<std::int64_t>{4, 4, 32});
 }
 
-TEST_CASE("sizes that do not divide each other stay apart", "[program]") {
+TEST_CASE("sizes that do not divide each other stay separate", "[program]") {
   Factors factors;
   const FactorId a = factors.Add(6);
   const FactorId b = factors.Add(4);
@@ -47,7 +47,7 @@ TEST_CASE("sizes that do not divide each other stay apart", "[program]") {
   CHECK(factors.Expand({a}) != factors.Expand({b}));
 }
 
-TEST_CASE("related dimensions are of one group, whatever their sizes", "[program]") {
+TEST_CASE("related dimensions are in one group, whatever their sizes", "[program]") {
   Factors factors;
   const FactorId whole = factors.Add(2049);
   const FactorId slice = factors.Add(2048);
@@ -58,7 +58,7 @@ TEST_CASE("related dimensions are of one group, whatever their sizes", "[program
   CHECK(factors.GroupOf(whole) != factors.GroupOf(other));
 }
 
-TEST_CASE("dimensions without elements are the same only where they are as long", "[program]") {
+TEST_CASE("dimensions of size 0 are only equal to each other", "[program]") {
   Factors factors;
   const FactorId none = factors.Add(0);
   const FactorId also_none = factors.Add(0);
@@ -69,8 +69,9 @@ TEST_CASE("dimensions without elements are the same only where they are as long"
   CHECK(factors.Expand({none}) == factors.Expand({also_none}));
 }
 
-TEST_CASE("rows of many parts are brought together in one go", "[program]") {
-  // Each of 400 dimensions is split into 30; each pair of parts is to cost a step, not each step all the parts.
+TEST_CASE("equating long lists of factors takes linear time", "[program]") {
+  // Each of 400 dimensions is split into 30 factors. The cost must grow with the pairs of factors, not with their
+  // square.
   constexpr std::size_t kDimensions = 400;
   Factors factors;
   FactorIds joined, other;

@@ -1,4 +1,4 @@
-// A line of HLO text, taken apart.
+// Splitting lines of HLO text.
 #include <string>
 
 #include "catch.h"
@@ -8,7 +8,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// "name | shape | opcode | operands | attributes" with what else is known, or "none".
+// "name | shape | opcode | operands | attributes" and flags, or "none".
 std::string Split(const std::string& line) {
   InstructionLine parts;
   if (!SplitInstruction(line, &parts)) return "none";
@@ -24,7 +24,7 @@ std::string Computation(const std::string& line) {
   return (entry ? "ENTRY " : "") + std::string(name);
 }
 
-// The parts in brackets.
+// The parts of a list, in brackets.
 std::string List(const std::string& list) {
   ListReader reader(list);
   std::string shown;
@@ -49,7 +49,7 @@ std::string Attribute(const std::string& text) {
   return std::string(part.key) + "|" + std::string(part.value);
 }
 
-TEST_CASE("an instruction in its parts", "[program]") {
+TEST_CASE("an instruction is split into its parts", "[program]") {
   CHECK(Split("  %add.1 = f32[8]{0} add(%x, %y), dimensions={0}") ==
         "add.1 | f32[8]{0} | add | %x, %y | dimensions={0}");
   CHECK(Split("  ROOT add = f32[] add(x, y)") == "ROOT add | f32[] | add | x, y | ");
@@ -67,7 +67,7 @@ TEST_CASE("an instruction in its parts", "[program]") {
   }
 }
 
-TEST_CASE("lines that begin an instruction or a computation", "[program]") {
+TEST_CASE("lines that begin an instruction or a computation are recognized", "[program]") {
   CHECK(BeginsInstruction("  %x = f32["));
   CHECK(BeginsInstruction("  ROOT x = "));
   CHECK_FALSE(BeginsInstruction("%x = f32["));
@@ -82,7 +82,7 @@ TEST_CASE("lines that begin an instruction or a computation", "[program]") {
   }
 }
 
-TEST_CASE("the parts of a list", "[program]") {
+TEST_CASE("lists are split at separators outside of brackets and quotes", "[program]") {
   CHECK(List("%x, %y") == "<%x><%y>");
   CHECK(List("f32[8,16]{1,0}, (s32[], u32[]), \"a,b\"") == "<f32[8,16]{1,0}><(s32[], u32[])><\"a,b\">");
   CHECK(List("/*index=0*/%x,  /*index=1*/ %y ") == "<%x><%y>");
@@ -94,7 +94,7 @@ TEST_CASE("the parts of a list", "[program]") {
   CHECK(List("").empty());
 }
 
-TEST_CASE("an attribute's key and value", "[program]") {
+TEST_CASE("attributes are split into key and value", "[program]") {
   CHECK(Attribute("dimensions={0,1}") == "dimensions|{0,1}");
   CHECK(Attribute("a=b=c") == "a|b=c");
   CHECK(Attribute("is_root") == "|");
@@ -109,7 +109,7 @@ TEST_CASE("an attribute's key and value", "[program]") {
   CHECK(WithoutBraces("{") == "{");
 }
 
-TEST_CASE("the fields of metadata", "[program]") {
+TEST_CASE("metadata is split into fields", "[program]") {
   CHECK(Metadata("op_name=\"jit(f)/a b\" stack_frame_id=5") == "<op_name=\"jit(f)/a b\"><stack_frame_id=5>");
   CHECK(Metadata("op_name=\"a}\\\" b\" x={1 2} y=3") == "<op_name=\"a}\\\" b\"><x={1 2}><y=3>");
   CHECK(Metadata("op_name=\"a\\\\\" y=3") == "<op_name=\"a\\\\\"><y=3>");
@@ -118,7 +118,7 @@ TEST_CASE("the fields of metadata", "[program]") {
   CHECK(Metadata("a={b") == "<a={b> open");
 }
 
-TEST_CASE("brackets and quotes through pieces of text", "[program]") {
+TEST_CASE("brackets and quotes are tracked across pieces of text", "[program]") {
   Nesting nesting;
   CHECK(nesting.closed());
   nesting.Add("{ \"a");
@@ -132,7 +132,7 @@ TEST_CASE("brackets and quotes through pieces of text", "[program]") {
   CHECK(nesting.closed());
 }
 
-TEST_CASE("attributes whose values are computations", "[program]") {
+TEST_CASE("attributes whose values are computations are recognized", "[program]") {
   for (const char* key : {"calls", "to_apply", "body", "branch_computations", "called_computations", "true_computation",
                           "false_computation", "select", "scatter", "comparator"}) {
     INFO(key);

@@ -1,4 +1,4 @@
-// Texts and shapes that are kept once, and computations that would call themselves.
+// Pools of texts and shapes, and cycles of calls.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A module of computations of one instruction each, which calls those that are listed.
+// A module of computations with one instruction each, which calls the listed computations.
 HloModule Calling(const std::vector<std::vector<int>>& calls) {
   HloModule module;
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -24,7 +24,7 @@ HloModule Calling(const std::vector<std::vector<int>>& calls) {
   return module;
 }
 
-// What is left of the calls.
+// The remaining calls.
 std::vector<std::vector<int>> CallsOf(const HloModule& module) {
   std::vector<std::vector<int>> calls;
   for (const HloInstruction& instruction : module.instructions) {
@@ -36,7 +36,7 @@ std::vector<std::vector<int>> CallsOf(const HloModule& module) {
 
 using Calls = std::vector<std::vector<int>>;
 
-TEST_CASE("a text is kept once, however often it comes", "[program]") {
+TEST_CASE("a repeated text is stored once", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::string text = "jit(step)/mul";
@@ -44,24 +44,24 @@ TEST_CASE("a text is kept once, however often it comes", "[program]") {
   CHECK(first == "jit(step)/mul");
   CHECK(first.data() != text.data());
   text = "jit(step)/add";
-  CHECK(first == "jit(step)/mul");  // it is a copy
+  CHECK(first == "jit(step)/mul");  // a copy
   CHECK(pool.Keep(text) == "jit(step)/add");
   const std::size_t bytes = arena.bytes();
   CHECK(pool.Keep(std::string("jit(step)/mul")).data() == first.data());
   CHECK(arena.bytes() == bytes);
-  // The begin of a text is another one.
+  // A prefix of a text is another text.
   CHECK(pool.Keep("jit(step)") == "jit(step)");
   CHECK(arena.bytes() > bytes);
 }
 
-TEST_CASE("an empty text takes no room", "[program]") {
+TEST_CASE("an empty text needs no memory", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   CHECK(pool.Keep("").empty());
   CHECK(arena.bytes() == 0);
 }
 
-TEST_CASE("texts stay where they are when many follow", "[program]") {
+TEST_CASE("stored texts do not move when others are added", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   const std::string_view first = pool.Keep("name0");
@@ -71,7 +71,7 @@ TEST_CASE("texts stay where they are when many follow", "[program]") {
   CHECK(pool.Keep("name19999") == "name19999");
 }
 
-TEST_CASE("a shape has one number, and 0 is for what is not understood", "[program]") {
+TEST_CASE("each shape has one number, and 0 is for shapes that are not understood", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::vector<HloShape> shapes;
@@ -91,11 +91,11 @@ TEST_CASE("a shape has one number, and 0 is for what is not understood", "[progr
   CHECK(shapes[static_cast<std::size_t>(number)].array.dtype == "f32");
   CHECK(shapes[static_cast<std::size_t>(number)].array.dims == std::vector<std::int64_t>{8, 128});
   CHECK(table.Number("f32[8,128]{1,0}") == number);
-  CHECK(table.Number("f32[8,128]{0,1}") != number);  // lies another way
+  CHECK(table.Number("f32[8,128]{0,1}") != number);  // another layout
   CHECK(shapes.size() == 3);
 }
 
-TEST_CASE("a tuple names its elements, which are shapes of the table", "[program]") {
+TEST_CASE("the elements of a tuple are shapes of the table", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::vector<HloShape> shapes;
@@ -120,7 +120,7 @@ TEST_CASE("a tuple names its elements, which are shapes of the table", "[program
   CHECK(shapes[static_cast<std::size_t>(none)].elements.empty());
 }
 
-TEST_CASE("a shape takes memory once, what is not understood none", "[program]") {
+TEST_CASE("a repeated shape is counted once, and one that is not understood not at all", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::vector<HloShape> shapes;
@@ -137,7 +137,7 @@ TEST_CASE("a shape takes memory once, what is not understood none", "[program]")
   CHECK(table.bytes() > one);
 }
 
-TEST_CASE("tuples in tuples end, however deep the text goes", "[program]") {
+TEST_CASE("nested tuples are limited in depth", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::vector<HloShape> shapes;
@@ -154,12 +154,12 @@ TEST_CASE("tuples in tuples end, however deep the text goes", "[program]") {
   }
 }
 
-TEST_CASE("calls that come to an end are left alone", "[program]") {
+TEST_CASE("calls without cycles do not change", "[program]") {
   HloModule empty;
   CHECK(RemoveCycles(&empty));
   HloModule one = Calling({{}});
   CHECK(RemoveCycles(&one));
-  const Calls calls = {{1, 2}, {3}, {3, 3}, {}};  // two ways lead to the last
+  const Calls calls = {{1, 2}, {3}, {3, 3}, {}};  // two paths lead to the last
   HloModule module = Calling(calls);
   CHECK(RemoveCycles(&module));
   CHECK(CallsOf(module) == calls);
@@ -177,7 +177,7 @@ TEST_CASE("a cycle of calls loses the calls of later computations", "[program]")
   CHECK(RemoveCycles(&three));
 }
 
-TEST_CASE("calls may be very many deep", "[program]") {
+TEST_CASE("chains of calls can be very long", "[program]") {
   Calls chain;
   for (int i = 1; i < 200000; ++i) chain.push_back({i});
   chain.push_back({});

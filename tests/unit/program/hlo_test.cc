@@ -90,7 +90,7 @@ std::vector<std::string> Calls(const HloModule& module, std::string_view name) {
 
 using Strings = std::vector<std::string>;
 
-// What hlo.h promises whatever the text was; nothing is said of what damage left.
+// Checks the invariants that hlo.h guarantees for any text.
 void CheckSound(const HloModule& module) {
   const InstructionId end = module.instructions.next_id();
   bool sound = module.entry < module.computations.next_id() && module.frames.size() >= 1;
@@ -115,7 +115,7 @@ void CheckSound(const HloModule& module) {
   CHECK(sound);
 }
 
-TEST_CASE("a module is read as a graph", "[program]") {
+TEST_CASE("a module is parsed into a graph", "[program]") {
   const HloModule module = Read(kModule);
   CHECK(module.whole);
   CHECK(module.name == "jit_step");
@@ -129,15 +129,15 @@ TEST_CASE("a module is read as a graph", "[program]") {
   CHECK(Names(module, entry.parameters) == Strings{"x", "n"});
   CHECK(Names(module, {entry.root}) == Strings{"reduce"});
   CHECK(Names(module, entry.instructions) == Strings{"x", "n", "init", "while.5", "last", "kernel", "zero", "reduce"});
-  CHECK(Names(module, module.computations.at(0).parameters) == Strings{"a", "b"});  // by number, not by place
+  CHECK(Names(module, module.computations.at(0).parameters) == Strings{"a", "b"});  // by number, not by position
   CHECK(Names(module, Named(module, "reduce").operands) == Strings{"kernel", "zero"});
   CHECK(Calls(module, "reduce") == Strings{"add"});
-  CHECK(Calls(module, "while.5") == Strings{"condition", "body"});  // whatever the order of the text
+  CHECK(Calls(module, "while.5") == Strings{"condition", "body"});  // whatever the order in the text
   CHECK_FALSE(module.Find("nothing"));
   CheckSound(module);
 }
 
-TEST_CASE("an instruction has its parts", "[program]") {
+TEST_CASE("an instruction has opcode, attributes, literal and op name", "[program]") {
   const HloModule module = Read(kModule);
   const HloInstruction& kernel = Named(module, "kernel");
   CHECK(kernel.opcode == "custom-call");
@@ -153,7 +153,7 @@ TEST_CASE("an instruction has its parts", "[program]") {
   CHECK(Attribute(Named(module, "reduce").attributes, "dimensions") == "{1}");
 }
 
-TEST_CASE("shapes are kept once each", "[program]") {
+TEST_CASE("each shape is stored once", "[program]") {
   const HloModule module = Read(kModule);
   CHECK(Named(module, "x").shape == Named(module, "last").shape);
   const HloShape& kernel = module.ShapeOf(module.Find("kernel"));
@@ -177,7 +177,7 @@ TEST_CASE("shapes are kept once each", "[program]") {
   CHECK(nested.whole);
 }
 
-TEST_CASE("the short form of a get-tuple-element becomes one", "[program]") {
+TEST_CASE("the short form of a get-tuple-element adds that instruction", "[program]") {
   const HloModule module = Read(kModule);
   CHECK(Names(module, Named(module, "next").operands) == Strings{"arg#0", "one"});
   CHECK(Names(module, module.computations.at(1).instructions) ==
@@ -189,7 +189,7 @@ TEST_CASE("the short form of a get-tuple-element becomes one", "[program]") {
   CHECK(Names(module, element.operands) == Strings{"arg"});
 }
 
-TEST_CASE("also of a module's first instruction, and of none that is not there", "[program]") {
+TEST_CASE("the short form works for the first instruction, and not for a missing element", "[program]") {
   const HloModule module = Read(
       "ENTRY %e (p: (f32[2], f32[3])) -> f32[2] {\n  %p = (f32[2], f32[3]) parameter(0)\n"
       "  %far = f32[2] negate(%p#2)\n  ROOT %n = f32[2] negate(%p#0)\n}\n");
@@ -198,7 +198,7 @@ TEST_CASE("also of a module's first instruction, and of none that is not there",
   CHECK(Named(module, "far").operands.empty());
 }
 
-TEST_CASE("two computations of one name are damage", "[program]") {
+TEST_CASE("two computations with the same name are damage", "[program]") {
   const std::string one = "%a (p: f32[]) -> f32[] {\n  ROOT %p = f32[] parameter(0)\n}\n";
   const std::string entry = "ENTRY %e (p: f32[]) -> f32[] {\n  ROOT %q = f32[] parameter(0)\n}\n";
   CHECK(Read(one + entry).whole);
@@ -206,7 +206,7 @@ TEST_CASE("two computations of one name are damage", "[program]") {
   CHECK_FALSE(Read(one + entry + entry).whole);
 }
 
-TEST_CASE("frames lead from an instruction to its callers", "[program]") {
+TEST_CASE("frames link an instruction to its callers", "[program]") {
   const HloModule module = Read(kModule);
   const SourceFrame& inner = module.frames[static_cast<std::size_t>(Named(module, "while.5").frame)];
   CHECK(inner.file == "/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py");
@@ -223,7 +223,7 @@ TEST_CASE("frames lead from an instruction to its callers", "[program]") {
   CHECK(Named(module, "zero").frame == 0);
 }
 
-TEST_CASE("parents are taken as they are where no frame calls itself", "[program]") {
+TEST_CASE("parents are unchanged if no frame calls itself", "[program]") {
   const HloModule module = Read(
       "HloModule m\n\nFileNames\n1 \"a.py\"\n\nFileLocations\n1 {file_name_id=1 function_name_id=0 line=3}\n\n"
       "StackFrames\n1 {file_location_id=1 parent_frame_id=0}\n2 {file_location_id=1 parent_frame_id=1}\n\n"
@@ -234,7 +234,7 @@ TEST_CASE("parents are taken as they are where no frame calls itself", "[program
   CHECK(module.instructions.at(0).frame == 2);
 }
 
-TEST_CASE("text without percent signs and shapes in headers", "[program]") {
+TEST_CASE("text without percent signs and without shapes in headers is parsed", "[program]") {
   const HloModule module = Read(
       "HloModule m\n\nregion_0.1 {\n  Arg_0.2 = f32[] parameter(0)\n  Arg_1.3 = f32[] parameter(1)\n"
       "  ROOT add.4 = f32[] add(Arg_0.2, f32[] Arg_1.3)\n}\n\n"
@@ -246,7 +246,7 @@ TEST_CASE("text without percent signs and shapes in headers", "[program]") {
   CHECK(Calls(module, "r") == Strings{"region_0.1"});
 }
 
-TEST_CASE("computations that an instruction names in any way", "[program]") {
+TEST_CASE("calls are found in all attributes that name computations", "[program]") {
   const HloModule module = Read(
       "%a (p: f32[]) -> f32[] {\n  ROOT %p = f32[] parameter(0)\n}\n"
       "%b (q: f32[]) -> f32[] {\n  ROOT %q = f32[] parameter(0)\n}, execution_thread=\"host\"\n"
@@ -263,7 +263,7 @@ TEST_CASE("computations that an instruction names in any way", "[program]") {
   CHECK(Calls(module, "g") == Strings{"late"});
 }
 
-TEST_CASE("a name that two computations have means the one at hand", "[program]") {
+TEST_CASE("a name in two computations refers to the current one", "[program]") {
   const HloModule module = Read(
       "%a (p: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n  ROOT %n = f32[] negate(%p)\n}\n"
       "ENTRY %e (p: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n  ROOT %m = f32[] negate(%p)\n}\n");
@@ -273,7 +273,7 @@ TEST_CASE("a name that two computations have means the one at hand", "[program]"
   CHECK(module.Find("p") == InstructionId(0));
 }
 
-TEST_CASE("damage costs what it touches, and following numbers ends", "[program]") {
+TEST_CASE("damage affects only the lines that it touches", "[program]") {
   const HloModule module = Read(
       "%a (p: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n"
       "  %later = f32[] add(%p, %root, %nobody)\n"
@@ -296,13 +296,13 @@ TEST_CASE("damage costs what it touches, and following numbers ends", "[program]
   CheckSound(module);
 }
 
-TEST_CASE("a module that is cut anywhere gives what there is", "[program]") {
+TEST_CASE("a truncated module yields its readable part", "[program]") {
   const std::string_view text = kModule;
   std::size_t before = 0;
   for (std::size_t length = 0; length < text.size(); ++length) {
     const HloModule module = Read(text.substr(0, length));
     INFO(length);
-    // The last line feed is no part of what is told.
+    // Only the last line feed may be missing.
     CHECK((!module.whole || length + 1 == text.size()));
     CHECK(module.instructions.size() >= before);
     before = module.instructions.size();
@@ -310,7 +310,7 @@ TEST_CASE("a module that is cut anywhere gives what there is", "[program]") {
   }
 }
 
-TEST_CASE("any byte may be wrong", "[program][slow]") {
+TEST_CASE("the graph stays valid whichever byte is wrong", "[program][slow]") {
   std::string text = kModule;
   for (std::size_t at = 0; at < text.size(); ++at) {
     for (const char wrong : {'\0', '"', '{', ')', '\n', '%', '9'}) {
@@ -321,7 +321,7 @@ TEST_CASE("any byte may be wrong", "[program][slow]") {
   }
 }
 
-TEST_CASE("limits of a module are kept", "[program]") {
+TEST_CASE("the limits of a module are enforced", "[program]") {
   std::string text = "ENTRY %e {\n";
   for (int i = 0; i < 1000; ++i) text += "  %i" + std::to_string(i) + " = f32[" + std::to_string(i) + "] iota()\n";
   const HloModule few = Read(text + "}\n", {100, std::size_t{1} << 20});
@@ -340,7 +340,7 @@ TEST_CASE("limits of a module are kept", "[program]") {
   CHECK(Named(cut, "s").op_name == "x");
 }
 
-TEST_CASE("lines of many computations or open quotes cost little", "[program]") {
+TEST_CASE("many computations and unclosed quotes are read in linear time", "[program]") {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "%a {\n";
   CHECK(Read(text, {1000, std::size_t{1} << 20}).computations.size() <= 1000);
@@ -351,7 +351,7 @@ TEST_CASE("lines of many computations or open quotes cost little", "[program]") 
   CHECK_FALSE(module.whole);
 }
 
-TEST_CASE("attributes and lists of integers", "[program]") {
+TEST_CASE("attributes and lists of integers are parsed", "[program]") {
   const std::string_view attributes = R"(dimensions={0,1}, note="a, slice={1}", slice={[0:4], [0:8]}, kind=kLoop)";
   CHECK(Attribute(attributes, "dimensions") == "{0,1}");
   CHECK(Attribute(attributes, "slice") == "{[0:4], [0:8]}");

@@ -38,7 +38,7 @@ std::int64_t Saved(const std::vector<Prospect>& changes, std::string_view name) 
   return made->saves_bytes;
 }
 
-// 8 layers, 16 examples, 12 heads, 1024 places, 768 features.
+// 8 layers, 16 examples, 12 heads, 1024 positions, 768 features.
 ListedProgram Transformer() {
   return Listed({Row("f32[8,16,12,1024,1024]{4,3,2,1,0:T(8,128)}", ListedPart::kStacked),
                  Row("f32[8,16,1024,3072]{3,2,1,0:T(8,128)}", ListedPart::kStacked),
@@ -46,43 +46,44 @@ ListedProgram Transformer() {
                  Row("bf16[8,768,3072]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted)});
 }
 
-TEST_CASE("A list without rows tells of no change", "[program]") { CHECK(LookAtList({}).empty()); }
+TEST_CASE("a list without rows has no estimates", "[program]") { CHECK(LookAtList({}).empty()); }
 
-TEST_CASE("Half the batch halves what was computed for it, and leaves the weights", "[program]") {
+TEST_CASE("half the batch halves computed values and does not change weights", "[program]") {
   const std::vector<Prospect> changes = LookAtList(Transformer());
   CHECK(Saved(changes, "half_batch") == (6144 + 1536 + 384) * kMiB / 2);
   CHECK(Saved(changes, "batch_in_steps") == (6144 + 1536 + 384) * kMiB / 4 * 3);
 }
 
-TEST_CASE("Examples and their places may be one dimension", "[program]") {
+TEST_CASE("examples and positions can be merged into one dimension", "[program]") {
   const ListedValue apart = Row("f32[8,16,1024,3072]{3,2,1,0:T(8,128)}", ListedPart::kStacked);
   const ListedValue one = Row("f32[8,16384,768]{2,1,0:T(8,128)}", ListedPart::kStacked);
   const ListedValue neither = Row("f32[8,1000,768]{2,1,0:T(8,128)}", ListedPart::kStacked);
   CHECK(Saved(LookAtList(Listed({apart, one})), "half_batch") == (apart.size + one.size) / 2);
   CHECK(Saved(LookAtList(Listed({apart, neither})), "half_batch") == apart.size / 2);
-  // Weights that are as long have no examples.
+  // Weights of the same length have no examples.
   const ListedValue weights = Row("bf16[8,16384,768]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted);
   CHECK(Saved(LookAtList(Listed({apart, one, weights})), "half_batch") == apart.size / 2);
 }
 
-TEST_CASE("The sequence is what attention's scores have twice, else what follows the batch", "[program]") {
+TEST_CASE("the sequence is the length that attention scores have twice, else the dimension after the batch",
+          "[program]") {
   const ListedValue scores = Row("f32[8,16,12,512,512]{4,3,2,1,0:T(8,128)}", ListedPart::kStacked);
   const ListedValue places = Row("f32[8,16,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked);
   CHECK(Saved(LookAtList(Listed({scores, places})), "half_sequence") == scores.size / 4 * 3);
   CHECK(Saved(LookAtList(Listed({places})), "half_sequence") == places.size / 2);
 }
 
-TEST_CASE("Half the sequence quarters the scores of attention", "[program]") {
+TEST_CASE("half the sequence quarters attention scores", "[program]") {
   CHECK(Saved(LookAtList(Transformer()), "half_sequence") == (6144 / 4 * 3 + (1536 + 384) / 2) * kMiB);
 }
 
-TEST_CASE("Half of an odd batch is the larger half", "[program]") {
+TEST_CASE("half of an odd batch is rounded up", "[program]") {
   const std::vector<Prospect> changes =
       LookAtList(Listed({Row("f32[8,3,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked)}));
   CHECK(Saved(changes, "half_batch") == 8 * 3 * kMiB);
 }
 
-TEST_CASE("A batch of two makes two micro-batches", "[program]") {
+TEST_CASE("a batch of two is split into two micro-batches", "[program]") {
   const std::vector<Prospect> changes =
       LookAtList(Listed({Row("bf16[4,2,16,8192,8192]{4,3,2,1,0:T(8,128)(2,1)}", ListedPart::kStacked)}));
   const Prospect* micro = Find(changes, "batch_in_steps");
@@ -91,7 +92,7 @@ TEST_CASE("A batch of two makes two micro-batches", "[program]") {
   CHECK(micro->saves_bytes == 8 * kGiB);
 }
 
-TEST_CASE("Layers computed again leave their inputs, and one of them for a time", "[program]") {
+TEST_CASE("rematerialized layers keep their inputs, and one layer is live at a time", "[program]") {
   const std::vector<Prospect> changes = LookAtList(Transformer());
   const Prospect* made = Find(changes, "recompute_layers");
   REQUIRE(made != nullptr);
@@ -100,14 +101,14 @@ TEST_CASE("Layers computed again leave their inputs, and one of them for a time"
   CHECK(made->spread_bytes == kLayer / 2);
 }
 
-TEST_CASE("Gaps between temporaries shrink with them", "[program]") {
+TEST_CASE("gaps between temporaries shrink with them", "[program]") {
   ListedProgram listed = Listed({Row("f32[2048,128,1024]{2,1,0:T(8,128)}", ListedPart::kStacked)});
   listed.fragmentation_bytes = listed.need_bytes;
   listed.need_bytes *= 2;
   CHECK(Saved(LookAtList(listed), "half_batch") == kGiB);
 }
 
-TEST_CASE("A loop of many steps goes through a sequence, one of few through layers", "[program]") {
+TEST_CASE("a loop with many steps iterates over a sequence, one with few over layers", "[program]") {
   const auto halved = [](std::string_view shape) {
     return Find(LookAtList(Listed({Row(shape, ListedPart::kStacked)})), "half_sequence") != nullptr;
   };
@@ -115,7 +116,7 @@ TEST_CASE("A loop of many steps goes through a sequence, one of few through laye
   CHECK_FALSE(halved("f32[48,128,1024]{2,1,0:T(8,128)}"));
 }
 
-TEST_CASE("What is as long as no batch is are places", "[program]") {
+TEST_CASE("a dimension that is too long for a batch is a dimension of positions", "[program]") {
   const auto halved = [](std::string_view shape) {
     return Find(LookAtList(Listed({Row(shape, ListedPart::kStacked)})), "half_batch") != nullptr;
   };
@@ -123,20 +124,20 @@ TEST_CASE("What is as long as no batch is are places", "[program]") {
   CHECK_FALSE(halved("f32[8,131073,64]{2,1,0:T(8,128)}"));
 }
 
-TEST_CASE("Gradients of weights have no batch", "[program]") {
+TEST_CASE("gradients of weights have no batch", "[program]") {
   const std::vector<Prospect> changes =
       LookAtList(Listed({Row("f32[40064,2048]{1,0:T(8,128)}", ListedPart::kBackward)}));
   CHECK(Find(changes, "half_batch") == nullptr);
   CHECK(Find(changes, "batch_in_steps") == nullptr);
 }
 
-TEST_CASE("Without gradients nothing is told of micro-batches", "[program]") {
+TEST_CASE("without gradients, micro-batches are not estimated", "[program]") {
   const std::vector<Prospect> changes = LookAtList(Listed({Row("f32[1024,4096]{1,0:T(8,128)}", ListedPart::kOther)}));
   CHECK(Find(changes, "half_batch") != nullptr);
   CHECK(Find(changes, "batch_in_steps") == nullptr);
 }
 
-TEST_CASE("Weights that are converted need no copy once they are stored narrow", "[program]") {
+TEST_CASE("converted weights need no copy if they are stored as bf16", "[program]") {
   ListedProgram listed = Listed({Row("bf16[27,4096,16384]{2,1,0:T(8,128)(2,1)}", ListedPart::kConverted)});
   listed.arguments_bytes = 2 * listed.need_bytes;
   listed.need_bytes *= 3;
@@ -144,21 +145,21 @@ TEST_CASE("Weights that are converted need no copy once they are stored narrow",
   CHECK(Saved(LookAtList(listed), "bfloat16") == 2 * copy);
 }
 
-TEST_CASE("Beside narrow values of each example the wide ones are so on purpose", "[program]") {
+TEST_CASE("if many values per example are bf16, the f32 ones stay f32", "[program]") {
   const ListedValue wide = Row("f32[16,1024,1024]{2,1,0:T(8,128)}", ListedPart::kForward);
   const ListedValue narrow = Row("bf16[16,1024,1024]{2,1,0:T(8,128)(2,1)}", ListedPart::kForward);
   CHECK(Saved(LookAtList(Listed({wide})), "bfloat16") == wide.size / 2);
   CHECK(Saved(LookAtList(Listed({wide, narrow})), "bfloat16") == 0);
-  // What no example has is not among them.
+  // This does not hold for a value without the batch.
   const ListedValue gradient = Row("f32[4096,1024]{1,0:T(8,128)}", ListedPart::kBackward);
   CHECK(Saved(LookAtList(Listed({wide, narrow, gradient})), "bfloat16") == gradient.size / 2);
-  // What is an argument in another layout was not computed at all.
+  // Nor for an argument in another layout, which is not computed.
   ListedValue copied = wide;
   copied.part = ListedPart::kCopied;
   CHECK(Saved(LookAtList(Listed({copied, narrow})), "bfloat16") == wide.size / 2);
 }
 
-TEST_CASE("A list with sizes beyond all bounds is worked through", "[program]") {
+TEST_CASE("a list with huge sizes does not overflow", "[program]") {
   ListedProgram listed = Listed({Row("f32[9223372036854775807,9223372036854775807]", ListedPart::kStacked)});
   listed.values[0].size = listed.need_bytes = std::int64_t{1} << 57;
   for (const Prospect& made : LookAtList(listed)) CHECK(made.left_bytes >= 0);

@@ -1,4 +1,4 @@
-// What the parameters, dimensions and values of hand-written programs are.
+// Roles of parameters, names of dimensions and kinds of values in hand-written programs.
 #include "program/meaning.h"
 
 #include <string>
@@ -21,7 +21,7 @@ RoleWords Words() {
   return words;
 }
 
-// A linear layer: 64 examples of 2048 features, 8192 features made of them; backward too where it trains.
+// A linear layer: 64 examples with 2048 input and 8192 output features. If `trains`, includes the backward pass.
 std::string Layer(bool trains) {
   return std::string(R"(ENTRY %main {
   %w = f32[2048,8192]{1,0} parameter(0), metadata={op_name="params[\'w\']"}
@@ -39,7 +39,7 @@ std::string Layer(bool trains) {
 )");
 }
 
-// The largest of the 16 numbers that a weight makes of each example, and another weight that they are multiplied with.
+// A weight computes 16 numbers per example. Their maximum is taken, and they are multiplied with another weight.
 std::string Softmax(const std::string& other_weight, const std::string& product) {
   return R"(%max {
   %a = f32[] parameter(0)
@@ -86,7 +86,7 @@ ValueKind KindOf(const Program& program, const Meaning& meaning, const std::stri
 
 const GroupId a(1), b(2), c(3);
 
-TEST_CASE("a dimension contains groups that are in it side by side, in their order", "[program]") {
+TEST_CASE("a dimension contains groups only consecutively and in order", "[program]") {
   CHECK(Contains({a}, {a}));
   CHECK(Contains({a, b}, {a, b}));
   CHECK(Contains({c, a, b, c}, {a, b}));
@@ -95,7 +95,7 @@ TEST_CASE("a dimension contains groups that are in it side by side, in their ord
   CHECK_FALSE(Contains({}, {a}));
 }
 
-TEST_CASE("dimensions that are an axis are counted, parts of it where none is the whole", "[program]") {
+TEST_CASE("dimensions with the whole axis are counted, or else those with its first part", "[program]") {
   const Axis one = {{a}, 8};
   const Axis two = {{a, b}, 64};
   CHECK(Occurrences({}, one) == 0);
@@ -103,13 +103,13 @@ TEST_CASE("dimensions that are an axis are counted, parts of it where none is th
   CHECK(Occurrences({{a}, {c}}, one) == 1);
   CHECK(Occurrences({{a}, {c}, {a}}, one) == 2);
   CHECK(Occurrences({{a, b}, {c}}, two) == 1);
-  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two: the first stands for it
-  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // a part beside the whole is none
+  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two: only the first counts
+  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // a part is ignored beside the whole
   CHECK_FALSE(Axis());
   CHECK(one);
 }
 
-TEST_CASE("parameters have the roles that their names say", "[program]") {
+TEST_CASE("roles of parameters follow from their names", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
   const Meaning meaning(program, Words());
   REQUIRE(program.parameters().size() == 5);
@@ -132,14 +132,14 @@ TEST_CASE("a program with a backward pass trains", "[program]") {
   CHECK_FALSE(meaning.IsForward(program.module().Find("w")));
 }
 
-TEST_CASE("a program without one has examples where weights are kept", "[program]") {
+TEST_CASE("a program without a backward pass has examples if it has weights", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
   CHECK_FALSE(Meaning(program, Words()).trains());
   CHECK(Meaning(program, Words()).has_examples());
   CHECK_FALSE(Meaning(program, RoleWords()).has_examples());
 }
 
-TEST_CASE("the batch is what leads the input, and no dimension of a weight", "[program]") {
+TEST_CASE("the batch is the leading dimension of the input and not of a weight", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
   const Meaning meaning(program, Words());
   REQUIRE(meaning.batch());
@@ -158,7 +158,7 @@ TEST_CASE("the batch is what leads the input, and no dimension of a weight", "[p
   CHECK_FALSE(meaning.has_attention());
 }
 
-TEST_CASE("values have the kinds of what they are for", "[program]") {
+TEST_CASE("values have kinds according to their use", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
   const Meaning meaning(program, Words());
   CHECK(KindOf(program, meaning, "w") == ValueKind::kWeights);
@@ -168,21 +168,20 @@ TEST_CASE("values have the kinds of what they are for", "[program]") {
   CHECK(KindOf(program, meaning, "g") == ValueKind::kGradients);
 }
 
-TEST_CASE("without a backward pass nothing is kept for one", "[program]") {
+TEST_CASE("without a backward pass there are no activations", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
   CHECK(KindOf(program, Meaning(program, Words()), "y") == ValueKind::kTemporaries);
 }
 
-TEST_CASE("the vocabulary is what a softmax is taken over, and not the experts that a router chooses from",
-          "[program]") {
+TEST_CASE("the vocabulary is the dimension of a softmax, but not the experts of a router", "[program]") {
   const Program classes = MakeProgram(Softmax("f32[16,2048]{1,0}", "f32[64,2048]{1,0}"));
   CHECK(Meaning(classes, Words()).vocabulary().size == 16);
   const Program experts = MakeProgram(Softmax("f32[16,2048,128]{2,1,0}", "f32[64,2048,128]{2,1,0}"));
   CHECK_FALSE(Meaning(experts, Words()).vocabulary());
 }
 
-// Pairs that a product of two arrays of the same 64 examples makes: 512 places of each against 256 of the other, and 16
-// features of 8 heads summed over. `after` is what is made of them.
+// A product of two arrays of the same 64 examples: 512 positions by 256 positions, with 8 heads, contracting 16
+// features. `after` contains the instructions that use it.
 std::string Pairs(const std::string& scope, const std::string& after) {
   return R"(%max {
   %a = f32[] parameter(0)
@@ -201,17 +200,17 @@ ENTRY %main {
          scope + "\"}\n" + after + "}\n";
 }
 
-TEST_CASE("pairs are attention scores only if a softmax over one side follows, or their scope says so", "[program]") {
+TEST_CASE("a pairwise product is attention scores only with a softmax or an attention scope", "[program]") {
   const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
   const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
-  // As tokens are handed to the places of experts: no attention, and no flash attention to be offered.
+  // The dispatch of tokens to experts is not attention.
   CHECK_FALSE(Meaning(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
   CHECK(Meaning(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
   CHECK(Meaning(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
   CHECK(Meaning(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
 }
 
-TEST_CASE("weights are gathered only where an all-gather made them", "[program]") {
+TEST_CASE("weights are gathered only if an all-gather computed them", "[program]") {
   const Program program = MakeProgram(
       R"(ENTRY %main {
   %w = f32[2048,2048]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="params[\'w\']"}
@@ -230,11 +229,11 @@ TEST_CASE("weights are gathered only where an all-gather made them", "[program]"
       "", ", num_partitions=4");
   const Meaning meaning(program, Words());
   CHECK(KindOf(program, meaning, "g") == ValueKind::kGatheredWeights);
-  CHECK(KindOf(program, meaning, "b") == ValueKind::kGatheredWeights);  // a cast of it
-  CHECK(KindOf(program, meaning, "t") == ValueKind::kTemporaries);      // of a weight's shape, and computed here
+  CHECK(KindOf(program, meaning, "b") == ValueKind::kGatheredWeights);  // a cast of g
+  CHECK(KindOf(program, meaning, "t") == ValueKind::kTemporaries);      // has a weight's shape, but is computed locally
 }
 
-TEST_CASE("a program of nothing means nothing", "[program]") {
+TEST_CASE("an empty program has no axes", "[program]") {
   const Program program = MakeProgram("");
   const Meaning meaning(program, Words());
   CHECK_FALSE(meaning.trains());

@@ -75,7 +75,7 @@ std::vector<std::string> Names(const MemoryAllocation& allocation) {
 
 using Strings = std::vector<std::string>;
 
-// An allocation of values that are given as offset, size, first, last.
+// An allocation of values, each given as offset, size, first, last.
 MemoryAllocation Allocation(const std::vector<std::vector<std::int64_t>>& values) {
   MemoryAllocation allocation;
   for (const auto& given : values) {
@@ -89,7 +89,7 @@ MemoryAllocation Allocation(const std::vector<std::vector<std::int64_t>>& values
   return allocation;
 }
 
-// The same as PeakOf, moment by moment and byte by byte.
+// A reference implementation of PeakOf: moment by moment and byte by byte.
 std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, std::int64_t bytes) {
   std::int64_t peak = 0;
   for (std::int64_t moment = 0; moment < moments; ++moment) {
@@ -107,7 +107,7 @@ std::int64_t SlowPeak(const MemoryAllocation& allocation, std::int64_t moments, 
   return peak;
 }
 
-TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
+TEST_CASE("a buffer assignment is read by kind, only for HBM", "[program]") {
   const ModuleMemory memory = Read(kAssignment, kRanges);
   CHECK(memory.assignment_whole);
   CHECK(memory.ranges_whole);
@@ -138,7 +138,7 @@ TEST_CASE("a buffer assignment is read: HBM only, by kind", "[program]") {
   CHECK(memory.host_bytes == 32 * kMiB);
 }
 
-TEST_CASE("values are joined with their ranges", "[program]") {
+TEST_CASE("values receive their live ranges", "[program]") {
   const ModuleMemory memory = Read(kAssignment, kRanges);
   CHECK(memory.schedule_length == 9);
   const std::vector<MemoryValue>& values = memory.allocations.at(4).values;
@@ -147,7 +147,7 @@ TEST_CASE("values are joined with their ranges", "[program]") {
   CHECK(values[2].last == 7);
   CHECK(values[4].first == -1);
   CHECK(memory.allocations.at(1).values.at(0).last == 9);
-  // early takes 12 MiB alone; late and the loop's value 16 MiB together.
+  // early needs 12 MiB alone; late and the loop-carried value need 16 MiB together.
   CHECK(PeakOf(memory.allocations.at(4)).bytes == 16 * kMiB);
   const ModuleMemory without = ReadWithoutRanges(kAssignment);
   CHECK(without.assignment_whole);
@@ -156,7 +156,7 @@ TEST_CASE("values are joined with their ranges", "[program]") {
   CHECK(PeakOf(without.allocations.at(4)).bytes == 0);
 }
 
-TEST_CASE("small values are left out, and the largest are kept", "[program]") {
+TEST_CASE("small values are dropped, and the largest are kept", "[program]") {
   const ModuleMemory large = ReadWithoutRanges(kAssignment, {kMiB, 1000});
   CHECK_FALSE(large.over_limit);
   CHECK(Names(large.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
@@ -166,10 +166,10 @@ TEST_CASE("small values are left out, and the largest are kept", "[program]") {
   CHECK(Names(three.allocations.at(4)) == Strings{"early", "late", "while.5{1}", "fusion.7"});
   CHECK(Names(three.allocations.at(0)) == Strings{"state"});
   CHECK(three.allocations.at(2).values.empty());
-  CHECK(three.need_bytes == 27 * kMiB + 16384);  // what is not kept still counts
+  CHECK(three.need_bytes == 27 * kMiB + 16384);  // dropped values still count
 }
 
-TEST_CASE("an array without elements is there, too", "[program]") {
+TEST_CASE("an empty array is kept, too", "[program]") {
   const ModuleMemory memory = ReadWithoutRanges(
       "BufferAssignment:\nallocation 0: size 0, page 0, parameter 0, shape |f32[0,8]| at ShapeIndex {}:\n"
       " value: <1 none @0> (size=0,offset=0): f32[0,8]{1,0}\n");
@@ -178,7 +178,7 @@ TEST_CASE("an array without elements is there, too", "[program]") {
   CHECK(memory.need_bytes == 0);
 }
 
-TEST_CASE("what is kept of many values is limited", "[program]") {
+TEST_CASE("the number of kept values is limited", "[program]") {
   std::string text = "BufferAssignment:\nallocation 0: size 1000000, page 0, preallocated-temp:\n";
   for (int i = 1; i <= 5000; ++i) {
     const std::string number = std::to_string(i);
@@ -199,7 +199,7 @@ TEST_CASE("what is kept of many values is limited", "[program]") {
   CHECK(allocations.over_limit);
 }
 
-TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
+TEST_CASE("truncated or damaged files are detected", "[program]") {
   const std::string_view assignment = kAssignment;
   for (std::size_t length = 0; length <= assignment.size(); ++length) {
     const ModuleMemory memory = ReadWithoutRanges(assignment.substr(0, length));
@@ -226,7 +226,7 @@ TEST_CASE("memory files that are cut or damaged anywhere", "[program]") {
   }
 }
 
-TEST_CASE("absurd numbers saturate", "[program]") {
+TEST_CASE("numbers out of range saturate", "[program]") {
   const std::string huge = "99999999999999999999999999";
   const ModuleMemory memory =
       Read("allocation 0: size " + huge + ", page 0, parameter " + huge +
@@ -239,18 +239,18 @@ TEST_CASE("absurd numbers saturate", "[program]") {
   CHECK(memory.need_bytes > 0);
   CHECK(PeakOf(memory.allocations.at(0)).bytes > 0);
   CHECK(PeakOf(memory.allocations.at(1)).bytes > 0);
-  CHECK(memory.allocations.at(1).values.at(1).first == -1);  // it would end before it begins
+  CHECK(memory.allocations.at(1).values.at(1).first == -1);  // its range would end before it begins
   CHECK_FALSE(memory.ranges_whole);
 }
 
-TEST_CASE("the peak counts each place once", "[program]") {
+TEST_CASE("the peak counts shared memory once", "[program]") {
   CHECK(PeakOf(Allocation({})).bytes == 0);
   CHECK(PeakOf(Allocation({{0, 8, -1, -1}})).bytes == 0);
   CHECK(PeakOf(Allocation({{0, 8, 0, 1}, {8, 8, 2, 3}})).bytes == 8);
   CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {8, 8, 2, 3}})).bytes == 16);  // both ends are inclusive
   CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {0, 8, 1, 3}})).bytes == 8);
   CHECK(PeakOf(Allocation({{0, 8, 0, 2}, {4, 8, 1, 3}})).bytes == 12);
-  // Many more, made up by a generator of numbers.
+  // Many more, randomly generated.
   std::uint32_t state = 1;
   const auto next = [&](std::uint32_t below) {
     state = state * 1664525 + 1013904223;
@@ -267,7 +267,7 @@ TEST_CASE("the peak counts each place once", "[program]") {
   }
 }
 
-TEST_CASE("a timeline holds the fullest moment of each part of the schedule", "[program][memory]") {
+TEST_CASE("a timeline contains the peak of each part of the schedule", "[program][memory]") {
   ModuleMemory memory;
   memory.schedule_length = 100;
   memory.need_bytes = 1000 + 64;
@@ -286,7 +286,7 @@ TEST_CASE("a timeline holds the fullest moment of each part of the schedule", "[
   };
   add(0, 16, 0, 99);
   add(16, 32, 41, 43);
-  add(16, 32, 42, 42);  // of the same place
+  add(16, 32, 42, 42);  // at the same offset
   add(48, 16, 43, 60);
   memory.allocations = {fixed, temporaries};
 
@@ -295,8 +295,8 @@ TEST_CASE("a timeline holds the fullest moment of each part of the schedule", "[
   std::vector<std::int64_t> bytes;
   for (const MemoryMoment& moment : timeline) bytes.push_back(moment.bytes);
   CHECK(bytes == std::vector<std::int64_t>{1016, 1016, 1016, 1016, 1064, 1032, 1032, 1016, 1016, 1016});
-  CHECK(timeline[4].at == 0.43);  // the peak is there, where it is
-  CHECK(timeline[5].at == 0.5);   // what goes on is told at the begin of the part
+  CHECK(timeline[4].at == 0.43);  // the exact moment of the peak
+  CHECK(timeline[5].at == 0.5);   // a value from before counts at the start of the part
   CHECK(PeakOf(temporaries).moment == 43);
   CHECK(PeakOf(temporaries).bytes == 64);
 

@@ -1,4 +1,4 @@
-// What buffers take together at most.
+// The peak memory of buffers.
 #include "program/occupancy.h"
 
 #include <string>
@@ -10,7 +10,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// At an offset, of a size, from a moment to another.
+// A buffer with this offset, size and live range.
 Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64_t last, int allocation = 0) {
   Buffer buffer;
   buffer.offset = offset;
@@ -21,7 +21,7 @@ Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64
   return buffer;
 }
 
-// "13: 0 2": the most, and the numbers of the buffers that are live then. `bytes`: as they are where it is empty.
+// "13: 0 2": the peak, and the indices of the buffers that are live then. If `bytes` is empty, uses the original sizes.
 std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> bytes = {},
                  const std::vector<Buffer>& added = {}) {
   if (bytes.empty()) {
@@ -36,39 +36,39 @@ std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> b
   return shown;
 }
 
-TEST_CASE("what is live at one time is added, what is not is not", "[program]") {
+TEST_CASE("only buffers that are live at the same time are added", "[program]") {
   CHECK(Most({}) == "0:");
   CHECK(Most({At(0, 10, 1, 5)}) == "10: 0");
   CHECK(Most({At(0, 10, 1, 5), At(10, 4, 5, 9)}) == "14: 0 1");
   CHECK(Most({At(0, 10, 1, 5), At(0, 4, 6, 9)}) == "10: 0");
   CHECK(Most({At(0, 4, 1, 5), At(0, 10, 6, 9)}) == "10: 1");
   CHECK(Most({At(0, 10, 1, 5), At(0, 4, 1, 5, 1)}) == "14: 0 1");
-  // Of equal moments the first; in the order of places.
+  // The first of equal peaks; buffers are sorted by offset.
   CHECK(Most({At(0, 10, 6, 9), At(0, 10, 1, 5)}) == "10: 1");
   CHECK(Most({At(20, 1, 1, 5), At(0, 2, 1, 5)}) == "3: 1 0");
 }
 
-TEST_CASE("what overlaps in place shares memory", "[program]") {
+TEST_CASE("overlapping buffers share memory", "[program]") {
   CHECK(Most({At(0, 10, 1, 5), At(2, 4, 1, 5)}) == "10: 0 1");
   CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}) == "13: 0 1 2");
-  // By way of another one.
+  // Overlap through another buffer.
   CHECK(Most({At(0, 10, 1, 5), At(8, 4, 1, 5), At(11, 7, 1, 5)}) == "11: 0 1 2");
   // They share only while they are live together.
   CHECK(Most({At(0, 10, 1, 3), At(8, 4, 2, 9), At(11, 7, 5, 9)}) == "10: 0");
   CHECK(Most({At(0, 5, 1, 3), At(4, 4, 2, 9), At(8, 7, 5, 9)}) == "11: 1 2");
 }
 
-TEST_CASE("sizes may be others than those they were placed with", "[program]") {
+TEST_CASE("the peak is computed for changed sizes", "[program]") {
   const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(10, 10, 4, 9), At(20, 10, 8, 12)};
   CHECK(Most(buffers) == "20: 0 1");
   CHECK(Most(buffers, {1, 2, 3}) == "5: 1 2");
   CHECK(Most(buffers, {0, 0, 0}) == "0:");
-  // Which one holds the others is told by the places, not by the sizes.
+  // The original sizes, not the changed ones, decide which buffer is the largest.
   CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {2, 6, 9}) == "15: 0 1 2");
   CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {12, 6, 5}) == "12: 0 1 2");
 }
 
-TEST_CASE("added buffers take memory of their own", "[program]") {
+TEST_CASE("added buffers share no memory", "[program]") {
   const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 8, 6, 9)};
   CHECK(Most(buffers, {}, {At(0, 5, 6, 9)}) == "13: 1");
   CHECK(Most(buffers, {}, {At(0, 5, 5, 5)}) == "15: 0");
@@ -77,7 +77,7 @@ TEST_CASE("added buffers take memory of their own", "[program]") {
   CHECK(Most({}, {}, {At(0, 5, 7, 8)}) == "5:");
 }
 
-TEST_CASE("too many members are not gone through", "[program]") {
+TEST_CASE("groups with too many members are not analyzed", "[program]") {
   const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)};
   CHECK(Occupancy(buffers, 3).whole());
   const Occupancy occupancy(buffers, 2);

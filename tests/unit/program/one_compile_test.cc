@@ -1,4 +1,4 @@
-// Whether files of a dump are of one compile.
+// Checking whether files of a dump are from one compile.
 #include <string>
 #include <vector>
 
@@ -37,14 +37,14 @@ bool Agrees(const std::string& name, const std::string& index, const std::string
   return ValuesAgree(Holding({Value(name, index, shape)}), Module(kBody));
 }
 
-// Whether one of so many values may be wrong.
+// `count` values, one of which is not in the module.
 std::vector<MemoryValue> OneWrongOf(std::size_t count) {
   std::vector<MemoryValue> values(count, Value("a", "", "f32[8,16]{1,0}"));
   values[0].name = "z";
   return values;
 }
 
-TEST_CASE("every value is an instruction of the module, of the same shape", "[program]") {
+TEST_CASE("every value must be an instruction of the module with the same shape", "[program]") {
   CHECK(Agrees("a", "", "f32[8,16]{1,0:T(8,128)}"));
   CHECK(Agrees("a", "", "f32[8,16]"));
   CHECK_FALSE(Agrees("b", "", "f32[8,16]"));
@@ -62,7 +62,7 @@ TEST_CASE("every value is an instruction of the module, of the same shape", "[pr
   CHECK_FALSE(ValuesAgree(Holding(OneWrongOf(99)), Module(kBody)));
 }
 
-TEST_CASE("every temporary has a live range, and what has one is an instruction", "[program]") {
+TEST_CASE("every temporary must have a live range, and every live range an instruction", "[program]") {
   std::vector<MemoryValue> values(100, Value("a", "", "f32[8,16]"));
   for (MemoryValue& value : values) value.first = 0;
   CHECK(RangesAgree(Holding(values)));
@@ -80,25 +80,25 @@ TEST_CASE("every temporary has a live range, and what has one is an instruction"
   CHECK_FALSE(RangesAgree(memory, Module(kBody)));
 }
 
-TEST_CASE("an assignment that lacks arrays with a live range was cut", "[program]") {
+TEST_CASE("an assignment that lacks arrays with a live range is truncated", "[program]") {
   ModuleMemory memory = Holding(OneWrongOf(10));
   memory.need_bytes = 5120;
   memory.schedule_length = 9;
   const HloModule module = Module(kBody);
   CHECK_FALSE(LacksValues(memory, module, 1));
-  memory.ranges_without_value = {"a{}"};  // of 512 bytes
+  memory.ranges_without_value = {"a{}"};  // 512 bytes
   CHECK(LacksValues(memory, module, 1));
   CHECK(LacksValues(memory, module, 512));
   CHECK_FALSE(LacksValues(memory, module, 513));
   memory.over_limit = true;
   CHECK_FALSE(LacksValues(memory, module, 1));
-  // Tuples and what is in other memory are not in the assignment of HBM.
+  // Tuples and arrays in other memory are not in the HBM assignment.
   memory.over_limit = false;
   memory.ranges_without_value = {"t{}", "t{1}"};
   CHECK_FALSE(LacksValues(memory, module, 1));
   memory.ranges_without_value = {"a{}"};
   CHECK_FALSE(LacksValues(memory, Module("  %a = f32[8,16]{1,0:S(5)} parameter(0)\n"), 1));
-  // Few, and little of all.
+  // A few missing values with a small share of the memory are accepted.
   memory.allocations.at(0).values = OneWrongOf(99);
   memory.need_bytes = 51200;
   CHECK_FALSE(LacksValues(memory, module, 1));
@@ -106,7 +106,7 @@ TEST_CASE("an assignment that lacks arrays with a live range was cut", "[program
   CHECK(LacksValues(memory, module, 1));
 }
 
-TEST_CASE("without live ranges, parameters are all that can lack", "[program]") {
+TEST_CASE("without live ranges, only missing parameters are detected", "[program]") {
   ModuleMemory memory = Holding(OneWrongOf(10));
   memory.need_bytes = 5120;
   CHECK(LacksValues(memory, Module(kBody), 1));
@@ -114,7 +114,7 @@ TEST_CASE("without live ranges, parameters are all that can lack", "[program]") 
   CHECK_FALSE(LacksValues(memory, Module(kBody), 1));
 }
 
-TEST_CASE("before and after optimization the parameters are the same, or parts of them", "[program]") {
+TEST_CASE("the parameters before and after optimization must be equal, or shards", "[program]") {
   const auto parameter = [](const std::string& shape, const std::string& head = "") {
     return Module("  ROOT %p = " + shape + " parameter(0)\n", head);
   };

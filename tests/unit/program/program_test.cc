@@ -1,4 +1,4 @@
-// Programs of hand-written modules, damaged ones among them.
+// Programs from hand-written modules, including damaged ones.
 #include "program/program.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("a result has no more arrays than its shape", "[program]") {
+TEST_CASE("a result has at most as many arrays as its shape", "[program]") {
   std::string many;
   for (int i = 0; i < 100000; ++i) many += ", %t";
   const Program program = MakeProgram(R"(ENTRY %main {
@@ -49,7 +49,7 @@ allocation 1: size 64, page 0, parameter 0, shape |f32[16]| at ShapeIndex {1}, m
   CHECK(program.parameters()[1].shards == std::vector<std::int64_t>{8});
 }
 
-TEST_CASE("a long name is not kept for each of a parameter's many arrays", "[program]") {
+TEST_CASE("a long name is shortened if a parameter has many arrays", "[program]") {
   std::string many = "(f32[2]";
   for (int i = 1; i < 20000; ++i) many += ",f32[2]";
   const Program program = MakeProgram("ENTRY %main {\n  ROOT %t = " + many + ") parameter(0), metadata={op_name=\"" +
@@ -59,7 +59,7 @@ TEST_CASE("a long name is not kept for each of a parameter's many arrays", "[pro
   CHECK(program.parameters()[0].path.size() < 1000);
 }
 
-TEST_CASE("sizes that no device has can be added up", "[program]") {
+TEST_CASE("the sum of very large sizes does not overflow", "[program]") {
   std::string assignment = "BufferAssignment:\nallocation 0: size 9223372036854775807, page 0, preallocated-temp:\n";
   std::string body;
   for (int i = 0; i < 40; ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("sizes that no device has can be added up", "[program]") {
   CHECK(sum == std::int64_t{1} << 57);
 }
 
-TEST_CASE("of a program that is too large to be gone through no layout counts", "[program][slow]") {
+TEST_CASE("a program that is too large has no valid buffer assignment", "[program][slow]") {
   std::string many = "(f32[2]";
   for (int i = 0; i < 20000; ++i) many += ",f32[2]";
   many += ")";
@@ -85,7 +85,7 @@ TEST_CASE("of a program that is too large to be gone through no layout counts", 
   CHECK_FALSE(BufferAssignment(program, false).whole());
 }
 
-TEST_CASE("layers are found however deep an operation's name goes on", "[program]") {
+TEST_CASE("layers are found in very deep op names", "[program]") {
   std::string deep;
   for (int i = 0; i < 20000; ++i) deep += "a1/";
   std::string body = "  %x = f32[1024,1024]{1,0} parameter(0), metadata={op_name=\"batch\"}\n";

@@ -1,4 +1,4 @@
-// What the compiled programs of testdata tell, held against what a real compiler said of them and of their remedies
+// Compares estimates for the dumps in testdata with the results of a real compiler for the same programs and remedies
 // (see source.md of each case).
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kLimit = 16911433728;  // of a v5e
+constexpr std::int64_t kLimit = 16911433728;  // HBM of a v5e
 
 std::unique_ptr<Program> Load(const std::string& name) {
   std::unique_ptr<ByteSource> assignment;
@@ -42,7 +42,7 @@ std::unique_ptr<Program> Load(const std::string& name) {
                                    ReadMemory(*assignment, ranges.get()));
 }
 
-TEST_CASE("laid out as it is, a program needs what the compiler said", "[program]") {
+TEST_CASE("with the compiled sizes, the need equals the compiler's figure", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
     const std::unique_ptr<Program> program = Load(name);
     INFO(name);
@@ -50,12 +50,12 @@ TEST_CASE("laid out as it is, a program needs what the compiler said", "[program
     const auto need = static_cast<double>(assignment.Need(assignment.CompiledSizes()));
     const auto said = static_cast<double>(program->memory().need_bytes);
     CHECK(std::abs(need - said) <= said / 1000);
-    // The difference to the compiler's figure is told as fragmentation; what is laid out must come near it by itself.
+    // Fragmentation makes up for any difference to the compiler's figure, so it must be small.
     CHECK(std::abs(static_cast<double>(assignment.fragmentation())) <= said / 100);
   }
 }
 
-TEST_CASE("what fills the memory adds up to the need", "[program]") {
+TEST_CASE("the memory by kind adds up to the need", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
     const Prospects prospects = EstimateProgram(*Load(name), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
     INFO(name);
@@ -67,7 +67,7 @@ TEST_CASE("what fills the memory adds up to the need", "[program]") {
   }
 }
 
-TEST_CASE("an optimizer's state is half of its program, and the batch is nothing to it", "[program]") {
+TEST_CASE("optimizer state dominates its program, and the batch hardly matters", "[program]") {
   const Prospects prospects =
       EstimateProgram(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   std::int64_t state = 0;
@@ -76,10 +76,10 @@ TEST_CASE("an optimizer's state is half of its program, and the batch is nothing
   REQUIRE(prospects.Find("half_batch") != nullptr);
   CHECK(prospects.Find("half_batch")->saves_bytes < prospects.need_bytes / 50);
   REQUIRE(prospects.Find("donate") != nullptr);
-  CHECK(prospects.Find("donate")->left_bytes < kLimit);  // compiled again with donation it fits
+  CHECK(prospects.Find("donate")->left_bytes < kLimit);  // it fits when recompiled with donation
 }
 
-TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[program]") {
+TEST_CASE("tiny dimensions cause padding, and half the batch halves the points", "[program]") {
   const Prospects prospects =
       EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   REQUIRE_FALSE(prospects.memory.empty());
@@ -93,11 +93,10 @@ TEST_CASE("tiny dimensions are padding, points are halved with the batch", "[pro
   CHECK(prospects.room.largest_batch > prospects.room.batch / 2);
 }
 
-TEST_CASE("layers in a Python loop are found by their scopes, and each change comes near what the compiler made of it",
-          "[program]") {
+TEST_CASE("layers in a Python loop are found, and each estimate is close to the compiled result", "[program]") {
   const Prospects prospects =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  // What the compiler fuses and computes again after a change is not in the dump: up to a fifth of the device is open.
+  // A dump does not show what the compiler would fuse and rematerialize, so allow a fifth of the device memory.
   const std::int64_t kOpen = kLimit / 5;
   for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
                                          {"half_batch", 10560915968},
@@ -107,11 +106,11 @@ TEST_CASE("layers in a Python loop are found by their scopes, and each change co
     const Prospect* prospect = prospects.Find(change);
     REQUIRE(prospect != nullptr);
     CHECK(std::abs(prospect->left_bytes - compiled) < kOpen);
-    CHECK(prospect->left_bytes <= kLimit);  // each made it fit
+    CHECK(prospect->left_bytes <= kLimit);  // each compiled to a program that fits
   }
 }
 
-TEST_CASE("a change says what it was made on", "[program]") {
+TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   const Prospects prospects =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   const Prospect* shard = prospects.Find("shard");
@@ -125,7 +124,7 @@ TEST_CASE("a change says what it was made on", "[program]") {
   REQUIRE(prospects.room.sequence_axis.has_value());
   CHECK(prospects.room.sequence_axis->name == "sequence");
   CHECK(prospects.room.sequence_axis->length == 1024);
-  // Points that are rotated are no batch: no weights are kept, nothing is trained.
+  // Rotated points are not a batch: the program has no weights and trains nothing.
   const Prospects points =
       EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   REQUIRE(points.room.batch_axis.has_value());
@@ -134,10 +133,10 @@ TEST_CASE("a change says what it was made on", "[program]") {
   const Prospect* steps = points.Find("batch_in_steps");
   REQUIRE(steps != nullptr);
   CHECK(steps->ruled_out == "no_gradients");
-  CHECK(points.Find("attention_in_blocks") == nullptr);  // no place for it is seen, which is no verdict
+  CHECK(points.Find("attention_in_blocks") == nullptr);  // unknown, since it finds nothing to apply to
 }
 
-TEST_CASE("a change is made in as many parts as the room says fit", "[program]") {
+TEST_CASE("the estimate uses the number of parts that fits according to room", "[program]") {
   const std::unique_ptr<Program> program = Load("dump-unrolled-layers");
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
@@ -152,16 +151,16 @@ TEST_CASE("a change is made in as many parts as the room says fit", "[program]")
     }
     CHECK((micro->left_bytes <= limit) == (prospects.room.micro_batches > 0));
     steps.insert(prospects.room.micro_batches);
-    // Where nothing else is enough, the batch is as small as fits, not half of it.
+    // If no other remedy is enough, the batch shrinks until it fits, not just by half.
     const bool any = std::any_of(prospects.changes.begin(), prospects.changes.end(),
                                  [&](const Prospect& change) { return change.left_bytes <= limit; });
     CHECK((any || prospects.room.largest_batch == 0));
   }
-  CHECK(steps.contains(4));    // a few, where that is enough
-  CHECK(*steps.rbegin() > 4);  // more, where it is not
+  CHECK(steps.contains(4));    // a few if that is enough
+  CHECK(*steps.rbegin() > 4);  // more if it is not
 }
 
-TEST_CASE("a program of nothing tells nothing, and every change has a name", "[program]") {
+TEST_CASE("an empty program has no estimates, and the rule data names only existing remedies", "[program]") {
   const Program nothing{HloModule(), HloModule(), ModuleMemory()};
   const Prospects prospects = EstimateProgram(nothing, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   CHECK(prospects.need_bytes == 0);
@@ -169,12 +168,12 @@ TEST_CASE("a program of nothing tells nothing, and every change has a name", "[p
   CHECK(prospects.room.batch == 0);
   const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
   for (const auto& name : schema.at("definitions").at("remedy").at("properties").at("change").at("enum"))
-    CHECK(IsRemedy(name.get<std::string>()));  // what the rule data may name can be made
+    CHECK(IsRemedy(name.get<std::string>()));  // every name that the schema allows exists
   CHECK_FALSE(IsRemedy("pray"));
 }
 
-TEST_CASE("an instruction that names an operand many times uses it once", "[program]") {
-  // What follows copies to their readers would else take as many ways as the operands multiply to.
+TEST_CASE("an instruction that repeats an operand is its user only once", "[program]") {
+  // Otherwise the number of paths through copies would grow exponentially.
   const std::unique_ptr<ByteSource> text = OpenMemory(
       "HloModule jit_s, is_scheduled=true\n\nENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
       "  %a = f32[8]{0} copy(%p, %p, %p)\n  ROOT %b = f32[8]{0} add(%a, %a)\n}\n");
@@ -187,8 +186,8 @@ TEST_CASE("an instruction that names an operand many times uses it once", "[prog
   }
 }
 
-TEST_CASE("a batch that is split over devices is as long as its user wrote it", "[program]") {
-  // The weights are split, too, over other devices.
+TEST_CASE("a batch that is split over devices has its full size", "[program]") {
+  // The weights are split, too, along another mesh axis.
   const Program program = MakeProgram(
       R"(ENTRY %main {
   %w = f32[2048,8192]{1,0} parameter(0), sharding={mesh['data'=4,'model'=2], [{}, {'model'}]}, metadata={op_name="params[\'w\']"}

@@ -1,4 +1,4 @@
-// Layers of a hand-written training step, computed again in its backward pass.
+// Rematerializing the layers of a hand-written training step.
 #include <string>
 
 #include "catch.h"
@@ -12,7 +12,7 @@ namespace TEST_FILE {
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 
-// 24 layers, each x -> h -> x: the forward loop keeps x (3 MiB) and h (12 MiB) of all layers, the backward loop reads
+// 24 layers, each x -> h -> x. The forward loop saves x (3 MiB) and h (12 MiB) of all layers; the backward loop reads
 // h.
 const char* const kModule = R"(%take (t: f32[24,512,256], n: s32[]) -> f32[512,256] {
   %t = f32[24,512,256]{2,1,0} parameter(0)
@@ -108,13 +108,13 @@ const char* const kRanges =
     "    w0{}:0-99\n    x0{}:0-99\n    m0{}:0-99\n    loop{2}:5-60\n    loop{3}:5-60\n    h{}:20-30\n    y{}:25-32\n   "
     " bh{}:45-50\n";
 
-TEST_CASE("of what a loop keeps for the backward pass the layers' inputs stay, and one layer comes back", "[program]") {
+TEST_CASE("a loop still saves the layers' inputs, and one layer is rematerialized at a time", "[program]") {
   const MadeProgram made(kModule, kAssignment, kRanges);
   REQUIRE(made.meaning.trains());
   REQUIRE(made.program.dimensions().loops().size() == 2);
   CHECK(made.simulator.need_bytes() == 17 * kMiB + 704 * kKiB);
-  // The arguments, what lies idle in the temporaries, x of all layers, and h and y of one while the forward pass makes
-  // them: the backward pass has no more than one h again, which it reads where it is.
+  // The arguments, the unused part of the temporaries, x of all layers, and h and y of one layer in the forward pass.
+  // The backward pass needs less: one rematerialized h.
   constexpr std::int64_t kArguments = 1536 * kKiB + 128 * kKiB + 64 * kKiB;
   constexpr std::int64_t kIdle = 384 * kKiB;
   CHECK(made.Left(Recompute(made.simulator)) == kArguments + kIdle + 3 * kMiB + 512 * kKiB + 128 * kKiB);

@@ -1,6 +1,6 @@
-// What is derived from the dumps in testdata, part by part: parameters, values, axes, loops, and the effect of each
-// remedy, by name and size. tests/golden/advice_test.cc compares it with what a compiler made of it; this test shows
-// what changes, also if no report shows it. To record it again after a change:
+// Records what is derived from the dumps in testdata: parameters, values, axes, loops, and the effect of each remedy,
+// by name and size. tests/golden/advice_test.cc compares the estimates with a compiler's results; this test also
+// detects changes that no report shows. To record the results again after a change:
 //
 //     WHYOOM_BLESS=1 build/release/tests/whyoom_tests "[program]" && git diff testdata/program.txt
 #include "recorded.h"
@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLimit = std::int64_t{63} << 28;  // 15.75 GiB
 
-constexpr std::size_t kShown = 6;  // values of each list; the totals before it are of all
+constexpr std::size_t kShown = 6;  // values shown per list; the totals cover all
 
 std::string Size(std::int64_t bytes) { return FormatSize(bytes); }
 std::string Exact(std::int64_t bytes) { return fmt::format("{} ({})", bytes, FormatSize(bytes)); }
@@ -67,7 +67,7 @@ std::string NameOf(const Program& program, const Meaning& meaning, ValueId id) {
   return fmt::format("{}{} {}", name, part, ShapeText(meaning, program.ShapeOf(value.array), meaning.GroupsOf(id)));
 }
 
-// The files of a folder's modules, by what their names begin with.
+// The files of a folder's modules, by the common prefix of their names.
 std::map<std::string, DumpPaths> ModulesIn(const fs::path& folder) {
   const std::vector<std::pair<std::string, std::string DumpPaths::*>> kinds = {
       {".after_optimizations-buffer-assignment.txt", &DumpPaths::buffer_assignment},
@@ -141,7 +141,7 @@ std::string InstructionsText(const Program& program, const Meaning& meaning) {
   return text;
 }
 
-// What a remedy does: to values, the largest changes first, and with added buffers.
+// The effect of a remedy: changed values, largest changes first, and added buffers.
 std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modified) {
   const Program& program = simulator.program();
   const Meaning& meaning = simulator.meaning();
@@ -203,12 +203,12 @@ std::string RemediesText(const Program& program, const Meaning& meaning) {
   return text;
 }
 
-// The parameters of the entry numbered from the last to the first, so that none is where it was: "parameter(0)" of the
-// modules, "(0, {}, may-alias)" of their heads, "parameter 0, shape" of the assignment.
+// Reverses the numbers of the entry computation's parameters: "parameter(0)" in modules, "(0, {}, may-alias)" in their
+// headers, "parameter 0, shape" in assignments.
 std::string Renumbered(std::string text) {
   const std::size_t entry = text.starts_with("HloModule") ? text.find("\nENTRY ") : 0;
   const std::string_view called = entry == 0 ? " parameter " : " parameter(";
-  std::vector<std::size_t> at;  // of the figures
+  std::vector<std::size_t> at;  // positions of the numbers
   int most = -1;
   const auto figure = [&](std::size_t begin) { return std::atoi(text.c_str() + begin); };
   for (std::size_t i = text.find(called, std::min(entry, text.size())); i != text.npos; i = text.find(called, i + 1)) {
@@ -222,13 +222,13 @@ std::string Renumbered(std::string text) {
     for (std::size_t i = text.find('(', begin); i < text.find(" }", begin); i = text.find('(', i + 1))
       at.push_back(i + 1);
   }
-  std::sort(at.rbegin(), at.rend());  // from the end, so that places stay
+  std::sort(at.rbegin(), at.rend());  // from the end, so positions stay valid
   for (const std::size_t i : at)
     text.replace(i, text.find_first_not_of("0123456789", i) - i, std::to_string(most - figure(i)));
   return text;
 }
 
-// Without the names that people gave: op_name="jit(step)/mlp/dot_general".
+// Removes the user's names: op_name="jit(step)/mlp/dot_general".
 std::string WithoutNames(std::string text) {
   const std::string_view name = "op_name=\"";
   for (std::size_t i = text.find(name); i != text.npos; i = text.find(name, i)) {
@@ -239,7 +239,7 @@ std::string WithoutNames(std::string text) {
   return text;
 }
 
-// The files as the change makes them, in the folder.
+// Writes the changed files to the folder.
 DumpPaths Changed(const DumpPaths& paths, std::string (*change)(std::string), const ScratchFolder& folder) {
   DumpPaths changed;
   for (const auto path : {&DumpPaths::buffer_assignment, &DumpPaths::live_range, &DumpPaths::intermediate,
@@ -270,7 +270,7 @@ std::string TextOf(const DumpPaths& paths) {
          RemediesText(program, meaning);
 }
 
-// The lines of `text` that `base` does not have, or "  the same".
+// The lines of `text` that `base` lacks, or "  the same".
 std::string Difference(const std::string& text, const std::string& base) {
   const auto lines = [](const std::string& of) {
     std::multiset<std::string> set;
@@ -293,7 +293,7 @@ std::string Difference(const std::string& text, const std::string& base) {
   return different.empty() ? "  the same\n" : different;
 }
 
-TEST_CASE("what is derived from each dump is as recorded", "[program]") {
+TEST_CASE("the results derived from each dump are as recorded", "[program]") {
   const fs::path root = fs::path(WHYOOM_SOURCE_DIR) / "testdata";
   std::string text;
   for (const char* kind : {"advice", "cases", "programs"}) {

@@ -1,4 +1,4 @@
-// A hand-written layer on more devices.
+// Splitting a hand-written layer over more devices.
 #include <string>
 
 #include "catch.h"
@@ -11,8 +11,8 @@ namespace TEST_FILE {
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 
-// 64 examples of 2048 features, 1024 hidden ones, and 2048 again: x and z of 512 KiB, y of 256 KiB, weights of 8 MiB
-// each. What is split over devices already is a part of the whole here.
+// 64 examples with 2048 features, 1024 hidden features, and 2048 again: x and z have 512 KiB, y 256 KiB, and each
+// weight 8 MiB. These are the sizes on one device, after any sharding.
 MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_back, const std::string& of_batch) {
   const auto sharding = [](const std::string& axes) {
     return axes.empty() ? "" : ", sharding={mesh['data'=2,'model'=2], [" + axes + "]}";
@@ -40,14 +40,14 @@ MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_b
           ", num_partitions=4"};
 }
 
-TEST_CASE("where the weights are split, what lies between them is split along the batch", "[program]") {
+TEST_CASE("if the weights are split, values between them are split along the batch", "[program]") {
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
   CHECK(made.Left(Shard(made.simulator, 4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
-  // A longer axis splits both weights further, and y, which has the split dimension, too.
+  // A longer mesh axis further splits both weights, and y, which has the split dimension.
   CHECK(made.Left(MoreDevices(made.simulator, 2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
 }
 
-TEST_CASE("where the batch is split, the weights can be", "[program]") {
+TEST_CASE("if the batch is split, the weights can be split", "[program]") {
   const MadeProgram made = Layer("", "", "{'data'}, {}");
   CHECK(made.Left(Shard(made.simulator, 4)) == 4 * kMiB + (512 + 256 + 512) * kKiB);
   const std::optional<ModifiedProgram> modified = Shard(made.simulator, 4);
@@ -56,21 +56,21 @@ TEST_CASE("where the batch is split, the weights can be", "[program]") {
   CHECK(modified->parts == 4);
 }
 
-TEST_CASE("on more devices what is split along the axis that grows shrinks, whatever it is", "[program]") {
-  // The batch is split over 'data', the weights over 'model': growing 'data' halves x, y and z, growing 'model' halves
-  // the weights and y, which saves more.
+TEST_CASE("on more devices, everything that is split along the enlarged mesh axis shrinks", "[program]") {
+  // The batch is split along 'data', the weights along 'model'. Enlarging 'data' halves x, y and z. Enlarging 'model'
+  // halves the weights and y, which saves more.
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "{'data'}, {}");
   CHECK(made.Left(MoreDevices(made.simulator, 2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
   const MadeProgram data = Layer("", "", "{'data'}, {}");
   CHECK(data.Left(MoreDevices(data.simulator, 2)) == 16 * kMiB + (256 + 128 + 256) * kKiB);
 }
 
-TEST_CASE("if nothing shows how a program is split, what more devices save is unknown", "[program]") {
+TEST_CASE("if it is unknown how a program is split, so is the effect of more devices", "[program]") {
   CHECK_FALSE(MoreDevices(Layer("", "", "").simulator, 2));
 }
 
-TEST_CASE("a sequence that is split over devices is no reason to split what lies between the weights", "[program]") {
-  // The input's second dimension is split, not the weights: they can be, what is computed is split already.
+TEST_CASE("if the sequence is split, the weights can be split", "[program]") {
+  // The input's second dimension is split, and so are the computed values. The weights are not split yet.
   const std::optional<ModifiedProgram> modified = Shard(Layer("", "", "{}, {'data'}").simulator, 4);
   REQUIRE(modified);
   CHECK(modified->of_state);

@@ -1,4 +1,4 @@
-// The tables that lead from a stack frame's number to a line of source.
+// The tables that map a stack frame's number to a source line.
 #include <fmt/format.h>
 
 #include <string>
@@ -28,7 +28,7 @@ const std::vector<std::string> kTables = {
     "1 {file_location_id=1 parent_frame_id=1}",
     "2 {file_location_id=2 parent_frame_id=2}"};
 
-// "/home/ada/t.py:41 main < 0" of each frame from 1 on, in a line; "?" for what was damaged.
+// One line per frame, from 1 on: "/home/ada/t.py:41 main < 0". "?" marks damaged parts.
 std::string Read(const std::vector<std::string>& lines) {
   TextArena arena;
   SourceTables tables(arena);
@@ -49,29 +49,29 @@ std::vector<std::string> Replaced(std::size_t at, const std::string& line) {
   return lines;
 }
 
-TEST_CASE("frames with file, line, function and caller", "[program]") {
+TEST_CASE("frames have a file, line, function and caller", "[program]") {
   CHECK(Read(kTables) == "/home/ada/t.py:41 main < 0\n/lib/l.py:251 call < 1\n");
   CHECK(Read({}).empty());
 }
 
-TEST_CASE("a row that is damaged, or refers to none, leaves its place empty", "[program]") {
+TEST_CASE("a row that is damaged or refers to a missing row is empty", "[program]") {
   CHECK(Read(Replaced(10, "2 {file_name_id=9 function_name_id=2 line=251 end_line=1 column=1 end_column=1}"))
             .find(":251 call < 1\n") != std::string::npos);
   const std::string shown = Read(Replaced(14, "2 {file_location_id=9 parent_frame_id=2}"));
   CHECK(shown.starts_with("/home/ada/t.py:41 main < 0\n"));
   CHECK(shown.find("l.py") == std::string::npos);
-  // A frame that would call itself ends the way.
+  // A frame that would call itself has no parent.
   CHECK(Read(Replaced(13, "1 {file_location_id=1 parent_frame_id=7}")).starts_with("/home/ada/t.py:41 main < 0\n"));
 }
 
-TEST_CASE("whether all rows could be read is told", "[program]") {
+TEST_CASE("damaged rows are reported", "[program]") {
   for (const char* row : {"2 /lib/l.py\"", "2\"/lib/l.py\"", "99999999999 \"/lib/l.py\"", "2"}) {
     INFO(row);
     CHECK(Read(Replaced(2, row)).ends_with("?"));
   }
 }
 
-TEST_CASE("what belongs to no table is told", "[program]") {
+TEST_CASE("lines outside of the tables are not accepted", "[program]") {
   TextArena arena;
   SourceTables tables(arena);
   CHECK(tables.Read(""));

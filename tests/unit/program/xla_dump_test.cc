@@ -61,15 +61,15 @@ MemoryAllocation Temporaries(bool with_ranges) {
   return ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000}).allocations.at(3);
 }
 
-TEST_CASE("what is live at the peak comes once for each place in memory", "[program]") {
-  // early (12 MiB) lives alone; late and the loop's value, 8 MiB each, live together, and fusion.7 is in the loop's
-  // place.
+TEST_CASE("of the values live at the peak that share memory, one is listed", "[program]") {
+  // early (12 MiB) is live alone. late and the loop-carried value, 8 MiB each, are live together, and fusion.7 shares
+  // the memory of the loop-carried value.
   CHECK(Names(LiveAtPeak(Temporaries(true))) == std::vector<std::string>{"late", "while.5{1}"});
-  // Without live ranges: as many as fit without sharing memory.
+  // Without live ranges, the values that fit without sharing memory.
   CHECK(Names(LiveAtPeak(Temporaries(false))) == std::vector<std::string>{"early", "while.5{1}"});
 }
 
-TEST_CASE("instructions lead to op names and the user's own line", "[program]") {
+TEST_CASE("instructions yield op names and the user's source line", "[program]") {
   const std::string text = R"(HloModule jit_step, is_scheduled=true
 
 FileNames
@@ -111,7 +111,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
   CHECK(UserLine(module, transfers[0]).line == 41);
 }
 
-TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
+TEST_CASE("only a failed module is found by its name", "[program]") {
   const ScratchFolder scratch;
   XlaDump dump;
   const auto add = [&](const std::string& name, const std::string& text) { dump.AddFile(scratch.Write(name, text)); };
@@ -119,7 +119,7 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   add("module_0000.jit_step.cl_7.after_optimizations-live-range.txt", kRanges);
   add("unrelated.txt", "nothing");
   Problem problem;
-  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem));  // it fitted
+  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem));  // this compile fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
       "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
       "metadata={op_name=\"jit(step)/late\"}\n}\n");
@@ -140,13 +140,13 @@ TEST_CASE("a module is found by its name, and only a failed one", "[program]") {
   CHECK(rows[0].kind == "HLO temp");
   CHECK(rows[2].kind == "parameter");
   CHECK(rows[4].rank == 5);
-  // Without a name the only failed module is meant.
+  // Without a name, the only failed module is chosen.
   const std::optional<DumpReading> nameless = dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem);
   REQUIRE(nameless);
   CHECK(nameless->facts.Text("module") == "jit_step");
 }
 
-TEST_CASE("of several failed modules the one is meant that takes what the log says", "[program]") {
+TEST_CASE("of several failed modules, the one with the log's figure is chosen", "[program]") {
   const ScratchFolder scratch;
   XlaDump dump;
   const auto add = [&](const std::string& module, const std::string& assignment) {
@@ -168,12 +168,12 @@ TEST_CASE("of several failed modules the one is meant that takes what the log sa
   CHECK(read(need, &problem)->facts.Text("module") == "jit_step");
   CHECK(read(100.0 * kMiB, &problem)->facts.Text("module") == "jit_other");
   CHECK_FALSE(read(200.0 * kMiB, &problem));
-  CHECK(problem.what.find("does not say which of the modules") != std::string::npos);
+  CHECK(problem.what.find("does not name the module that failed") != std::string::npos);
   add("0002.jit_third.cl_7", kAssignment);
-  CHECK_FALSE(read(need, &problem));  // it may be either
+  CHECK_FALSE(read(need, &problem));  // several match
 }
 
-TEST_CASE("names of dump files", "[program]") {
+TEST_CASE("names of dump files are recognized", "[program]") {
   CHECK(XlaDump::IsDumpFile("/d/module_0012.jit_step.cl_1003875606.after_optimizations-buffer-assignment.txt"));
   CHECK(XlaDump::IsDumpFile("module_0012.jit__lambda_.after_optimizations.txt"));
   CHECK(XlaDump::IsDumpFile("module_0012.jit_step.cl_1.before_optimizations.txt"));
