@@ -222,7 +222,7 @@ TEST_CASE("Keras on JAX is recognized as Keras, and its fit updates in place", "
   CHECK(Holds(How(finding, "micro_batch"),
               "try 128, and set gradient_accumulation_steps of the optimizer (Keras 3) to 4."));
   CHECK(How(finding, "donate_buffers") == "not offered: model.fit already updates the weights in place");
-  CHECK(Holds(Why(finding), "The call in your code that needs it is at classify.py:58."));
+  CHECK(Holds(Why(finding), "The compile that failed was started at classify.py:58."));
 }
 
 TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against donation", "[diagnose]") {
@@ -315,7 +315,7 @@ TEST_CASE("Flax: the user's line is named, not the library's", "[diagnose]") {
   CHECK(finding.framework == "flax");
   CHECK(AsText(finding.facts.Get("user_source")) != nullptr);
   CHECK(*AsText(finding.facts.Get("user_source")) == "loop.py:41");
-  CHECK(Holds(Why(finding), "The call in your code that needs it is at loop.py:41."));
+  CHECK(Holds(Why(finding), "The compile that failed was started at loop.py:41."));
   for (const RankedRemedy& ranked : finding.remedies) {
     for (const std::string& step : ranked.how) CHECK_FALSE(Holds(step, "linear.py"));
   }
