@@ -46,7 +46,7 @@ namespace {
 using namespace whyoom;
 
 // Shorter literals occur in most lines.
-constexpr std::size_t kAffixLiteral = 3;
+constexpr std::size_t kMinPrefixLiteral = 3;
 
 // A C++ literal. Octal escapes have three digits, so a following digit cannot extend them.
 std::string Quoted(std::string_view text) {
@@ -99,22 +99,24 @@ std::vector<std::string> Packed(const std::vector<ByteSet>& sets) {
   return packed;
 }
 
-std::vector<Affix> WithSigns(std::vector<Affix> affixes) {
-  for (Affix& affix : affixes) {
+std::vector<PrefixOrSuffix> WithSigns(std::vector<PrefixOrSuffix> prefixes_and_suffixes) {
+  for (PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
     std::vector<SyntaxFault> faults;
-    const bool is_prefix = affix.place == Affix::Place::kPrefix;
-    affix.signs = {is_prefix ? LeadingBytes(affix.pattern, kSignBytes) : TrailingBytes(affix.pattern, kSignBytes),
-                   NeededBytes(affix.pattern), Pattern::Compile(affix.pattern, &faults).Literals(kAffixLiteral)};
+    const bool is_prefix = prefix_or_suffix.place == PrefixOrSuffix::Place::kPrefix;
+    prefix_or_suffix.signs = {is_prefix ? LeadingBytes(prefix_or_suffix.pattern, kSignBytes)
+                                        : TrailingBytes(prefix_or_suffix.pattern, kSignBytes),
+                              NeededBytes(prefix_or_suffix.pattern),
+                              Pattern::Compile(prefix_or_suffix.pattern, &faults).Literals(kMinPrefixLiteral)};
   }
-  return affixes;
+  return prefixes_and_suffixes;
 }
 
-void AddSigns(const std::vector<Affix>& affixes, nlohmann::json* entry) {
-  for (const Affix& affix : affixes) {
-    if (affix.id != entry->at("id")) continue;
-    (*entry)[kAffixSigns] = {{"bytes", Packed(affix.signs->bytes)},
-                             {"needed", Packed(affix.signs->needed)},
-                             {"literals", affix.signs->literals}};
+void AddSigns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, nlohmann::json* entry) {
+  for (const PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
+    if (prefix_or_suffix.id != entry->at("id")) continue;
+    (*entry)[kSignsKey] = {{"bytes", Packed(prefix_or_suffix.signs->bytes)},
+                           {"needed", Packed(prefix_or_suffix.signs->needed)},
+                           {"literals", prefix_or_suffix.signs->literals}};
   }
 }
 
@@ -128,8 +130,8 @@ nlohmann::json PackedNeeds(const TextNeeds& needs) {
 void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
   for (const Quotation& quotation : quotations) {
     if (quotation.id != entry->at("id") || quotation.source_line) continue;
-    (*entry)[kQuotationNeeds] = {{"before", PackedNeeds(NeedsAtEnd(quotation.pattern.source()))},
-                                 {"from_head", PackedNeeds(NeedsAtBegin(quotation.after.source()))}};
+    (*entry)[kNeedsKey] = {{"before", PackedNeeds(NeedsAtEnd(quotation.pattern.source()))},
+                           {"from_head", PackedNeeds(NeedsAtBegin(quotation.after.source()))}};
   }
 }
 
@@ -153,7 +155,8 @@ std::string PackJson(const nlohmann::json& json) {
   return packed;
 }
 
-std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quotation>& quotations) {
+std::string PackedRules(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes,
+                        const std::vector<Quotation>& quotations) {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
     nlohmann::json data = nlohmann::json::parse(file.text);
@@ -164,7 +167,7 @@ std::string PackedRules(const std::vector<Affix>& affixes, const std::vector<Quo
       }
     }
     if (data.contains("affixes")) {
-      for (nlohmann::json& entry : data["affixes"]) AddSigns(affixes, &entry);
+      for (nlohmann::json& entry : data["affixes"]) AddSigns(prefixes_and_suffixes, &entry);
     }
     if (data.contains("quotations")) {
       for (nlohmann::json& entry : data["quotations"]) AddNeeds(quotations, &entry);
@@ -190,7 +193,7 @@ int main() {
   for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
   const Engine engine(rules);
-  const std::vector<Affix> affixes = WithSigns(rules.affixes());
+  const std::vector<PrefixOrSuffix> prefixes_and_suffixes = WithSigns(rules.prefixes_and_suffixes());
   std::map<std::string, const Pattern*> patterns;
   for (const PatternSet* set : engine.PreparedSets()) {
     for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->source(), pattern);
@@ -198,7 +201,7 @@ int main() {
   Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
   Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackedRules(affixes, rules.quotations()));
+  PrintBytes("kRules", PackedRules(prefixes_and_suffixes, rules.quotations()));
   PrintPatternLiterals(patterns);
   PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;

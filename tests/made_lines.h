@@ -22,8 +22,8 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
     line.healthy = text.starts_with('+');
     line.logged = line.healthy || text.starts_with('^');
     line.text = text.substr(line.after_gap || line.logged ? 1 : 0);
-    line.open_end = line.text.ends_with('$');
-    if (line.open_end) line.text.pop_back();
+    line.may_continue = line.text.ends_with('$');
+    if (line.may_continue) line.text.pop_back();
     line.segments = {{0, 0}};
     offset += line.text.size() + 1;
     lines.push_back(line);

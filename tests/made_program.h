@@ -22,8 +22,8 @@ struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
               const std::string& head = "", std::int64_t limit_bytes = 0)
       : program(MakeProgram(module, assignment, ranges, head)),
-        meaning(program, BuiltInRules().role_words()),
-        simulator(program, meaning, limit_bytes) {}
+        semantics(program, BuiltInRules().role_words()),
+        simulator(program, semantics, limit_bytes) {}
 
   // The memory that the modified program needs; -1 if the remedy does not apply.
   std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& modified) const {
@@ -31,6 +31,6 @@ struct MadeProgram {
   }
 
   whyoom::Program program;
-  whyoom::Meaning meaning;
+  whyoom::Semantics semantics;
   whyoom::Simulator simulator;
 };

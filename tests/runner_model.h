@@ -47,9 +47,9 @@ class RunnerModel {
     return text;
   }
   static std::string Unescape(std::string text, const std::vector<std::pair<std::string, std::string>>& escapes) {
-    for (const auto& [escape, meaning] : escapes) {
-      for (std::size_t at = text.find(escape); at != std::string::npos; at = text.find(escape, at + meaning.size()))
-        text.replace(at, escape.size(), meaning);
+    for (const auto& [escape, semantics] : escapes) {
+      for (std::size_t at = text.find(escape); at != std::string::npos; at = text.find(escape, at + semantics.size()))
+        text.replace(at, escape.size(), semantics);
     }
     return text;
   }

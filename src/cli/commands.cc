@@ -263,7 +263,7 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
       "  whyoom rules trace --rules my-rules.json --rule my.pool train.log\n"
       "  whyoom rules trace --format json train.log | jq '.findings[].scenarios[]'\n");
   sub->add_option_function<std::string>(
-         "log", [options](const std::string& word) { SetTraced(word, options); },
+         "log", [options](const std::string& word) { SetTracedPlace(word, options); },
          "Log, optionally with a line number; - for standard input, which is also read if no LOG is given and it is a "
          "pipe")
       ->type_name("LOG[:LINE]");

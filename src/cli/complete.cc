@@ -53,9 +53,9 @@ Position FindPosition(const CLI::App& app, const std::vector<std::string>& words
 }
 
 // Collects the completions of one word.
-class Offers {
+class CompletionBuilder {
  public:
-  Offers(const std::string& current, const ValueWords& words, const KnownWords& known)
+  CompletionBuilder(const std::string& current, const ValueWords& words, const WordSources& known)
       : current_(current), words_(words), known_(known) {}
 
   void Add(const std::string& text, const std::string& about) {
@@ -115,7 +115,7 @@ class Offers {
  private:
   const std::string& current_;
   const ValueWords& words_;
-  const KnownWords& known_;
+  const WordSources& known_;
   Completion completion_;
 };
 
@@ -130,7 +130,7 @@ const CLI::Option* NextPositional(const CLI::App& app, std::size_t count) {
 }
 
 void OfferArgument(const CLI::App& app, const std::vector<std::string>& before, const std::string& current,
-                   Offers* offers) {
+                   CompletionBuilder* offers) {
   const Position at = FindPosition(app, before);
   const std::size_t equals = current.find('=');
   if (at.value_of != nullptr) {
@@ -163,7 +163,8 @@ const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
 }
 
 // `before`: the words between the command's name and the word to complete.
-void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std::string& current, Offers* offers) {
+void OfferWithin(const CLI::App& app, std::vector<std::string> before, const std::string& current,
+                 CompletionBuilder* offers) {
   const bool has_subcommands = !app.get_subcommands({}).empty();
   if (has_subcommands && before.empty()) offers->AddSubcommands(app);
   if (!has_subcommands || before.empty()) {
@@ -187,13 +188,13 @@ std::string Phrase(const std::string& about) {
   return about;
 }
 
-Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known) {
+Completion CompleteLine(const std::vector<std::string>& line, const WordSources& known) {
   const std::string current = line.empty() ? "" : line.back();
   std::vector<std::string> before(line.begin(), line.empty() ? line.end() : line.end() - 1);
   const CommandDefinition& command = FindCommand(before.empty() ? "" : before[0]);
   Options unused;
   const CommandArguments arguments = command.build(&unused);
-  Offers offers(current, arguments.words, known);
+  CompletionBuilder offers(current, arguments.words, known);
   if (before.empty()) {
     for (const CommandDefinition& each : Commands()) {
       if (*each.name != '\0') offers.Add(each.name, Phrase(each.build(&unused).app->get_description()));

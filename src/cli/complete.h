@@ -26,14 +26,14 @@ struct Completion {
 std::string Phrase(const std::string& about);
 
 // Words from the rules. Each function is called only if its words are needed.
-struct KnownWords {
+struct WordSources {
   std::function<std::vector<Word>()> topics;  // topics of `explain`
   std::function<std::vector<Word>()> codes;   // with and without a scenario
   std::function<std::vector<Word>()> frameworks;
 };
 
 // Completes the last word of `line`, which may be empty. `line` does not include the program's name.
-Completion CompleteLine(const std::vector<std::string>& line, const KnownWords& known);
+Completion CompleteLine(const std::vector<std::string>& line, const WordSources& known);
 
 // The format that the shell scripts read: "none", "files<TAB>PREFIX", "folders<TAB>PREFIX" or "job<TAB>INDEX", then one
 // "WORD<TAB>ABOUT" per line.

@@ -247,7 +247,7 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
   }
   const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
   if (journal_) {
-    if (journal_->IsOwn(stamp)) {
+    if (journal_->IsJournalFile(stamp)) {
       run_.log.Skipped(input.path, "the journal of --resume");
       ++counts_.files_done;
       return {};
@@ -350,7 +350,7 @@ void SuggestReadCommands(std::vector<Problem>* problems) {
 // logs.
 void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Readings* readings) {
   const bool any = readings->table && !readings->table->entries().empty();
-  if (!any && run.options.shard.count <= 1) dump->TakeAsInputs();
+  if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
   if (dump->has_inputs()) {
     if (!readings->table) readings->table.emplace(run.rules.rules());
     const DumpCount count = ReportDumps(*dump, run.rules.rules(), limit, &*readings->table, &readings->problems);

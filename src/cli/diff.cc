@@ -50,9 +50,9 @@ struct Side {
 };
 
 // Passes the bytes of `source` through and observes what diff needs.
-class WatchedSource : public ByteSource {
+class ObservedSource : public ByteSource {
  public:
-  WatchedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
+  ObservedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
   std::size_t Read(char* buffer, std::size_t capacity) override {
     const std::size_t got = source_.Read(buffer, capacity);
     const std::string_view bytes(buffer, got);
@@ -107,7 +107,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   Readings readings;
   ProgressReader progress(engine.rules());
   const auto read = [&](const Artifact& artifact, ByteSource& part, const ReadOptions& settings) {
-    WatchedSource watched(part, progress);
+    ObservedSource watched(part, progress);
     Readings one = ReadArtifact(engine, artifact, watched, settings);
     AddSigns(artifact, watched.begin(), progress.Finish(), &side);
     return one;
@@ -237,14 +237,14 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);
   const auto is_unread = [](const Problem& problem) { return !problem.is_unknown_error(); };
-  if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kNotAllRead;
+  if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kUnreadInput;
   switch (VerdictOf(diff.comparison.change)) {
     case DiffVerdict::kFits:
       return kNothing;
     case DiffVerdict::kStillOver:
       return kFound;
     default:
-      return kNotKnown;
+      return kFitUnknown;
   }
 }
 

@@ -73,7 +73,7 @@ void PrintedLines::Add(std::string_view bytes, Time now) {
   while (steps_.size() > 1 && now - steps_[1].first >= kRecent) steps_.pop_front();
 }
 
-std::uint64_t PrintedLines::CountLongBefore(Time now) const {
+std::uint64_t PrintedLines::CountBeforeWindow(Time now) const {
   std::uint64_t count = 0;
   for (const auto& [time, lines] : steps_) {
     if (now - time >= kRecent) count = lines;
@@ -81,7 +81,7 @@ std::uint64_t PrintedLines::CountLongBefore(Time now) const {
   return count;
 }
 
-bool PrintedLines::GoesOnBehind(std::uint64_t number) const {
+bool PrintedLines::HasRepeatedLinesAfter(std::uint64_t number) const {
   const std::uint64_t first = count_ - kinds_.size();  // number of lines before `kinds_`
   std::map<std::uint64_t, int> counts;
   for (std::uint64_t i = std::max(number, first); i < count_; ++i) {
@@ -95,11 +95,11 @@ bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines
   if (exit_status == 0 || !EndedByItself(exit_status)) return false;
   if (report.findings.empty() || !report.reports_left_out.empty()) return false;
   if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
-  const std::uint64_t old = lines.CountLongBefore(end);
+  const std::uint64_t old = lines.CountBeforeWindow(end);
   return std::all_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
     const std::uint64_t last = LastLine(finding);
     return finding.retry.answer == Retry::Answer::kNever && last > old && last + kMostLinesAfter >= lines.count() &&
-           !lines.GoesOnBehind(last);
+           !lines.HasRepeatedLinesAfter(last);
   });
 }
 

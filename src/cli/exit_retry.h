@@ -22,9 +22,9 @@ class PrintedLines {
   std::uint64_t count() const { return count_; }
   // Whether at least kRepeats lines after line `number` differ only in their digits, which shows that the job
   // continued: steps, epochs, requests. Tracebacks and other indented lines do not count.
-  bool GoesOnBehind(std::uint64_t number) const;
+  bool HasRepeatedLinesAfter(std::uint64_t number) const;
   // Number of lines printed more than ten minutes before `now`.
-  std::uint64_t CountLongBefore(Time now) const;
+  std::uint64_t CountBeforeWindow(Time now) const;
 
  private:
   std::uint64_t count_ = 0;

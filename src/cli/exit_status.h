@@ -6,8 +6,8 @@ namespace whyoom {
 inline constexpr int kNothing = 0;
 inline constexpr int kFound = 1;
 inline constexpr int kCouldNotRun = 2;
-inline constexpr int kNotAllRead = 3;
-inline constexpr int kNotKnown = 4;  // diff: no evidence whether AFTER fits
+inline constexpr int kUnreadInput = 3;
+inline constexpr int kFitUnknown = 4;  // diff: no evidence whether AFTER fits
 inline constexpr int kSignalled = 128;
 
 // Default of run --exit-retry. Differs from usual failures (1, 2), <sysexits.h> (64 to 78), shells and timeout(1) (124

@@ -65,7 +65,7 @@ std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& wor
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
   // "E1000.?" is how reports name an undecided scenario.
-  const std::string topic = given.ends_with(kOpenScenario) ? given.substr(0, given.rfind(kOpenScenario)) : given;
+  const std::string topic = given.ends_with(kUndecidedSuffix) ? given.substr(0, given.rfind(kUndecidedSuffix)) : given;
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);
@@ -140,7 +140,7 @@ std::vector<Word> CodeWords(const RuleSet& rules) {
   return words;
 }
 
-std::string AskedFramework(const Options& options, const RuleSource& rules) {
+std::string SelectedFramework(const Options& options, const RuleSource& rules) {
   return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
 }
 

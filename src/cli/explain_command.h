@@ -21,6 +21,6 @@ std::vector<Word> FrameworkWords(const RuleSet& rules);
 
 // The id of the framework of --framework; empty if the option is not used. Throws Error, which lists the frameworks, if
 // there is no framework of that id or name.
-std::string AskedFramework(const Options& options, const RuleSource& rules);
+std::string SelectedFramework(const Options& options, const RuleSource& rules);
 
 }  // namespace whyoom

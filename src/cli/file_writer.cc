@@ -83,7 +83,7 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   const std::optional<struct stat> old = is_new ? std::nullopt : WritableFile(path);
   if (!is_new && !old) return false;
   // A new path is not a link. If it becomes one meanwhile, the link itself is replaced.
-  const std::filesystem::path target = is_new ? path : FinalName(path);
+  const std::filesystem::path target = is_new ? path : ResolvedPath(path);
   if (old && IsShared(*old, target)) return false;
   std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
@@ -128,7 +128,7 @@ int WriteAll(int descriptor, std::string_view text) {
   return 0;
 }
 
-std::string FinalName(const std::string& path) {
+std::string ResolvedPath(const std::string& path) {
   constexpr int kMaxLinks = 40;  // the limit of Linux
   std::error_code error;
   std::filesystem::path name = std::filesystem::absolute(path, error);
@@ -162,7 +162,7 @@ OutputFiles::OutputFiles(const Options& options) {
     const std::optional<File> file = RegularFile(output);
     std::error_code error;
     if (!file && std::filesystem::exists(output, error)) continue;
-    if (!names.insert(FinalName(output)).second || (file && !files_.insert(*file).second))
+    if (!names.insert(ResolvedPath(output)).second || (file && !files_.insert(*file).second))
       throw Error("two outputs for the same file: " + Printable(output));
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);
@@ -173,7 +173,7 @@ OutputFiles::OutputFiles(const Options& options) {
                                       // one
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
-  if (names.contains(FinalName(options.resume)))
+  if (names.contains(ResolvedPath(options.resume)))
     throw Error("output would overwrite the journal of --resume: " + Printable(options.resume));
 }
 

@@ -14,7 +14,7 @@ namespace whyoom {
 int WriteAll(int descriptor, std::string_view text);
 
 // Resolves symbolic links, including dangling ones, and returns the path of the file that would be written.
-std::string FinalName(const std::string& path);
+std::string ResolvedPath(const std::string& path);
 
 // Replaces the content of the file with `text`. If writing fails (full disk, crash), the old content usually stays: the
 // text is first written to ".NAME.whyoom-0123abcd" in the same folder, which then replaces the file. The file is

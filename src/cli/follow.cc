@@ -46,8 +46,8 @@ class LiveReport {
     for (Diagnosis& finding : findings) {
       if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
     }
-    run_.filter.TakeOut(&report);
-    report.passed_over = {};  // reported at the end
+    run_.filter.RemoveHidden(&report);
+    report.hidden_findings = {};  // reported at the end
     if (report.findings.empty()) return;
     const std::string text =
         (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
@@ -78,7 +78,7 @@ class LiveReport {
 
 // Printing concludes all findings so far. Limits how often that happens when failures arrive quickly, to a small part
 // of the time.
-class PrintPace {
+class PrintThrottle {
  public:
   bool IsDue() const { return Clock::now() >= next_; }
 
@@ -101,7 +101,7 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
   const Stop stop(control, run.options.limits);
   ArtifactReader reader(run.engine, artifact, source, {run.options.range, 0, control, &stop});
-  PrintPace pace;
+  PrintThrottle pace;
   do {
     bool unprinted = false;
     while (reader.Next()) {
@@ -159,7 +159,7 @@ Readings Follow(const RunContext& run, ReadControl* control) {
 void PrintNotes(const Report& report) {
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
-  if (const std::string text = PassedOverText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
+  if (const std::string text = HiddenText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
 }
 
 }  // namespace

@@ -230,8 +230,8 @@ class Stream {
       pending_ = {};
       source_.Close();
     } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      if (result_->undelivered == 0) result_->undelivered_because = std::strerror(errno);
-      result_->undelivered += pending_.size();
+      if (result_->undelivered_bytes == 0) result_->undelivered_reason = std::strerror(errno);
+      result_->undelivered_bytes += pending_.size();
       pending_ = {};
     }
   }

@@ -34,12 +34,12 @@ struct Job {
 };
 
 struct JobResult {
-  int exit_status = 0;              // as in a shell: 128 + signal, 127 not found, 126 cannot run
-  std::string problem;              // why the job could not be started; empty if it ran
-  bool line_open = false;           // the last output line had no line feed
-  std::uint64_t undelivered = 0;    // bytes that could not be written (full disk); not counted if the reader closed the
-                                    // pipe
-  std::string undelivered_because;  // reason for the first of them
+  int exit_status = 0;                  // as in a shell: 128 + signal, 127 not found, 126 cannot run
+  std::string problem;                  // why the job could not be started; empty if it ran
+  bool line_open = false;               // the last output line had no line feed
+  std::uint64_t undelivered_bytes = 0;  // bytes that could not be written (full disk); not counted if the reader closed
+                                        // the pipe
+  std::string undelivered_reason;  // reason for the first of them
 };
 
 // Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay
@@ -96,10 +96,10 @@ class JobLog : public ByteSource {
 
   // Call only after the last Add.
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (at_block_ == gap_ && given_feeds_ < dropped_feeds_) {
-      const std::uint64_t count = std::min<std::uint64_t>(capacity, dropped_feeds_ - given_feeds_);
+    if (at_block_ == gap_ && returned_feeds_ < dropped_line_feeds_) {
+      const std::uint64_t count = std::min<std::uint64_t>(capacity, dropped_line_feeds_ - returned_feeds_);
       std::memset(buffer, '\n', count);
-      given_feeds_ += count;
+      returned_feeds_ += count;
       return count;
     }
     if (at_block_ == blocks_.size()) return 0;
@@ -142,14 +142,14 @@ class JobLog : public ByteSource {
 
   void Drop(std::string_view bytes) {
     dropped_bytes_ += bytes.size();
-    dropped_feeds_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+    dropped_line_feeds_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
   }
 
   std::vector<Block> blocks_;
   std::size_t gap_ = 0;  // the dropped bytes came before this block
   std::uint64_t dropped_bytes_ = 0;
-  std::uint64_t dropped_feeds_ = 0;
-  std::uint64_t given_feeds_ = 0;
+  std::uint64_t dropped_line_feeds_ = 0;
+  std::uint64_t returned_feeds_ = 0;
   std::size_t at_block_ = 0;  // position of the next byte to read
   std::size_t at_byte_ = 0;
 };

@@ -4,6 +4,6 @@
 
 int main(int argc, char** argv) {
   whyoom::ServeArchivesIfAsked(argc, argv);
-  whyoom::HoldStandardStreams();
+  whyoom::ReserveStandardStreams();
   return whyoom::RunCommandLine({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

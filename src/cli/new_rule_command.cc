@@ -192,7 +192,8 @@ void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t r
                   : "this rule conflicts with others; make its header pattern more specific:");
     for (const std::string& failure : failures) WriteError("  " + Printable(failure) + "\n");
   }
-  if (!choice.rule.asks.empty()) PrintNote(fmt::format("the prefilter searches logs for '{}'", choice.rule.asks[0]));
+  if (!choice.rule.prefilter_literals.empty())
+    PrintNote(fmt::format("the prefilter searches logs for '{}'", choice.rule.prefilter_literals[0]));
   PrintNote("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
 }
 
@@ -218,7 +219,7 @@ int RunNewRule(const Options& options) {
   }
   std::vector<NewRule> rules = NewRules(known, request);
   const std::vector<std::string> codes = KnownAs(engine, request.messages[0]);
-  const std::vector<RuleFile> files = RuleFilesOf(options).files;
+  const std::vector<RuleFile> files = FindRuleFiles(options).files;
   std::optional<TriedRule> best;
   std::size_t rejected = 0;
   for (NewRule& rule : rules) {

@@ -204,7 +204,7 @@ bool Shard::Owns(const std::string& path) const {
 std::string Shard::Text() const { return fmt::format("{}/{}", index, count); }
 
 Shard ParseShard(std::string_view text) {
-  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ParseWholeNumberPair(text);
   if (!shard || shard->second == 0)
     throw Error(fmt::format("--shard {}: expected I/N, for example 0/16 for the first of 16 parts", Printable(text)));
   const auto& [index, count] = *shard;

@@ -59,7 +59,7 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
   return {};
 }
 
-void WriteExtraOutputs(const Options& options, const PrintIn& print) {
+void WriteExtraOutputs(const Options& options, const PrintFunction& print) {
   std::exception_ptr problem;
   for (const ExtraOutput& extra : options.extra_outputs) {
     try {

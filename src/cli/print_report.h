@@ -17,8 +17,8 @@ TextOptions StyleOf(const Options& options, bool to_file, int descriptor = 1);
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root);
 
 // Writes the extra outputs of `options` with `print`. If one cannot be written, writes the others, then throws Error.
-using PrintIn = std::function<std::string(Format, const TextOptions&)>;
-void WriteExtraOutputs(const Options& options, const PrintIn& print);
+using PrintFunction = std::function<std::string(Format, const TextOptions&)>;
+void WriteExtraOutputs(const Options& options, const PrintFunction& print);
 
 // Writes the extra outputs of a report, and the step summary if requested.
 void WriteExtraOutputs(const Report& report, const Options& options);

@@ -40,7 +40,7 @@ std::size_t Columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
-std::string Size(double bytes) { return FormatSize(WholeBytes(bytes)); }
+std::string Size(double bytes) { return FormatSize(ClampToBytes(bytes)); }
 
 // Two units at most: "12 s", "3 min 20 s", "5 h 10 min", "2 d 3 h".
 std::string Duration(double seconds) {

@@ -69,7 +69,7 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
   for (const Failure& failure : rules.failures()) {
     for (const std::string& name : NamesOf(failure)) {
       known.push_back(name);
-      if (!failure.scenarios.empty()) known.push_back(name + kOpenScenario);
+      if (!failure.scenarios.empty()) known.push_back(name + kUndecidedSuffix);
       for (const Scenario& scenario : failure.scenarios) known.push_back(name + "." + scenario.id);
     }
   }
@@ -77,7 +77,7 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
 }
 
 bool IsGlob(std::string_view text) {
-  return !text.ends_with(kOpenScenario) && text.find_first_of("*?") != std::string_view::npos;
+  return !text.ends_with(kUndecidedSuffix) && text.find_first_of("*?") != std::string_view::npos;
 }
 
 bool Matches(std::string_view name, bool exact, std::string_view known) {
@@ -96,20 +96,20 @@ ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
       known_(ReadBaseline(options)) {}
 
 // In doubt, a failure is reported.
-void ReportFilter::TakeOut(Report* report) const {
+void ReportFilter::RemoveHidden(Report* report) const {
   std::erase_if(report->findings, [&](const Diagnosis& finding) {
     const bool unasked = (!select_.empty() && !select_.MayHold(finding)) || ignore_.Holds(finding);
     const bool known = !unasked && known_.contains(finding.id);
-    PassedOver one;
+    HiddenFindings one;
     if (unasked) one.ignored.insert(finding.id);
     if (known) one.known.insert(finding.id);
-    report->passed_over.Join(one);
+    report->hidden_findings.Join(one);
     return unasked || known;
   });
 }
 
 void ReportFilter::Apply(Report* report) const {
-  TakeOut(report);
+  RemoveHidden(report);
   if (options_.write_baseline.empty()) return;
   // An unread input may contain a failure of the old baseline.
   std::error_code error;
@@ -132,7 +132,7 @@ bool ReportFilter::Fails(const Report& report) const {
 
 int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
-  if (!AllRead(report)) return kNotAllRead;
+  if (!AllRead(report)) return kUnreadInput;
   return Fails(report) ? kFound : kNothing;
 }
 
@@ -178,41 +178,41 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
   }
 }
 
-bool Selection::Meets(const std::string& known) const {
+bool Selection::MatchesAny(const std::string& known) const {
   const std::string lower = LowerCase(known);
   return std::any_of(names_.begin(), names_.end(),
                      [&](const Name& name) { return Matches(name.text, name.exact, lower); });
 }
 
-bool Selection::MeetsScenario(const Failure& failure, const Scenario* scenario) const {
+bool Selection::MatchesScenario(const Failure& failure, const Scenario* scenario) const {
   const std::vector<std::string> names = NamesOf(failure);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return Meets(name) || (scenario != nullptr && Meets(name + "." + scenario->id));
+    return MatchesAny(name) || (scenario != nullptr && MatchesAny(name + "." + scenario->id));
   });
 }
 
 // Whether "E1000.?" is selected and the finding's scenario is not decided.
-bool Selection::IsOpenOf(const Diagnosis& finding) const {
+bool Selection::IsUndecided(const Diagnosis& finding) const {
   const std::vector<std::string> codes = NamesOf(*finding.failure);
   return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
          std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
-           const std::string open = LowerCase(code) + kOpenScenario;
+           const std::string open = LowerCase(code) + kUndecidedSuffix;
            return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
          });
 }
 
 bool Selection::Holds(const Diagnosis& finding) const {
-  if (IsOpenOf(finding)) return true;
-  if (MeetsScenario(*finding.failure, finding.scenario)) return true;
+  if (IsUndecided(finding)) return true;
+  if (MatchesScenario(*finding.failure, finding.scenario)) return true;
   return !finding.candidates.empty() &&
          std::all_of(finding.candidates.begin(), finding.candidates.end(),
-                     [&](const Scenario* candidate) { return MeetsScenario(*finding.failure, candidate); });
+                     [&](const Scenario* candidate) { return MatchesScenario(*finding.failure, candidate); });
 }
 
 bool Selection::MayHold(const Diagnosis& finding) const {
-  return IsOpenOf(finding) || MeetsScenario(*finding.failure, finding.scenario) ||
+  return IsUndecided(finding) || MatchesScenario(*finding.failure, finding.scenario) ||
          std::any_of(finding.candidates.begin(), finding.candidates.end(),
-                     [&](const Scenario* candidate) { return MeetsScenario(*finding.failure, candidate); });
+                     [&](const Scenario* candidate) { return MatchesScenario(*finding.failure, candidate); });
 }
 
 }  // namespace whyoom

@@ -39,9 +39,9 @@ class Selection {
     std::string text;    // lower case
     bool exact = false;  // a complete name, so not a prefix of others
   };
-  bool Meets(const std::string& known) const;
-  bool IsOpenOf(const Diagnosis& finding) const;
-  bool MeetsScenario(const Failure& failure, const Scenario* scenario) const;
+  bool MatchesAny(const std::string& known) const;
+  bool IsUndecided(const Diagnosis& finding) const;
+  bool MatchesScenario(const Failure& failure, const Scenario* scenario) const;
 
   std::vector<Name> names_;
 };
@@ -59,7 +59,7 @@ class ReportFilter {
   void Apply(Report* report) const;
 
   // Only removes failures; for a part of a report.
-  void TakeOut(Report* report) const;
+  void RemoveHidden(Report* report) const;
 
   // Returns 0, 1 or 3 for the report after Apply.
   int ExitStatus(const Report& report) const;

@@ -42,7 +42,7 @@ class ResumeJournal {
   void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
 
   // Whether the stamp is that of the journal itself, which must not be read as an input.
-  bool IsOwn(const FileStamp& stamp) const {
+  bool IsJournalFile(const FileStamp& stamp) const {
     return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
   }
 

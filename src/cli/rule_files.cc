@@ -210,13 +210,13 @@ std::vector<std::string> PathsOfVariable() {
 
 }  // namespace
 
-RuleFiles NamedRuleFiles(const Options& options) {
+RuleFiles RuleFilesOfOption(const Options& options) {
   RuleFiles files;
   for (const std::string& path : options.rules) Append(path, 1, true, &files);
   return files;
 }
 
-RuleFiles RuleFilesOf(const Options& options) {
+RuleFiles FindRuleFiles(const Options& options) {
   RuleFiles files;
   ProjectRules project;
   if (options.project_rules) {

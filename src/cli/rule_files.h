@@ -17,9 +17,9 @@ struct RuleFiles {
 };
 
 // Reads the files. Throws Error if a file of --rules or WHYOOM_RULES cannot be read.
-RuleFiles RuleFilesOf(const Options& options);
+RuleFiles FindRuleFiles(const Options& options);
 
 // Only the files of --rules.
-RuleFiles NamedRuleFiles(const Options& options);
+RuleFiles RuleFilesOfOption(const Options& options);
 
 }  // namespace whyoom

@@ -58,7 +58,7 @@ void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
 
 int Check(const Options& options) {
   std::vector<Fault> faults;
-  const RuleFiles files = RuleFilesOf(options);
+  const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
   std::vector<Fault> notes;
   RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
@@ -76,7 +76,7 @@ int Check(const Options& options) {
 // If there are user files, reports only entries that they add or extend.
 void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
   if (files.empty()) return;
-  std::vector<std::string> owners;  // as Untried() names them
+  std::vector<std::string> owners;  // as UncoveredEntries() names them
   for (const RuleEntry& entry : ListRuleEntries(files)) {
     const bool is_added = !entry.built_in || !entry.extended_by.empty();
     const std::string section =
@@ -101,7 +101,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
     }
   }
   RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
-  if (options.rule_test.untried) KeepUserEntries(RuleFilesOf(options).files, &result.untried);
+  if (options.rule_test.untried) KeepUserEntries(FindRuleFiles(options).files, &result.untried);
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
@@ -111,7 +111,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
   WriteExtraOutputs(options, [&](Format format, const TextOptions&) { return print(format); });
   for (const Problem& problem : problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
-  if (!problems.empty()) return kNotAllRead;
+  if (!problems.empty()) return kUnreadInput;
   return result.ok() ? kNothing : kFound;
 }
 
@@ -186,7 +186,7 @@ int ListRules(const Options& options, const TextOptions& text) {
     return is_section;
   });
   LoadRules(with_files);  // reports their faults
-  std::vector<RuleEntry> entries = ListRuleEntries(RuleFilesOf(with_files).files);
+  std::vector<RuleEntry> entries = ListRuleEntries(FindRuleFiles(with_files).files);
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
   });
@@ -220,7 +220,7 @@ int RunTrace(const Options& options, const TextOptions& text) {
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);
-  return all_read ? kNothing : kNotAllRead;
+  return all_read ? kNothing : kUnreadInput;
 }
 
 }  // namespace
@@ -232,13 +232,13 @@ std::string FaultListing(const std::vector<Fault>& faults) {
 }
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
-  const RuleFiles files = RuleFilesOf(options);
+  const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
   return Load(files.files, built_in);
 }
 
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
-  const RuleFiles files = RuleFilesOf(options);
+  const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
   return LoadIfAny(files.files);
 }
@@ -246,7 +246,7 @@ std::optional<RuleSet> LoadExtraRules(const Options& options) {
 std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   std::string fault;
   try {
-    const RuleFiles files = RuleFilesOf(options);
+    const RuleFiles files = FindRuleFiles(options);
     PrintIgnoredFolders(options, files);
     if (files.named) return LoadIfAny(files.files);
     std::vector<Fault> faults;
@@ -256,7 +256,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   } catch (const Error& error) {
     fault = error.what();
   }
-  std::optional<RuleSet> rules = LoadIfAny(NamedRuleFiles(options).files);
+  std::optional<RuleSet> rules = LoadIfAny(RuleFilesOfOption(options).files);
   if (options.quiet) return rules;
   WriteError(fmt::format("whyoom: using only the files of --rules: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;
@@ -283,7 +283,7 @@ int RunRules(const Options& options, const TextOptions& text, const OutputFiles&
   }
 }
 
-void SetTraced(const std::string& word, Options* options) {
+void SetTracedPlace(const std::string& word, Options* options) {
   constexpr std::size_t kMostDigits = 18;
   options->paths = {word};
   options->trace_line = 0;

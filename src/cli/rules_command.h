@@ -30,7 +30,7 @@ std::string FaultListing(const std::vector<Fault>& faults);
 int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
 // Parses LOG[:LINE]. The word is only a path if a file of that name exists. Throws CLI::ValidationError for line 0.
-void SetTraced(const std::string& word, Options* options);
+void SetTracedPlace(const std::string& word, Options* options);
 
 // `whyoom rules new`: prints a first rule file for a message from the command line, standard input, or a log (--from).
 // Prints what remains to be done to standard error. Throws Error if no rule can be made. Returns the exit status.

@@ -31,7 +31,7 @@
 namespace whyoom {
 namespace {
 
-TextOptions ForText(const Options& options) { return StyleOf(options, !options.output.empty()); }
+TextOptions TextStyle(const Options& options) { return StyleOf(options, !options.output.empty()); }
 
 // Without a path, reads standard input unless it is a terminal.
 Options WithPaths(Options options) {
@@ -63,11 +63,11 @@ int Dispatch(const Options& options) {
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
     case Command::kExplain:
-      return RunExplain(LoadRules(options), options, ForText(options));
+      return RunExplain(LoadRules(options), options, TextStyle(options));
     case Command::kRun:
       return RunAndDiagnose(RunContext(options, outputs, LoadRulesForJob(options)));
     case Command::kDiff:
-      return RunDiff(LoadRules(options), options, ForText(options), outputs);
+      return RunDiff(LoadRules(options), options, TextStyle(options), outputs);
     case Command::kRulesList:
     case Command::kRulesCheck:
     case Command::kRulesTest:
@@ -75,7 +75,7 @@ int Dispatch(const Options& options) {
     case Command::kRulesNew:
     case Command::kRulesSchema:
     case Command::kRulesTrace:
-      return RunRules(options, ForText(options), outputs);
+      return RunRules(options, TextStyle(options), outputs);
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);
       return kNothing;

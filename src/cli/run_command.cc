@@ -81,7 +81,7 @@ Readings ReadLog(const Engine& engine, const std::string& name, const ReadContro
          fmt::format("{} bytes in the middle of the output were not kept, so not read", log->dropped_bytes())});
   if (control.stopped()) {
     readings.problems.push_back({name, "", "interrupted; the rest was not read"});
-  } else if (stop.IsAsked()) {
+  } else if (stop.IsRequested()) {
     readings.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
   }
   return readings;
@@ -98,7 +98,7 @@ bool LacksList(const Report& report) {
 // `is_incomplete`: output was not read; reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_incomplete) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.passed_over.known.empty();
+  const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();
   const bool nothing_to_print = report.findings.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.
   WriteExtraOutputs(report, options);
@@ -186,9 +186,9 @@ int RunAndDiagnose(const RunContext& run) {
   int status = result.exit_status;
   // From here on, errors must not change the job's exit status.
   try {
-    if (result.undelivered > 0)
+    if (result.undelivered_bytes > 0)
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
-                             result.line_open ? "\n" : "", result.undelivered, result.undelivered_because));
+                             result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
     if (status == 0) {
       RecordSuccess(run);
     } else {

@@ -56,9 +56,9 @@ void VerboseLog::Sum(const Report& report) const {
   text += ", " + Counted(report.findings.size(), "failure", "failures");
   if (!report.programs.empty())
     text += ", " + Counted(report.programs.size(), "program that fits", "programs that fit");
-  if (const std::size_t known = report.passed_over.known.size(); known > 0)
+  if (const std::size_t known = report.hidden_findings.known.size(); known > 0)
     text += fmt::format(", {} more in the baseline", known);
-  if (const std::size_t ignored = report.passed_over.ignored.size(); ignored > 0)
+  if (const std::size_t ignored = report.hidden_findings.ignored.size(); ignored > 0)
     text += fmt::format(", {} more ignored", ignored);
   if (const std::size_t unknown = UnknownErrors(report).size(); unknown > 0)
     text += ", " + Counted(unknown, "unknown memory error", "unknown memory errors");
@@ -72,7 +72,7 @@ RunContext::RunContext(const Options& given, const OutputFiles& files, std::opti
       rules(added ? RuleSource(*added) : RuleSource()),
       engine(rules),
       filter(options, rules),
-      framework(AskedFramework(options, rules)),
+      framework(SelectedFramework(options, rules)),
       log(options) {}
 
 Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {

@@ -67,7 +67,7 @@ bool WriteOutput(std::string_view text, const std::string& path, int descriptor)
   return problem == 0;
 }
 
-void HoldStandardStreams() {
+void ReserveStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
     // open() returns the lowest free number: this stream.

@@ -27,7 +27,7 @@ std::size_t HelpWidth();
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
 
 // Opens /dev/null for standard streams that are closed, so that no later file gets their numbers. Call first.
-void HoldStandardStreams();
+void ReserveStandardStreams();
 
 void WriteError(std::string_view text);
 

@@ -152,21 +152,21 @@ std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
 }
 
 // The remedies whose traces match the differences between the runs.
-std::vector<SeemingRemedy> FindLikelyRemedies(const RuleSet& rules, const Scope& scope) {
-  std::vector<SeemingRemedy> seems;
+std::vector<LikelyRemedy> FindLikelyRemedies(const RuleSet& rules, const Scope& scope) {
+  std::vector<LikelyRemedy> likely_remedies;
   for (const Trace& trace : rules.traces()) {
-    if ((trace.otherwise && !seems.empty()) || !IsTrue(trace.when, scope)) continue;
-    SeemingRemedy seeming{RemediesOf(trace, scope), SayAll(trace.why, scope)};
-    if (!seeming.ids.empty()) seems.push_back(std::move(seeming));
+    if ((trace.otherwise && !likely_remedies.empty()) || !IsTrue(trace.when, scope)) continue;
+    LikelyRemedy seeming{RemediesOf(trace, scope), JoinSentences(trace.why, scope)};
+    if (!seeming.ids.empty()) likely_remedies.push_back(std::move(seeming));
   }
-  return seems;
+  return likely_remedies;
 }
 
 void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) {
   comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
   for (const Trace& note : rules.notes()) {
-    if (IsTrue(note.when, scope)) comparison->notes.push_back(SayAll(note.why, scope));
+    if (IsTrue(note.when, scope)) comparison->notes.push_back(JoinSentences(note.why, scope));
   }
 }
 
@@ -339,7 +339,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
     SetRows(matched, &comparison);
   }
   const ComparisonScope scope(rules, before, after, comparison, matched);
-  comparison.seems = FindLikelyRemedies(rules, scope);
+  comparison.likely_remedies = FindLikelyRemedies(rules, scope);
   SetWords(rules, scope, &comparison);
   return comparison;
 }
@@ -352,7 +352,7 @@ ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const 
       comparison_(comparison),
       padding_(Padding(before, after)),
       rows_(matched.pairs),
-      divided_most_by_(MostCommonFactor(matched.pairs)) {
+      most_common_factor_(MostCommonFactor(matched.pairs)) {
   std::set<const Allocation*> paired;
   for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
   for (const Allocation& row : before.allocations) {
@@ -370,7 +370,7 @@ Value ComparisonScope::Get(std::string_view name) const {
   if (name == "same_job") return comparison_.same_job;
   if (name == "verdict") return std::string(VerdictId(VerdictOf(comparison_.change)));
   if (name == "change") return std::string(ChangeId(comparison_.change));
-  if (name == "divided_most_by") return static_cast<double>(divided_most_by_);
+  if (name == "divided_most_by") return static_cast<double>(most_common_factor_);
   return Unknown{};
 }
 
@@ -410,7 +410,7 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
       CountsTemporariesOnly(run))
     return std::nullopt;
   const std::optional<double> number = run.facts.Number(name);
-  if (!number || !(std::abs(*number) < kMostBytes)) return std::nullopt;
+  if (!number || !(std::abs(*number) < kMaxBytes)) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 

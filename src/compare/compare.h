@@ -96,7 +96,7 @@ struct RowChange {
 };
 
 // A change, and the remedies that can cause it; if there are several, it is unknown which one was applied.
-struct SeemingRemedy {
+struct LikelyRemedy {
   std::vector<std::string> ids;
   std::string why;
 };
@@ -115,7 +115,7 @@ struct Comparison {
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // largest change first
   std::size_t unchanged_rows = 0;
-  std::vector<SeemingRemedy> seems;  // derived from the lists
+  std::vector<LikelyRemedy> likely_remedies;  // derived from the lists
   std::vector<std::string> notes;
 };
 
@@ -180,7 +180,7 @@ class ComparisonScope : public Scope {
   const Comparison& comparison_;
   TotalChange padding_;
   std::vector<RowPair> rows_;  // pairs first; then rows with one null half
-  std::int64_t divided_most_by_ = 1;
+  std::int64_t most_common_factor_ = 1;
 };
 
 }  // namespace whyoom

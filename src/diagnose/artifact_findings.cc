@@ -69,14 +69,14 @@ std::string IdentityText(const Failure& failure, const Evidence& identity) {
   return text;
 }
 
-void BoundTexts(Sighting* sighting) {
-  if (sighting->message.size() > kLongestText) sighting->message = CutBytes(sighting->message, kLongestText);
-  for (Allocation& row : sighting->rows) BoundTexts(&row);
+void TruncateTexts(Sighting* sighting) {
+  if (sighting->message.size() > kMaxTextBytes) sighting->message = CutBytes(sighting->message, kMaxTextBytes);
+  for (Allocation& row : sighting->rows) TruncateTexts(&row);
   const Evidence facts = sighting->facts;
   for (const auto& [name, fact] : facts.all()) {
     const std::string* text = AsText(fact.value);
-    if (text != nullptr && text->size() > kLongestText)
-      sighting->facts.Set(name, CutBytes(*text, kLongestText), fact.place, true);
+    if (text != nullptr && text->size() > kMaxTextBytes)
+      sighting->facts.Set(name, CutBytes(*text, kMaxTextBytes), fact.place, true);
   }
 }
 
@@ -88,14 +88,14 @@ ArtifactFindings::ArtifactFindings(const RuleSet& rules, Artifact artifact)
 void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
   framework_ = framework;
   for (Sighting& sighting : sightings) {
-    BoundTexts(&sighting);
+    TruncateTexts(&sighting);
     Finding finding;
     finding.failure = sighting.failure;
     finding.message = std::move(sighting.message);
     finding.facts = std::move(sighting.facts);
     finding.allocations = std::move(sighting.rows);
-    finding.prospects = std::move(sighting.prospects);
-    finding.fullness.whole = !sighting.fragment;
+    finding.estimates = std::move(sighting.estimates);
+    finding.completeness.whole = !sighting.fragment;
     finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
                      sighting.head.offset};
     OfCode& of_code = by_code_[finding.failure->code];
@@ -138,16 +138,16 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failu
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
     // This includes a report without identifying facts: it only shows that the failure happened again.
-    if (!AreContrary(entries[i].identity, identity, failure.identity)) return &entries[i];
+    if (!Contradict(entries[i].identity, identity, failure.identity)) return &entries[i];
   }
   return nullptr;
 }
 
 void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, Entry* entry) {
   Tally& tally = entry->finding.tally;
-  if (!sighting.reporter.empty()) {
+  if (!sighting.stream_name.empty()) {
     entry->named = true;
-    tally.hosts.Add(sighting.reporter);
+    tally.hosts.Add(sighting.stream_name);
   } else if (const Value replica = finding.facts.Get("replica");
              IsKnown(replica) && entry->replicas.size() < kMaxReplicas) {
     const Value partition = finding.facts.Get("partition");
@@ -161,7 +161,7 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
 
 void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
   Finding& kept = entry->finding;
-  kept.fullness.whole = kept.fullness.whole || finding.fullness.whole;
+  kept.completeness.whole = kept.completeness.whole || finding.completeness.whole;
   // Show the place of the report with the allocation list.
   if (kept.allocations.empty() && !finding.allocations.empty()) {
     kept.allocations = std::move(finding.allocations);
@@ -183,10 +183,10 @@ void ArtifactFindings::Identify(Entry* entry) const {
   Finding& finding = entry->finding;
   const Failure& failure = *finding.failure;
   finding.framework = framework_;
-  finding.fullness.row_bytes = RowBytes(finding);
-  finding.fullness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
+  finding.completeness.row_bytes = RowBytes(finding);
+  finding.completeness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
   const Evidence follows = Derive(failure.derived, FindingScope(*rules_, finding));
-  finding.fullness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
+  finding.completeness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
   // Joined partial reports may yield facts that none of them yields alone.
   entry->identity.Add(Identity(failure, finding.facts, follows));
   const std::string identity = IdentityText(failure, entry->identity);

@@ -23,8 +23,8 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
 
 // Returns the need of the program modified by both remedies.
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
-  if (!diagnosis.prospects) return std::nullopt;
-  const PairProspect* pair = diagnosis.prospects->Find(one.remedy->change, other.remedy->change);
+  if (!diagnosis.estimates) return std::nullopt;
+  const PairEstimate* pair = diagnosis.estimates->Find(one.remedy->change, other.remedy->change);
   return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
 }
 
@@ -109,7 +109,7 @@ ListedPart PartOf(const FindingScope& scope, std::size_t row) {
 }
 
 std::int64_t Bytes(const Finding& finding, std::string_view fact) {
-  return WholeBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
+  return ClampToBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ bool AreEnough(const RankedRemedy& one, const RankedRemedy& other, const Diagnos
 
 std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share) {
   const std::optional<double> excess = MostExcess(diagnosis);
-  if (!excess || !(*excess > 0) || *excess > kMostBytes) return std::nullopt;
+  if (!excess || !(*excess > 0) || *excess > kMaxBytes) return std::nullopt;
   const double need = NeedOf(diagnosis, *excess);
   Steps all;
   for (const RankedRemedy& ranked : diagnosis.remedies) {
@@ -155,14 +155,14 @@ std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share)
   return best;
 }
 
-ListedProgram ListedOf(const Finding& finding, const FindingScope& scope) {
+ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope) {
   ListedProgram listed;
   listed.need_bytes = Bytes(finding, "need_bytes");
   listed.arguments_bytes = Bytes(finding, "arguments_bytes");
   listed.fragmentation_bytes = Bytes(finding, "fragmentation_bytes");
   for (std::size_t row = 0; row < scope.row_count(); ++row) {
     const Allocation& allocation = scope.RowAt(row);
-    if (!allocation.array || !allocation.size_bytes || allocation.kind == kRequested) continue;
+    if (!allocation.array || !allocation.size_bytes || allocation.kind == kRequestedAllocation) continue;
     listed.values.push_back({*allocation.array, *allocation.size_bytes, PartOf(scope, row)});
   }
   return listed;

@@ -38,6 +38,6 @@ bool AreEnough(const RankedRemedy& one, const RankedRemedy& other, const Diagnos
 std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share);
 
 // Converts the allocation list. `scope` belongs to the finding. Skips rows without a single array of known size.
-ListedProgram ListedOf(const Finding& finding, const FindingScope& scope);
+ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope);
 
 }  // namespace whyoom

@@ -90,7 +90,7 @@ Confidence ConfidenceOf(const Diagnosis& diagnosis) {
                                    [&](const std::string& name) { return diagnosis.facts.Find(name) != nullptr; });
   // A finding from a dump is complete, even if the dump does not state the limit.
   const bool from_dump = diagnosis.facts.Find("dump") != nullptr;
-  if (!diagnosis.fullness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
+  if (!diagnosis.completeness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
   if (!diagnosis.contradictions.empty()) return Confidence::kLow;
   return known == std::ssize(numbers) ? Confidence::kHigh : Confidence::kMedium;
 }

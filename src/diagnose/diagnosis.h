@@ -57,7 +57,7 @@ struct RankedRemedy {
   std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes; only if estimated on the program
   std::string basis;                         // of the figures: "program", "list"; empty if there are none
   std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
-  std::optional<AxisPlace> axis;             // the axis that is split into them; only if estimated on the program
+  std::optional<AxisLocation> axis;          // the axis that is split into them; only if estimated on the program
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed
   std::optional<bool> enough;            // alone
   bool borderline = false;               // the spread includes the opposite of `enough`
@@ -106,7 +106,7 @@ struct Diagnosis : Finding {
   std::optional<Budget> budget;  // if the excess is known
 };
 
-struct PassedOver {
+struct HiddenFindings {
   // Limit per kind; keeps those with the smallest ids, so that the order of Join does not matter.
   static constexpr std::size_t kMost = 5000;
 
@@ -116,7 +116,7 @@ struct PassedOver {
   bool empty() const { return ignored.empty() && known.empty(); }
 
   // Commutative and associative. An id that is known in one part and ignored in another counts as known.
-  void Join(const PassedOver& other) {
+  void Join(const HiddenFindings& other) {
     ignored.insert(other.ignored.begin(), other.ignored.end());
     known.insert(other.known.begin(), other.known.end());
     for (const std::string& id : known) ignored.erase(id);

@@ -18,7 +18,7 @@ constexpr std::size_t kMostOfFolder = 12;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // the files have 1 and 60 KiB
 
-using Given = XlaDump::Given;
+using InputModule = XlaDump::InputModule;
 
 std::string ReadSettings(const std::string& path) {
   return path.empty() ? std::string() : ReadUpTo(*OpenFile(path), kMostSettings);
@@ -31,7 +31,7 @@ bool IsDefaultSetting(std::string_view settings, std::string_view name, std::str
 }
 
 // Returns the chip that the dump names and its usable memory; nullopt if the user changed the memory settings.
-std::optional<DumpTarget> LimitOf(const Given& module, const RuleSet& rules) {
+std::optional<DumpTarget> LimitOf(const InputModule& module, const RuleSet& rules) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
   if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
@@ -56,9 +56,9 @@ class DumpReporter {
   }
 
   // Returns false if interrupted.
-  bool Report(const std::vector<Given>& folder) {
+  bool Report(const std::vector<InputModule>& folder) {
     bool any = false;
-    for (const Given* module : Failures(folder)) any = (!dump_.stopped() && ReportFailed(*module)) || any;
+    for (const InputModule* module : Failures(folder)) any = (!dump_.stopped() && ReportFailed(*module)) || any;
     if (!any) ReportFitting(folder);
     return !dump_.stopped();
   }
@@ -66,18 +66,18 @@ class DumpReporter {
  private:
   // Returns the failed compiles to report: of those with the same name and need, the last; of each name, at most the
   // last kMostOfFolder.
-  std::vector<const Given*> Failures(const std::vector<Given>& folder) {
-    std::map<std::string, std::vector<const Given*>> by_name;
-    for (const Given& module : folder) {
+  std::vector<const InputModule*> Failures(const std::vector<InputModule>& folder) {
+    std::map<std::string, std::vector<const InputModule*>> by_name;
+    for (const InputModule& module : folder) {
       if (module.failed) by_name[module.name].push_back(&module);
     }
-    std::vector<const Given*> reported;
+    std::vector<const InputModule*> reported;
     for (auto& [name, modules] : by_name) {
       std::stable_sort(modules.begin(), modules.end(),
-                       [](const Given* a, const Given* b) { return a->number > b->number; });
+                       [](const InputModule* a, const InputModule* b) { return a->number > b->number; });
       std::set<std::int64_t> needs;
       std::size_t of_name = 0;
-      for (const Given* module : modules) {
+      for (const InputModule* module : modules) {
         Problem unread;  // reported when the module is read
         if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
         if (++of_name > kMostOfFolder) {
@@ -91,12 +91,12 @@ class DumpReporter {
   }
 
   // Reads the module and compares its need with the usable memory, if known; adds that as a fact.
-  std::optional<DumpReading> Read(const Given& module, Problem* problem) {
+  std::optional<DumpReading> Read(const InputModule& module, Problem* problem) {
     std::optional<DumpTarget> usable;
     if (limit_) usable = DumpTarget{*limit_, ""};
     if (!usable) usable = LimitOf(module, rules_);
     std::optional<DumpReading> reading =
-        dump_.ReadGiven(module, rules_.role_words(), usable ? usable->limit_bytes : 0, problem);
+        dump_.ReadInputModule(module, rules_.role_words(), usable ? usable->limit_bytes : 0, problem);
     if (!reading || !usable) return reading;
     reading->facts.Set("limit_bytes", usable->limit_bytes, {});
     if (!usable->chip.empty()) reading->facts.Set("chip", usable->chip, {});
@@ -109,7 +109,7 @@ class DumpReporter {
   }
 
   // Returns false if the compile did not fail after all.
-  bool ReportFailed(const Given& module) {
+  bool ReportFailed(const InputModule& module) {
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
     if (!module.assignment.empty()) reading = Read(module, &problem);
@@ -122,7 +122,7 @@ class DumpReporter {
     sighting.facts = std::move(reading->facts);
     sighting.facts.Set("used_bytes", sighting.facts.Get("program_need_bytes"), {});
     sighting.rows = std::move(reading->rows);
-    if (!reading->prospects.memory.empty()) sighting.prospects = std::move(reading->prospects);
+    if (!reading->estimates.memory.empty()) sighting.estimates = std::move(reading->estimates);
     ArtifactFindings found(rules_, {module.path, ""});
     std::vector<Sighting> sightings;
     sightings.push_back(std::move(sighting));
@@ -131,10 +131,10 @@ class DumpReporter {
     return true;
   }
 
-  void ReportFitting(const std::vector<Given>& folder) {
-    std::vector<std::pair<std::int64_t, const Given*>> by_need;
+  void ReportFitting(const std::vector<InputModule>& folder) {
+    std::vector<std::pair<std::int64_t, const InputModule*>> by_need;
     Problem of_need;
-    for (const Given& module : folder) {
+    for (const InputModule& module : folder) {
       if (dump_.stopped()) return;
       if (module.assignment.empty()) {
         AddProblem({module.path, "", XlaDump::kNoAssignment});
@@ -159,7 +159,7 @@ class DumpReporter {
     table_.programs().LeaveOut(left_out);
   }
 
-  void ReportProgram(const Given& module, std::int64_t need) {
+  void ReportProgram(const InputModule& module, std::int64_t need) {
     Problem problem;
     std::optional<DumpReading> reading = Read(module, &problem);
     AddProblem(std::move(problem));
@@ -173,7 +173,7 @@ class DumpReporter {
     program.facts.Set("need_bytes", static_cast<double>(need), {});
     program.allocations = std::move(reading->rows);
     if (program.allocations.size() > kMostRows) program.allocations.resize(kMostRows);
-    if (!reading->prospects.memory.empty()) program.prospects = std::move(reading->prospects);
+    if (!reading->estimates.memory.empty()) program.estimates = std::move(reading->estimates);
     Identify(&program);
     table_.programs().Add(std::move(program));
   }
@@ -209,8 +209,8 @@ std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view te
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
                       FindingTable* table, std::vector<Problem>* problems) {
   DumpCount count;
-  std::map<std::string, std::vector<Given>> folders;
-  for (Given& module : dump.GivenModules()) {
+  std::map<std::string, std::vector<InputModule>> folders;
+  for (InputModule& module : dump.InputModules()) {
     ++count.modules;
     count.bytes += module.bytes;
     folders[module.folder].push_back(std::move(module));

@@ -6,7 +6,7 @@ std::vector<Where> Finding::Also() const {
   std::vector<Where> others;
   bool found = false;
   for (const Where& place : tally.places.all()) {
-    const bool is_it = !found && Order(place, where) == 0;
+    const bool is_it = !found && CompareWhere(place, where) == 0;
     found = found || is_it;
     if (!is_it) others.push_back(place);
   }

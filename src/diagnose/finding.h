@@ -20,13 +20,13 @@ namespace whyoom {
 
 // How complete the report behind a finding is. If many artifacts report one failure, the most complete report is kept.
 // Computed before a dump adds to it.
-struct Fullness {
+struct Completeness {
   std::uint64_t row_bytes = 0;  // of its allocation list; first, so that it only grows when findings join
   bool whole = true;            // false: a fragment of a message, with low confidence only
   std::uint64_t numbers = 0;    // number of known facts among those that high confidence requires
   std::uint64_t facts = 0;
 
-  friend auto operator<=>(const Fullness&, const Fullness&) = default;
+  friend auto operator<=>(const Completeness&, const Completeness&) = default;
 };
 
 struct Finding {
@@ -35,13 +35,13 @@ struct Finding {
   std::string message;
   Where where;
   Tally tally;
-  Fullness fullness;
+  Completeness completeness;
   std::string framework;  // empty: none seen
   Evidence facts;
   std::vector<Allocation> allocations;
-  std::uint64_t allocations_left_out = 0;  // number dropped to limit memory
-  std::optional<Problem> dump_problem;     // why its XLA dump could not be read
-  std::optional<Prospects> prospects;      // from the program of its XLA dump
+  std::uint64_t allocations_left_out = 0;     // number dropped to limit memory
+  std::optional<Problem> dump_problem;        // why its XLA dump could not be read
+  std::optional<ProgramEstimates> estimates;  // from the program of its XLA dump
 
   // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const;

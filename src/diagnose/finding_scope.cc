@@ -54,9 +54,9 @@ Value FindingScope::Get(std::string_view name) const {
   constexpr std::string_view kBatch = "batch.";
   constexpr std::string_view kSequence = "sequence.";
   if (name.starts_with(kBatch))
-    return finding_.prospects ? AxisField(finding_.prospects->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
+    return finding_.estimates ? AxisField(finding_.estimates->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
   if (name.starts_with(kSequence))
-    return finding_.prospects ? AxisField(finding_.prospects->room.sequence_axis, name.substr(kSequence.size()))
+    return finding_.estimates ? AxisField(finding_.estimates->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
   if (name == "code") return finding_.failure->code;
   if (name == "scenario") {
@@ -67,7 +67,7 @@ Value FindingScope::Get(std::string_view name) const {
   return finding_.facts.Get(name);
 }
 
-Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name) {
+Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) {
   if (!axis) return Unknown{};
   if (name == "array") return axis->array;
   if (name == "axis") return static_cast<double>(axis->number);
@@ -77,13 +77,13 @@ Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name) {
 
 Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
-  if (const RowTest* test = rules_.FindRowTest(name)) return Tested(*test, row);
+  if (const DerivedRowField* test = rules_.FindDerivedRowField(name)) return Tested(*test, row);
   Value value = RowField(RowAt(row), name);
   if (name == "source" && !IsKnown(value)) value = SourceInScopeOf(row);
   return value;
 }
 
-Value FindingScope::Tested(const RowTest& test, std::size_t row) const {
+Value FindingScope::Tested(const DerivedRowField& test, std::size_t row) const {
   std::vector<std::optional<Value>>& values = tested_[&test];
   values.resize(order_.size());
   if (!values[row]) values[row] = test.when.Evaluate(RowScope(RowAt(row)));

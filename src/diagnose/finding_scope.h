@@ -30,7 +30,7 @@ class FindingScope : public Scope {
   const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
 
  private:
-  Value Tested(const RowTest& test, std::size_t row) const;
+  Value Tested(const DerivedRowField& test, std::size_t row) const;
   Value SourceInScopeOf(std::size_t row) const;
 
   const RuleSet& rules_;
@@ -40,10 +40,10 @@ class FindingScope : public Scope {
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by index in order_
   // Cache of row tests, by test and index in order_: they match patterns on long texts, and many conditions use them.
-  mutable std::map<const RowTest*, std::vector<std::optional<Value>>> tested_;
+  mutable std::map<const DerivedRowField*, std::vector<std::optional<Value>>> tested_;
 };
 
 // Returns a field of an axis: array, axis, length or name; unknown if there is no axis.
-Value AxisField(const std::optional<AxisPlace>& axis, std::string_view name);
+Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name);
 
 }  // namespace whyoom

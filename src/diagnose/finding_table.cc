@@ -29,8 +29,8 @@ std::string Content(const Finding& finding) {
 }
 
 bool IsBetter(const Finding& a, const Finding& b) {
-  if (a.fullness != b.fullness) return a.fullness > b.fullness;
-  const int order = Order(a.where, b.where);
+  if (a.completeness != b.completeness) return a.completeness > b.completeness;
+  const int order = CompareWhere(a.where, b.where);
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
@@ -39,7 +39,7 @@ void MaskSecretsOf(Finding* finding) {
   finding->message = MaskSecrets(finding->message);
   MaskSecretsOf(&finding->facts);
   MaskSecretsOf(&finding->allocations);
-  MaskSecretsOf(&finding->prospects);
+  MaskSecretsOf(&finding->estimates);
 }
 
 // Also masks the conclusions, which contain facts; a merged report may come from an older version of whyoom.
@@ -56,7 +56,7 @@ void MaskSecretsOf(Diagnosis* diagnosis) {
 // Adds the report of the same compile's dump to a finding without an allocation list.
 void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   if (finding->failure->reader.empty() || finding->failure->phase != "compile" ||
-      (!finding->allocations.empty() && finding->allocations.front().kind != kRequested))
+      (!finding->allocations.empty() && finding->allocations.front().kind != kRequestedAllocation))
     return;
   Problem problem;
   const Evidence& facts = finding->facts;
@@ -70,7 +70,7 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   finding->facts.Add(reading->facts);
   finding->allocations = std::move(reading->rows);
   finding->framework = FrameworkOf(rules.frameworks(), reading->sources, finding->framework);
-  if (!reading->prospects.changes.empty()) finding->prospects = std::move(reading->prospects);
+  if (!reading->estimates.changes.empty()) finding->estimates = std::move(reading->estimates);
   MaskSecretsOf(finding);
 }
 
@@ -87,7 +87,7 @@ std::string PlaceName(const Diagnosis& diagnosis) {
 // Sorts by place, known consequences of other failures last. Within one log, the first failure is the root cause.
 void SortByCause(std::vector<Diagnosis>* diagnoses) {
   std::sort(diagnoses->begin(), diagnoses->end(), [](const Diagnosis& a, const Diagnosis& b) {
-    const int order = Order(a.where, b.where);
+    const int order = CompareWhere(a.where, b.where);
     return order != 0 ? order < 0 : std::tie(a.failure->code, a.id) < std::tie(b.failure->code, b.id);
   });
   std::map<std::string, std::set<std::string>> codes_by_artifact;
@@ -158,7 +158,7 @@ void FindingTable::Keep(Entry entry) {
   const Finding& finding = FindingOf(entry);
   const std::string& code = finding.failure->code;
   OfCode& of_code = by_code_[code];
-  of_code.row_bytes += finding.allocations.empty() ? 0 : finding.fullness.row_bytes;
+  of_code.row_bytes += finding.allocations.empty() ? 0 : finding.completeness.row_bytes;
   const auto same = of_code.by_id.find(finding.id);
   if (same != of_code.by_id.end()) {
     JoinEntries(std::move(entry), &same->second);
@@ -187,15 +187,15 @@ void FindingTable::DropRows(OfCode* of_code) const {
   of_code->row_bytes = 0;
   for (auto& [id, entry] : of_code->by_id) {
     const Finding& full = FindingOf(entry);
-    if (before > kMaxRowBytes && !full.allocations.empty() && full.fullness.row_bytes > 0) {
+    if (before > kMaxRowBytes && !full.allocations.empty() && full.completeness.row_bytes > 0) {
       Diagnosis diagnosis = ToDiagnosis(std::move(entry));
       diagnosis.allocations_left_out += diagnosis.allocations.size();
       diagnosis.allocations.clear();
       entry = std::move(diagnosis);
     }
     const Finding& finding = FindingOf(entry);
-    before += finding.fullness.row_bytes;
-    of_code->row_bytes += finding.allocations.empty() ? 0 : finding.fullness.row_bytes;
+    before += finding.completeness.row_bytes;
+    of_code->row_bytes += finding.allocations.empty() ? 0 : finding.completeness.row_bytes;
   }
 }
 

@@ -46,7 +46,7 @@ struct Candidate {
 // Adds the names of the remedy's own estimate ("made.parts").
 class RemedyScope : public Scope {
  public:
-  RemedyScope(const Scope& diagnosis, const Prospect* made) : diagnosis_(diagnosis), made_(made) {}
+  RemedyScope(const Scope& diagnosis, const RemedyEstimate* made) : diagnosis_(diagnosis), made_(made) {}
 
   Value Get(std::string_view name) const override {
     constexpr std::string_view kMade = "made.";
@@ -62,42 +62,42 @@ class RemedyScope : public Scope {
 
  private:
   const Scope& diagnosis_;
-  const Prospect* made_;
+  const RemedyEstimate* made_;
 };
 
-const Prospect* FindProspect(const Diagnosis& diagnosis, const Remedy& remedy) {
-  return diagnosis.prospects && !remedy.change.empty() ? diagnosis.prospects->Find(remedy.change) : nullptr;
+const RemedyEstimate* FindProspect(const Diagnosis& diagnosis, const Remedy& remedy) {
+  return diagnosis.estimates && !remedy.change.empty() ? diagnosis.estimates->Find(remedy.change) : nullptr;
 }
 
-const Prospect* FindListed(const std::vector<Prospect>& listed, const Remedy& remedy) {
+const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, const Remedy& remedy) {
   const auto found = std::find_if(listed.begin(), listed.end(),
-                                  [&](const Prospect& prospect) { return prospect.change == remedy.change; });
+                                  [&](const RemedyEstimate& estimate) { return estimate.change == remedy.change; });
   return found == listed.end() ? nullptr : &*found;
 }
 
-bool Saves(const Prospect* prospect) { return prospect != nullptr && prospect->saves_bytes > 0; }
+bool Saves(const RemedyEstimate* estimate) { return estimate != nullptr && estimate->saves_bytes > 0; }
 
-void SetEstimate(const Prospect& prospect, RankedRemedy* ranked) {
-  ranked->parts = prospect.parts;
-  ranked->axis = prospect.axis;
-  ranked->saves_bytes = std::max<std::int64_t>(0, prospect.saves_bytes);
-  ranked->left_bytes = prospect.left_bytes;
+void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
+  ranked->parts = estimate.parts;
+  ranked->axis = estimate.axis;
+  ranked->saves_bytes = std::max<std::int64_t>(0, estimate.saves_bytes);
+  ranked->left_bytes = estimate.left_bytes;
   ranked->spread_bytes = std::min(
-      prospect.left_bytes, prospect.spread_bytes + std::abs(prospect.saves_bytes) / 100 *
+      estimate.left_bytes, estimate.spread_bytes + std::abs(estimate.saves_bytes) / 100 *
                                                        static_cast<std::int64_t>(ranked->remedy->spread_percent));
 }
 
 // Estimates the remedy on the program if possible, otherwise on the allocation list.
-void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<Prospect>& listed,
+void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<RemedyEstimate>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  const Prospect* prospect = FindProspect(diagnosis, remedy);
-  if (prospect != nullptr && prospect->open) return;
-  if (prospect != nullptr) {
+  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  if (estimate != nullptr && estimate->open) return;
+  if (estimate != nullptr) {
     ranked->basis = "program";
-    SetEstimate(*prospect, ranked);
-  } else if (const Prospect* shown = FindListed(listed, remedy)) {
+    SetEstimate(*estimate, ranked);
+  } else if (const RemedyEstimate* shown = FindListed(listed, remedy)) {
     if (glimpse && !Saves(shown)) return;
     ranked->basis = "list";
     SetEstimate(*shown, ranked);
@@ -108,13 +108,13 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     const std::optional<double> saves = AsNumber(value);
     if (!saves || !std::isfinite(*saves)) return;
     ranked->basis = "list";
-    ranked->saves_bytes = WholeBytes(std::max(0.0, *saves));
+    ranked->saves_bytes = ClampToBytes(std::max(0.0, *saves));
   }
   ranked->at_least = glimpse && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If there is a program, a list's "not enough" only means that the list does not show enough.
-  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.prospects))) ranked->enough = covers;
+  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // If the need is not completely known, neither is what is left.
@@ -125,18 +125,18 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
 // to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
-  const Prospect* prospect = FindProspect(diagnosis, remedy);
-  if (prospect == nullptr || prospect->open) return "";
-  if (!prospect->ruled_out.empty()) return prospect->ruled_out;
-  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.prospects->need_bytes);
-  return static_cast<double>(prospect->saves_bytes) < least ? "next_to_nothing" : "";
+  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  if (estimate == nullptr || estimate->open) return "";
+  if (!estimate->ruled_out.empty()) return estimate->ruled_out;
+  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.estimates->need_bytes);
+  return static_cast<double>(estimate->saves_bytes) < least ? "next_to_nothing" : "";
 }
 
 void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   ranked->safety = remedy.safety;
   ranked->safe_why = remedy.safe_why;
-  for (const OtherSafety& other : remedy.safety_when) {
+  for (const ConditionalSafety& other : remedy.safety_when) {
     if (AsBool(other.when.Evaluate(scope)) != true) continue;
     ranked->safety = other.safety;
     ranked->safe_why = other.safe_why;
@@ -213,8 +213,8 @@ struct Ranking {
   const FindingScope& scope;
   const Diagnosis& diagnosis;
   std::optional<double> excess;
-  std::vector<Prospect> listed;
-  std::vector<LackedName> lacked;
+  std::vector<RemedyEstimate> listed;
+  std::vector<MissingName> lacked;
 };
 
 // Returns the remedy as offered here, or nullopt. Adds the reason to `ruled_out` if it has a text.
@@ -231,7 +231,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   // A remedy that was tried on the program need not be estimated from a list.
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
-  const Prospect* made = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* made = FindProspect(diagnosis, remedy);
   std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))
@@ -241,7 +241,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   ranked.remedy = &remedy;
   SetSafety(scope, &ranked);
   ranked.why = Reasons(remedy.evidence, scope, "for");
-  const Prospect* figures = made != nullptr ? made : FindListed(listed, remedy);
+  const RemedyEstimate* figures = made != nullptr ? made : FindListed(listed, remedy);
   ranked.how = StepsFor(rules, remedy, diagnosis.framework, RemedyScope(scope, figures), lacked);
   step.Set("no step");
   if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
@@ -253,7 +253,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
 // Names for the message about a missing name: the name, its package, and the log's version.
 class NeedScope : public Scope {
  public:
-  NeedScope(const Scope& log, const LackedName& name) : log_(log), need_(*name.need), version_(name.version) {}
+  NeedScope(const Scope& log, const MissingName& name) : log_(log), need_(*name.need), version_(name.version) {}
 
   Value Get(std::string_view name) const override {
     if (name == "need.name") return need_.id;
@@ -274,9 +274,9 @@ class NeedScope : public Scope {
 
 // Returns why the step cannot be done with the log's versions; empty if it can.
 std::string VersionProblem(const RuleSet& rules, const std::string& step, const Scope& scope,
-                           const std::vector<LackedName>& lacked) {
-  for (const LackedName& name : lacked) {
-    if (!HoldsName(step, name.need->id)) continue;
+                           const std::vector<MissingName>& lacked) {
+  for (const MissingName& name : lacked) {
+    if (!ContainsName(step, name.need->id)) continue;
     const bool is_too_old = !name.need->since.empty() && CompareVersions(name.version, name.need->since) < 0;
     return rules.Say(is_too_old ? "step.too_old" : "step.too_new", NeedScope(scope, name));
   }
@@ -289,12 +289,13 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
   const std::optional<double> excess = MostExcess(*diagnosis);
-  const Ranking ranking{rules,
-                        scope,
-                        *diagnosis,
-                        excess,
-                        diagnosis->prospects ? std::vector<Prospect>() : LookAtList(ListedOf(*diagnosis, scope)),
-                        LackedNames(rules, scope)};
+  const Ranking ranking{
+      rules,
+      scope,
+      *diagnosis,
+      excess,
+      diagnosis->estimates ? std::vector<RemedyEstimate>() : EstimateFromList(ToListedProgram(*diagnosis, scope)),
+      MissingNames(rules, scope)};
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
   RecordedStep step(scope.recorder(), own ? "Scenario remedies" : "Remedies");
@@ -314,25 +315,25 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  const bool worked_out = diagnosis->prospects.has_value() || !ranking.listed.empty();
+  const bool worked_out = diagnosis->estimates.has_value() || !ranking.listed.empty();
   for (Candidate& candidate : candidates) candidate.ranked.rank_reasons = ReasonsOf(candidate, known, worked_out);
   diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);
   diagnosis->budget = MakeBudget(*diagnosis, least_share);
 }
 
-std::vector<LackedName> LackedNames(const RuleSet& rules, const Scope& scope) {
-  std::vector<LackedName> lacked;
+std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope) {
+  std::vector<MissingName> lacked;
   for (const NameVersions& need : rules.name_versions()) {
     const Value version = scope.Get(need.VersionFact());
     const std::string* known = AsText(version);
-    if (known != nullptr && need.HoldIn(*known) == false) lacked.push_back({&need, *known});
+    if (known != nullptr && need.ExistsIn(*known) == false) lacked.push_back({&need, *known});
   }
   return lacked;
 }
 
 std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
-                                  const Scope& scope, const std::vector<LackedName>& lacked) {
+                                  const Scope& scope, const std::vector<MissingName>& lacked) {
   auto steps = remedy.how.find(framework);
   if (steps == remedy.how.end()) steps = remedy.how.find("");
   std::vector<std::string> can;

@@ -30,18 +30,18 @@ namespace whyoom {
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
 
 // A name that does not exist in the log's version of a package.
-struct LackedName {
+struct MissingName {
   const NameVersions* need = nullptr;
   std::string version;  // as the log states it
 };
 
 // Returns all such names of a log, for the steps of all remedies; empty if the log states no versions.
-std::vector<LackedName> LackedNames(const RuleSet& rules, const Scope& scope);
+std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope);
 
 // Returns the steps of a remedy for a framework, or the default steps if it has none, with placeholders filled from
 // `scope`. Omits steps with unknown placeholders. Steps that contain a lacked name come last and state which version
 // has it.
 std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
-                                  const Scope& scope, const std::vector<LackedName>& lacked);
+                                  const Scope& scope, const std::vector<MissingName>& lacked);
 
 }  // namespace whyoom

@@ -19,7 +19,7 @@ void Readings::Join(Readings other) {
   unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
   problems_left_out += other.problems_left_out;
-  passed_over.Join(other.passed_over);
+  hidden_findings.Join(other.hidden_findings);
   BoundProblems(&problems, &problems_left_out);
 }
 
@@ -49,7 +49,7 @@ Readings ArtifactReader::Finish() {
   if (found_) readings.table = found_->Take();
   if (end.programs.empty()) return readings;
   if (!readings.table) readings.table.emplace(engine_.rules());
-  readings.table->programs().AddOf(artifact_, std::move(end.programs));
+  readings.table->programs().AddFromArtifact(artifact_, std::move(end.programs));
   return readings;
 }
 

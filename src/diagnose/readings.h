@@ -23,7 +23,7 @@ struct Readings {
   std::uint64_t unknown_times = 0;    // reports kept although it is unknown whether they are in the time range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
-  PassedOver passed_over;               // of merged reports
+  HiddenFindings hidden_findings;       // of merged reports
   std::vector<std::string> shards;      // of merged reports, see Report
   bool retry = false;                   // the system prevented reading; another attempt may succeed
 

@@ -183,18 +183,19 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       PatternMatch match;
       return line != nullptr && line->Find(text, &match);
     }
-    case Kind::kAffix:
-    case Kind::kSituation:
+    case Kind::kPrefixOrSuffix:
+    case Kind::kDiagnosisExample:
     case Kind::kComparison:
       break;
   }
   return true;
 }
 
-std::string TrySituation(const RuleSet& rules, const Situation& situation) {
+std::string TrySituation(const RuleSet& rules, const DiagnosisExample& situation) {
   const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
   if (!diagnosis) return "refers to an unknown failure";
-  return WhatDiffers(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *diagnosis));
+  return DescribeDifference(nlohmann::json::parse(situation.expect, nullptr, false),
+                            Conclusions(situation, *diagnosis));
 }
 
 class Collector {
@@ -210,30 +211,31 @@ class Collector {
     for (std::size_t i = 0; i < texts.size(); ++i) examples[i].text = texts[i];
     Add(kind, must_match, section, id, examples);
   }
-  void AddAffix(const AffixExample& example) {
-    const bool goes_on = !cases_.empty() && cases_.back().kind == Kind::kAffix && cases_.back().id == example.affix;
+  void AddAffix(const PrefixOrSuffixExample& example) {
+    const bool continues =
+        !cases_.empty() && cases_.back().kind == Kind::kPrefixOrSuffix && cases_.back().id == example.prefix_or_suffix;
     RuleCase one;
-    one.kind = Kind::kAffix;
+    one.kind = Kind::kPrefixOrSuffix;
     one.section = "affixes";
-    one.id = example.affix;
-    one.number = goes_on ? cases_.back().number + 1 : 1;
+    one.id = example.prefix_or_suffix;
+    one.number = continues ? cases_.back().number + 1 : 1;
     one.leaves = example.leaves;
     one.example.text = example.text;
     one.example.facts = example.facts;
     cases_.push_back(std::move(one));
   }
-  void AddSituation(const Situation& situation) {
+  void AddSituation(const DiagnosisExample& situation) {
     RuleCase one;
-    one.kind = Kind::kSituation;
+    one.kind = Kind::kDiagnosisExample;
     one.section = "situations";
     one.id = situation.code;
-    one.number = ++situations_;
+    one.number = ++diagnosis_examples_;
     one.example.text = situation.place;
     one.example.why = situation.about;
     one.situation = situation;
     cases_.push_back(std::move(one));
   }
-  void AddComparison(const ComparedRuns& runs) {
+  void AddComparison(const ComparisonExample& runs) {
     RuleCase one;
     one.kind = Kind::kComparison;
     one.section = "comparisons";
@@ -248,11 +250,11 @@ class Collector {
 
  private:
   std::vector<RuleCase> cases_;
-  int situations_ = 0;
+  int diagnosis_examples_ = 0;
   int comparisons_ = 0;
 };
 
-Run CompareRunOf(const ComparedRuns::OfRun& given) {
+Run CompareRunOf(const ComparisonExample::OfRun& given) {
   Run run;
   run.path = given.path;
   run.failed = given.failed;
@@ -274,11 +276,11 @@ Run CompareRunOf(const ComparedRuns::OfRun& given) {
 
 std::map<std::string, Value> LineFacts(const Line& line) {
   std::map<std::string, Value> facts;
-  if (!line.reporter.empty()) facts["reporter"] = line.reporter;
+  if (!line.stream_name.empty()) facts["reporter"] = line.stream_name;
   if (line.time) {
     facts["time"] = ToString(*line.time);
-  } else if (!line.open_time.empty()) {
-    facts["time"] = line.open_time;
+  } else if (!line.ambiguous_time.empty()) {
+    facts["time"] = line.ambiguous_time;
   }
   facts["repeats"] = static_cast<double>(line.repeats);
   facts["logged"] = line.logged;
@@ -308,9 +310,9 @@ const char* RuleCase::KindName() const {
       return "error line";
     case Kind::kProgress:
       return "progress";
-    case Kind::kAffix:
+    case Kind::kPrefixOrSuffix:
       return "affix";
-    case Kind::kSituation:
+    case Kind::kDiagnosisExample:
       return "situation";
     case Kind::kComparison:
       return "comparison";
@@ -351,7 +353,7 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
     all.Add(Kind::kQuotation, true, "quotations", quotation.id, quotation.examples);
     all.Add(Kind::kQuotation, false, "quotations", quotation.id, quotation.logs);
   }
-  for (const Suspect& suspect : rules.suspects()) {
+  for (const CandidateError& suspect : rules.candidate_errors()) {
     all.Add(Kind::kUnknownError, true, "suspects", suspect.id, suspect.match);
     all.Add(Kind::kUnknownError, false, "suspects", suspect.id, suspect.no_match);
   }
@@ -363,22 +365,22 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
     all.Add(Kind::kProgress, true, "progress", line.id, line.examples);
     all.Add(Kind::kProgress, false, "progress", line.id, line.no_match);
   }
-  for (const AffixExample& example : rules.affix_examples()) all.AddAffix(example);
-  for (const Situation& situation : rules.situations()) all.AddSituation(situation);
-  for (const ComparedRuns& runs : rules.comparisons()) all.AddComparison(runs);
+  for (const PrefixOrSuffixExample& example : rules.prefix_and_suffix_examples()) all.AddAffix(example);
+  for (const DiagnosisExample& situation : rules.diagnosis_examples()) all.AddSituation(situation);
+  for (const ComparisonExample& runs : rules.comparisons()) all.AddComparison(runs);
   return all.Take();
 }
 
 std::string Try(const Engine& engine, const RuleCase& one) {
-  if (one.kind == Kind::kSituation) return TrySituation(engine.rules(), one.situation);
+  if (one.kind == Kind::kDiagnosisExample) return TrySituation(engine.rules(), one.situation);
   if (one.kind == Kind::kComparison) return TryComparison(engine.rules(), one.runs);
-  if (one.kind == Kind::kAffix) return TryAffix(engine, one);
+  if (one.kind == Kind::kPrefixOrSuffix) return TryAffix(engine, one);
   if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
   if (Matches(engine, one) == one.must_match) return {};
   return one.must_match ? "does not match" : "matches but must not";
 }
 
-Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs) {
+Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs) {
   return Compare(CompareRunOf(runs.before), CompareRunOf(runs.after), rules);
 }
 
@@ -390,13 +392,13 @@ nlohmann::json Told(const Comparison& comparison) {
                          {"seems", nlohmann::json::array()},
                          {"notes", comparison.notes}};
   for (const TotalChange& total : comparison.totals) json["totals"][total.id] = total.title;
-  for (const SeemingRemedy& seeming : comparison.seems)
+  for (const LikelyRemedy& seeming : comparison.likely_remedies)
     json["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
   return json;
 }
 
-std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs) {
-  return WhatDiffers(nlohmann::json::parse(runs.expect, nullptr, false), Told(CompareRuns(rules, runs)));
+std::string TryComparison(const RuleSet& rules, const ComparisonExample& runs) {
+  return DescribeDifference(nlohmann::json::parse(runs.expect, nullptr, false), Told(CompareRuns(rules, runs)));
 }
 
 }  // namespace whyoom

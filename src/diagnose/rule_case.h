@@ -25,9 +25,9 @@ struct RuleCase {
     kUnknownError,
     kErrorLine,
     kProgress,
-    kAffix,
-    kSituation,   // the conclusions expected from facts
-    kComparison,  // the comparison expected of two runs
+    kPrefixOrSuffix,
+    kDiagnosisExample,  // the conclusions expected from facts
+    kComparison,        // the comparison expected of two runs
   };
   Kind kind = Kind::kFailure;
   bool must_match = true;  // otherwise it must not match
@@ -36,8 +36,8 @@ struct RuleCase {
   int number = 0;          // among the entry's examples of this kind, from 1
   Example example;
   std::string leaves;  // the text that a prefix or suffix pattern leaves; its facts are those of LineFacts
-  Situation situation;
-  ComparedRuns runs;
+  DiagnosisExample situation;
+  ComparisonExample runs;
 
   const char* KindName() const;  // "failure", "until"
   // "E1000", "context vllm_config".
@@ -55,7 +55,7 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules);
 // not match.
 std::string Try(const Engine& engine, const RuleCase& one);
 
-Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs);
+Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs);
 
 // Returns everything that a comparison example may expect, as it is in the comparison:
 //
@@ -65,6 +65,6 @@ Comparison CompareRuns(const RuleSet& rules, const ComparedRuns& runs);
 nlohmann::json Told(const Comparison& comparison);
 
 // Returns which expectation of `runs.expect` is not met, as the end of a sentence; empty if all are.
-std::string TryComparison(const RuleSet& rules, const ComparedRuns& runs);
+std::string TryComparison(const RuleSet& rules, const ComparisonExample& runs);
 
 }  // namespace whyoom

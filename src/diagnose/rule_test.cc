@@ -109,7 +109,7 @@ std::string Fault(const Expression& hole, const std::set<std::string>& shown) {
 void CheckStep(const std::string& of, const Template& step, std::vector<std::string>* faults) {
   std::vector<Expression> computed;
   std::set<std::string> shown;
-  for (const auto& [value, before] : step.holes()) {
+  for (const auto& [value, before] : step.placeholders()) {
     if (before.ends_with("try ") || (value.tree() != nullptr && Computes(*value.tree()))) {
       computed.push_back(value);
     } else {
@@ -157,7 +157,7 @@ class Coverage {
  public:
   Coverage(const Engine& engine, const std::vector<RuleCase>& cases) : engine_(engine), cases_(cases) {
     for (const RuleCase& one : cases) {
-      if (one.kind == Kind::kSituation) {
+      if (one.kind == Kind::kDiagnosisExample) {
         if (std::optional<Diagnosis> diagnosis = Diagnose(engine.rules(), one.situation))
           diagnoses_.push_back(*std::move(diagnosis));
       } else if (one.kind == Kind::kFailure && one.must_match) {
@@ -230,7 +230,7 @@ class Coverage {
 
   void CheckFailure(const Failure& failure) {
     const std::string owner = "failure " + failure.code;
-    for (const Head& head : failure.heads) {
+    for (const HeaderPattern& head : failure.header_patterns) {
       if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
     }
     for (const Pattern& fact : failure.facts) {
@@ -297,7 +297,7 @@ std::vector<std::string> RuleTestResult::Failures() const {
     if (tried.complaint.empty()) continue;
     const RuleCase& one = tried.one;
     const std::string why = one.example.why.empty() ? "" : fmt::format(" ({})", one.example.why);
-    const bool says_how = one.kind == RuleCase::Kind::kFailure || one.kind == RuleCase::Kind::kSituation ||
+    const bool says_how = one.kind == RuleCase::Kind::kFailure || one.kind == RuleCase::Kind::kDiagnosisExample ||
                           one.kind == RuleCase::Kind::kComparison;
     const std::string how = says_how && one.must_match ? " " + tried.complaint : "";
     failures.push_back(
@@ -318,7 +318,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   result.settings = BadSettings(rules);
   const Engine engine(rules);
   std::vector<RuleCase> cases = CasesOf(rules);
-  if (list_untried) result.untried = Untried(engine, cases);
+  if (list_untried) result.untried = UncoveredEntries(engine, cases);
   for (const Artifact& input : healthy) {
     Readings readings = ReadInput(engine, input, Limits());
     RuleTestResult::Healthy log = {input.path};
@@ -348,7 +348,7 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
   return result;
 }
 
-std::vector<std::string> Untried(const Engine& engine, const std::vector<RuleCase>& cases) {
+std::vector<std::string> UncoveredEntries(const Engine& engine, const std::vector<RuleCase>& cases) {
   return Coverage(engine, cases).Run();
 }
 

@@ -43,6 +43,6 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
 // Returns one line for each header pattern, fact, context pattern, sign, scenario, sentence and remedy step that no
 // example covers, and for each failure and context without a near miss: "failure E1000, head used_of: no example
 // matches it". In the order of the rules.
-std::vector<std::string> Untried(const Engine& engine, const std::vector<RuleCase>& cases);
+std::vector<std::string> UncoveredEntries(const Engine& engine, const std::vector<RuleCase>& cases);
 
 }  // namespace whyoom

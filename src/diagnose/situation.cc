@@ -29,14 +29,14 @@ Json JsonOf(const Value& value) {
   return text == nullptr ? Json() : Json(*text);
 }
 
-std::string NameOfLine(const Situation& situation, std::uint64_t line) {
+std::string NameOfLine(const DiagnosisExample& situation, std::uint64_t line) {
   if (line > situation.facts.size()) return fmt::format("row {}", line - situation.facts.size());
   auto fact = situation.facts.begin();
   std::advance(fact, static_cast<std::ptrdiff_t>(line) - 1);
   return fact->first;
 }
 
-Json Sentences(const Situation& situation, const std::vector<Reason>& reasons) {
+Json Sentences(const DiagnosisExample& situation, const std::vector<Reason>& reasons) {
   Json sentences = Json::array();
   for (const Reason& reason : reasons) {
     if (reason.line == 0) {
@@ -52,7 +52,7 @@ const char* Word(Retry::Answer answer) {
   return answer == Retry::Answer::kNever ? "never" : answer == Retry::Answer::kMaybe ? "maybe" : "unknown";
 }
 
-Json AdviceOf(const Situation& situation, const RankedRemedy& ranked) {
+Json AdviceOf(const DiagnosisExample& situation, const RankedRemedy& ranked) {
   Json advice = {{"says", Sentences(situation, ranked.why)},
                  {"safety", ranked.safety},
                  {"saves_bytes", nullptr},
@@ -92,7 +92,7 @@ std::string DifferenceOfAdvice(const Json& expect, const Json& conclusions) {
     const bool is_there = conclusions.contains(id);
     if (expected.is_null() && is_there) return fmt::format("advice: '{}' is given but must not be", id);
     if (!expected.is_null() && !is_there) return fmt::format("advice: '{}' is not offered", id);
-    const std::string difference = is_there ? WhatDiffers(expected, conclusions.at(id)) : "";
+    const std::string difference = is_there ? DescribeDifference(expected, conclusions.at(id)) : "";
     if (!difference.empty()) return "advice " + id + " " + difference;
   }
   return {};
@@ -128,7 +128,7 @@ Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, st
   return row;
 }
 
-Finding FindingOf(const RuleSet& rules, const Situation& situation) {
+Finding FindingOf(const RuleSet& rules, const DiagnosisExample& situation) {
   Finding finding;
   finding.failure = rules.FindFailure(situation.code);
   finding.framework = situation.framework;
@@ -139,7 +139,7 @@ Finding FindingOf(const RuleSet& rules, const Situation& situation) {
   return finding;
 }
 
-std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation) {
+std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& situation) {
   Finding finding = FindingOf(rules, situation);
   if (finding.failure == nullptr) return std::nullopt;
   // Most examples show one condition, with arbitrary other figures.
@@ -147,7 +147,7 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
   return Conclude(rules, std::move(finding), checks ? Figures::kChecked : Figures::kTrusted);
 }
 
-Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
+Json Conclusions(const DiagnosisExample& situation, const Diagnosis& diagnosis) {
   std::vector<Reason> contradictions;
   for (const Contradiction& one : diagnosis.contradictions) contradictions.push_back({one.text, one.line});
   Json all = {{"scenario", nullptr},
@@ -175,7 +175,7 @@ Json Conclusions(const Situation& situation, const Diagnosis& diagnosis) {
   return all;
 }
 
-std::string WhatDiffers(const Json& expect, const Json& conclusions) {
+std::string DescribeDifference(const Json& expect, const Json& conclusions) {
   for (const auto& [key, expected] : expect.items()) {
     const Json is = conclusions.contains(key) ? conclusions.at(key) : Json();
     if (key == "advice" && expected.is_object() && is.is_object()) {
@@ -184,7 +184,7 @@ std::string WhatDiffers(const Json& expect, const Json& conclusions) {
       continue;
     }
     const bool goes_deeper = expected.is_object() && is.is_object() && !expected.contains("text");
-    const std::string difference = goes_deeper ? WhatDiffers(expected, is) : "";
+    const std::string difference = goes_deeper ? DescribeDifference(expected, is) : "";
     if (!difference.empty()) return key + " " + difference;
     if (!goes_deeper && !SameJson(expected, is))
       return fmt::format("{} is {}, not {}", key, Shown(is), Shown(expected));

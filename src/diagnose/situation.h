@@ -10,12 +10,12 @@
 namespace whyoom {
 
 // Converts the example's facts; `failure` is null if the rules do not contain the code.
-Finding FindingOf(const RuleSet& rules, const Situation& situation);
+Finding FindingOf(const RuleSet& rules, const DiagnosisExample& situation);
 
 // Returns the diagnosis of the example, or nullopt if the rules do not contain its failure. Checks the figures for
 // contradictions only if the example expects something about them. The facts are on lines 1, 2, … in order of their
 // names, the rows on the lines after them.
-std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situation);
+std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& situation);
 
 // Returns everything that such an example may expect, as it is in the diagnosis:
 //
@@ -29,13 +29,13 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const Situation& situati
 // SENTENCE is a text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario or
 // figure of a remedy is null. `facts` contains derived facts; `removed` lists the given facts that a contradiction
 // removes.
-nlohmann::json Conclusions(const Situation& situation, const Diagnosis& diagnosis);
+nlohmann::json Conclusions(const DiagnosisExample& situation, const Diagnosis& diagnosis);
 
 // Makes a row of the allocation list from its fields by name.
 Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line);
 
 // Returns which expectation of `expect` is not met, as the end of a sentence; empty if all are. Ignores conclusions
 // that `expect` does not mention.
-std::string WhatDiffers(const nlohmann::json& expect, const nlohmann::json& conclusions);
+std::string DescribeDifference(const nlohmann::json& expect, const nlohmann::json& conclusions);
 
 }  // namespace whyoom

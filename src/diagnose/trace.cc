@@ -29,7 +29,7 @@ struct ArtifactTrace : ReadTrace {
   ArtifactTrace(const Engine& engine, Artifact of) : ReadTrace(engine), artifact(std::move(of)) {}
 
   Artifact artifact;
-  std::optional<KeptLines> asked;          // the lines around the requested one
+  std::optional<BufferedLines> asked;      // the lines around the requested one
   std::set<std::uint64_t> unknown_errors;  // line numbers
 };
 
@@ -47,46 +47,46 @@ std::string WithoutFigures(const std::string& text) {
 bool Reaches(const Seen& seen, std::uint64_t line) { return seen.line <= line && line <= seen.last_line; }
 
 // Sets what the reader made of a header that matches in a line.
-void SetFate(const ArtifactTrace& artifact, const std::string& reporter, TracedHead* head) {
-  if (head->trace.outcome != HeadTrace::Outcome::kThere) return;
+void SetFate(const ArtifactTrace& artifact, const std::string& stream_name, TracedHeader* head) {
+  if (head->trace.outcome != HeaderTrace::Outcome::kMatched) return;
   const Failure& failure = *head->trace.failure;
   const std::uint64_t line = head->trace.place.line;
-  head->fate = TracedHead::Fate::kOther;
+  head->fate = TracedHeader::Fate::kOther;
   const auto find = [&](auto holds) -> const Seen* {
     const auto found = std::find_if(artifact.seen.begin(), artifact.seen.end(),
-                                    [&](const Seen& seen) { return seen.reporter == reporter && holds(seen); });
+                                    [&](const Seen& seen) { return seen.stream_name == stream_name && holds(seen); });
     return found == artifact.seen.end() ? nullptr : &*found;
   };
   if (find([&](const Seen& seen) { return seen.failure == &failure && seen.line == line; }) != nullptr) {
-    head->fate = TracedHead::Fate::kOpened;
+    head->fate = TracedHeader::Fate::kOpened;
     return;
   }
   // A message that contains another failure's header may continue for some lines after it.
   const Seen* by = find([&](const Seen& seen) { return seen.failure == &failure && Reaches(seen, line); });
-  if (by != nullptr) head->fate = TracedHead::Fate::kSameFailure;
+  if (by != nullptr) head->fate = TracedHeader::Fate::kSameFailure;
   if (by == nullptr) {
     by = find([&](const Seen& seen) {
       const bool near = seen.line <= line + kLookAhead && line <= seen.last_line + kLookAhead;
       return near && IsAbsorbedBy(failure, *seen.failure);
     });
-    if (by != nullptr) head->fate = TracedHead::Fate::kAbsorbed;
+    if (by != nullptr) head->fate = TracedHeader::Fate::kAbsorbed;
   }
-  if (by == nullptr && head->trace.head->of_report) head->fate = TracedHead::Fate::kOfReport;
+  if (by == nullptr && head->trace.head->of_report) head->fate = TracedHeader::Fate::kOfReport;
   if (by == nullptr) return;
   head->by = by->failure;
   head->by_line = by->line;
 }
 
 // Of several headers of a failure in one line, the first one started it.
-void KeepFirst(std::vector<TracedHead>* heads) {
-  for (TracedHead& head : *heads) {
-    if (head.fate != TracedHead::Fate::kOpened) continue;
-    const bool is_later = std::any_of(heads->begin(), heads->end(), [&](const TracedHead& other) {
-      return other.fate == TracedHead::Fate::kOpened && other.trace.failure == head.trace.failure &&
+void KeepFirst(std::vector<TracedHeader>* header_patterns) {
+  for (TracedHeader& head : *header_patterns) {
+    if (head.fate != TracedHeader::Fate::kOpened) continue;
+    const bool is_later = std::any_of(header_patterns->begin(), header_patterns->end(), [&](const TracedHeader& other) {
+      return other.fate == TracedHeader::Fate::kOpened && other.trace.failure == head.trace.failure &&
              other.trace.place.column < head.trace.place.column;
     });
     if (!is_later) continue;
-    head.fate = TracedHead::Fate::kSameFailure;
+    head.fate = TracedHeader::Fate::kSameFailure;
     head.by = head.trace.failure;
     head.by_line = head.trace.place.line;
   }
@@ -96,7 +96,8 @@ void KeepFirst(std::vector<TracedHead>* heads) {
 class FactSources {
  public:
   FactSources(const RuleSet& rules, const Failure& failure) {
-    for (const Head& head : failure.heads) Add("header pattern " + head.id, head.pattern.capture_names());
+    for (const HeaderPattern& head : failure.header_patterns)
+      Add("header pattern " + head.id, head.pattern.capture_names());
     for (const Pattern& pattern : failure.facts) Add("pattern " + pattern.source(), pattern.capture_names());
     for (const Context& context : rules.contexts()) {
       const std::vector<std::string>& of = failure.contexts;
@@ -167,7 +168,7 @@ class Tracer {
     tap.Finish();
     if (!is_asked || trace_.request.line > tap.lines()) one.asked.reset();
     trace_.last_line = std::max(trace_.last_line, tap.lines());
-    trace_.not_all_kept = trace_.not_all_kept || one.kept.full();
+    trace_.is_truncated = trace_.is_truncated || one.kept.full();
     for (const Problem& problem : readings.problems) {
       if (problem.is_unknown_error()) one.unknown_errors.insert(problem.line);
     }
@@ -182,8 +183,8 @@ class Tracer {
     MaskSecretsOf(&trace_.problems);
     for (const ArtifactTrace& artifact : artifacts_) TraceLines(artifact);
     const bool is_near = std::any_of(trace_.lines.begin(), trace_.lines.end(), [](const LineTrace& line) {
-      return std::any_of(line.heads.begin(), line.heads.end(),
-                         [](const TracedHead& head) { return !head.trace.literal.empty(); });
+      return std::any_of(line.header_patterns.begin(), line.header_patterns.end(),
+                         [](const TracedHeader& head) { return !head.trace.literal.empty(); });
     });
     if (!is_near) trace_.literals = heads_.literals();
     return std::move(trace_);
@@ -229,7 +230,7 @@ class Tracer {
     std::map<std::string, std::size_t> alike;  // index into trace_.lines by text
     for (std::size_t place = 0; place < artifact.kept.size(); ++place) {
       const Line& line = artifact.kept.line(place);
-      if (!heads_.HoldsLiteral(line.text) && !artifact.kept.suspect(place)) continue;
+      if (!heads_.ContainsLiteral(line.text) && !artifact.kept.suspect(place)) continue;
       const auto [known, is_new] = alike.try_emplace(WithoutFigures(line.text), trace_.lines.size());
       if (is_new && trace_.lines.size() < kMostTracedLines) {
         AddLine(artifact, artifact.kept, place);
@@ -241,7 +242,7 @@ class Tracer {
     }
   }
 
-  void AddLine(const ArtifactTrace& artifact, const KeptLines& kept, std::size_t place) {
+  void AddLine(const ArtifactTrace& artifact, const BufferedLines& kept, std::size_t place) {
     if (trace_.lines.size() >= kMostTracedLines) {
       ++trace_.lines_left_out;
       return;
@@ -251,29 +252,29 @@ class Tracer {
     LineTrace one;
     one.artifact = {BoundedPath(artifact.artifact.path), BoundedPath(artifact.artifact.member)};
     one.line = line.number;
-    one.reporter = MaskSecrets(line.reporter);
+    one.stream_name = MaskSecrets(line.stream_name);
     one.text = MaskSecrets(std::string_view(line.text).substr(0, 4 * kShownLine)).substr(0, kShownLine);
     one.healthy = line.healthy;
     one.binary = line.binary;
     one.suspect = kept.suspect(place);
     one.unknown_error = artifact.unknown_errors.contains(line.number);
-    std::vector<HeadTrace> traced = heads_.TraceHeads(window, trace_.request.codes);
-    const bool is_in = std::any_of(traced.begin(), traced.end(), [](const HeadTrace& head) {
-      return head.outcome < HeadTrace::Outcome::kInLaterLine || (head.reach && !head.literal.empty());
+    std::vector<HeaderTrace> traced = heads_.TraceHeaders(window, trace_.request.codes);
+    const bool is_in = std::any_of(traced.begin(), traced.end(), [](const HeaderTrace& head) {
+      return head.outcome < HeaderTrace::Outcome::kInLaterLine || (head.reach && !head.literal.empty());
     });
     const bool is_asked = trace_.request.line > 0 || one.suspect.has_value();
     if ((!is_in || trace_.request.line > 0) && is_asked && nearest_looked_for_ < kMostNearest) {
       ++nearest_looked_for_;
-      one.nearest = heads_.NearestHeads(window, traced, kNearest);
+      one.nearest = heads_.NearestHeaders(window, traced, kNearest);
       // If a header matches or nearly does, show only others that nearly match, too.
-      std::erase_if(one.nearest, [&](const HeadTrace& head) { return is_in && head.reach->weight() < kNearlyThere; });
+      std::erase_if(one.nearest, [&](const HeaderTrace& head) { return is_in && head.reach->weight() < kNearlyThere; });
     }
-    for (HeadTrace& trace : traced) {
-      TracedHead& head = one.heads.emplace_back();
+    for (HeaderTrace& trace : traced) {
+      TracedHeader& head = one.header_patterns.emplace_back();
       head.trace = std::move(trace);
-      SetFate(artifact, line.reporter, &head);
+      SetFate(artifact, line.stream_name, &head);
     }
-    KeepFirst(&one.heads);
+    KeepFirst(&one.header_patterns);
     for (const Diagnosis& diagnosis : trace_.diagnoses) {
       if (FindArtifact(diagnosis.where.artifact) == &artifact && diagnosis.where.line <= line.number &&
           line.number <= diagnosis.where.last_line)
@@ -283,7 +284,7 @@ class Tracer {
   }
 
   const Engine& engine_;
-  const HeadTracer heads_;
+  const HeaderTracer heads_;
   std::deque<ArtifactTrace> artifacts_;
   std::size_t nearest_looked_for_ = 0;
   LogTrace trace_;

@@ -24,7 +24,7 @@ struct TraceRequest {
 };
 
 // A header pattern traced on a line and, if it matches, what the reader made of it.
-struct TracedHead {
+struct TracedHeader {
   enum class Fate {
     kNone,         // it does not match, or does not count
     kOpened,       // it started a failure
@@ -33,7 +33,7 @@ struct TracedHead {
     kOfReport,  // it matches a line of a report and started nothing, because a report is being read or nothing failed
     kOther,     // it was ignored for another reason
   };
-  HeadTrace trace;
+  HeaderTrace trace;
   Fate fate = Fate::kNone;
   const Failure* by = nullptr;  // of kSameFailure and kAbsorbed
   std::uint64_t by_line = 0;
@@ -42,16 +42,16 @@ struct TracedHead {
 struct LineTrace {
   Artifact artifact;
   std::uint64_t line = 0;
-  std::string reporter;
+  std::string stream_name;
   std::string text;      // without its prefixes
   bool healthy = false;  // by its log level, nothing failed
   bool binary = false;
   std::uint64_t alike = 0;  // number of further lines that differ only in figures
-  std::vector<TracedHead> heads;
-  std::vector<HeadTrace> nearest;              // longest partial matches, if no header pattern matches or nearly does
-  std::optional<SuspectFinder::Look> suspect;  // its words that indicate a candidate error
-  bool unknown_error = false;                  // it is reported as an unknown error
-  std::vector<const Diagnosis*> part_of;       // findings whose messages or reports contain it
+  std::vector<TracedHeader> header_patterns;
+  std::vector<HeaderTrace> nearest;              // longest partial matches, if no header pattern matches or nearly does
+  std::optional<CandidateFinder::Look> suspect;  // its words that indicate a candidate error
+  bool unknown_error = false;                    // it is reported as an unknown error
+  std::vector<const Diagnosis*> part_of;         // findings whose messages or reports contain it
 };
 
 // The origin of a fact of a finding.
@@ -85,7 +85,7 @@ struct LogTrace {
   std::uint64_t findings_left_out = 0;
   std::vector<LineTrace> lines;       // by input and line
   std::uint64_t lines_left_out = 0;   // number beyond the limit
-  bool not_all_kept = false;          // the last lines of a large input were not traced
+  bool is_truncated = false;          // the last lines of a large input were not traced
   std::vector<std::string> literals;  // of all header patterns, if no line contains one
   std::vector<Problem> problems;
   std::uint64_t artifacts = 0;

@@ -30,6 +30,6 @@ struct Allocation {
 // The kind of a row that is an argument of the program.
 inline constexpr const char* kParameter = "parameter";
 // The kind of a row made from the single allocation that an error message names, without a report.
-inline constexpr const char* kRequested = "requested";
+inline constexpr const char* kRequestedAllocation = "requested";
 
 }  // namespace whyoom

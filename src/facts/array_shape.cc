@@ -243,8 +243,8 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std
       static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
   const double proportional = static_cast<double>(*before) * share;
   const double after =
-      std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, WholeBytes(proportional)))));
-  return WholeBytes(static_cast<double>(size) * after / static_cast<double>(*before));
+      std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, ClampToBytes(proportional)))));
+  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
 }
 
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {

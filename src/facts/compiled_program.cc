@@ -22,8 +22,8 @@ bool IsSooner(const std::optional<Timestamp>& a, const std::optional<Timestamp>&
 
 // Merges another occurrence of the same program into `kept`.
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
-  if (Order(program.where, kept->where) < 0) std::swap(program, *kept);
-  kept->occurrences = AddBounded(kept->occurrences, program.occurrences);
+  if (CompareWhere(program.where, kept->where) < 0) std::swap(program, *kept);
+  kept->occurrences = SaturatingAdd(kept->occurrences, program.occurrences);
   // If either time is unknown, the joined time is unknown.
   if (!program.first_time || IsSooner(program.first_time, kept->first_time)) kept->first_time = program.first_time;
   if (!program.last_time || (kept->last_time && !IsSooner(program.last_time, kept->last_time)))
@@ -47,7 +47,7 @@ void Identify(CompiledProgram* program) {
 void ProgramTable::Add(CompiledProgram program) {
   MaskSecretsOf(&program.facts);
   MaskSecretsOf(&program.allocations);
-  MaskSecretsOf(&program.prospects);
+  MaskSecretsOf(&program.estimates);
   const auto key = std::pair(-NeedOf(program), program.id);
   const auto same = programs_.find(key);
   if (same != programs_.end()) return JoinPrograms(std::move(program), &same->second);
@@ -59,7 +59,7 @@ void ProgramTable::Add(CompiledProgram program) {
   programs_.erase(last);
 }
 
-void ProgramTable::AddOf(const Artifact& artifact, ProgramTable said) {
+void ProgramTable::AddFromArtifact(const Artifact& artifact, ProgramTable said) {
   LeaveOut(said.left_out_);
   for (CompiledProgram& program : said.Take()) {
     program.where.artifact = {BoundedPath(artifact.path), BoundedPath(artifact.member)};
@@ -67,7 +67,7 @@ void ProgramTable::AddOf(const Artifact& artifact, ProgramTable said) {
   }
 }
 
-void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = AddBounded(left_out_, occurrences); }
+void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = SaturatingAdd(left_out_, occurrences); }
 
 void ProgramTable::Join(ProgramTable other) {
   LeaveOut(other.left_out_);

@@ -23,10 +23,10 @@ struct CompiledProgram {
   std::string basis;  // "dump" or "log"
   Where where;        // the first occurrence: the dump's buffer assignment (line 1), or the line in the log
   Evidence facts;     // need_bytes and other known facts: module, limit_bytes, chip, arguments_bytes, …
-  std::vector<Allocation> allocations;  // dumps only: the largest that are live at the peak
-  std::optional<Prospects> prospects;   // dumps only, if they contain the program's HLO
-  std::uint64_t occurrences = 1;        // number of dumps or of statements in logs
-  std::optional<Timestamp> first_time;  // of the statements whose line prefix has a time
+  std::vector<Allocation> allocations;        // dumps only: the largest that are live at the peak
+  std::optional<ProgramEstimates> estimates;  // dumps only, if they contain the program's HLO
+  std::uint64_t occurrences = 1;              // number of dumps or of statements in logs
+  std::optional<Timestamp> first_time;        // of the statements whose line prefix has a time
   std::optional<Timestamp> last_time;
 };
 
@@ -42,7 +42,7 @@ class ProgramTable {
   void Add(CompiledProgram program);
 
   // Adds the programs that an artifact states, and sets their artifact.
-  void AddOf(const Artifact& artifact, ProgramTable said);
+  void AddFromArtifact(const Artifact& artifact, ProgramTable said);
 
   // Counts occurrences of programs that are not kept.
   void LeaveOut(std::uint64_t occurrences);

@@ -37,7 +37,7 @@ std::string Evidence::Text(std::string_view name) const {
   return text == nullptr ? std::string() : *text;
 }
 
-bool AreContrary(const Evidence& a, const Evidence& b, const std::vector<std::string>& names) {
+bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const Fact* one = a.Find(name);
     const Fact* other = b.Find(name);

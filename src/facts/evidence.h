@@ -43,7 +43,7 @@ class Evidence {
 };
 
 // Whether both have one of the named facts with different values.
-bool AreContrary(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);
+bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);
 
 // Whether a compiler's report counts only the temporaries, because they alone exceed the limit. Such a report prints
 // arguments and outputs as 0, so the program needs more than the report states.

@@ -11,7 +11,7 @@ void Mask(std::string* text) {
   if (!text->empty()) *text = MaskSecrets(*text);
 }
 
-void Mask(std::optional<AxisPlace>* axis) {
+void Mask(std::optional<AxisLocation>* axis) {
   if (!*axis) return;
   Mask(&(*axis)->array);
   Mask(&(*axis)->name);
@@ -35,14 +35,14 @@ void MaskSecretsOf(std::vector<Allocation>* rows) {
   }
 }
 
-void MaskSecretsOf(std::optional<Prospects>* prospects) {
-  if (!*prospects) return;
-  for (MemoryPart& part : (*prospects)->memory) {
+void MaskSecretsOf(std::optional<ProgramEstimates>* estimates) {
+  if (!*estimates) return;
+  for (MemoryPart& part : (*estimates)->memory) {
     for (auto& [module, bytes] : part.modules) Mask(&module);
   }
-  Mask(&(*prospects)->room.batch_axis);
-  Mask(&(*prospects)->room.sequence_axis);
-  for (Prospect& prospect : (*prospects)->changes) Mask(&prospect.axis);
+  Mask(&(*estimates)->room.batch_axis);
+  Mask(&(*estimates)->room.sequence_axis);
+  for (RemedyEstimate& estimate : (*estimates)->changes) Mask(&estimate.axis);
 }
 
 void MaskSecretsOf(std::vector<Problem>* problems) {

@@ -13,7 +13,7 @@ namespace whyoom {
 
 void MaskSecretsOf(Evidence* facts);
 void MaskSecretsOf(std::vector<Allocation>* rows);
-void MaskSecretsOf(std::optional<Prospects>* prospects);
+void MaskSecretsOf(std::optional<ProgramEstimates>* estimates);
 void MaskSecretsOf(std::vector<Problem>* problems);
 
 }  // namespace whyoom

@@ -44,7 +44,7 @@ bool IsTransposed(std::string_view op_name) { return ContainsPart(op_name, kTran
 
 bool IsGradient(std::string_view op_name) { return ContainsPart(op_name, "transpose(jvp"); }
 
-bool IsRematted(std::string_view op_name) {
+bool IsInCheckpoint(std::string_view op_name) {
   return ContainsWord(op_name, kCheckpoint) || ContainsPart(op_name, "rematted");
 }
 

@@ -14,8 +14,8 @@ bool IsDifferentiated(std::string_view op_name);  // part of a function that is 
 bool IsTransposed(std::string_view op_name);      // part of a transposed linear function: mostly the backward pass
 bool IsGradient(std::string_view op_name);        // both: the backward pass of reverse-mode differentiation
 
-bool IsRematted(std::string_view op_name);    // within a function that the user marked for rematerialization
-bool IsRecomputed(std::string_view op_name);  // the rematerialization itself
+bool IsInCheckpoint(std::string_view op_name);  // within a function that the user marked for rematerialization
+bool IsRecomputed(std::string_view op_name);    // the rematerialization itself
 
 bool IsMapped(std::string_view op_name);     // under vmap
 bool IsAttention(std::string_view op_name);  // in an attention scope, or an einsum over query and key axes

@@ -2,15 +2,15 @@
 
 namespace whyoom {
 
-const Prospect* Prospects::Find(std::string_view change) const {
-  for (const Prospect& prospect : changes) {
-    if (prospect.change == change) return &prospect;
+const RemedyEstimate* ProgramEstimates::Find(std::string_view change) const {
+  for (const RemedyEstimate& estimate : changes) {
+    if (estimate.change == change) return &estimate;
   }
   return nullptr;
 }
 
-const PairProspect* Prospects::Find(std::string_view change, std::string_view other) const {
-  for (const PairProspect& pair : pairs) {
+const PairEstimate* ProgramEstimates::Find(std::string_view change, std::string_view other) const {
+  for (const PairEstimate& pair : pairs) {
     if ((pair.change == change && pair.other == other) || (pair.change == other && pair.other == change)) return &pair;
   }
   return nullptr;

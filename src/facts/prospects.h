@@ -12,7 +12,7 @@
 namespace whyoom {
 
 // Locates a dimension for the user: an argument that has it, and its number there.
-struct AxisPlace {
+struct AxisLocation {
   std::string array;        // the argument's path: "batch['tokens']"
   std::int64_t number = 0;  // of the dimension in the array, from 0
   std::int64_t length = 0;  // over all devices
@@ -41,43 +41,43 @@ struct Room {
   std::int64_t micro_batches = 0;
   std::int64_t sequence = 0;
   std::int64_t largest_sequence = 0;
-  std::int64_t batch_devices = 1;       // number of devices that share the batch
-  std::optional<AxisPlace> batch_axis;  // if an argument has it
-  std::optional<AxisPlace> sequence_axis;
+  std::int64_t batch_devices = 1;          // number of devices that share the batch
+  std::optional<AxisLocation> batch_axis;  // if an argument has it
+  std::optional<AxisLocation> sequence_axis;
 };
 
 // The estimated effect of a remedy.
-struct Prospect {
+struct RemedyEstimate {
   std::string change;
   std::int64_t saves_bytes = 0;  // may be negative
   std::int64_t left_bytes = 0;
   std::int64_t spread_bytes = 0;
-  std::int64_t buffers = 0;       // number of buffers that the remedy changes
-  bool open = false;              // unknown dimensions decide whether it is enough; ignore the figures
-  std::string ruled_out;          // why the remedy cannot help here: "no_gradients"; empty if it may
-  std::int64_t parts = 0;         // devices, steps or pieces that the estimate assumes; 0: none
-  std::optional<AxisPlace> axis;  // the dimension that is cut into the parts
-  bool of_state = false;          // weights and optimizer state are cut
+  std::int64_t buffers = 0;          // number of buffers that the remedy changes
+  bool open = false;                 // unknown dimensions decide whether it is enough; ignore the figures
+  std::string ruled_out;             // why the remedy cannot help here: "no_gradients"; empty if it may
+  std::int64_t parts = 0;            // devices, steps or pieces that the estimate assumes; 0: none
+  std::optional<AxisLocation> axis;  // the dimension that is cut into the parts
+  bool of_state = false;             // weights and optimizer state are cut
 };
 
 // The estimated effect of two remedies together. Only for remedies that are not enough alone.
-struct PairProspect {
+struct PairEstimate {
   std::string change;
   std::string other;
   std::int64_t left_bytes = 0;
 };
 
-struct Prospects {
+struct ProgramEstimates {
   std::int64_t need_bytes = 0;
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the schedule, see TimelineOf
   Room room;
   // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies
   // is unknown.
-  std::vector<Prospect> changes;
-  std::vector<PairProspect> pairs;
-  const Prospect* Find(std::string_view change) const;
-  const PairProspect* Find(std::string_view change, std::string_view other) const;  // the order does not matter
+  std::vector<RemedyEstimate> changes;
+  std::vector<PairEstimate> pairs;
+  const RemedyEstimate* Find(std::string_view change) const;
+  const PairEstimate* Find(std::string_view change, std::string_view other) const;  // the order does not matter
 };
 
 }  // namespace whyoom

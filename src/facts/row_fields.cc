@@ -48,7 +48,7 @@ Value WithLine(const std::string& file, const Allocation& row) {
 // The source line if it is the user's, and not a library's.
 Value Source(const Allocation& row) {
   if (row.source_file.empty() || IsLibraryPath(row.source_file)) return Unknown{};
-  return TextOfLine(row.source_file, row.source_line);
+  return SourceLineText(row.source_file, row.source_line);
 }
 
 Value LibrarySource(const Allocation& row) {
@@ -115,7 +115,7 @@ const std::map<std::string_view, Field>& Fields() {
       {"xla_label", Text(&Allocation::xla_label)},
       {"kind", Text(&Allocation::kind)},
       {"name", [](const Allocation& row) { return FromText(ShortName(row)); }},
-      {"called", [](const Allocation& row) { return FromText(CalledName(row)); }},
+      {"called", [](const Allocation& row) { return FromText(NameWithShape(row)); }},
       {"from",
        [](const Allocation& row) { return Value(IsNamed(row) ? ", from " + Brief(ShortName(row)) : std::string()); }},
       {"is_named", [](const Allocation& row) { return Value(IsNamed(row)); }},
@@ -128,7 +128,7 @@ const std::map<std::string_view, Field>& Fields() {
       {"in_backward", [](const Allocation& row) { return Value(IsTransposed(row.op_name)); }},
       {"in_gradient", [](const Allocation& row) { return Value(IsInGradient(row.op_name)); }},
       {"in_host_memory", OfArray([](const ArrayShape& a) { return a.memory_space == kHostMemorySpace; })},
-      {"is_rematted", [](const Allocation& row) { return Value(IsRematted(row.op_name)); }},
+      {"is_rematted", [](const Allocation& row) { return Value(IsInCheckpoint(row.op_name)); }},
       {"bf16_bytes",
        [](const Allocation& row) {
          return row.array ? FromNumber(BytesWithElementBits(*row.array, 16)) : Value{Unknown{}};
@@ -148,20 +148,20 @@ Value RowField(const Allocation& row, std::string_view name) {
 Value RowScope::Get(std::string_view name) const { return RowField(row_, name); }
 
 Value RowField(const RuleSet& rules, const Allocation& row, std::string_view name) {
-  const RowTest* test = rules.FindRowTest(name);
+  const DerivedRowField* test = rules.FindDerivedRowField(name);
   return test == nullptr ? RowField(row, name) : test->when.Evaluate(RowScope(row));
 }
 
-std::vector<std::string_view> RowFieldsOfOneRow() {
+std::vector<std::string_view> RowFieldNames() {
   std::vector<std::string_view> names;
   for (const auto& [name, field] : Fields()) names.push_back(name);
   return names;
 }
 
-void BoundTexts(Allocation* row) {
+void TruncateTexts(Allocation* row) {
   for (std::string* text :
        {&row->shape_text, &row->op_name, &row->source_file, &row->xla_label, &row->kind, &row->tag}) {
-    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+    if (text->size() > kMaxTextBytes) *text = CutBytes(*text, kMaxTextBytes);
   }
 }
 

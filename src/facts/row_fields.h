@@ -13,7 +13,7 @@
 namespace whyoom {
 
 // The names of the fields. rules/names.h also has the fields that need all rows (same_size_count).
-std::vector<std::string_view> RowFieldsOfOneRow();
+std::vector<std::string_view> RowFieldNames();
 
 // Returns Unknown if there is no such field, or if the row lacks its value.
 Value RowField(const Allocation& row, std::string_view name);
@@ -33,9 +33,9 @@ class RowScope : public Scope {
 
 // Maximum length of a text in a report, in bytes: a label, a message, a fact. Longer texts are cut when they are read,
 // so every output format shows the same text.
-inline constexpr std::size_t kLongestText = 2000;
+inline constexpr std::size_t kMaxTextBytes = 2000;
 
 // Cuts the texts of a row to this length.
-void BoundTexts(Allocation* row);
+void TruncateTexts(Allocation* row);
 
 }  // namespace whyoom

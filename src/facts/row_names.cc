@@ -58,7 +58,7 @@ std::string OperationName(const Allocation& row) {
 }
 
 std::string UsersName(const Allocation& row) {
-  std::string name = PlainPath(OperationName(row));
+  std::string name = UnescapedPath(OperationName(row));
   if (!name.empty() && !IsCompilersName(name)) return name;
   return NamesParameter(row, &name) ? name : std::string();
 }
@@ -67,7 +67,7 @@ std::string ShapeName(const Allocation& row) { return row.array ? row.array->sha
 
 }  // namespace
 
-std::string PlainPath(std::string_view text) {
+std::string UnescapedPath(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '\'' || text[i + 1] == '"')) ++i;
@@ -83,7 +83,7 @@ std::string ShortName(const Allocation& row) {
   return name.empty() ? ShapeName(row) : name;
 }
 
-std::string CalledName(const Allocation& row) {
+std::string NameWithShape(const Allocation& row) {
   const std::string name = UsersName(row);
   const std::string shape = ShapeName(row);
   return name.empty() || shape.empty() ? name + shape : name + " " + shape;

@@ -9,7 +9,7 @@
 namespace whyoom {
 
 // Removes the escapes of metadata: "b['x']" for "b[\\'x\\']".
-std::string PlainPath(std::string_view text);
+std::string UnescapedPath(std::string_view text);
 
 // Whether the row has a name that the user chose: the path of an operation, or an argument.
 bool IsNamed(const Allocation& row);
@@ -18,6 +18,6 @@ bool IsNamed(const Allocation& row);
 std::string ShortName(const Allocation& row);
 
 // The user's name and the shape, or the shape alone.
-std::string CalledName(const Allocation& row);
+std::string NameWithShape(const Allocation& row);
 
 }  // namespace whyoom

@@ -18,7 +18,7 @@ namespace whyoom {
 struct Sighting {
   const Failure* failure = nullptr;
   bool fragment = false;  // the header alone does not justify more than low confidence
-  std::string reporter;
+  std::string stream_name;
   int repeats = 1;
   std::optional<Timestamp> time;  // of the header's line
   Place head;
@@ -26,7 +26,7 @@ struct Sighting {
   std::string message;
   Evidence facts;
   std::vector<Allocation> rows;
-  std::optional<Prospects> prospects;  // only if the failure was found in an XLA dump
+  std::optional<ProgramEstimates> estimates;  // only if the failure was found in an XLA dump
 };
 
 }  // namespace whyoom

@@ -97,11 +97,11 @@ void Tally::AddTime(const std::optional<Timestamp>& time) {
 void Tally::Join(const Tally& other) {
   hosts.Join(other.hosts);
   places.Join(other.places);
-  reports = AddBounded(reports, other.reports);
-  artifacts = AddBounded(artifacts, other.artifacts);
-  nameless_artifacts = AddBounded(nameless_artifacts, other.nameless_artifacts);
+  reports = SaturatingAdd(reports, other.reports);
+  artifacts = SaturatingAdd(artifacts, other.artifacts);
+  nameless_artifacts = SaturatingAdd(nameless_artifacts, other.nameless_artifacts);
   replicas = std::max(replicas, other.replicas);
-  repeats = AddBounded(repeats, other.repeats);
+  repeats = SaturatingAdd(repeats, other.repeats);
   AddTime(other.first_time);
   AddTime(other.last_time);
 }
@@ -109,10 +109,10 @@ void Tally::Join(const Tally& other) {
 std::uint64_t Tally::occurrences() const {
   // A named process often repeats itself without its name, so nameless reports count only in an artifact without names.
   const std::uint64_t names = hosts.count();
-  const std::uint64_t named = AddBounded(names, nameless_artifacts);
+  const std::uint64_t named = SaturatingAdd(names, nameless_artifacts);
   // One process reports for each of its replicas, so replicas count only if nothing else distinguishes streams.
   const std::uint64_t told_apart = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
-  return AddBounded(std::max<std::uint64_t>(1, told_apart), repeats);
+  return SaturatingAdd(std::max<std::uint64_t>(1, told_apart), repeats);
 }
 
 }  // namespace whyoom

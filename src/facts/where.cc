@@ -10,7 +10,7 @@
 #include "text/secrets.h"
 
 namespace whyoom {
-int Order(const Where& a, const Where& b) {
+int CompareWhere(const Where& a, const Where& b) {
   const auto order = [](const Where& where) {
     return std::tie(where.artifact.path, where.artifact.member, where.offset, where.line, where.last_line);
   };
@@ -47,7 +47,7 @@ std::string PathInLibrary(std::string_view path) {
   return re2::RE2::FullMatch(path, package, &inside) ? inside : BaseName(path);
 }
 
-std::string TextOfLine(std::string_view path, const std::optional<std::int64_t>& line) {
+std::string SourceLineText(std::string_view path, const std::optional<std::int64_t>& line) {
   static const Regex cell(R"(<ipython-input-(\d+)-.*>)");  // the file name that IPython gives a cell
   std::string name = BaseName(path);
   std::string number;

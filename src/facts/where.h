@@ -19,10 +19,10 @@ struct Where {
 };
 
 // Compares by path and member (as bytes), then offset; the lines make the order total. Returns -1, 0 or 1.
-int Order(const Where& a, const Where& b);
+int CompareWhere(const Where& a, const Where& b);
 
 struct IsEarlier {
-  bool operator()(const Where& a, const Where& b) const { return Order(a, b) < 0; }
+  bool operator()(const Where& a, const Where& b) const { return CompareWhere(a, b) < 0; }
 };
 
 // Returns `name` if it has at most `longest` (64 or more) bytes, else its beginning and a digest of the whole. This
@@ -44,6 +44,6 @@ std::string PathInLibrary(std::string_view path);
 
 // A short form of a source line: "train.py:41", or "Cell In[5], line 3" for a notebook cell, as IPython names it.
 // Without a line number, only the file.
-std::string TextOfLine(std::string_view path, const std::optional<std::int64_t>& line);
+std::string SourceLineText(std::string_view path, const std::optional<std::int64_t>& line);
 
 }  // namespace whyoom

@@ -94,7 +94,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       const auto count = static_cast<std::size_t>(got);
       if (given_ == 0 && IsPacked({buffer, count})) break;
       given_ += count;
-      told_quiet_ = false;
+      reported_quiet_ = false;
       return count;
     }
     if (replaced) {
@@ -104,8 +104,8 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     const bool failed = is_ready && got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK;
     if (failed) problem_ = "cannot read: " + std::generic_category().message(errno);
     if (failed || (is_ready && got == 0 && !is_file_)) break;
-    if (!told_quiet_ && Clock::now() - begin >= quiet_) {
-      told_quiet_ = true;
+    if (!reported_quiet_ && Clock::now() - begin >= quiet_) {
+      reported_quiet_ = true;
       state_ = State::kQuiet;
       return 0;
     }

@@ -50,7 +50,7 @@ class FollowSource : public ByteSource {
   bool is_file_ = false;  // a regular file, which may grow after its end
   std::uint64_t given_ = 0;
   State state_ = State::kOpen;
-  bool told_quiet_ = false;
+  bool reported_quiet_ = false;
   std::string problem_;
 };
 

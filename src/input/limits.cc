@@ -124,7 +124,7 @@ bool Quota::EndsInput(std::string_view problem) const {
                               problem == TooLongText(limits_));
 }
 
-bool Quota::IsOfTime(std::string_view problem) const { return !problem.empty() && problem == TooLongText(limits_); }
+bool Quota::IsTimeLimit(std::string_view problem) const { return !problem.empty() && problem == TooLongText(limits_); }
 
 std::unique_ptr<ByteSource> Quota::Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost) {
   return std::make_unique<LimitedSource>(*this, std::move(source), depth, cost);

@@ -65,7 +65,7 @@ class Quota {
   bool EndsInput(std::string_view problem) const;
 
   bool TimeIsUp() const;
-  bool IsOfTime(std::string_view problem) const;
+  bool IsTimeLimit(std::string_view problem) const;
 
   // Wraps `source` so that it ends at the limits. Depth 0 is the file itself: counted, but limited only by time. `cost`
   // is the work per byte relative to a fast format.

@@ -10,7 +10,7 @@ namespace whyoom {
 bool LineScanner::Fill() {
   if (control_ != nullptr && control_->stopped()) source_ended_ = true;
   if (source_ended_) return false;
-  if (!HasRoom()) MakeRoom();
+  if (!HasSpace()) MakeSpace();
   const std::size_t got = source_.Read(buffer_.get() + size_, block_);
   size_ += got;
   source_ended_ = got == 0;
@@ -18,7 +18,7 @@ bool LineScanner::Fill() {
   return got > 0;
 }
 
-void LineScanner::MakeRoom() {
+void LineScanner::MakeSpace() {
   const std::uint64_t keep = std::max(base_, Before(next_.offset, shared_));
   const std::size_t kept = static_cast<std::size_t>(end() - keep);
   if (2 * kept + block_ > capacity_) {
@@ -107,7 +107,7 @@ bool LineScanner::FindSurveyed() {
 std::uint64_t LineScanner::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
   std::uint64_t first = hit_end_;
   for (auto hit = leads_.rbegin(); hit != leads_.rend(); ++hit) {
-    if (hit->literal >= lead_.openers) continue;
+    if (hit->literal >= look_behind_.openers) continue;
     const std::uint64_t last_byte = reach + hit->end - 1;
     if (last_byte + close_ < std::min(first, all_from)) break;
     first = last_byte;
@@ -127,16 +127,16 @@ std::uint64_t LineScanner::LineBefore(std::uint64_t start, std::uint64_t reach) 
 
 // Plans the pieces to return for the hit at hit_end_.
 void LineScanner::PlanWindows() {
-  if (make_lead_) lead_ = std::exchange(make_lead_, nullptr)();
+  if (make_look_behind_) look_behind_ = std::exchange(make_look_behind_, nullptr)();
   const std::uint64_t reach = std::max(next_.offset, Before(hit_end_, before_));
-  std::uint64_t all_from = std::max(reach, Before(hit_end_, lead_.literals == nullptr ? before_ : close_));
+  std::uint64_t all_from = std::max(reach, Before(hit_end_, look_behind_.literals == nullptr ? before_ : close_));
   leads_.clear();
-  if (lead_.literals != nullptr) lead_.literals->FindAll(Bytes(reach, hit_end_), 0, &leads_);
+  if (look_behind_.literals != nullptr) look_behind_.literals->FindAll(Bytes(reach, hit_end_), 0, &leads_);
   const std::uint64_t first_opener = FirstOpener(reach, all_from);
   // A gap inside a traceback would split it.
   const bool opened = first_opener < all_from;
-  const bool goes_on = first_opener < hit_end_ && given_end_ == reach && first_opener <= reach + close_;
-  if (goes_on) all_from = reach;
+  const bool continues = first_opener < hit_end_ && given_end_ == reach && first_opener <= reach + close_;
+  if (continues) all_from = reach;
   Cursor cursor = next_;
   for (const Prefilter::Hit& hit : leads_) {
     Advance(&cursor, reach + hit.end - 1);
@@ -146,7 +146,7 @@ void LineScanner::PlanWindows() {
       all_from = start >= reach ? LineBefore(start, reach) : cursor.offset;
       break;
     }
-    if (start < reach || hit.literal < lead_.openers) continue;
+    if (start < reach || hit.literal < look_behind_.openers) continue;
     if (windows_.empty() || windows_.back().begin != start) windows_.push_back({start, cursor.offset + 1});
     windows_.back().signs.push_back(hit.literal);
   }
@@ -157,7 +157,8 @@ void LineScanner::PlanWindows() {
 
 // Whether the lines of a window can add information.
 bool LineScanner::IsWanted(const Window& window) const {
-  return window.signs.empty() || !lead_.wants || std::any_of(window.signs.begin(), window.signs.end(), lead_.wants);
+  return window.signs.empty() || !look_behind_.wants ||
+         std::any_of(window.signs.begin(), window.signs.end(), look_behind_.wants);
 }
 
 // Moves next_ to the first piece that begins in the window, or else to the one that contains its last byte.
@@ -203,7 +204,7 @@ bool LineScanner::Give(RawLine* line) {
   line->offset = next_.offset;
   line->bytes = Bytes(next_.offset, piece_end);
   line->after_gap = next_.offset != given_end_;
-  line->open_end = feed == nullptr && !more;
+  line->may_continue = feed == nullptr && !more;
   line->cut = more || next_.offset != next_.line_start;
   next_.offset = piece_end;
   if (!more && feed != nullptr) next_ = {line_end + 1, next_.number + 1, line_end + 1};
@@ -216,7 +217,7 @@ LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter) : LineS
 LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter, Options options)
     : source_(source),
       prefilter_(prefilter),
-      make_lead_(std::move(options.lead)),
+      make_look_behind_(std::move(options.lead)),
       survey_(options.survey),
       control_(options.control),
       block_(std::max<std::size_t>(options.limits.block_bytes, 1)),

@@ -17,18 +17,18 @@
 namespace whyoom {
 
 struct RawLine {
-  std::uint64_t number = 0;  // 1-based
-  std::uint64_t offset = 0;  // of bytes[0] in the artifact
-  std::string_view bytes;    // without the line feed; valid until the next call of Next
-  bool after_gap = false;    // the previous line was not returned; false for line 1
-  bool open_end = false;     // no line feed follows, because the input ends or was cut
-  bool cut = false;          // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
+  std::uint64_t number = 0;   // 1-based
+  std::uint64_t offset = 0;   // of bytes[0] in the artifact
+  std::string_view bytes;     // without the line feed; valid until the next call of Next
+  bool after_gap = false;     // the previous line was not returned; false for line 1
+  bool may_continue = false;  // no line feed follows, because the input ends or was cut
+  bool cut = false;           // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
 };
 
 // Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to
 // the hit (a traceback), so that all lines from there on matter. For the others, only the line itself matters (a
 // framework's name).
-struct Lead {
+struct LookBehind {
   const Prefilter* literals = nullptr;
   std::size_t openers = 0;
   // Whether a line with this literal, which is not an opener, can still add information; called just before the line
@@ -46,10 +46,10 @@ class LineScanner {
   };
 
   // Called at the first hit only.
-  using LeadMaker = std::function<Lead()>;
+  using LookBehindMaker = std::function<LookBehind()>;
 
   struct Options {
-    LeadMaker lead = nullptr;
+    LookBehindMaker lead = nullptr;
     Limits limits = {};
     // Supplies the hits instead of the prefilter, for the same bytes as the source, which must be able to seek. May be
     // null.
@@ -105,10 +105,10 @@ class LineScanner {
     return offset - std::min<std::uint64_t>(offset, bytes);
   }
 
-  bool HasRoom() const { return capacity_ - size_ >= block_; }
+  bool HasSpace() const { return capacity_ - size_ >= block_; }
 
   bool Fill();
-  void MakeRoom();
+  void MakeSpace();
   void Advance(Cursor* cursor, std::uint64_t to) const;
   void Skip();
   bool FindHit();
@@ -123,8 +123,8 @@ class LineScanner {
 
   ByteSource& source_;
   const Prefilter& prefilter_;
-  LeadMaker make_lead_;
-  Lead lead_;
+  LookBehindMaker make_look_behind_;
+  LookBehind look_behind_;
   Survey* const survey_;
   ReadControl* const control_;
   const std::size_t block_;

@@ -82,16 +82,16 @@ class Unpacker {
   void Finish(const Artifact& input) const;
 
  private:
-  void PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> source, int depth);
-  void TellZip(const Artifact& artifact, const PeekedSource& source);
+  void SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSource> source, int depth);
+  void ReportZip(const Artifact& artifact, const PeekedSource& source);
   void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
   std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
-  void TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
+  void UnpackMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
   void Tell(const Artifact& artifact, std::string_view what);
   void MayDiffer() {
     if (options_.may_differ != nullptr) *options_.may_differ = true;
   }
-  void TellOnce(const Artifact& artifact, std::string_view what);
+  void AddProblemOnce(const Artifact& artifact, std::string_view what);
 
   Quota quota_;
   const Limits& limits_;
@@ -99,38 +99,39 @@ class Unpacker {
   const std::function<void(const Artifact&, ByteSource&)>& read_;
   const std::function<void(const Problem&)>& problem_;
   std::uint64_t members_ = 0;
-  std::uint64_t told_ = 0;
-  std::uint64_t untold_ = 0;
-  std::string last_told_;
+  std::uint64_t reported_ = 0;
+  std::uint64_t unreported_ = 0;
+  std::string last_reported_;
   bool stopped_ = false;  // a limit of the whole input was reached
 };
 
 void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   if (what.empty()) return;
-  last_told_ = what;
+  last_reported_ = what;
   // Only reported problems end the input, not those of a source that reads ahead, so that every run reads the same.
   if (quota_.EndsInput(what)) stopped_ = true;
-  if (quota_.IsOfTime(what)) MayDiffer();
-  if (told_ >= kMostMemberProblems && !stopped_) {
-    ++untold_;
+  if (quota_.IsTimeLimit(what)) MayDiffer();
+  if (reported_ >= kMostMemberProblems && !stopped_) {
+    ++unreported_;
     return;
   }
-  ++told_;
+  ++reported_;
   problem_({artifact.path, artifact.member, std::string(what)});
 }
 
 // A failure also ends the packings around the failing source. Only the innermost, most specific problem is reported.
-void Unpacker::TellOnce(const Artifact& artifact, std::string_view what) {
-  if (what != last_told_) Tell(artifact, what);
+void Unpacker::AddProblemOnce(const Artifact& artifact, std::string_view what) {
+  if (what != last_reported_) Tell(artifact, what);
 }
 
 void Unpacker::Finish(const Artifact& input) const {
-  if (untold_ > 0) problem_({input.path, input.member, fmt::format("{} more problems are not listed", untold_)});
+  if (unreported_ > 0)
+    problem_({input.path, input.member, fmt::format("{} more problems are not listed", unreported_)});
 }
 
 void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
   auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
-  if (IsProgram(peeked->beginning())) return PassOver(artifact, std::move(peeked), depth);
+  if (IsProgram(peeked->beginning())) return SkipProgram(artifact, std::move(peeked), depth);
   if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not supported; unpack it first");
   const Packing packing = PackingOf(peeked->beginning());
   if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
@@ -142,7 +143,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
   if (packing == Packing::kNone)
     return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPeekedBytes));
-  if (IsArchive(packing)) return TakeMembers(artifact, *packed, packing, depth);
+  if (IsArchive(packing)) return UnpackMembers(artifact, *packed, packing, depth);
   std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
   const std::uint64_t cost = packing == Packing::kBzip2 ? kCostOfBzip2 : 1;
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
@@ -150,7 +151,7 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
 
 // Reads a program to its end, because its unpacked bytes count towards the limits. Reports text or a zip archive at its
 // end, which does not belong to the program: a log, or the content of a self-extracting archive.
-void Unpacker::PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
+void Unpacker::SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
   constexpr std::uint64_t kTail = 512;
   std::string tail;
   const std::optional<std::uint64_t> size = peeked->Size();
@@ -169,7 +170,7 @@ void Unpacker::PassOver(const Artifact& artifact, std::unique_ptr<PeekedSource> 
 }
 
 // Reports a zip archive that starts in the first bytes or ends the file.
-void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
+void Unpacker::ReportZip(const Artifact& artifact, const PeekedSource& source) {
   char tail[64];
   ssize_t got = 0;
   const int file = source.RegularFile();
@@ -182,7 +183,7 @@ void Unpacker::TellZip(const Artifact& artifact, const PeekedSource& source) {
 
 void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
   const std::string_view beginning = peeked->beginning();
-  TellZip(artifact, *peeked);
+  ReportZip(artifact, *peeked);
   const std::optional<WideText> wide = WideTextOf(beginning);
   if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
   if (wide) peeked->Skip(wide->mark);
@@ -205,8 +206,8 @@ std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing
   return std::make_unique<SandboxedReader>(std::move(process), source, packing, SandboxedReader::Clock{why_stop});
 }
 
-void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
-  last_told_.clear();
+void Unpacker::UnpackMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
+  last_reported_.clear();
   std::string why_not;
   const std::unique_ptr<MemberReader> reader = Open(source, packing, &why_not);
   if (!reader) {
@@ -233,7 +234,7 @@ void Unpacker::TakeMembers(const Artifact& artifact, ByteSource& source, Packing
   }
   if (stopped_) return;
   if (reader->may_differ()) MayDiffer();
-  TellOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
+  AddProblemOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
 }
 
 }  // namespace

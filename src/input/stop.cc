@@ -22,7 +22,7 @@ class Stop::Source : public ByteSource {
   Source(const Stop& stop, std::unique_ptr<ByteSource> source) : stop_(stop), source_(std::move(source)) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    return stop_.IsAsked() ? 0 : source_->Read(buffer, capacity);
+    return stop_.IsRequested() ? 0 : source_->Read(buffer, capacity);
   }
   std::string_view problem() const override { return source_->problem(); }
 
@@ -32,7 +32,7 @@ class Stop::Source : public ByteSource {
 };
 
 bool Stop::IsOverdue() const {
-  if (!IsAsked()) return false;
+  if (!IsRequested()) return false;
   const auto now = std::chrono::steady_clock::now();
   if (!asked_at_) asked_at_ = now;
   return now - *asked_at_ >= kGrace;

@@ -18,7 +18,7 @@ class Stop {
   Stop(const ReadControl* control, const Limits& limits) : control_(control), quota_(std::in_place, limits) {}
 
   // Whether a stop is requested. Afterwards, results from files opened with Open() may be incomplete.
-  bool IsAsked() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
+  bool IsRequested() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
 
   // Whether a stop was requested and the grace period for processing what was already read is over. Loops over lines
   // check this; their source already ends when IsRequested(). For one thread only.

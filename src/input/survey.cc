@@ -31,9 +31,9 @@ void Survey::Search() {
   std::vector<char> buffer(shared_ + limits_.block_bytes);
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || given_out_ < taken_ + limits_.blocks_ahead; });
+    changed_.wait(lock, [&] { return stopped_ || claimed_ < taken_ + limits_.blocks_ahead; });
     if (stopped_) return;
-    const std::uint64_t number = given_out_++;
+    const std::uint64_t number = claimed_++;
     blocks_.emplace_back();
     lock.unlock();
     Block found;

@@ -69,11 +69,11 @@ class Survey {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Block> blocks_;     // from block number taken_ on
-  std::uint64_t taken_ = 0;      // blocks the reader has consumed
-  std::uint64_t given_out_ = 0;  // blocks a thread searches or has searched
-  bool ended_ = false;           // the reader has consumed the last block
-  bool stopped_ = false;         // no more blocks are needed
+  std::deque<Block> blocks_;   // from block number taken_ on
+  std::uint64_t taken_ = 0;    // blocks the reader has consumed
+  std::uint64_t claimed_ = 0;  // blocks a thread searches or has searched
+  bool ended_ = false;         // the reader has consumed the last block
+  bool stopped_ = false;       // no more blocks are needed
   std::vector<std::thread> threads_;
 
   // Used by the reader only.

@@ -98,8 +98,8 @@ class WideSource : public ByteSource {
 
   // Records a converted character of these lengths.
   void Note(std::size_t given_each, std::size_t raw_each) {
-    const bool goes_on = !runs_.empty() && runs_.back().given_each == given_each && runs_.back().raw_each == raw_each;
-    if (!goes_on) {
+    const bool continues = !runs_.empty() && runs_.back().given_each == given_each && runs_.back().raw_each == raw_each;
+    if (!continues) {
       if (runs_.size() >= kMaxRuns) ThinOut();
       runs_.push_back({given_, raw_, given_each, raw_each});
     }

@@ -53,7 +53,7 @@ void Factors::Split(FactorId factor, std::int64_t major_size) {
   nodes_[factor].minor = minor;
 }
 
-bool Factors::BringTogether(FactorId one, FactorId other) {
+bool Factors::UnifyOrSplit(FactorId one, FactorId other) {
   if (size(one) == size(other)) {
     nodes_[one].parent = other;
     return true;
@@ -79,7 +79,7 @@ bool Factors::Equate(const FactorIds& a, const FactorIds& b) {
     if (one == other) {
       left.pop_back();
       right.pop_back();
-    } else if (!BringTogether(one, other)) {
+    } else if (!UnifyOrSplit(one, other)) {
       return false;
     }
   }
@@ -178,7 +178,7 @@ ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) c
   return module_.shapes[shape].is_tuple ? ArrayId{instruction} : array;
 }
 
-ArrayId Dimensions::TakenBy(const HloInstruction& get_tuple_element) const {
+ArrayId Dimensions::TupleElementOf(const HloInstruction& get_tuple_element) const {
   if (get_tuple_element.operands.empty()) return {};
   return ArrayAt(get_tuple_element.operands[0],
                  "{" + std::string(Attribute(get_tuple_element.attributes, "index")) + "}");

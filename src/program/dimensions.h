@@ -81,7 +81,7 @@ class Factors {
   };
   FactorId Find(FactorId factor) const;
   void Split(FactorId factor, std::int64_t major_size);
-  bool BringTogether(FactorId one, FactorId other);
+  bool UnifyOrSplit(FactorId one, FactorId other);
   // Expands the last factor of `open` to representatives and returns the next of them, or an empty id at the end.
   FactorId Next(FactorIds* open) const;
 
@@ -125,7 +125,7 @@ class Dimensions {
   ArrayId ArrayAt(InstructionId instruction, std::string_view index) const;
 
   // The array of the operand that a get-tuple-element returns, if it is an array.
-  ArrayId TakenBy(const HloInstruction& get_tuple_element) const;
+  ArrayId TupleElementOf(const HloInstruction& get_tuple_element) const;
 
   // The factors of each dimension of an array; a dimension of size 1 has none.
   std::vector<FactorIds> FactorsOf(ArrayId array) const;

@@ -154,7 +154,7 @@ void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, L
   const std::int64_t last = last_uses->Of(instruction);
   std::int64_t first = last;
   for (const InstructionId user : program.UsersOf(instruction)) {
-    if (!simulator.meaning().trains() && program.PositionOf(user) >= 0)
+    if (!simulator.semantics().trains() && program.PositionOf(user) >= 0)
       first = std::min<std::int64_t>(first, program.PositionOf(user));
   }
   for (const ValueId id : program.ValuesOf(instruction)) {
@@ -172,7 +172,7 @@ void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_vi
   std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // arguments: optimizer state, and all
   for (const ProgramParameter& parameter : program.parameters()) {
     auto& [state, all] = of_shape[program.ShapeOf(parameter.array).shape];
-    state += simulator.meaning().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
+    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
     ++all;
   }
   for (const Buffer& buffer : simulator.compiled().buffers()) {
@@ -200,13 +200,13 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
 }
 
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
-  const Meaning& meaning = simulator.meaning();
+  const Semantics& semantics = simulator.semantics();
   ModifiedProgram modified = simulator.Unmodified();
   LastUses last_uses(simulator.program());
   std::set<std::string_view> shapes;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const Role role = meaning.RoleOf(parameter);
-    if (role != Role::kOptimizerState && (meaning.trains() || role != Role::kWeights)) continue;
+    const Role role = semantics.RoleOf(parameter);
+    if (role != Role::kOptimizerState && (semantics.trains() || role != Role::kWeights)) continue;
     shapes.insert(simulator.program().ShapeOf(parameter.array).shape);
     MoveToHost(simulator, parameter, &last_uses, &modified);
   }

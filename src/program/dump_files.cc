@@ -123,9 +123,9 @@ class DumpFileReader {
   // After a stop, discards all results: a partly read file would look damaged.
   DumpFiles Read() {
     ReadAll();
-    if (!stop_.IsAsked()) return std::move(files_);
+    if (!stop_.IsRequested()) return std::move(files_);
     DumpFiles none;
-    none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNoNeed};
+    none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNeedUnknown};
     return none;
   }
 
@@ -139,7 +139,7 @@ class DumpFileReader {
     CheckText();
     CheckRanges();
     if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
-      Refuse(std::string(kDamaged) + kNoNeed);
+      Refuse(std::string(kDamaged) + kNeedUnknown);
       return;
     }
     files_.usable = true;
@@ -158,17 +158,17 @@ class DumpFileReader {
     files_.memory = reading.get();
     compares_ = files_.text.whole && files_.text.entry;
     if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
-    if (files_.memory.allocations.empty()) return Refuse(kNothingAssigned);
-    return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNoNeed);
+    if (files_.memory.allocations.empty()) return Refuse(kNoBufferAssignment);
+    return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNeedUnknown);
   }
 
   // Reports if the text is missing or damaged. Source lines and names are still read from the readable part.
   void CheckText() {
     if (!for_remedies_ || compares_ || !files_.problem.what.empty()) return;
     if (files_.text_path.empty()) {
-      Note(paths_.buffer_assignment, "no HLO text of its module in its folder: " + std::string(kNoChanges));
+      Note(paths_.buffer_assignment, "no HLO text of its module in its folder: " + std::string(kCannotEstimate));
     } else if (IsDamaged(files_.text)) {
-      Note(files_.text_path, std::string(kDamaged) + kNoChanges);
+      Note(files_.text_path, std::string(kDamaged) + kCannotEstimate);
     }
   }
 
@@ -190,8 +190,8 @@ class DumpFileReader {
     if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
     // The live ranges decide which of the two is from another compile.
     if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
-      return Refuse(std::string(kOther) + kNoNeed);
-    Note(files_.text_path, std::string(kOther) + kNoChanges);
+      return Refuse(std::string(kOther) + kNeedUnknown);
+    Note(files_.text_path, std::string(kOther) + kCannotEstimate);
     files_.text = HloModule();
     compares_ = false;
     return true;
@@ -200,11 +200,12 @@ class DumpFileReader {
   void CheckRanges() {
     ModuleMemory& memory = files_.memory;
     if (paths_.live_range.empty()) {
-      if (for_remedies_) Note(paths_.buffer_assignment, "no live ranges in its folder: " + std::string(kNoChanges));
+      if (for_remedies_)
+        Note(paths_.buffer_assignment, "no live ranges in its folder: " + std::string(kCannotEstimate));
       return;
     }
     if (files_.memory.has_ranges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
-    Note(paths_.live_range, std::string(files_.memory.has_ranges() ? kOther : kDamaged) + kNoChanges);
+    Note(paths_.live_range, std::string(files_.memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
     DropRanges(&memory);
   }
 
@@ -229,7 +230,7 @@ class DumpFileReader {
       return;
     }
     files_.before = HloModule();
-    files_.before_refused = true;
+    files_.before_rejected = true;
   }
 
   // Keeps the first note: the most severe problems are checked first.

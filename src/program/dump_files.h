@@ -24,10 +24,10 @@ struct DumpFiles {
   ModuleMemory memory;  // without live ranges if those are rejected
   HloModule text;       // the compiled module; empty if it is from another compile
   std::string text_path;
-  HloModule before;             // the module before optimization; empty if missing or rejected
-  bool before_refused = false;  // `before` exists, but is damaged or from another compile
-  bool whole = false;           // all files needed to simulate remedies are usable
-  Problem problem;              // the most severe problem; empty if there is none
+  HloModule before;              // the module before optimization; empty if missing or rejected
+  bool before_rejected = false;  // `before` exists, but is damaged or from another compile
+  bool whole = false;            // all files needed to simulate remedies are usable
+  Problem problem;               // the most severe problem; empty if there is none
 };
 
 // If `for_remedies`, also reads `before` and reports what is missing to simulate remedies. `limit_bytes` is the memory
@@ -35,9 +35,9 @@ struct DumpFiles {
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
                         const Stop& stop);
 
-inline constexpr const char* kNothingAssigned = "the file contains no buffer assignment";
-inline constexpr const char* kNoNeed = "cannot determine how much memory the program needs";
-inline constexpr const char* kNoChanges = "cannot estimate what would fit or the effect of remedies";
+inline constexpr const char* kNoBufferAssignment = "the file contains no buffer assignment";
+inline constexpr const char* kNeedUnknown = "cannot determine how much memory the program needs";
+inline constexpr const char* kCannotEstimate = "cannot estimate what would fit or the effect of remedies";
 
 // Whether simulating a program would take too long.
 bool IsTooLarge(const HloModule& compiled);

@@ -55,7 +55,8 @@ std::string ModuleOf(std::string_view op_name) {
 // The memory at the peak, by kind and module.
 class MemoryBreakdown {
  public:
-  explicit MemoryBreakdown(const Simulator& simulator) : program_(simulator.program()), meaning_(simulator.meaning()) {
+  explicit MemoryBreakdown(const Simulator& simulator)
+      : program_(simulator.program()), semantics_(simulator.semantics()) {
     for (const AllocationId id : program_.memory().allocations.ids()) AddFixed(id);
     for (const Buffer& buffer : simulator.compiled().buffers()) {
       if (buffer.is_output) AddBytes("outputs", "", buffer.size);
@@ -106,9 +107,9 @@ class MemoryBreakdown {
       if (!value.array) continue;
       const HloInstruction& is = program_.InstructionOf(value);
       if (is.Is({"parameter", "while", "custom-call"}) || is.op_name.empty()) continue;
-      const ValueKind so_far = meaning_.KindOf(best);
+      const ValueKind so_far = semantics_.KindOf(best);
       if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries ||
-          meaning_.KindOf(id) == ValueKind::kActivations)
+          semantics_.KindOf(id) == ValueKind::kActivations)
         best = id;
     }
     return best;
@@ -122,7 +123,7 @@ class MemoryBreakdown {
       const HloInstruction& is = program_.InstructionOf(value);
       if (is.opcode != "parameter") module = ModuleOf(is.op_name);
     }
-    AddBytes(kKindNames[static_cast<std::size_t>(meaning_.KindOf(value.id))], module, size - padding);
+    AddBytes(kKindNames[static_cast<std::size_t>(semantics_.KindOf(value.id))], module, size - padding);
     AddBytes("padding", "", padding);
   }
 
@@ -133,16 +134,16 @@ class MemoryBreakdown {
   }
 
   const Program& program_;
-  const Meaning& meaning_;
+  const Semantics& semantics_;
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::int64_t total_ = 0;
 };
 
-std::string NameOf(const Meaning& meaning, const Axis& axis) {
-  if (axis.groups == meaning.vocabulary().groups) return "vocabulary";
-  if (!meaning.has_examples()) return {};
-  if (axis.groups == meaning.batch().groups) return "batch";
-  return axis.groups == meaning.sequence().groups ? "sequence" : "";
+std::string NameOf(const Semantics& semantics, const Axis& axis) {
+  if (axis.groups == semantics.vocabulary().groups) return "vocabulary";
+  if (!semantics.has_examples()) return {};
+  if (axis.groups == semantics.batch().groups) return "batch";
+  return axis.groups == semantics.sequence().groups ? "sequence" : "";
 }
 
 std::optional<std::size_t> DimensionOf(const ArrayGroups& dimensions, const Axis& axis) {
@@ -176,19 +177,19 @@ class Estimator {
  public:
   Estimator(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop)
       : program_(program),
-        meaning_(program, role_words),
-        simulator_(program, meaning_, limit_bytes, &stop),
+        semantics_(program, role_words),
+        simulator_(program, semantics_, limit_bytes, &stop),
         limit_(limit_bytes) {}
 
-  Prospects Run(WithRemedies with_remedies) const {
-    Prospects prospects;
-    if (!simulator_.whole()) return prospects;
-    prospects.need_bytes = simulator_.need_bytes();
-    prospects.memory = MemoryBreakdown(simulator_).Parts();
-    prospects.timeline = TimelineOf(program_.memory());
-    if (limit_ > 0) prospects.room = FindRoom();
-    if (with_remedies == WithRemedies::kYes) ApplyRemedies(&prospects);
-    return prospects;
+  ProgramEstimates Run(WithRemedies with_remedies) const {
+    ProgramEstimates estimates;
+    if (!simulator_.whole()) return estimates;
+    estimates.need_bytes = simulator_.need_bytes();
+    estimates.memory = MemoryBreakdown(simulator_).Parts();
+    estimates.timeline = TimelineOf(program_.memory());
+    if (limit_ > 0) estimates.room = FindRoom();
+    if (with_remedies == WithRemedies::kYes) ApplyRemedies(&estimates);
+    return estimates;
   }
 
  private:
@@ -203,41 +204,41 @@ class Estimator {
     std::optional<ModifiedProgram> modified;
   };
 
-  void ApplyRemedies(Prospects* prospects) const {
+  void ApplyRemedies(ProgramEstimates* estimates) const {
     std::vector<Applied> partial;
     for (const ProgramRemedy& remedy : kRemedies) {
       if (simulator_.IsStopped()) return;
       std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      const Prospect& prospect = prospects->changes.emplace_back(RemedyEstimateOf(remedy.name, *modified));
-      if (!prospect.open && limit_ > 0 && prospect.left_bytes > limit_ &&
-          prospect.saves_bytes > kLeastOfPair * limit_ / 100)
-        partial.push_back({prospect.change, std::move(*modified)});
+      const RemedyEstimate& estimate = estimates->changes.emplace_back(RemedyEstimateOf(remedy.name, *modified));
+      if (!estimate.open && limit_ > 0 && estimate.left_bytes > limit_ &&
+          estimate.saves_bytes > kLeastOfPair * limit_ / 100)
+        partial.push_back({estimate.change, std::move(*modified)});
     }
-    UseFittingSizes(prospects);
+    UseFittingSizes(estimates);
     for (std::size_t i = 0; i < partial.size(); ++i) {
       for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
         const ModifiedProgram both = simulator_.Combined(partial[i].modified, partial[j].modified);
-        prospects->pairs.push_back({partial[i].name, partial[j].name, simulator_.EstimateOf(both).left_bytes});
+        estimates->pairs.push_back({partial[i].name, partial[j].name, simulator_.EstimateOf(both).left_bytes});
       }
     }
   }
 
-  Prospect RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {
-    Prospect prospect;
-    prospect.change = name;
-    prospect.buffers = simulator_.CountModified(modified);
-    prospect.open = simulator_.IsOpen(modified);
-    if (prospect.open) return prospect;
+  RemedyEstimate RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {
+    RemedyEstimate estimate;
+    estimate.change = name;
+    estimate.buffers = simulator_.CountModified(modified);
+    estimate.open = simulator_.IsOpen(modified);
+    if (estimate.open) return estimate;
     const Estimate after = simulator_.EstimateOf(modified);
-    prospect.saves_bytes = simulator_.need_bytes() - after.left_bytes;
-    prospect.left_bytes = after.left_bytes;
-    prospect.spread_bytes = after.spread_bytes;
-    prospect.ruled_out = modified.ruled_out;
-    prospect.parts = modified.parts;
-    prospect.axis = FindPlace(program_, meaning_, modified.axis);
-    prospect.of_state = modified.of_state;
-    return prospect;
+    estimate.saves_bytes = simulator_.need_bytes() - after.left_bytes;
+    estimate.left_bytes = after.left_bytes;
+    estimate.spread_bytes = after.spread_bytes;
+    estimate.ruled_out = modified.ruled_out;
+    estimate.parts = modified.parts;
+    estimate.axis = LocateAxis(program_, semantics_, modified.axis);
+    estimate.of_state = modified.of_state;
+    return estimate;
   }
 
   bool Fits(const std::optional<ModifiedProgram>& modified) const {
@@ -260,7 +261,7 @@ class Estimator {
   }
 
   std::int64_t MicroBatchesThatFit() const {
-    const Axis batch = meaning_.batch();
+    const Axis batch = semantics_.batch();
     for (const std::int64_t steps : StepsOf(batch.size)) {
       if (simulator_.IsStopped()) break;
       if (Fits(steps == 1 ? Resize(simulator_, batch, batch.size) : Accumulate(simulator_, batch, steps))) return steps;
@@ -272,7 +273,7 @@ class Estimator {
   std::int64_t Split(const Axis& axis) const {
     std::int64_t split = 1;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayGroups groups = meaning_.GroupsOf(parameter);
+      const ArrayGroups groups = semantics_.GroupsOf(parameter);
       for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
         if (!groups[dim].empty() && groups[dim] == axis.groups) split = std::max(split, parameter.shards[dim]);
       }
@@ -281,7 +282,7 @@ class Estimator {
     // If propagation lost track of the argument, assume an input whose leading dimension has the same length.
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-      if (!meaning_.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
+      if (!semantics_.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
         split = std::max(split, parameter.shards[0]);
     }
     return split;
@@ -293,7 +294,7 @@ class Estimator {
     return std::none_of(
         program_.parameters().begin(), program_.parameters().end(), [&](const ProgramParameter& parameter) {
           return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions &&
-                 meaning_.Has(parameter, meaning_.sequence()) && meaning_.Has(parameter, meaning_.batch());
+                 semantics_.Has(parameter, semantics_.sequence()) && semantics_.Has(parameter, semantics_.batch());
         });
   }
 
@@ -305,19 +306,19 @@ class Estimator {
 
   Room FindRoom() const {
     Room room;
-    if (const Axis batch = meaning_.batch(); IsClear(batch)) {
+    if (const Axis batch = semantics_.batch(); IsClear(batch)) {
       const std::int64_t split = Split(batch);
       room.batch = Times(batch.size, split);
       room.batch_devices = split;
       room.largest_batch = Times(LargestThatFits(batch), split);
-      room.batch_axis = FindPlace(program_, meaning_, batch);
+      room.batch_axis = LocateAxis(program_, semantics_, batch);
       room.micro_batches = MicroBatchesThatFit();
     }
-    if (const Axis sequence = meaning_.sequence(); sequence && IsTokenSequence() && IsClear(sequence)) {
+    if (const Axis sequence = semantics_.sequence(); sequence && IsTokenSequence() && IsClear(sequence)) {
       const std::int64_t split = Split(sequence);
       room.sequence = Times(sequence.size, split);
       room.largest_sequence = Times(LargestThatFits(sequence), split);
-      room.sequence_axis = FindPlace(program_, meaning_, sequence);
+      room.sequence_axis = LocateAxis(program_, semantics_, sequence);
     }
     return room;
   }
@@ -327,47 +328,47 @@ class Estimator {
   }
 
   // Recomputes a remedy with the size that fits according to `room`, so both show the same figures.
-  void UseFittingSizes(Prospects* prospects) const {
-    const Room& room = prospects->room;
+  void UseFittingSizes(ProgramEstimates* estimates) const {
+    const Room& room = estimates->room;
     const FittingRemedy fitting[] = {
         {"batch_in_steps", false,
-         room.micro_batches > 1 ? Accumulate(simulator_, meaning_.batch(), room.micro_batches) : std::nullopt},
-        {"half_batch", true, ShortenTo(meaning_.batch(), room.batch, room.largest_batch)},
-        {"half_sequence", true, ShortenTo(meaning_.sequence(), room.sequence, room.largest_sequence)}};
-    std::vector<Prospect>& all = prospects->changes;
+         room.micro_batches > 1 ? Accumulate(simulator_, semantics_.batch(), room.micro_batches) : std::nullopt},
+        {"half_batch", true, ShortenTo(semantics_.batch(), room.batch, room.largest_batch)},
+        {"half_sequence", true, ShortenTo(semantics_.sequence(), room.sequence, room.largest_sequence)}};
+    std::vector<RemedyEstimate>& all = estimates->changes;
     for (const auto& [name, only_if_needed, modified] : fitting) {
-      const bool any_fits = std::any_of(all.begin(), all.end(), [&](const Prospect& one) {
+      const bool any_fits = std::any_of(all.begin(), all.end(), [&](const RemedyEstimate& one) {
         return !one.open && simulator_.Fits({.left_bytes = one.left_bytes});
       });
       if ((only_if_needed && any_fits) || !Fits(modified)) continue;
-      const auto found =
-          std::find_if(all.begin(), all.end(), [&, name = name](const Prospect& one) { return one.change == name; });
-      Prospect& prospect = found == all.end() ? all.emplace_back() : *found;
-      prospect = RemedyEstimateOf(name, *modified);
+      const auto found = std::find_if(all.begin(), all.end(),
+                                      [&, name = name](const RemedyEstimate& one) { return one.change == name; });
+      RemedyEstimate& estimate = found == all.end() ? all.emplace_back() : *found;
+      estimate = RemedyEstimateOf(name, *modified);
     }
   }
 
   const Program& program_;
-  const Meaning meaning_;
+  const Semantics semantics_;
   const Simulator simulator_;
   const std::int64_t limit_;
 };
 
 }  // namespace
 
-std::optional<AxisPlace> FindPlace(const Program& program, const Meaning& meaning, const Axis& axis) {
+std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis) {
   if (!axis) return std::nullopt;
-  std::optional<AxisPlace> place;
+  std::optional<AxisLocation> place;
   std::tuple<bool, std::int64_t> best;
   for (const ProgramParameter& parameter : program.parameters()) {
-    const std::optional<std::size_t> dim = DimensionOf(meaning.GroupsOf(parameter), axis);
+    const std::optional<std::size_t> dim = DimensionOf(semantics.GroupsOf(parameter), axis);
     if (!dim || program.At(parameter.array.instruction).op_name.empty()) continue;  // its name is the compiler's
-    const std::tuple rank(!meaning.IsState(parameter), parameter.size);
+    const std::tuple rank(!semantics.IsState(parameter), parameter.size);
     if (place && rank <= best) continue;
     best = rank;
     const std::int64_t shards = *dim < parameter.shards.size() ? parameter.shards[*dim] : 1;
     const std::int64_t here = program.ShapeOf(parameter.array).dims[*dim];
-    place = AxisPlace{parameter.path, static_cast<std::int64_t>(*dim), here, NameOf(meaning, axis)};
+    place = AxisLocation{parameter.path, static_cast<std::int64_t>(*dim), here, NameOf(semantics, axis)};
     if (shards > 1 && here <= INT64_MAX / shards) place->length = here * shards;
   }
   return place;
@@ -378,8 +379,8 @@ bool IsRemedy(std::string_view name) {
                      [&](const ProgramRemedy& remedy) { return remedy.name == name; });
 }
 
-Prospects EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
-                          WithRemedies with_remedies, const Stop& stop) {
+ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                                 WithRemedies with_remedies, const Stop& stop) {
   return Estimator(program, role_words, limit_bytes, stop).Run(with_remedies);
 }
 

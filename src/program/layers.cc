@@ -21,21 +21,21 @@ namespace {
 
 // By leaf of the forward loop: the leaf of the backward loop that it initializes.
 std::vector<std::optional<int>> LeavesPassed(const Program& program, const Loop& forward, const Loop& backward) {
-  std::vector<std::optional<int>> passed_to(program.dimensions().LeafCount(forward.instruction));
+  std::vector<std::optional<int>> carried_to(program.dimensions().LeafCount(forward.instruction));
   for (int leaf = 0; const InstructionId initial = program.InitialElement(backward.instruction, leaf); ++leaf) {
     const HloInstruction& from = program.At(program.Follow(initial, [](const auto& is) {
       return is.Is({"bitcast", "copy", "reshape"});
     }));
     if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward.instruction)
       continue;
-    if (const ArrayId taken = program.dimensions().TakenBy(from)) passed_to[taken.leaf] = leaf;
+    if (const ArrayId taken = program.dimensions().TupleElementOf(from)) carried_to[taken.leaf] = leaf;
   }
-  return passed_to;
+  return carried_to;
 }
 
 // The buffers that the forward loop stacks and the backward loop reads.
-std::vector<const Buffer*> StacksOf(const Program& program, const Meaning& meaning, const BufferAssignment& compiled,
-                                    const LoopPair& pair) {
+std::vector<const Buffer*> StacksOf(const Program& program, const Semantics& semantics,
+                                    const BufferAssignment& compiled, const LoopPair& pair) {
   std::vector<const Buffer*> stacks;
   for (const Buffer& buffer : compiled.buffers()) {
     bool read = false;
@@ -43,8 +43,8 @@ std::vector<const Buffer*> StacksOf(const Program& program, const Meaning& meani
     for (const ValueId id : buffer.values) {
       const ArrayId array = program.values()[id].array;
       if (array.instruction != pair.forward.instruction || !array) continue;
-      read = read || pair.passed_to[array.leaf];
-      stacked = stacked || pair.IsStacked(meaning.GroupsOf(id));
+      read = read || pair.carried_to[array.leaf];
+      stacked = stacked || pair.IsStacked(semantics.GroupsOf(id));
     }
     if (read && stacked) stacks.push_back(&buffer);
   }
@@ -53,20 +53,21 @@ std::vector<const Buffer*> StacksOf(const Program& program, const Meaning& meani
 
 }  // namespace
 
-std::vector<LoopPair> FindLoopPairs(const Program& program, const Meaning& meaning, const BufferAssignment& compiled) {
+std::vector<LoopPair> FindLoopPairs(const Program& program, const Semantics& semantics,
+                                    const BufferAssignment& compiled) {
   constexpr std::size_t kMostLoops = 1000;
   std::vector<LoopPair> pairs;
   const std::vector<Loop>& loops = program.dimensions().loops();
   if (loops.size() > kMostLoops) return pairs;  // each loop is compared with each other
   for (const Loop& forward : loops) {
-    if (!forward.factor || !meaning.IsForward(forward.instruction)) continue;
+    if (!forward.factor || !semantics.IsForward(forward.instruction)) continue;
     const Groups groups = program.dimensions().GroupsOf(FactorIds{forward.factor});
     for (const Loop& backward : loops) {
-      if (!meaning.IsBackward(backward.instruction)) continue;
+      if (!semantics.IsBackward(backward.instruction)) continue;
       LoopPair pair{forward, backward};
       if (!groups.empty()) pair.group = groups.front();
-      pair.passed_to = LeavesPassed(program, forward, backward);
-      pair.stacks = StacksOf(program, meaning, compiled, pair);
+      pair.carried_to = LeavesPassed(program, forward, backward);
+      pair.stacks = StacksOf(program, semantics, compiled, pair);
       if (!pair.stacks.empty()) pairs.push_back(std::move(pair));
     }
   }
@@ -131,7 +132,7 @@ namespace {
 
 class BlockFinder {
  public:
-  BlockFinder(const Program& program, const Meaning& meaning) : program_(program), meaning_(meaning) {
+  BlockFinder(const Program& program, const Semantics& semantics) : program_(program), semantics_(semantics) {
     const HloModule& module = program.module();
     if (!module.entry) return;
     for (const Product& product : program.dimensions().products()) {
@@ -140,8 +141,8 @@ class BlockFinder {
     }
     for (const InstructionId i : module.computations[module.entry].instructions) {
       if (program.ScheduledAt(i) < 0) continue;
-      if (meaning.IsForward(i)) forward_.push_back(i);
-      if (meaning.IsBackward(i) && IsActivation(i)) backward_.push_back(i);
+      if (semantics.IsForward(i)) forward_.push_back(i);
+      if (semantics.IsBackward(i) && IsActivation(i)) backward_.push_back(i);
     }
     const auto by_position = [&](InstructionId a, InstructionId b) {
       return program.ScheduledAt(a) < program.ScheduledAt(b);
@@ -273,7 +274,8 @@ class BlockFinder {
     if (is.Is({"get-tuple-element", "bitcast", "tuple"})) return false;
     for (ArrayId array{i, 0}; array.leaf < program_.dimensions().LeafCount(i); ++array.leaf) {
       if (PaddedBytes(program_.ShapeOf(array)).value_or(0) < kSmallest) continue;
-      if (!meaning_.batch() || Occurrences(program_.dimensions().GroupsOf(array), meaning_.batch()) > 0) return true;
+      if (!semantics_.batch() || Occurrences(program_.dimensions().GroupsOf(array), semantics_.batch()) > 0)
+        return true;
     }
     return false;
   }
@@ -290,7 +292,7 @@ class BlockFinder {
   std::int64_t FirstBackwardUse(InstructionId i, std::int64_t turn) const {
     std::int64_t first = INT64_MAX;
     ForEachReader(i, [&](InstructionId user) {
-      if (meaning_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
+      if (semantics_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
         first = std::min<std::int64_t>(first, program_.ScheduledAt(user));
     });
     return first;
@@ -310,7 +312,7 @@ class BlockFinder {
   }
 
   const Program& program_;
-  const Meaning& meaning_;
+  const Semantics& semantics_;
   std::vector<InstructionId> forward_;
   std::vector<InstructionId> backward_;  // only arrays with the batch
   std::set<InstructionId> products_;     // dots and convolutions
@@ -319,6 +321,6 @@ class BlockFinder {
 
 }  // namespace
 
-Blocks FindBlocks(const Program& program, const Meaning& meaning) { return BlockFinder(program, meaning).Find(); }
+Blocks FindBlocks(const Program& program, const Semantics& semantics) { return BlockFinder(program, semantics).Find(); }
 
 }  // namespace whyoom

@@ -17,14 +17,15 @@ namespace whyoom {
 struct LoopPair {
   Loop forward;
   Loop backward;
-  GroupId group;                              // of the dimension that the forward loop stacks along
-  std::vector<const Buffer*> stacks;          // the stacked buffers that the backward loop reads
-  std::vector<std::optional<int>> passed_to;  // by leaf of the forward loop: the leaf of the backward loop
+  GroupId group;                               // of the dimension that the forward loop stacks along
+  std::vector<const Buffer*> stacks;           // the stacked buffers that the backward loop reads
+  std::vector<std::optional<int>> carried_to;  // by leaf of the forward loop: the leaf of the backward loop
 
   // Whether a dimension of an array begins with `group`.
   bool IsStacked(const ArrayGroups& dimensions) const;
 };
-std::vector<LoopPair> FindLoopPairs(const Program& program, const Meaning& meaning, const BufferAssignment& compiled);
+std::vector<LoopPair> FindLoopPairs(const Program& program, const Semantics& semantics,
+                                    const BufferAssignment& compiled);
 
 // A layer. Positions are those of the schedule, as in live ranges.
 struct Block {
@@ -42,7 +43,7 @@ struct Blocks {
 
 // Finds the layers that the user's framework numbered (".../h_3/attn/..."). If there are none, cuts the forward pass
 // wherever only one array is live. Fewer than two blocks mean that the program has no layers.
-Blocks FindBlocks(const Program& program, const Meaning& meaning);
+Blocks FindBlocks(const Program& program, const Semantics& semantics);
 
 // Whether an instruction only copies or views the result of `source`.
 bool Copies(const Program& program, InstructionId instruction, InstructionId source);

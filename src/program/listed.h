@@ -39,6 +39,6 @@ struct ListedProgram {
 
 // Estimates the remedies that apply to listed values, by their names in kRemedies: half_batch, batch_in_steps,
 // half_sequence, bfloat16, recompute_layers (loops only).
-std::vector<Prospect> LookAtList(const ListedProgram& listed);
+std::vector<RemedyEstimate> EstimateFromList(const ListedProgram& listed);
 
 }  // namespace whyoom

@@ -73,7 +73,7 @@ Ids Leading(const std::vector<Ids>& dimensions) {
 
 }  // namespace
 
-Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_(program) {
+Semantics::Semantics(const Program& program, const RoleWords& role_words) : program_(program) {
   const std::vector<HloInstruction>& instructions = program.module().instructions;
   trains_ = std::any_of(instructions.begin(), instructions.end(),
                         [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
@@ -93,9 +93,9 @@ Meaning::Meaning(const Program& program, const RoleWords& role_words) : program_
   FindKinds();
 }
 
-bool Meaning::IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
+bool Semantics::IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
 
-bool Meaning::IsForward(InstructionId instruction) const {
+bool Semantics::IsForward(InstructionId instruction) const {
   const std::string_view name = program_.At(instruction).op_name;
   return IsDifferentiated(name) && !IsTransposed(name);
 }
@@ -114,7 +114,7 @@ int Occurrences(const ArrayGroups& dimensions, const Axis& axis) {
   return whole > 0 ? whole : parts;
 }
 
-Axis Meaning::MakeAxis(const FactorIds& factors) const {
+Axis Semantics::MakeAxis(const FactorIds& factors) const {
   Axis axis{.groups = {}, .size = 1};
   for (const FactorId factor : factors) {
     axis.groups.push_back(program_.dimensions().GroupOf(factor));
@@ -123,14 +123,14 @@ Axis Meaning::MakeAxis(const FactorIds& factors) const {
   return axis;
 }
 
-bool Meaning::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }
+bool Semantics::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }
 
-bool Meaning::IsOfWeights(const ArrayGroups& dimensions) const {
+bool Semantics::IsOfWeights(const ArrayGroups& dimensions) const {
   return std::all_of(dimensions.begin(), dimensions.end(),
                      [&](const Groups& groups) { return groups.empty() || AnyIn(groups, weight_groups_); });
 }
 
-bool Meaning::MayHave(ValueId value, const Axis& axis) const {
+bool Semantics::MayHaveAxis(ValueId value, const Axis& axis) const {
   const ProgramValue& is = program_.values()[value];
   if (!is.array || Has(value, axis) || gathered_[is.array.instruction] != 0) return false;
   if (weight_dims_.contains(SortedDims(program_.ShapeOf(is.array).dims))) return false;
@@ -140,7 +140,7 @@ bool Meaning::MayHave(ValueId value, const Axis& axis) const {
   });
 }
 
-std::int64_t Meaning::BytesWith(const Axis& axis) const {
+std::int64_t Semantics::BytesWith(const Axis& axis) const {
   std::int64_t bytes = 0;
   for (const ValueId id : large_) {
     if (Has(id, axis)) bytes += program_.values()[id].size;
@@ -149,8 +149,8 @@ std::int64_t Meaning::BytesWith(const Axis& axis) const {
 }
 
 // Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
-Axis Meaning::Restored(const Axis& axis) const {
-  const auto [known, is_new] = of_size_.try_emplace(axis.size);
+Axis Semantics::Restored(const Axis& axis) const {
+  const auto [known, is_new] = groups_by_size_.try_emplace(axis.size);
   std::map<Groups, std::int64_t>& found = known->second;
   for (const ValueId id : is_new ? large_ : std::vector<ValueId>()) {
     const ProgramValue& value = program_.values()[id];
@@ -170,7 +170,7 @@ Axis Meaning::Restored(const Axis& axis) const {
   return best;
 }
 
-Role Meaning::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const {
+Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const {
   const std::vector<std::string> words = Words(parameter.path);
   const bool is_float = program_.ShapeOf(parameter.array).dtype.find('f') != std::string::npos;
   const bool is_weight = AnyIn(words, role_words.weights);
@@ -181,7 +181,7 @@ Role Meaning::NamedRole(const ProgramParameter& parameter, const RoleWords& role
   return is_weight || (is_returned && trains_) ? Role::kWeights : Role::kOther;
 }
 
-void Meaning::FindRoles(const RoleWords& role_words) {
+void Semantics::FindRoles(const RoleWords& role_words) {
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::set<std::string> returned;  // shapes of outputs
   for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
@@ -190,7 +190,7 @@ void Meaning::FindRoles(const RoleWords& role_words) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
     roles_.push_back(NamedRole(parameter, role_words, is_returned));
-    comes_back_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
+    is_returned_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
     if (roles_.back() == Role::kWeights) weights.insert(shape.shape);
   }
   std::set<GroupId> fed_in;
@@ -220,7 +220,7 @@ void Meaning::FindRoles(const RoleWords& role_words) {
 }
 
 // The feature dimensions: those that products of arrays and weights contract or produce, and the layers of loops.
-std::set<GroupId> Meaning::Features(const std::set<GroupId>& fed_in) const {
+std::set<GroupId> Semantics::Features(const std::set<GroupId>& fed_in) const {
   std::set<GroupId> features;
   const Dimensions& dimensions = program_.dimensions();
   const auto add = [&](const Groups& groups) { features.insert(groups.begin(), groups.end()); };
@@ -240,7 +240,7 @@ std::set<GroupId> Meaning::Features(const std::set<GroupId>& fed_in) const {
 
 // The groups of learned position tables, which have a row for each position in the sequence. Such a table is added and
 // never multiplied, so its sequence dimension does not count as a dimension of weights.
-std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) const {
+std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) const {
   constexpr int kTables = 2;  // of an encoder and a decoder
   const std::set<GroupId> features = Features(fed_in);
   std::map<GroupId, int> weights;  // number of weights that have the group
@@ -272,14 +272,14 @@ std::set<GroupId> Meaning::LearnedPositions(const std::set<GroupId>& fed_in) con
   return positions;
 }
 
-void Meaning::FindBatch() {
+void Semantics::FindBatch() {
   // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
   std::int64_t best = -1;
   // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const bool only_goes_in = RoleOf(parameter) == Role::kInput && comes_back_[parameter.place] == 0;
+      const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
       if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
       if (leading.empty()) continue;  // a scalar, or a batch of 1
@@ -297,7 +297,7 @@ void Meaning::FindBatch() {
 }
 
 // Treats a leading dimension of the same length as the batch: propagation may have failed to connect them.
-void Meaning::JoinBatches() {
+void Semantics::JoinBatches() {
   std::size_t lost = 0;
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (IsState(parameter)) continue;
@@ -305,7 +305,7 @@ void Meaning::JoinBatches() {
     if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ || InWeights(axis) ||
         ++lost > kMostKinds)
       continue;
-    of_size_.clear();
+    groups_by_size_.clear();
     for (ArrayGroups& dimensions : groups_) {
       for (Groups& groups : dimensions) {
         if (!Contains(groups, axis.groups)) continue;
@@ -317,7 +317,7 @@ void Meaning::JoinBatches() {
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.
-std::vector<Axis> Meaning::SequenceCandidates() const {
+std::vector<Axis> Semantics::SequenceCandidates() const {
   std::vector<Axis> candidates;
   std::set<std::pair<Groups, std::int64_t>> seen;
   for (const ProgramParameter& parameter : program_.parameters()) {
@@ -344,7 +344,7 @@ std::vector<Axis> Meaning::SequenceCandidates() const {
 }
 
 // Chooses the candidate with most bytes of values among those that no weight has.
-void Meaning::FindSequence() {
+void Semantics::FindSequence() {
   std::int64_t best = 0;
   for (const Axis& axis : SequenceCandidates()) {
     if (axis == batch_ || axis.size < kShortestSequence || InWeights(axis)) continue;
@@ -355,7 +355,7 @@ void Meaning::FindSequence() {
   }
 }
 
-std::vector<Meaning::Softmax> Meaning::FindSoftmaxes() const {
+std::vector<Semantics::Softmax> Semantics::FindSoftmaxes() const {
   std::vector<Softmax> softmaxes;
   for (const HloInstruction& instruction : program_.module().instructions) {
     if (softmaxes.size() >= kMostKinds) break;
@@ -373,14 +373,14 @@ std::vector<Meaning::Softmax> Meaning::FindSoftmaxes() const {
 }
 
 // The groups of a product's free dimensions without the batch; empty if a weight has one of them.
-Groups Meaning::Positions(const FactorIds& factors) const {
+Groups Semantics::Positions(const FactorIds& factors) const {
   Groups positions = program_.dimensions().GroupsOf(factors);
   std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group); });
   if (AnyIn(positions, weight_groups_)) positions.clear();
   return positions;
 }
 
-void Meaning::FindAttention() {
+void Semantics::FindAttention() {
   // Attention scores are a batched product of two activations that contracts features. No weight has its free
   // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
   // Otherwise it is another pairwise product, such as one that assigns tokens to experts.
@@ -411,7 +411,7 @@ void Meaning::FindAttention() {
   }
 }
 
-bool Meaning::IsScores(ValueId value) const {
+bool Semantics::IsScores(ValueId value) const {
   const auto count = [&](const Groups& positions) {
     return std::count_if(groups_[value].begin(), groups_[value].end(),
                          [&](const Groups& groups) { return Contains(groups, positions); });
@@ -422,7 +422,7 @@ bool Meaning::IsScores(ValueId value) const {
   });
 }
 
-void Meaning::FindVocabulary() {
+void Semantics::FindVocabulary() {
   // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
   // reduced by a maximum. A router's experts are, but each expert has a matrix, while each class has only a row.
   for (const HloInstruction& instruction : program_.module().instructions) {
@@ -436,7 +436,7 @@ void Meaning::FindVocabulary() {
   }
 }
 
-void Meaning::FindGathered() {
+void Semantics::FindGathered() {
   const HloModule& module = program_.module();
   Indexed<ComputationId, char> gathers(module.computations.size(), 0);  // whether it contains an all-gather
   for (const HloInstruction& instruction : module.instructions) {
@@ -452,7 +452,7 @@ void Meaning::FindGathered() {
   }
 }
 
-void Meaning::FindWeightDims() {
+void Semantics::FindWeightDims() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (RoleOf(parameter) != Role::kWeights) continue;
     ArrayDims dims = program_.ShapeOf(parameter.array).dims;
@@ -470,7 +470,7 @@ void Meaning::FindWeightDims() {
   }
 }
 
-ValueKind Meaning::KindOfArgument(const MemoryAllocation& allocation) const {
+ValueKind Semantics::KindOfArgument(const MemoryAllocation& allocation) const {
   // The last array of a parameter decides.
   const std::vector<ProgramParameter>& all = program_.parameters();
   const auto after = std::partition_point(
@@ -482,7 +482,7 @@ ValueKind Meaning::KindOfArgument(const MemoryAllocation& allocation) const {
                                          : ValueKind::kInputs;
 }
 
-ValueKind Meaning::KindOfArray(const ProgramValue& value) const {
+ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const InstructionId made_by = value.array.instruction;
   const bool per_example = IsPerExample(value.id);
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
@@ -494,7 +494,7 @@ ValueKind Meaning::KindOfArray(const ProgramValue& value) const {
   return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
 }
 
-void Meaning::FindKinds() {
+void Semantics::FindKinds() {
   for (const ProgramValue& value : program_.values()) {
     const MemoryAllocation& allocation = program_.AllocationOf(value);
     if (allocation.kind == AllocationKind::kConstant) {

@@ -50,10 +50,10 @@ bool Contains(const Groups& dimension, const Groups& groups);
 // Counts the dimensions of the array that contain the whole axis; if there are none, those that contain its major part.
 int Occurrences(const ArrayGroups& dimensions, const Axis& axis);
 
-class Meaning {
+class Semantics {
  public:
   // Borrows the program. `role_words` are words in argument names that identify roles.
-  Meaning(const Program& program, const RoleWords& role_words);
+  Semantics(const Program& program, const RoleWords& role_words);
 
   Role RoleOf(const ProgramParameter& parameter) const { return roles_[parameter.place]; }
   bool IsState(const ProgramParameter& parameter) const {  // weights or optimizer state
@@ -81,7 +81,7 @@ class Meaning {
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
   // Whether the value may have the axis without it being known: it has a dimension that is neither a weight's nor the
   // batch or the sequence.
-  bool MayHave(ValueId value, const Axis& axis) const;
+  bool MayHaveAxis(ValueId value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
   bool IsBackward(InstructionId instruction) const;
@@ -118,14 +118,14 @@ class Meaning {
 
   const Program& program_;
   Indexed<ValueId, ArrayGroups> groups_;
-  std::vector<ValueId> large_;    // arrays of at least kLargeEnough bytes
-  std::vector<Role> roles_;       // by parameter
-  std::vector<char> comes_back_;  // by parameter: inference only, and an output has its shape
+  std::vector<ValueId> large_;     // arrays of at least kLargeEnough bytes
+  std::vector<Role> roles_;        // by parameter
+  std::vector<char> is_returned_;  // by parameter: inference only, and an output has its shape
   Indexed<ValueId, ValueKind> kinds_;
   std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
   Indexed<InstructionId, char> gathered_;  // the result of an all-gather, or a copy or cast of it
   mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
-      of_size_;  // cache of Restored: bytes by groups, for each size
+      groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention

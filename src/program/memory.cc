@@ -178,9 +178,9 @@ class MemoryReader {
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
     if (line.thread_local_) return;
-    if (line.color == kHostMemorySpace) memory_.host_bytes = AddBounded(memory_.host_bytes, line.size);
+    if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, line.size);
     if (line.color != 0) return;
-    memory_.need_bytes = AddBounded(memory_.need_bytes, line.size);
+    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, line.size);
     if (memory_.allocations.size() >= limits_.values) {
       memory_.over_limit = true;
       return;
@@ -202,7 +202,7 @@ class MemoryReader {
 
   void AddValue(MemoryValue value) {
     MemoryAllocation& allocation = memory_.allocations.back();
-    filled_ = std::max(filled_, AddBounded(value.offset, value.size));
+    filled_ = std::max(filled_, SaturatingAdd(value.offset, value.size));
     if (value.size < limits_.smallest && value.size != allocation.size) return;
     if (value.size < floor_) return;
     allocation.values.push_back(std::move(value));

@@ -235,7 +235,7 @@ void Program::FindOutputs() {
       const InstructionId made = output.array.instruction;
       if (At(made).opcode != "get-tuple-element" || At(made).operands.empty()) break;
       const auto [from, is_new] = taken.try_emplace(made);
-      if (is_new) from->second = dimensions_->TakenBy(At(made));
+      if (is_new) from->second = dimensions_->TupleElementOf(At(made));
       if (!from->second) break;
       output.array = from->second;
     }

@@ -188,7 +188,7 @@ class LoopRecomputer {
     for (const InstructionId operand : program_.At(writer).operands) {
       if (PaddedBytes(program_.module().ShapeOf(operand).array).value_or(0) < kSmallestKept) continue;
       if (!IsElementOf(program_.At(operand), forward_)) return false;
-      const int leaf = program_.dimensions().TakenBy(program_.At(operand)).leaf;
+      const int leaf = program_.dimensions().TupleElementOf(program_.At(operand)).leaf;
       if (leaf != element && leaf != stack) return false;
       from_it = from_it || leaf == element;
     }
@@ -212,11 +212,11 @@ class LoopRecomputer {
   // their readers can read the rematerialized step.
   std::int64_t DropCopies(int leaf, std::int64_t step) {
     std::int64_t last = backward_time_.first;
-    const std::optional<int> passed_to = pair_.passed_to[leaf];
-    if (!passed_to || backward_.parameters.empty() || !backward_.parameters[0]) return last;
+    const std::optional<int> carried_to = pair_.carried_to[leaf];
+    if (!carried_to || backward_.parameters.empty() || !backward_.parameters[0]) return last;
     for (const InstructionId element : program_.UsersOf(backward_.parameters[0])) {
       const HloInstruction& is = program_.At(element);
-      if (is.opcode != "get-tuple-element" || program_.dimensions().TakenBy(is).leaf != *passed_to) continue;
+      if (is.opcode != "get-tuple-element" || program_.dimensions().TupleElementOf(is).leaf != *carried_to) continue;
       std::vector<InstructionId> readers = program_.UsersOf(element);
       for (std::size_t r = 0; r < readers.size() && r < kMostReaders; ++r) {
         const InstructionId user = readers[r];
@@ -306,7 +306,7 @@ class BlockRecomputer {
  public:
   BlockRecomputer(const Simulator& simulator, Blocks blocks, ModifiedProgram* modified)
       : program_(simulator.program()),
-        meaning_(simulator.meaning()),
+        semantics_(simulator.semantics()),
         blocks_(std::move(blocks)),
         modified_(*modified),
         last_of_buffer_(program_.values().size(), -1) {
@@ -384,7 +384,8 @@ class BlockRecomputer {
       if (!value.array || value.first < 0 || value.size < kSmallestKept || program_.AllocationOf(value).IsFixed())
         continue;
       const InstructionId source = CopiedFrom(program_, value.array.instruction);
-      if (program_.InstructionOf(value).computation != program_.module().entry || !meaning_.IsForward(source)) continue;
+      if (program_.InstructionOf(value).computation != program_.module().entry || !semantics_.IsForward(source))
+        continue;
       SavedValue& kept = results[OriginalOf(program_, value)];
       kept.values.push_back(value.id);
       kept.bytes = std::max(kept.bytes, value.size);
@@ -404,7 +405,7 @@ class BlockRecomputer {
     for (const InstructionId user : program_.UsersOf(array.instruction)) {
       const HloInstruction& is = program_.At(user);
       if (is.opcode == "get-tuple-element") {
-        if (program_.dimensions().TakenBy(is).leaf == array.leaf) FindReaders({user, 0}, depth + 1, kept);
+        if (program_.dimensions().TupleElementOf(is).leaf == array.leaf) FindReaders({user, 0}, depth + 1, kept);
       } else if (Copies(program_, user, array.instruction)) {
         FindReaders({user, 0}, depth + 1, kept);
       } else if (is.opcode == "tuple") {
@@ -418,7 +419,7 @@ class BlockRecomputer {
   void ReadBy(InstructionId user, SavedValue* kept) const {
     const std::int64_t position = program_.ScheduledAt(user);
     const auto [block, in_backward] = PlaceOf(user);
-    if (in_backward || !meaning_.IsForward(user)) {
+    if (in_backward || !semantics_.IsForward(user)) {
       if (position < blocks_.turn) return;
       kept->first_backward = std::min(kept->first_backward, position);
       kept->last_backward = std::max(kept->last_backward, position);
@@ -480,7 +481,7 @@ class BlockRecomputer {
   }
 
   const Program& program_;
-  const Meaning& meaning_;
+  const Semantics& semantics_;
   const Blocks blocks_;
   ModifiedProgram& modified_;
   std::map<InstructionId, BlockId> block_of_;
@@ -503,7 +504,7 @@ Blocks Joined(const Blocks& blocks, std::size_t each) {
 }
 
 std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
-  const Blocks blocks = FindBlocks(simulator.program(), simulator.meaning());
+  const Blocks blocks = FindBlocks(simulator.program(), simulator.semantics());
   if (blocks.list.size() < 2) return std::nullopt;
   // How rematerialized values would be fused is not known. An estimate above the current need is rarely right.
   ModifiedProgram best = simulator.Unmodified();
@@ -531,8 +532,8 @@ std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
 }  // namespace
 
 std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
-  if (!simulator.meaning().trains()) return simulator.RuledOut("no_gradients");
-  const std::vector<LoopPair> pairs = FindLoopPairs(simulator.program(), simulator.meaning(), simulator.compiled());
+  if (!simulator.semantics().trains()) return simulator.RuledOut("no_gradients");
+  const std::vector<LoopPair> pairs = FindLoopPairs(simulator.program(), simulator.semantics(), simulator.compiled());
   if (pairs.empty()) return RecomputeBlocks(simulator);
   ModifiedProgram modified = simulator.Unmodified();
   for (const LoopPair& pair : pairs) {

@@ -13,13 +13,13 @@
 
 namespace whyoom {
 
-Simulator::Simulator(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop)
+Simulator::Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop)
     : program_(program),
-      meaning_(meaning),
+      semantics_(semantics),
       limit_(limit_bytes),
       stop_(stop),
       compiled_(program, false),
-      roomy_(program, true),
+      without_remat_(program, true),
       need_(compiled_.Need(compiled_.CompiledSizes())) {}
 
 ModifiedProgram Simulator::RuledOut(std::string_view why) const {
@@ -32,7 +32,7 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
   const auto share = [&](std::int64_t bytes, ValueId id, const ModifiedProgram& by) {
     const std::int64_t size = program_.values()[id].size;
     if (size <= 0) return bytes;
-    return WholeBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[id]) / static_cast<double>(size));
+    return ClampToBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[id]) / static_cast<double>(size));
   };
   ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
   for (const ValueId id : program_.values().ids()) both.sizes[id] = share(one.sizes[id], id, other);
@@ -50,11 +50,12 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
 
 Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
-  const std::int64_t without_remat = std::max(as_compiled, roomy_.Need(modified.sizes, modified.added) + modified.more);
+  const std::int64_t without_remat =
+      std::max(as_compiled, without_remat_.Need(modified.sizes, modified.added) + modified.more);
   // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
-  const auto aim = WholeBytes(kAimsAt * static_cast<double>(limit_));
+  const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
   return {.left_bytes = limit_ <= 0 ? as_compiled : std::max(as_compiled, std::min(without_remat, aim)),
           .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2};
 }
@@ -66,8 +67,8 @@ std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
 }
 
 bool Simulator::IsOpen(const ModifiedProgram& modified) const {
-  if (modified.at_best.empty() || limit_ <= 0 || Fits(EstimateOf(modified))) return false;
-  return Fits(EstimateOf({.sizes = modified.at_best, .more = modified.more, .added = modified.added}));
+  if (modified.best_case.empty() || limit_ <= 0 || Fits(EstimateOf(modified))) return false;
+  return Fits(EstimateOf({.sizes = modified.best_case, .more = modified.more, .added = modified.added}));
 }
 
 namespace {
@@ -88,7 +89,7 @@ Sizes BestCase(const Simulator& simulator, const Axis& axis, std::int64_t parts,
   for (const ProgramParameter& parameter : program.parameters())
     arguments.insert(program.ShapeOf(parameter.array).shape);
   for (const ProgramValue& value : program.values()) {
-    if (simulator.meaning().MayHave(value.id, axis) && !arguments.contains(program.ShapeOf(value.array).shape))
+    if (simulator.semantics().MayHaveAxis(value.id, axis) && !arguments.contains(program.ShapeOf(value.array).shape))
       sizes[value.id] /= parts;
   }
   return sizes;
@@ -104,8 +105,8 @@ void KeepOutputs(const Program& program, Sizes* sizes) {
 std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
   std::map<GroupId, std::int64_t> input_bytes;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
-    const Role role = simulator.meaning().RoleOf(parameter);
+    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
+    const Role role = simulator.semantics().RoleOf(parameter);
     if ((role == Role::kInput || role == Role::kOther) && !groups.empty() && !groups[0].empty())
       input_bytes[groups[0].front()] += parameter.size;
   }
@@ -115,8 +116,8 @@ std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
 // Whether the largest array consists of independent parts: from a vmap, or from all pairs of two inputs.
 bool ConsistsOfPieces(const Simulator& simulator) {
   const Program& program = simulator.program();
-  const Meaning& meaning = simulator.meaning();
-  if (!meaning.trains() && meaning.has_examples()) return true;
+  const Semantics& semantics = simulator.semantics();
+  if (!semantics.trains() && semantics.has_examples()) return true;
   const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
   const auto largest =
       std::max_element(live.begin(), live.end(), [](const Buffer* a, const Buffer* b) { return a->size < b->size; });
@@ -129,12 +130,12 @@ bool ConsistsOfPieces(const Simulator& simulator) {
     const ProgramValue& value = program.values()[id];
     if (value.array.instruction && IsMapped(program.InstructionOf(value).op_name)) return true;
     std::multiset<GroupId> here;
-    for (const Groups& groups : meaning.GroupsOf(id)) {
+    for (const Groups& groups : semantics.GroupsOf(id)) {
       if (!groups.empty() && input_bytes.contains(groups.front())) here.insert(groups.front());
     }
     if (!here.empty() && *here.begin() != *here.rbegin()) return true;
     // Pairs of an array with itself: each item may be compared with all others.
-    if (meaning.has_examples() || here.size() != 1 || !value.array) continue;
+    if (semantics.has_examples() || here.size() != 1 || !value.array) continue;
     const std::int64_t data = UnpaddedBytes(program.ShapeOf(value.array)).value_or(0);
     if (data / kMuchLarger > input_bytes[*here.begin()]) return true;
   }
@@ -146,19 +147,19 @@ bool ConsistsOfPieces(const Simulator& simulator) {
 // unless other temporaries use it.
 std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
   const Program& program = simulator.program();
-  const Meaning& meaning = simulator.meaning();
+  const Semantics& semantics = simulator.semantics();
   std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
   for (const ProgramOutput& output : program.outputs()) outputs.insert(program.ShapeOf(output.array).shape);
   std::int64_t sums = 0;
   for (const ProgramParameter& parameter : program.parameters()) {
-    if (meaning.trains() && meaning.RoleOf(parameter) == Role::kWeights &&
+    if (semantics.trains() && semantics.RoleOf(parameter) == Role::kWeights &&
         outputs.contains(program.ShapeOf(parameter.array).shape))
       sums += parameter.size;
   }
   std::int64_t temporaries = 0;
   for (const Buffer* buffer : simulator.compiled().LiveAtPeak(sizes)) {
     if (!buffer->is_output) temporaries += buffer->size / parts;
-    if (meaning.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
+    if (semantics.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
   }
   std::int64_t free = 0;
   for (const Buffer& buffer : simulator.compiled().buffers()) free += buffer.is_output ? buffer.size : 0;
@@ -174,9 +175,9 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
   std::int64_t pieces = 0;  // copies of the current piece of each input
   for (const ProgramParameter& parameter : program.parameters()) {
     // A large cache is input and output as a whole, and would be copied for each piece.
-    if (simulator.meaning().RoleOf(parameter) == Role::kCache && parameter.size > simulator.need_bytes() / 10)
+    if (simulator.semantics().RoleOf(parameter) == Role::kCache && parameter.size > simulator.need_bytes() / 10)
       return std::nullopt;
-    if (simulator.meaning().Has(parameter, axis)) pieces += parameter.size / parts;
+    if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
   }
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
                              const bool is_argument = program.AllocationOf(value).kind == AllocationKind::kArgument;
@@ -187,7 +188,7 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
                            .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
   modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
-  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
+  modified.best_case = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -210,7 +211,7 @@ Indexed<InstructionId, char> DependsOnState(const Simulator& simulator) {
   Indexed<InstructionId, char> made(program.module().instructions.size(), 0);
   std::vector<InstructionId> open;
   for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.meaning().RoleOf(parameter) != Role::kInput) open.push_back(parameter.array.instruction);
+    if (simulator.semantics().RoleOf(parameter) != Role::kInput) open.push_back(parameter.array.instruction);
   }
   while (!open.empty()) {
     const InstructionId id = open.back();
@@ -226,10 +227,10 @@ std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1
 }  // namespace
 
 const std::array<ProgramRemedy, 15> kRemedies = {{
-    {"half_batch", [](const Simulator& s) { return Shorten(s, s.meaning().batch(), 2); }},
-    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.meaning().batch(), kMicroBatches); }},
-    {"half_sequence", [](const Simulator& s) { return Shorten(s, s.meaning().sequence(), 2); }},
-    {"pieces", [](const Simulator& s) { return InPieces(s, s.meaning().batch(), kPieces); }},
+    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics().batch(), 2); }},
+    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics().batch(), kMicroBatches); }},
+    {"half_sequence", [](const Simulator& s) { return Shorten(s, s.semantics().sequence(), 2); }},
+    {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
     {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
     // A single device becomes a host; otherwise double the number of devices.
@@ -238,15 +239,15 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"recompute_layers", Recompute},
     {"attention_in_blocks", BlockAttention},
     {"loss_in_chunks", [](const Simulator& s) { return ChunkLoss(s, kChunks); }},
-    {"labels_as_numbers", NumberLabels},
+    {"labels_as_numbers", UseIntegerLabels},
     {"state_on_host", StateOnHost},
     {"no_host_transfer", WithoutHostTransfer},
     {"no_tiny_dimensions", MergeTinyDimensions},
 }};
 
 std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, const Axis& axis, Ratio ratio) {
-  if (!simulator.meaning().Has(value.id, axis)) return value.size;
-  const ArrayGroups& dimensions = simulator.meaning().GroupsOf(value.id);
+  if (!simulator.semantics().Has(value.id, axis)) return value.size;
+  const ArrayGroups& dimensions = simulator.semantics().GroupsOf(value.id);
   const ArrayShape& shape = simulator.program().ShapeOf(value.array);
   ArrayDims dims = shape.dims;
   const auto has_axis = [&](const Groups& groups) { return Contains(groups, axis.groups); };
@@ -255,7 +256,7 @@ std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, c
     if (whole ? !has_axis(dimensions[dim]) : !Contains(dimensions[dim], axis.groups.front())) continue;
     const double length =
         static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
-    dims[dim] = std::max<std::int64_t>(1, WholeBytes(std::ceil(length)));
+    dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
     if (ratio.once) break;
   }
   return BytesWithDims(shape, value.size, dims);
@@ -275,7 +276,7 @@ std::vector<ArrayDims> SentToHost(const Program& program) {
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
   ModifiedProgram modified{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
-  modified.at_best = BestCase(simulator, axis, parts, modified.sizes);
+  modified.best_case = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -286,7 +287,7 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   // Examples are independent, so a program without gradients can process them in steps, too.
-  const bool can = simulator.meaning().trains() || simulator.meaning().has_examples();
+  const bool can = simulator.semantics().trains() || simulator.semantics().has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
 
@@ -302,7 +303,7 @@ std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
   const bool mixed = ComputesIn(program.before(), kBfloat16);
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
     const ArrayShape& shape = program.ShapeOf(value.array);
-    if (shape.dtype != "f32" || (mixed && simulator.meaning().IsPerExample(value.id))) return value.size;
+    if (shape.dtype != "f32" || (mixed && simulator.semantics().IsPerExample(value.id))) return value.size;
     return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
   })};
   // If hardly any other value could be narrowed, the effect is unknown.
@@ -312,27 +313,27 @@ std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
 }
 
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
-  if (!simulator.meaning().has_attention()) return std::nullopt;
+  if (!simulator.semantics().has_attention()) return std::nullopt;
   if (ComputesIn(simulator.program().before(), kFloat64))
     return simulator.RuledOut("64_bits");  // no kernel supports it
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    return simulator.meaning().IsScores(value.id) ? 0 : value.size;
+    return simulator.semantics().IsScores(value.id) ? 0 : value.size;
   })};
 }
 
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
-  if (!simulator.meaning().vocabulary()) return std::nullopt;
+  if (!simulator.semantics().vocabulary()) return std::nullopt;
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
-                             return simulator.meaning().KindOf(value.id) == ValueKind::kLogits ? value.size / chunks
-                                                                                               : value.size;
+                             return simulator.semantics().KindOf(value.id) == ValueKind::kLogits ? value.size / chunks
+                                                                                                 : value.size;
                            }),
                            .parts = chunks};
   KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
   return modified;
 }
 
-std::optional<ModifiedProgram> NumberLabels(const Simulator& simulator) {
-  const Axis classes = simulator.meaning().vocabulary();
+std::optional<ModifiedProgram> UseIntegerLabels(const Simulator& simulator) {
+  const Axis classes = simulator.semantics().vocabulary();
   if (!classes) return std::nullopt;
   const Program& program = simulator.program();
   const Indexed<InstructionId, char> depends_on_state = DependsOnState(simulator);

@@ -30,7 +30,7 @@ struct ModifiedProgram {
   std::vector<Buffer> added;   // temporary additional buffers; their `values` are those that they replace, if any
   std::string_view ruled_out;  // why the remedy cannot help here, see RemedyEstimate; else empty
   std::int64_t tried = 0;      // number of buffers that the remedy applies to without changing their size
-  Sizes at_best;               // sizes if the remedy also shrinks values that may have the axis; else empty
+  Sizes best_case;             // sizes if the remedy also shrinks values that may have the axis; else empty
   // Details for the user.
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
   Axis axis;               // the axis that is cut into the parts
@@ -49,15 +49,15 @@ class Simulator {
  public:
   // Borrows its arguments. `limit_bytes` is the memory of a device; 0: unknown. Results are meaningless once `stop`
   // (may be null) requests a stop.
-  Simulator(const Program& program, const Meaning& meaning, std::int64_t limit_bytes, const Stop* stop = nullptr);
+  Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop = nullptr);
 
   const Program& program() const { return program_; }
-  const Meaning& meaning() const { return meaning_; }
+  const Semantics& semantics() const { return semantics_; }
   const BufferAssignment& compiled() const { return compiled_; }
   std::int64_t need_bytes() const { return need_; }
   // False if the program is too large to simulate. Then all estimates are meaningless.
-  bool whole() const { return compiled_.whole() && roomy_.whole(); }
-  bool IsStopped() const { return stop_ != nullptr && stop_->IsAsked(); }
+  bool whole() const { return compiled_.whole() && without_remat_.whole(); }
+  bool IsStopped() const { return stop_ != nullptr && stop_->IsRequested(); }
 
   ModifiedProgram Unmodified() const { return {.sizes = compiled_.CompiledSizes()}; }
   ModifiedProgram RuledOut(std::string_view why) const;  // the unmodified program, with a reason
@@ -83,11 +83,11 @@ class Simulator {
 
  private:
   const Program& program_;
-  const Meaning& meaning_;
+  const Semantics& semantics_;
   std::int64_t limit_ = 0;
   const Stop* stop_ = nullptr;
   BufferAssignment compiled_;
-  BufferAssignment roomy_;  // without rematerialization
+  BufferAssignment without_remat_;  // without rematerialization
   std::int64_t need_ = 0;
 };
 
@@ -114,7 +114,7 @@ std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator);  // f32 to bf16
 // Replaces one-hot labels by integers.
-std::optional<ModifiedProgram> NumberLabels(const Simulator& simulator);
+std::optional<ModifiedProgram> UseIntegerLabels(const Simulator& simulator);
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator);
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator);
 
@@ -148,14 +148,14 @@ enum class WithRemedies { kNo, kYes };
 // `role_words` are words in argument names that identify roles. `limit_bytes` is the memory of a device; if it is 0
 // (unknown), `room` stays empty. For a program that fits, the largest sizes are those that would still fit. Returns an
 // empty result if the program takes too long to simulate, and an incomplete one if `stop` requests a stop.
-Prospects EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
-                          WithRemedies with_remedies, const Stop& stop = {});
+ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                                 WithRemedies with_remedies, const Stop& stop = {});
 
 // Whether kRemedies contains this name; checks rule data.
 bool IsRemedy(std::string_view name);
 
 // Finds an argument that has the axis: the largest input, or the largest of the weights if no input has it. Returns
 // nullopt if no argument with a user's name has it.
-std::optional<AxisPlace> FindPlace(const Program& program, const Meaning& meaning, const Axis& axis);
+std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
 
 }  // namespace whyoom

@@ -16,7 +16,7 @@ Sizes StateSharded(const Simulator& simulator, std::int64_t devices) {
   std::set<std::string_view> whole;  // shapes
   std::set<std::string_view> split;
   for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.meaning().IsState(parameter))
+    if (simulator.semantics().IsState(parameter))
       (parameter.IsSplit() ? split : whole).insert(program.ShapeOf(parameter.array).shape);
   }
   return simulator.Resized([&](const ProgramValue& value) {
@@ -42,7 +42,7 @@ std::map<std::string, MeshAxis> MeshAxes(const Simulator& simulator) {
       for (const std::string& name : parameter.axes[dim]) {
         MeshAxis& axis = axes[name];
         axis.splits.emplace(dimensions.GroupOf(factor), dimensions.factors().size(factor));
-        axis.of_state = axis.of_state || simulator.meaning().RoleOf(parameter) == Role::kWeights;
+        axis.of_state = axis.of_state || simulator.semantics().RoleOf(parameter) == Role::kWeights;
       }
     }
   }
@@ -59,10 +59,10 @@ struct SplitArguments {
 SplitArguments FindSplit(const Simulator& simulator) {
   SplitArguments split;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
+    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
     for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
       if (parameter.shards[dim] <= 1) continue;
-      (simulator.meaning().IsState(parameter) ? split.weights : split.inputs) = true;
+      (simulator.semantics().IsState(parameter) ? split.weights : split.inputs) = true;
       split.groups.insert(groups[dim].begin(), groups[dim].end());
     }
   }
@@ -72,19 +72,19 @@ SplitArguments FindSplit(const Simulator& simulator) {
 // Splits needlessly gathered arrays: `devices` times as long as one device's batch. Returns nullopt if there are none.
 std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
   const Program& program = simulator.program();
-  const Axis batch = simulator.meaning().batch();
+  const Axis batch = simulator.semantics().batch();
   const auto is_of_batch = [&](const Groups& groups) {
     return batch && !groups.empty() && groups.front() == batch.groups.front();
   };
   std::int64_t local = 0;
   for (const ProgramParameter& parameter : program.parameters()) {
-    const ArrayGroups groups = simulator.meaning().GroupsOf(parameter);
+    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
     if (!groups.empty() && is_of_batch(groups[0])) local = std::max(local, program.ShapeOf(parameter.array).dims[0]);
   }
   if (local == 0) return std::nullopt;
   bool any = false;
   Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
-    const ArrayGroups& groups = simulator.meaning().GroupsOf(value.id);
+    const ArrayGroups& groups = simulator.semantics().GroupsOf(value.id);
     const ArrayDims& dims = program.ShapeOf(value.array).dims;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
       if (!is_of_batch(groups[dim]) || dims[dim] != local * devices) continue;
@@ -101,7 +101,7 @@ std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
   std::set<Groups> axes;
   for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
     if (buffer->size < simulator.need_bytes() / 20) continue;
-    for (const Groups& groups : simulator.meaning().GroupsOf(buffer->values.front())) {
+    for (const Groups& groups : simulator.semantics().GroupsOf(buffer->values.front())) {
       std::int64_t size = 1;
       for (const GroupId group : groups) size *= simulator.program().dimensions().factors().size(group);
       if (size % devices == 0 && !groups.empty()) axes.insert(groups);
@@ -112,13 +112,13 @@ std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
 
 // If weights are split, splits the activations between them, whole so far, along the sequence or else the batch.
 Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
-  const Meaning& meaning = simulator.meaning();
-  const Axis axis = meaning.sequence() ? meaning.sequence() : meaning.batch();
+  const Semantics& semantics = simulator.semantics();
+  const Axis axis = semantics.sequence() ? semantics.sequence() : semantics.batch();
   const auto is_split = [&](const Groups& groups) {
     return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return split.contains(group); });
   };
   return simulator.Resized([&](const ProgramValue& value) {
-    const ArrayGroups& groups = meaning.GroupsOf(value.id);
+    const ArrayGroups& groups = semantics.GroupsOf(value.id);
     if (!axis || std::any_of(groups.begin(), groups.end(), is_split)) return value.size;
     return ScaledSize(simulator, value, axis, {.of = devices, .once = true});
   });
@@ -160,7 +160,7 @@ std::optional<ModifiedProgram> SplitOver(const Simulator& simulator, std::int64_
   } else if (split.weights) {
     consider(BetweenWeights(simulator, split.groups, devices), {});
   } else {
-    const Axis batch = simulator.meaning().batch();
+    const Axis batch = simulator.semantics().batch();
     const bool by_batch = batch && batch.size % devices == 0;
     if (by_batch) consider_axis(batch);
     // If splitting the batch saves little, try other axes and choose the one that leaves least.

@@ -154,30 +154,30 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
   if (rows.size() > kMostRows) rows.resize(kMostRows);
   for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
-  for (Allocation& row : rows) BoundTexts(&row);
+  for (Allocation& row : rows) TruncateTexts(&row);
   return rows;
 }
 
-void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop, Prospects* prospects,
-              Problem* problem) {
+void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop,
+              ProgramEstimates* estimates, Problem* problem) {
   const Problem too_large = {files.text_path, "", "the program is too large to estimate the effect of remedies", true};
   if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
     *problem = too_large;
     return;
   }
   if (!files.whole) return;
-  const bool knows_sizes = !files.before_refused;
+  const bool knows_sizes = !files.before_rejected;
   const bool failed = files.failed;
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
   const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *prospects = EstimateProgram(program, role_words, limit, failed ? WithRemedies::kYes : WithRemedies::kNo, stop);
-  if (stop.IsAsked()) {
-    *prospects = {};
-    *problem = {files.text_path, "", stop.Why() + ": " + kNoChanges};
+  *estimates = EstimateProgram(program, role_words, limit, failed ? WithRemedies::kYes : WithRemedies::kNo, stop);
+  if (stop.IsRequested()) {
+    *estimates = {};
+    *problem = {files.text_path, "", stop.Why() + ": " + kCannotEstimate};
     return;
   }
-  if (!knows_sizes) prospects->room = {};  // `room` would need the sizes before partitioning
-  if (prospects->changes.empty() && prospects->memory.empty()) *problem = too_large;
+  if (!knows_sizes) estimates->room = {};  // `room` would need the sizes before partitioning
+  if (estimates->changes.empty() && estimates->memory.empty()) *problem = too_large;
 }
 
 // Logs round the need: "20.42G".
@@ -193,10 +193,10 @@ const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) c
   const Stop stop(control_, limits_);
   const std::unique_ptr<ByteSource> source = stop.Open(buffer_assignment);
   need.bytes = ReadMemory(*source, nullptr, kLimits).need_bytes;
-  if (stop.IsAsked()) {
-    need = {0, stop.Why() + ": " + kNoNeed};
+  if (stop.IsRequested()) {
+    need = {0, stop.Why() + ": " + kNeedUnknown};
   } else if (need.bytes <= 0) {
-    need = {0, source->problem().empty() ? kNothingAssigned : std::string(source->problem())};
+    need = {0, source->problem().empty() ? kNoBufferAssignment : std::string(source->problem())};
   }
   return need;
 }
@@ -213,7 +213,7 @@ bool XlaDump::IsDumpFile(const std::string& path) {
   return ParseName(path).has_value() || re2::RE2::PartialMatch(path, name);
 }
 
-void XlaDump::TakeAsInputs() {
+void XlaDump::MarkAsInputs() {
   for (auto& [stem, module] : modules_) module.is_input = true;
   has_inputs_ = !modules_.empty();
 }
@@ -319,7 +319,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   reading.facts.Set("list_seen", true, {});
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
-  Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.prospects, problem);
+  Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.estimates, problem);
   return reading;
 }
 
@@ -355,8 +355,8 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
   return reading;
 }
 
-std::vector<XlaDump::Given> XlaDump::GivenModules() const {
-  std::vector<Given> given;
+std::vector<XlaDump::InputModule> XlaDump::InputModules() const {
+  std::vector<InputModule> given;
   for (const auto& [stem, module] : modules_) {
     const DumpPaths& paths = module.paths;
     const std::string& shows = module.Failed()                   ? paths.intermediate
@@ -377,14 +377,14 @@ std::vector<XlaDump::Given> XlaDump::GivenModules() const {
   return given;
 }
 
-std::int64_t XlaDump::NeedOf(const Given& module, Problem* problem) const {
+std::int64_t XlaDump::NeedOf(const InputModule& module, Problem* problem) const {
   const Need& need = NeedOfFile(module.assignment);
   if (!need.problem.empty()) *problem = {module.assignment, "", need.problem};
   return need.bytes;
 }
 
-std::optional<DumpReading> XlaDump::ReadGiven(const Given& given, const RoleWords& role_words, double limit_bytes,
-                                              Problem* problem) const {
+std::optional<DumpReading> XlaDump::ReadInputModule(const InputModule& given, const RoleWords& role_words,
+                                                    double limit_bytes, Problem* problem) const {
   return ReadModule(modules_.at(given.key), &role_words, limit_bytes, problem);
 }
 

@@ -37,7 +37,7 @@ struct DumpReading {
   Evidence facts;
   std::int64_t host_bytes = 0;       // in the host's memory
   std::vector<Allocation> rows;      // the values that are live at the peak, largest first
-  Prospects prospects;               // empty if the program's HLO is missing or too damaged
+  ProgramEstimates estimates;        // empty if the program's HLO is missing or too damaged
   std::vector<std::string> sources;  // source files that the program's operations name, without duplicates
 };
 
@@ -51,7 +51,7 @@ class XlaDump {
   bool AddFile(const std::string& path, bool is_input = false);
 
   // Marks all registered files as inputs.
-  void TakeAsInputs();
+  void MarkAsInputs();
 
   bool empty() const { return modules_.empty(); }
   bool has_inputs() const { return has_inputs_; }
@@ -62,7 +62,7 @@ class XlaDump {
   bool stopped() const { return control_ != nullptr && control_->stopped(); }
 
   // A module that is an input.
-  struct Given {
+  struct InputModule {
     std::string key;           // identifies the module
     std::string folder;        // that contains its files
     std::string name;          // "jit_step"
@@ -74,18 +74,18 @@ class XlaDump {
     std::string environment;   // the file with the compiler's options; may be empty
     std::uint64_t bytes = 0;   // total size of the files to read
   };
-  std::vector<Given> GivenModules() const;
+  std::vector<InputModule> InputModules() const;
 
   // The total HBM for a module's arguments, outputs, constants and temporaries. Returns 0 and sets `problem` if the
   // file cannot be read.
-  std::int64_t NeedOf(const Given& module, Problem* problem) const;
+  std::int64_t NeedOf(const InputModule& module, Problem* problem) const;
 
   // Reads a module. `limit_bytes` is the memory of the device, or 0 if unknown. `role_words` are words in argument
   // names that identify roles. Returns nullopt if the files cannot be read. Estimates remedies only if the module
   // failed; this is checked, since the file that a failure leaves may be from an earlier run. `problem` receives why
   // nothing could be read, or which files are unusable and what is therefore missing.
-  std::optional<DumpReading> ReadGiven(const Given& module, const RoleWords& role_words, double limit_bytes,
-                                       Problem* problem) const;
+  std::optional<DumpReading> ReadInputModule(const InputModule& module, const RoleWords& role_words, double limit_bytes,
+                                             Problem* problem) const;
 
   // The problem of a module without buffer assignment.
   static constexpr const char* kNoAssignment =

@@ -76,14 +76,14 @@ bool Matters(const Context& context, const Failure& failure) {
 }  // namespace
 
 ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
-    : lead_(lead),
+    : look_behind_(lead),
       has_nearby_(!rules.nearby_literals().empty()),
       patterns_(AllPatterns(rules)),
       set_(PatternsOfFound(patterns_)) {}
 
 std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined) const {
   std::vector<Found> all;
-  for (const std::size_t i : set_.MayBeIn(joined.text(), PatternSet::Blanks::kSingle)) {
+  for (const std::size_t i : set_.FindCandidates(joined.text(), PatternSet::Blanks::kSingle)) {
     Found found = patterns_[i];
     if (found.pattern->Find(joined.text(), 0, &found.match, joined.first_line_end())) all.push_back(std::move(found));
   }
@@ -99,11 +99,11 @@ void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joi
     return;
   }
   if (found.context->of_next_failure && !failures_.empty() && failures_.back().offset >= message) return;
-  std::deque<Said>& history = said_[found.context][found.pattern];
-  const auto before = [](std::uint64_t at, const Said& statement) { return at < statement.offset; };
+  std::deque<Statement>& history = statements_[found.context][found.pattern];
+  const auto before = [](std::uint64_t at, const Statement& statement) { return at < statement.offset; };
   auto place = std::upper_bound(history.begin(), history.end(), offset, before);
   if (place == history.begin() || std::prev(place)->offset != offset)
-    place = history.insert(place, Said{offset});
+    place = history.insert(place, Statement{offset});
   else
     --place;
   place->facts = {};
@@ -128,7 +128,7 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
 // Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
 // the last match, because that failure ended the run of the older matches. For a context of one program: that of the
 // last failure that uses the context, or of the last sign that a program is done.
-std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& histories, std::uint64_t offset) const {
+std::uint64_t ContextFacts::AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const {
   std::uint64_t end = offset;
   std::uint64_t done = 0;
   if (const auto ends = ends_.find(&context); ends != ends_.end()) {
@@ -138,7 +138,7 @@ std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& his
   if (!context.of_next_failure) {
     std::uint64_t last_word = 0;
     for (const auto& [pattern, history] : histories) {
-      for (const Said& one : history) {
+      for (const Statement& one : history) {
         if (one.offset < offset) last_word = std::max(last_word, one.offset);
       }
     }
@@ -152,19 +152,19 @@ std::uint64_t ContextFacts::HoldsFrom(const Context& context, const History& his
 }
 
 void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const {
-  std::vector<const Said*> used;
-  for (const auto& [context, histories] : said_) {
+  std::vector<const Statement*> used;
+  for (const auto& [context, histories] : statements_) {
     if (!Matters(*context, failure)) continue;
-    const std::uint64_t from = HoldsFrom(*context, histories, offset);
+    const std::uint64_t from = AppliesFrom(*context, histories, offset);
     for (const auto& [pattern, history] : histories) {
-      const auto is_before = [&](const Said& one) { return one.offset < offset; };
+      const auto is_before = [&](const Statement& one) { return one.offset < offset; };
       const auto last = std::find_if(history.rbegin(), history.rend(), is_before);
       if (last != history.rend() && last->offset >= from) used.push_back(&*last);
     }
   }
   // Two patterns may set the same fact. The last in the log wins, independent of the order of pointers.
-  std::sort(used.begin(), used.end(), [](const Said* a, const Said* b) { return a->offset > b->offset; });
-  for (const Said* statement : used) facts->Add(statement->facts);
+  std::sort(used.begin(), used.end(), [](const Statement* a, const Statement* b) { return a->offset > b->offset; });
+  for (const Statement* statement : used) facts->Add(statement->facts);
 }
 
 namespace {
@@ -196,30 +196,30 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
   }
   AddDerived(found.context->derived, FactScope(program.facts), &program.facts);
   const double need = program.facts.Number("need_bytes").value_or(0);
-  if (!(need > 0) || need > kMostBytes) return std::nullopt;
+  if (!(need > 0) || need > kMaxBytes) return std::nullopt;
   program.first_time = program.last_time = time;
   Identify(&program);
   return program;
 }
 
 void Statements::Add(CompiledProgram program, std::string text) {
-  const bool known =
-      std::any_of(said_.begin(), said_.end(), [&](const Said& statement) { return statement.text == text; });
+  const bool known = std::any_of(statements_.begin(), statements_.end(),
+                                 [&](const Statement& statement) { return statement.text == text; });
   if (!known && text.size() >= kShortestText) {
-    Said statement{std::move(text), program, 0};
-    if (said_.size() < kRemembered) {
-      said_.push_back(std::move(statement));
+    Statement statement{std::move(text), program, 0};
+    if (statements_.size() < kRemembered) {
+      statements_.push_back(std::move(statement));
     } else {
-      Settle(&said_[oldest_]);
-      said_[oldest_] = std::move(statement);
+      AddRepetitions(&statements_[oldest_]);
+      statements_[oldest_] = std::move(statement);
       oldest_ = (oldest_ + 1) % kRemembered;
     }
   }
   programs_.Add(std::move(program));
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> Statements::Again(std::string_view line) const {
-  for (const Said& statement : said_) {
+std::optional<std::pair<std::size_t, std::size_t>> Statements::FindRepeat(std::string_view line) const {
+  for (const Statement& statement : statements_) {
     const std::size_t at = line.find(statement.text);
     if (at != std::string_view::npos) return std::pair(at, at + statement.text.size());
   }
@@ -227,7 +227,7 @@ std::optional<std::pair<std::size_t, std::size_t>> Statements::Again(std::string
 }
 
 void Statements::Count(std::string_view text) {
-  for (Said& statement : said_) {
+  for (Statement& statement : statements_) {
     if (statement.text != text) continue;
     ++statement.again;
     return;
@@ -235,7 +235,7 @@ void Statements::Count(std::string_view text) {
 }
 
 // The times of the repetitions are unknown.
-void Statements::Settle(Said* statement) {
+void Statements::AddRepetitions(Statement* statement) {
   if (statement->again == 0) return;
   CompiledProgram program = std::move(statement->program);
   program.occurrences = statement->again;
@@ -245,8 +245,8 @@ void Statements::Settle(Said* statement) {
 }
 
 ProgramTable Statements::Take() {
-  for (Said& statement : said_) Settle(&statement);
-  said_.clear();
+  for (Statement& statement : statements_) AddRepetitions(&statement);
+  statements_.clear();
   return std::move(programs_);
 }
 

@@ -57,7 +57,9 @@ class ContextFinder {
   ContextFinder(const RuleSet& rules, const Prefilter& lead);
 
   // Whether `text` may contain a fact that is searched for near failures only.
-  bool MayHoldNearby(std::string_view text) const { return has_nearby_ && lead_.FindEnd(text, 0) != std::string::npos; }
+  bool MayContainNearby(std::string_view text) const {
+    return has_nearby_ && look_behind_.FindEnd(text, 0) != std::string::npos;
+  }
 
   struct Found {
     const Context* context = nullptr;
@@ -73,7 +75,7 @@ class ContextFinder {
   void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&set_); }
 
  private:
-  const Prefilter& lead_;
+  const Prefilter& look_behind_;
   const bool has_nearby_;
   std::vector<Found> patterns_;  // their match is empty
   PatternSet set_;
@@ -101,7 +103,7 @@ class ContextFacts {
   void AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const;
 
  private:
-  struct Said {
+  struct Statement {
     std::uint64_t offset = 0;  // of the match in the artifact
     Evidence facts;
   };
@@ -109,16 +111,16 @@ class ContextFacts {
   // failures in them, so older matches belong to runs that are already complete.
   static constexpr std::size_t kMostSaid = 16;
   static constexpr std::size_t kMostFailures = 64;
-  using History = std::map<const Pattern*, std::deque<Said>>;  // by pattern; each ascending by offset
+  using History = std::map<const Pattern*, std::deque<Statement>>;  // by pattern; each ascending by offset
 
   struct Failed {
     std::uint64_t offset = 0;
     const Failure* failure = nullptr;
   };
 
-  std::uint64_t HoldsFrom(const Context& context, const History& histories, std::uint64_t offset) const;
+  std::uint64_t AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const;
 
-  std::map<const Context*, History> said_;
+  std::map<const Context*, History> statements_;
   std::map<const Context*, std::deque<std::uint64_t>> ends_;  // offsets where validity ends, ascending
   std::deque<Failed> failures_;                               // ascending by offset
 };
@@ -135,22 +137,22 @@ class Statements {
   void Add(CompiledProgram program, std::string text);
 
   // Returns start and end of an earlier statement that `line` repeats, or nullopt. The caller counts it with Count().
-  std::optional<std::pair<std::size_t, std::size_t>> Again(std::string_view line) const;
+  std::optional<std::pair<std::size_t, std::size_t>> FindRepeat(std::string_view line) const;
   void Count(std::string_view text);
 
   ProgramTable Take();
 
  private:
   static constexpr std::size_t kRemembered = 16;
-  struct Said {
+  struct Statement {
     std::string text;
     CompiledProgram program;  // of its first occurrence
     std::uint64_t again = 0;
   };
-  void Settle(Said* said);
+  void AddRepetitions(Statement* said);
 
   ProgramTable programs_;
-  std::vector<Said> said_;  // at most kRemembered; a new one replaces the oldest
+  std::vector<Statement> statements_;  // at most kRemembered; a new one replaces the oldest
   std::size_t oldest_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace whyoom {
 namespace {
 
-std::vector<std::string> LeadLiterals(const RuleSet& rules) {
+std::vector<std::string> LookBehindLiterals(const RuleSet& rules) {
   std::vector<std::string> literals = Traceback::Openers();
   for (const std::vector<std::string>* more : {&rules.sign_literals(), &rules.nearby_literals()})
     literals.insert(literals.end(), more->begin(), more->end());
@@ -14,7 +14,7 @@ std::vector<std::string> LeadLiterals(const RuleSet& rules) {
 }
 
 // Parallel to LookBehindLiterals.
-std::vector<std::size_t> FrameworksOfLead(const RuleSet& rules, const FrameworkSigns& signs) {
+std::vector<std::size_t> FrameworksByLiteral(const RuleSet& rules, const FrameworkSigns& signs) {
   std::vector<std::size_t> frameworks(Traceback::Openers().size(), std::string::npos);
   for (const std::string& literal : rules.sign_literals()) frameworks.push_back(signs.MayShow(literal));
   frameworks.resize(frameworks.size() + rules.nearby_literals().size(), std::string::npos);
@@ -30,12 +30,12 @@ Engine::Engine(const RuleSet& rules)
 
 Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
     : finder(rules, prefilter),
-      suspects(rules),
+      candidate_errors(rules),
       signs(rules.frameworks()),
-      lead(LeadLiterals(rules)),
-      frameworks_of_lead(FrameworksOfLead(rules, signs)),
+      lead(LookBehindLiterals(rules)),
+      frameworks_by_literal(FrameworksByLiteral(rules, signs)),
       contexts(rules, lead),
-      normalizer(rules.affixes(), rules.json_keys()) {}
+      normalizer(rules.prefixes_and_suffixes(), rules.json_keys()) {}
 
 const Engine::Matchers& Engine::matchers() const {
   std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });
@@ -45,7 +45,7 @@ const Engine::Matchers& Engine::matchers() const {
 std::vector<const PatternSet*> Engine::PreparedSets() const {
   std::vector<const PatternSet*> sets;
   matchers().finder.AddSets(&sets);
-  matchers().suspects.AddSets(&sets);
+  matchers().candidate_errors.AddSets(&sets);
   matchers().signs.AddSets(&sets);
   matchers().contexts.AddSets(&sets);
   for (const PatternSet* set : sets) set->Prepare();

@@ -29,15 +29,15 @@ class Engine {
   const Normalizer& normalizer() const { return matchers().normalizer; }
   const FrameworkSigns& signs() const { return matchers().signs; }
   const ContextFinder& contexts() const { return matchers().contexts; }
-  const HeadFinder& finder() const { return matchers().finder; }
-  const SuspectFinder& suspects() const { return matchers().suspects; }
+  const HeaderFinder& finder() const { return matchers().finder; }
+  const CandidateFinder& candidate_errors() const { return matchers().candidate_errors; }
   // Finds literals that matter in the lines before a hit: those of tracebacks and frameworks.
-  Lead lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
+  LookBehind lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
   // Whether a line with this look-behind literal (by index) can add a fact: a traceback, a nearby context, or a
   // framework of higher priority than `framework` (npos: none known).
-  bool CanTellMore(std::size_t literal, std::size_t framework) const {
-    const std::size_t shown = matchers().frameworks_of_lead[literal];
+  bool CanAddFacts(std::size_t literal, std::size_t framework) const {
+    const std::size_t shown = matchers().frameworks_by_literal[literal];
     return shown == std::string::npos || shown < framework;
   }
 
@@ -47,11 +47,11 @@ class Engine {
  private:
   struct Matchers {
     Matchers(const RuleSet& rules, const Prefilter& prefilter);
-    HeadFinder finder;
-    SuspectFinder suspects;
+    HeaderFinder finder;
+    CandidateFinder candidate_errors;
     FrameworkSigns signs;
     Prefilter lead;
-    std::vector<std::size_t> frameworks_of_lead;  // by literal index; npos if the literal is not a sign
+    std::vector<std::size_t> frameworks_by_literal;  // by literal index; npos if the literal is not a sign
     ContextFinder contexts;
     Normalizer normalizer;
   };

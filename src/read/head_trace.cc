@@ -21,59 +21,60 @@ constexpr std::size_t kLongestRaw = std::size_t{256} << 10;
 
 }  // namespace
 
-void KeptLines::Feed(const RawLine& raw) {
+void BufferedLines::Feed(const RawLine& raw) {
   records_.Feed(raw, [this](const RawLine& whole) { Take(whole); });
 }
 
-void KeptLines::Take(const RawLine& raw) {
+void BufferedLines::Take(const RawLine& raw) {
   std::vector<Line> lines;
   engine_.normalizer().Normalize(raw, &unfinished_, &lines);
   if (raw.after_gap && !lines.empty()) lines.front().after_gap = true;
   Keep(std::move(lines), &raw);
 }
 
-void KeptLines::Finish() {
+void BufferedLines::Finish() {
   records_.Flush([this](const RawLine& whole) { Take(whole); });
   std::vector<Line> lines;
   engine_.normalizer().Finish(&unfinished_, &lines);
   Keep(std::move(lines), nullptr);
 }
 
-void KeptLines::Keep(std::vector<Line> lines, const RawLine* raw) {
+void BufferedLines::Keep(std::vector<Line> lines, const RawLine* raw) {
   for (Line& line : lines) {
     if (line.number < first_) continue;
     bytes_ += line.text.size() + sizeof(Kept);
     full_ = full_ || bytes_ > kMostKeptBytes;
     if (full_) return;
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
-    line.healthy = engine_.suspects().IsHealthy(line, own);
+    line.healthy = engine_.candidate_errors().IsHealthy(line, own);
     Kept kept;
-    const SuspectFinder::Look look = engine_.suspects().LookAt(line, own);
-    line.is_suspect = look.is_error() && !line.binary;
+    const CandidateFinder::Look look = engine_.candidate_errors().Classify(line, own);
+    line.is_candidate_error = look.is_error() && !line.binary;
     if (look.words != nullptr) kept.suspect = look;
     kept.line = std::move(line);
     kept_.push_back(std::move(kept));
   }
 }
 
-LineWindow KeptLines::WindowAt(std::size_t index) const {
+LineWindow BufferedLines::WindowAt(std::size_t index) const {
   LineWindow window;
-  const std::string& reporter = kept_[index].line.reporter;
+  const std::string& stream_name = kept_[index].line.stream_name;
   const std::size_t end = std::min(kept_.size(), index + kMostBetween);
   for (std::size_t i = index; i < end && window.lines.size() < kLookAhead; ++i) {
     if (i > index && kept_[i].line.after_gap) break;
-    if (kept_[i].line.reporter == reporter) window.lines.push_back(kept_[i].line);
+    if (kept_[i].line.stream_name == stream_name) window.lines.push_back(kept_[i].line);
   }
   const std::size_t begin = index - std::min(index, kMostBetween);
   for (std::size_t i = index; i > begin && window.before.size() < QuotationFinder::kLinesBefore; --i) {
     if (kept_[i].line.after_gap) break;
     const Line& line = kept_[i - 1].line;
-    if (line.reporter == reporter) window.before.push_front(line.Written().substr(0, QuotationFinder::kLineBytes));
+    if (line.stream_name == stream_name)
+      window.before.push_front(line.Written().substr(0, QuotationFinder::kLineBytes));
   }
   return window;
 }
 
-std::vector<std::size_t> KeptLines::At(std::uint64_t number) const {
+std::vector<std::size_t> BufferedLines::At(std::uint64_t number) const {
   std::uint64_t nearest = 0;
   for (const Kept& kept : kept_) {
     if (kept.line.number <= number) nearest = std::max(nearest, kept.line.number);
@@ -100,13 +101,13 @@ std::size_t LineTap::Read(char* buffer, std::size_t capacity) {
   return got;
 }
 
-void LineTap::EndLine(bool open_end) {
+void LineTap::EndLine(bool may_continue) {
   if (IsNear()) {
     RawLine line;
     line.number = number_;
     line.offset = begin_;
     line.bytes = bytes_;
-    line.open_end = open_end;
+    line.may_continue = may_continue;
     kept_.Feed(line);
   }
   bytes_.clear();
@@ -122,7 +123,7 @@ void LineTap::Finish() {
 void ReadTrace::See(const Sighting& sighting) {
   if (seen.size() >= kMostSeen) return;
   const std::uint64_t line = sighting.head.line;
-  seen.push_back({sighting.failure, sighting.reporter, line, std::max(line, sighting.last_line)});
+  seen.push_back({sighting.failure, sighting.stream_name, line, std::max(line, sighting.last_line)});
 }
 
 namespace {
@@ -161,45 +162,46 @@ const std::string* FirstIn(const std::string& lower, const std::vector<std::stri
 }
 
 // Sets the longest partial match of the header pattern over all joinings.
-void SetReach(const Head& head, const std::vector<JoinedLines>& joinings, HeadTrace* trace) {
+void SetReach(const HeaderPattern& head, const std::vector<JoinedLines>& joinings, HeaderTrace* trace) {
   const JoinedLines* furthest = nullptr;
   for (const JoinedLines& joined : joinings) {
-    std::optional<PatternReach> reach = FindReach(head.pattern, joined.text(), joined.first_line_end());
+    std::optional<PartialPatternMatch> reach = FindPartialMatch(head.pattern, joined.text(), joined.first_line_end());
     if (!reach || reach->letters < kLeastLetters || (trace->reach && reach->letters <= trace->reach->letters)) continue;
     trace->stop = PlaceIn(joined, reach->end);
     trace->place = PlaceIn(joined, reach->begin);
     furthest = &joined;
-    trace->again = reach->again_at ? PlaceIn(joined, *reach->again_at) : TextPlace();
+    trace->again = reach->suffix_at ? PlaceIn(joined, *reach->suffix_at) : TextPlace();
     trace->reach = std::move(reach);
   }
   if (furthest == nullptr) return;
   trace->met = MaskSecretsIn(furthest->text(), trace->reach->begin, trace->reach->end);
-  trace->goes_on = MaskSecretsIn(furthest->text(), trace->reach->end, trace->reach->end + kShownText);
+  trace->continues = MaskSecretsIn(furthest->text(), trace->reach->end, trace->reach->end + kShownText);
 }
 
 }  // namespace
 
-HeadTracer::HeadTracer(const Engine& engine) : engine_(engine) {
+HeaderTracer::HeaderTracer(const Engine& engine) : engine_(engine) {
   for (const Failure& failure : engine.rules().failures()) {
-    for (const Head& head : failure.heads) entries_.push_back({&failure, &head, head.pattern.Literals(kHeadLiteral)});
+    for (const HeaderPattern& head : failure.header_patterns)
+      entries_.push_back({&failure, &head, head.pattern.Literals(kMinHeaderLiteral)});
   }
 }
 
-bool HeadTracer::HoldsLiteral(std::string_view text) const {
+bool HeaderTracer::ContainsLiteral(std::string_view text) const {
   const std::string lower = LowerAscii(text);
   return std::any_of(entries_.begin(), entries_.end(),
                      [&](const Entry& entry) { return FirstIn(lower, entry.literals) != nullptr; });
 }
 
-std::vector<std::string> HeadTracer::literals() const {
+std::vector<std::string> HeaderTracer::literals() const {
   std::set<std::string> all;
   for (const Entry& entry : entries_) all.insert(entry.literals.begin(), entry.literals.end());
   return {all.begin(), all.end()};
 }
 
-HeadTrace HeadTracer::Trace(const Entry& entry, const LineWindow& window,
-                            const std::vector<HeadMatch>& accepted) const {
-  HeadTrace trace;
+HeaderTrace HeaderTracer::Trace(const Entry& entry, const LineWindow& window,
+                                const std::vector<HeaderMatch>& accepted) const {
+  HeaderTrace trace;
   trace.failure = entry.failure;
   trace.head = entry.head;
   trace.literals = entry.literals;
@@ -209,34 +211,35 @@ HeadTrace HeadTracer::Trace(const Entry& entry, const LineWindow& window,
     if (trace.literal.empty() && literal != nullptr) trace.literal = *literal;
   }
   const bool began =
-      std::any_of(accepted.begin(), accepted.end(), [&](const HeadMatch& match) { return match.head == entry.head; });
+      std::any_of(accepted.begin(), accepted.end(), [&](const HeaderMatch& match) { return match.head == entry.head; });
   for (const JoinedLines& joined : joinings) {
     PatternMatch match;
     if (!entry.head->pattern.Find(joined.text(), 0, &match)) continue;
     trace.place = PlaceIn(joined, match.begin);
     if (began) {
-      trace.outcome = HeadTrace::Outcome::kThere;
+      trace.outcome = HeaderTrace::Outcome::kMatched;
     } else if (match.begin >= joined.first_line_end()) {
-      trace.outcome = HeadTrace::Outcome::kInLaterLine;
+      trace.outcome = HeaderTrace::Outcome::kInLaterLine;
     } else if (entry.head->line_start && !StandsAtLineStart(joined, match.begin)) {
-      trace.outcome = HeadTrace::Outcome::kNotAtLineStart;
+      trace.outcome = HeaderTrace::Outcome::kNotAtLineStart;
     } else {
-      trace.outcome = HeadTrace::Outcome::kQuoted;
+      trace.outcome = HeaderTrace::Outcome::kQuoted;
       trace.quotation = engine_.finder().FindQuotation(window.around(), joined.ColumnOf(match.begin));
     }
     return trace;
   }
-  trace.outcome = trace.literal.empty() ? HeadTrace::Outcome::kNoLiteral : HeadTrace::Outcome::kNoMatch;
+  trace.outcome = trace.literal.empty() ? HeaderTrace::Outcome::kNoLiteral : HeaderTrace::Outcome::kNoMatch;
   SetReach(*entry.head, joinings, &trace);
   return trace;
 }
 
-std::vector<HeadTrace> HeadTracer::TraceHeads(const LineWindow& window, const std::set<std::string>& codes) const {
-  std::vector<HeadTrace> traces;
+std::vector<HeaderTrace> HeaderTracer::TraceHeaders(const LineWindow& window,
+                                                    const std::set<std::string>& codes) const {
+  std::vector<HeaderTrace> traces;
   if (window.lines.empty()) return traces;
-  std::vector<HeadMatch> accepted;
+  std::vector<HeaderMatch> accepted;
   for (const JoinedLines& joined : Joinings(window)) {
-    for (HeadMatch& match : engine_.finder().Find(joined, window.around())) accepted.push_back(std::move(match));
+    for (HeaderMatch& match : engine_.finder().Find(joined, window.around())) accepted.push_back(std::move(match));
   }
   std::string lower;
   for (const JoinedLines& joined : Joinings(window)) lower += LowerAscii(joined.text()) + '\n';
@@ -247,19 +250,19 @@ std::vector<HeadTrace> HeadTracer::TraceHeads(const LineWindow& window, const st
   return traces;
 }
 
-std::vector<HeadTrace> HeadTracer::NearestHeads(const LineWindow& window, const std::vector<HeadTrace>& traced,
-                                                std::size_t most) const {
-  std::vector<HeadTrace> nearest;
+std::vector<HeaderTrace> HeaderTracer::NearestHeaders(const LineWindow& window, const std::vector<HeaderTrace>& traced,
+                                                      std::size_t most) const {
+  std::vector<HeaderTrace> nearest;
   if (window.lines.empty()) return nearest;
   for (const Entry& entry : entries_) {
     const bool is_traced =
-        std::any_of(traced.begin(), traced.end(), [&](const HeadTrace& trace) { return trace.head == entry.head; });
+        std::any_of(traced.begin(), traced.end(), [&](const HeaderTrace& trace) { return trace.head == entry.head; });
     if (is_traced) continue;
-    HeadTrace trace = Trace(entry, window, {});
+    HeaderTrace trace = Trace(entry, window, {});
     if (trace.reach) nearest.push_back(std::move(trace));
   }
   std::stable_sort(nearest.begin(), nearest.end(),
-                   [](const HeadTrace& a, const HeadTrace& b) { return a.reach->weight() > b.reach->weight(); });
+                   [](const HeaderTrace& a, const HeaderTrace& b) { return a.reach->weight() > b.reach->weight(); });
   if (nearest.size() > most) nearest.resize(most);
   return nearest;
 }

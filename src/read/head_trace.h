@@ -32,10 +32,10 @@ struct LineWindow {
 };
 
 // Buffers the lines that the reader examined, to find out later what became of one of them.
-class KeptLines {
+class BufferedLines {
  public:
   // Borrows the engine. Skips lines before number `first`.
-  explicit KeptLines(const Engine& engine, std::uint64_t first = 1) : engine_(engine), first_(first) {}
+  explicit BufferedLines(const Engine& engine, std::uint64_t first = 1) : engine_(engine), first_(first) {}
 
   // Feed expects lines in order, like LineReader::Feed. Call Finish after the last line.
   void Feed(const RawLine& raw);
@@ -45,7 +45,7 @@ class KeptLines {
   bool full() const { return full_; }  // the size limit was reached; later lines are missing
   const Line& line(std::size_t index) const { return kept_[index].line; }
   // The candidate-error classification of the line, or nullopt if it contains no candidate words.
-  const std::optional<SuspectFinder::Look>& suspect(std::size_t index) const { return kept_[index].suspect; }
+  const std::optional<CandidateFinder::Look>& suspect(std::size_t index) const { return kept_[index].suspect; }
 
   LineWindow WindowAt(std::size_t index) const;
 
@@ -56,7 +56,7 @@ class KeptLines {
  private:
   struct Kept {
     Line line;
-    std::optional<SuspectFinder::Look> suspect;
+    std::optional<CandidateFinder::Look> suspect;
   };
   void Take(const RawLine& raw);
   void Keep(std::vector<Line> lines, const RawLine* raw);
@@ -66,7 +66,7 @@ class KeptLines {
   std::size_t bytes_ = 0;
   bool full_ = false;
   RecordJoiner records_;
-  Unfinished unfinished_;
+  IncompleteLines unfinished_;
   std::vector<Kept> kept_;
 };
 
@@ -77,20 +77,20 @@ struct ReadTrace {
   // The location of a sighting.
   struct Seen {
     const Failure* failure = nullptr;
-    std::string reporter;
+    std::string stream_name;
     std::uint64_t line = 0;
     std::uint64_t last_line = 0;
   };
   void See(const Sighting& sighting);
 
-  KeptLines kept;  // the lines that were examined
+  BufferedLines kept;  // the lines that were examined
   std::vector<Seen> seen;
 };
 
 // Passes bytes through and buffers the lines around one line, examined or not. Borrows the source and `kept`.
 class LineTap : public ByteSource {
  public:
-  LineTap(ByteSource& source, std::uint64_t line, KeptLines* kept) : source_(source), line_(line), kept_(*kept) {}
+  LineTap(ByteSource& source, std::uint64_t line, BufferedLines* kept) : source_(source), line_(line), kept_(*kept) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return source_.problem(); }
@@ -104,11 +104,11 @@ class LineTap : public ByteSource {
 
  private:
   bool IsNear() const;
-  void EndLine(bool open_end);
+  void EndLine(bool may_continue);
 
   ByteSource& source_;
   const std::uint64_t line_;
-  KeptLines& kept_;
+  BufferedLines& kept_;
   std::uint64_t number_ = 1;  // of the current line
   std::uint64_t begin_ = 0;   // its offset in the artifact
   std::uint64_t offset_ = 0;
@@ -121,9 +121,9 @@ struct TextPlace {
   std::uint64_t column = 0;
 };
 
-struct HeadTrace {
+struct HeaderTrace {
   enum class Outcome {
-    kThere,           // matches in this line
+    kMatched,         // matches in this line
     kQuoted,          // matches, but in quoted text
     kNotAtLineStart,  // matches, but not at the start of a line as required
     kInLaterLine,     // matches in one of the next lines
@@ -132,36 +132,36 @@ struct HeadTrace {
   };
 
   const Failure* failure = nullptr;
-  const Head* head = nullptr;
+  const HeaderPattern* head = nullptr;
   Outcome outcome = Outcome::kNoLiteral;
   std::string literal;                // the first one that occurs; empty if none does
   std::vector<std::string> literals;  // the literals searched for; empty if the pattern has none
   TextPlace place;                    // where the match begins, if there is one
   const Quotation* quotation =
       nullptr;  // the one that matched; null if the text is binary, or if only a header before it is quoted
-  std::optional<PatternReach> reach;  // how much matches, if the pattern does not match
-  TextPlace stop;                     // where the partial match ends
-  std::string met;                    // the text of the partial match
-  std::string goes_on;                // the text after it
-  TextPlace again;                    // where the end of the pattern matches again, if it does
+  std::optional<PartialPatternMatch> reach;  // how much matches, if the pattern does not match
+  TextPlace stop;                            // where the partial match ends
+  std::string met;                           // the text of the partial match
+  std::string continues;                     // the text after it
+  TextPlace again;                           // where the end of the pattern matches again, if it does
 };
 
-class HeadTracer {
+class HeaderTracer {
  public:
   // Borrows the engine.
-  explicit HeadTracer(const Engine& engine);
+  explicit HeaderTracer(const Engine& engine);
 
   // Traces, in the order of the rule data, every header pattern with a literal in the window, and all header patterns
   // of `codes`.
-  std::vector<HeadTrace> TraceHeads(const LineWindow& window, const std::set<std::string>& codes) const;
+  std::vector<HeaderTrace> TraceHeaders(const LineWindow& window, const std::set<std::string>& codes) const;
 
   // Returns the `most` header patterns, except those in `traced`, that match furthest into the line; longest first.
   // Slow.
-  std::vector<HeadTrace> NearestHeads(const LineWindow& window, const std::vector<HeadTrace>& traced,
-                                      std::size_t most) const;
+  std::vector<HeaderTrace> NearestHeaders(const LineWindow& window, const std::vector<HeaderTrace>& traced,
+                                          std::size_t most) const;
 
   // Whether `text` contains a literal of a header pattern.
-  bool HoldsLiteral(std::string_view text) const;
+  bool ContainsLiteral(std::string_view text) const;
 
   // The literals of all header patterns, in lower case, sorted, without duplicates.
   std::vector<std::string> literals() const;
@@ -169,10 +169,10 @@ class HeadTracer {
  private:
   struct Entry {
     const Failure* failure = nullptr;
-    const Head* head = nullptr;
+    const HeaderPattern* head = nullptr;
     std::vector<std::string> literals;
   };
-  HeadTrace Trace(const Entry& entry, const LineWindow& window, const std::vector<HeadMatch>& accepted) const;
+  HeaderTrace Trace(const Entry& entry, const LineWindow& window, const std::vector<HeaderMatch>& accepted) const;
 
   const Engine& engine_;
   std::vector<Entry> entries_;

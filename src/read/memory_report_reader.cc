@@ -124,7 +124,7 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
   if (done_) return false;
   std::string_view whole = std::string_view(line.text).substr(0, end).substr(std::min(from, line.text.size()));
   // A figure that the end of the log cuts off is incomplete.
-  if (line.open_end && end >= line.text.size() && !EndsInUnit(whole))
+  if (line.may_continue && end >= line.text.size() && !EndsWithUnit(whole))
     whole = whole.substr(0, whole.find_last_of(" \t") + 1);
   const std::string separated = WithLostLineBreaks(whole);
   const std::string_view text = separated;

@@ -41,7 +41,7 @@ class MemoryReportReader {
 
   // Whether the report is over: a second report began (its first line was not read), or too many other lines followed.
   bool done() const { return done_; }
-  std::size_t held_bytes() const { return held_ + value_.size(); }  // approximate size of the rows
+  std::size_t buffered_bytes() const { return held_ + value_.size(); }  // approximate size of the rows
   std::uint64_t last_line() const { return last_line_; }  // line number of the last line with part of the report
 
   // Returns what was read; rows keep the order of the list, which is their rank. If reports are mixed, sets only the

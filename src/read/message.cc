@@ -73,20 +73,20 @@ struct QuotationFinder::Screen {
   explicit Screen(const std::vector<const Quotation*>& some) : quotations(some) {
     for (const Quotation* quotation : quotations) {
       before_words.Add(quotation->needed.before.words);
-      words_from_head.Add(quotation->needed.from_head.words);
+      words_from_head.Add(quotation->needed.from_header.words);
     }
     before_words.Prepare();
     words_from_head.Prepare();
   }
 
   // Returns the indices of the quotations that may match, ascending.
-  std::vector<std::size_t> MayBeIn(const SeenText& before, const SeenText& from_head) const {
+  std::vector<std::size_t> FindCandidates(const PreparedText& before, const PreparedText& from_header) const {
     const std::vector<bool> words = before_words.WordsIn(before.line());
-    const std::vector<bool> words_behind = words_from_head.WordsIn(from_head.line());
+    const std::vector<bool> words_behind = words_from_head.WordsIn(from_header.line());
     std::vector<std::size_t> likely;
     for (std::size_t i = 0; i < quotations.size(); ++i) {
       const Quotation::Needed& needed = quotations[i]->needed;
-      if (before.MayMatch(needed.before) && from_head.MayMatch(needed.from_head) && before_words.HasOne(i, words) &&
+      if (before.MayMatch(needed.before) && from_header.MayMatch(needed.from_header) && before_words.HasOne(i, words) &&
           words_from_head.HasOne(i, words_behind))
         likely.push_back(i);
     }
@@ -144,18 +144,18 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
   const std::size_t at = line.WrittenAt(column);
   if (line.binary || at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
-  const std::string from_head = TextFrom(around, at);
+  const std::string from_header = TextFrom(around, at);
   std::vector<std::size_t> likely =
-      screen().MayBeIn({before, std::string_view(before).substr(before.rfind('\n') + 1)},
-                       {from_head, std::string_view(from_head).substr(0, from_head.find('\n'))});
+      screen().FindCandidates({before, std::string_view(before).substr(before.rfind('\n') + 1)},
+                              {from_header, std::string_view(from_header).substr(0, from_header.find('\n'))});
   if (likely.empty()) return nullptr;
-  const std::vector<std::size_t> with_words = patterns_.MayBeIn(before);
-  const std::vector<std::size_t> with_words_after = afters_.MayBeIn(from_head);
+  const std::vector<std::size_t> with_words = patterns_.FindCandidates(before);
+  const std::vector<std::size_t> with_words_after = afters_.FindCandidates(from_header);
   const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
     const Quotation& quotation = *quotations_[i];
     if (!std::binary_search(with_words.begin(), with_words.end(), i)) return false;
     if (quotation.after.ok() && !std::binary_search(with_words_after.begin(), with_words_after.end(), i)) return false;
-    return quotation.Matches(before, from_head) && (!quotation.in_source || AmongSource(around));
+    return quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around));
   });
   return quoting == likely.end() ? nullptr : quotations_[*quoting];
 }
@@ -167,17 +167,17 @@ constexpr std::size_t kMaxMessage = 1200;
 
 constexpr ByteClass kLineBlanks(" \t");
 
-std::vector<const Pattern*> HeadPatterns(const RuleSet& rules) {
+std::vector<const Pattern*> HeaderPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
   for (const Failure& failure : rules.failures()) {
-    for (const Head& head : failure.heads) patterns.push_back(&head.pattern);
+    for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
   }
   return patterns;
 }
 
 }  // namespace
 
-bool BeginsAnew(std::string_view text) {
+bool IsMessageStart(std::string_view text) {
   static const Regex boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
@@ -192,7 +192,7 @@ bool BeginsAnew(std::string_view text) {
 bool BeginsMessage(const Line& line, bool first_logged) {
   // A logger puts its prefix before the first line of a message; a collector puts one before each line.
   return line.after_gap || (line.logged && !first_logged) ||
-         (line.begins_anew ? *line.begins_anew : BeginsAnew(line.text));
+         (line.starts_message ? *line.starts_message : IsMessageStart(line.text));
 }
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
@@ -205,14 +205,14 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
     parts_.push_back({text_.size(), &line, false});
     const std::size_t begin = i == 0 ? from : 0;
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
-    const bool goes_on = i == 0 && line.text.size() > begin + kStep;
-    if (goes_on) {
+    const bool continues = i == 0 && line.text.size() > begin + kStep;
+    if (continues) {
       AppendWithSingleBlanks(std::string_view(line.text).substr(begin, kStep), kLineBlanks, &text_);
       first_line_end_ = text_.size();
     }
-    const std::size_t rest = goes_on ? begin + kStep : begin;
+    const std::size_t rest = continues ? begin + kStep : begin;
     AppendWithSingleBlanks(std::string_view(line.text).substr(rest, end - std::min(rest, end)), kLineBlanks, &text_);
-    if (i == 0 && !goes_on) first_line_end_ = text_.size();
+    if (i == 0 && !continues) first_line_end_ = text_.size();
     parts_.back().whole = text_.size() - parts_.back().begin == end - std::min(begin, end);
     if (end < line.text.size()) break;
   }
@@ -235,9 +235,9 @@ bool JoinedLines::IsLineEnd(std::size_t position) const {
 }
 
 bool JoinedLines::IsOpen(std::size_t position) const {
-  if (parts_.empty() || !parts_.back().line->open_end || position < parts_.back().begin) return false;
+  if (parts_.empty() || !parts_.back().line->may_continue || position < parts_.back().begin) return false;
   const std::string_view rest = std::string_view(text_).substr(std::min(position, text_.size()));
-  if (EndsInUnit(std::string_view(text_).substr(0, position))) return false;
+  if (EndsWithUnit(std::string_view(text_).substr(0, position))) return false;
   return (rest.empty() || rest == ".") && ColumnOf(position) + rest.size() >= parts_.back().line->text.size();
 }
 
@@ -264,10 +264,10 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
   return {line.number, line.RawOffset(ColumnOf(position))};
 }
 
-HeadFinder::HeadFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : prefilter_(prefilter), patterns_(HeadPatterns(rules)), quotations_(rules) {
+HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
+    : prefilter_(prefilter), patterns_(HeaderPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
-    for (const Head& head : failure.heads) heads_.emplace_back(&failure, &head);
+    for (const HeaderPattern& head : failure.header_patterns) heads_.emplace_back(&failure, &head);
     std::vector<const Pattern*> facts;
     for (const Pattern& pattern : failure.facts) facts.push_back(&pattern);
     facts_.try_emplace(&failure, std::move(facts));
@@ -284,35 +284,37 @@ bool IsAbsorbedBy(const Failure& failure, const Failure& by) {
   return std::find(codes.begin(), codes.end(), by.code) != codes.end();
 }
 
-bool AreTold(const Failure& one, const Failure& other) { return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one); }
+bool ShareMessage(const Failure& one, const Failure& other) {
+  return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one);
+}
 
-std::size_t HeadFinder::EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const {
+std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMatch& head) const {
   const std::string& text = joined.text();
-  const auto says = [](const HeadMatch& match) {
+  const auto says = [](const HeaderMatch& match) {
     Evidence facts;
     for (const Capture& capture : match.match.captures) facts.Set(capture.name, capture.value, {});
     return facts;
   };
   std::size_t end = text.size();
-  for (const std::size_t i : patterns_.MayBeIn(text, PatternSet::Blanks::kSingle)) {
-    HeadMatch found{heads_[i].first, heads_[i].second};
+  for (const std::size_t i : patterns_.FindCandidates(text, PatternSet::Blanks::kSingle)) {
+    HeaderMatch found{heads_[i].first, heads_[i].second};
     const std::size_t from = std::max(head.match.end, joined.first_line_end());
     if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
     const bool same = found.failure == head.failure;
-    const bool goes_on =
-        same ? !AreContrary(says(head), says(found), head.failure->identity) : AreTold(*found.failure, *head.failure);
-    if (!goes_on) end = std::min(end, found.match.begin);
+    const bool continues = same ? !Contradict(says(head), says(found), head.failure->identity)
+                                : ShareMessage(*found.failure, *head.failure);
+    if (!continues) end = std::min(end, found.match.begin);
   }
   return end;
 }
 
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
 // quotation precede only the first.
-void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
-                            std::vector<HeadMatch>* heads) const {
+void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
+                              std::vector<HeaderMatch>* header_patterns) const {
   constexpr std::size_t kSentence = 400;
   std::size_t quoted_to = 0;
-  std::erase_if(*heads, [&](const HeadMatch& head) {
+  std::erase_if(*header_patterns, [&](const HeaderMatch& head) {
     const std::size_t begin = head.match.begin;
     if (begin >= quoted_to && !quotations_.IsQuoted(around, joined.ColumnOf(begin))) return false;
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
@@ -320,25 +322,25 @@ void HeadFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aroun
   });
 }
 
-std::vector<HeadMatch> HeadFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
-  std::vector<HeadMatch> heads;
-  for (const std::size_t i : patterns_.MayBeIn(joined.text(), PatternSet::Blanks::kSingle)) {
+std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
+  std::vector<HeaderMatch> header_patterns;
+  for (const std::size_t i : patterns_.FindCandidates(joined.text(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
-    HeadMatch found{failure, head};
+    HeaderMatch found{failure, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       if (head->line_start && !StandsAtLineStart(joined, found.match.begin)) continue;
-      heads.push_back(found);
+      header_patterns.push_back(found);
     }
   }
-  std::stable_sort(heads.begin(), heads.end(), [](const HeadMatch& a, const HeadMatch& b) {
+  std::stable_sort(header_patterns.begin(), header_patterns.end(), [](const HeaderMatch& a, const HeaderMatch& b) {
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
-  const std::size_t found = heads.size();
-  DropQuoted(joined, around, &heads);
-  if (quoted != nullptr && heads.size() < found) *quoted = true;
-  return heads;
+  const std::size_t found = header_patterns.size();
+  DropQuoted(joined, around, &header_patterns);
+  if (quoted != nullptr && header_patterns.size() < found) *quoted = true;
+  return header_patterns;
 }
 
 namespace {
@@ -353,7 +355,7 @@ std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::strin
                                           std::size_t* end) {
   std::map<std::string, ReadFact> facts;
   if (from > text.size()) return facts;
-  for (const std::size_t i : patterns.MayBeIn(text.substr(from), PatternSet::Blanks::kSingle)) {
+  for (const std::size_t i : patterns.FindCandidates(text.substr(from), PatternSet::Blanks::kSingle)) {
     PatternMatch match;
     if (!patterns.patterns()[i]->Find(text, from, &match)) continue;
     *end = std::max(*end, match.end);
@@ -390,8 +392,8 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-ReadMessage HeadFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head,
-                             std::size_t limit) const {
+ReadMessage HeaderFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
+                               std::size_t limit) const {
   ReadMessage message;
   const auto set = [&](const JoinedLines& lines, const Capture& capture) {
     if (!lines.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, lines.PlaceOf(capture.begin));

@@ -67,7 +67,7 @@ inline constexpr std::size_t kLookAhead = 12;
 
 // Whether a text starts a new message regardless of the lines before: an exception, its status word, or the frames of a
 // Python traceback.
-bool BeginsAnew(std::string_view text);
+bool IsMessageStart(std::string_view text);
 
 // Whether `line` starts a new message after one whose first line was logged or not (`first_logged`): `line` is logged
 // and the first was not, lines are missing before it, or it starts like an exception or a traceback.
@@ -121,21 +121,21 @@ struct ReadMessage {
   std::size_t end = 0;  // in the joined lines
 };
 
-struct HeadMatch {
+struct HeaderMatch {
   const Failure* failure = nullptr;
-  const Head* head = nullptr;
+  const HeaderPattern* head = nullptr;
   PatternMatch match;
 };
 
 // Finds headers by the rule data. Has no code for particular failures.
-class HeadFinder {
+class HeaderFinder {
  public:
   // Borrows both; the prefilter contains the rules' literals.
-  HeadFinder(const RuleSet& rules, const Prefilter& prefilter);
+  HeaderFinder(const RuleSet& rules, const Prefilter& prefilter);
 
   // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
   // Omits quoted headers and sets `quoted` if there are any.
-  std::vector<HeadMatch> Find(const JoinedLines& joined, const Surroundings& around, bool* quoted = nullptr) const;
+  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool* quoted = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
@@ -148,12 +148,13 @@ class HeadFinder {
   // Returns where the message of `head` ends at the latest: after the first line, at the header of another failure that
   // the rule data does not allow in the same message, or at a header of the same failure with contradicting facts.
   // Otherwise the end of the text.
-  std::size_t EndOfMessage(const JoinedLines& joined, const HeadMatch& head) const;
+  std::size_t EndOfMessage(const JoinedLines& joined, const HeaderMatch& head) const;
 
   // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end
   // of the message or `limit` in `joined`. `other` is the same lines joined the other way; it supplies values that
   // `joined` splits inside a figure or name.
-  ReadMessage Read(const JoinedLines& joined, const JoinedLines& other, const HeadMatch& head, std::size_t limit) const;
+  ReadMessage Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
+                   std::size_t limit) const;
 
   // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
@@ -166,10 +167,11 @@ class HeadFinder {
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  void DropQuoted(const JoinedLines& joined, const Surroundings& around, std::vector<HeadMatch>* heads) const;
+  void DropQuoted(const JoinedLines& joined, const Surroundings& around,
+                  std::vector<HeaderMatch>* header_patterns) const;
 
   const Prefilter& prefilter_;
-  std::vector<std::pair<const Failure*, const Head*>> heads_;
+  std::vector<std::pair<const Failure*, const HeaderPattern*>> heads_;
   PatternSet patterns_;  // of heads_
   std::map<const Failure*, PatternSet> facts_;
   QuotationFinder quotations_;
@@ -182,6 +184,6 @@ bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin);
 bool IsAbsorbedBy(const Failure& failure, const Failure& by);
 
 // Whether one of the two failures absorbs the other.
-bool AreTold(const Failure& one, const Failure& other);
+bool ShareMessage(const Failure& one, const Failure& other);
 
 }  // namespace whyoom

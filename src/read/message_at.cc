@@ -70,7 +70,7 @@ std::size_t BeginOf(const std::vector<Line>& lines) {
   std::size_t of_named = 0;
   while (of_named < lines.size() && lines[of_named].number == named) ++of_named;
   for (std::size_t i = 0; i < of_named; ++i) {
-    if (lines[i].is_suspect) return i;
+    if (lines[i].is_candidate_error) return i;
   }
   std::size_t begin = 0;
   while (begin < lines.size() && IsBlank(lines[begin].text)) ++begin;
@@ -96,7 +96,7 @@ std::size_t EndOf(const std::vector<Line>& lines, std::size_t begin) {
 
 MessageAt ReadMessageAt(const Engine& engine, ByteSource& source, const LineRange& range) {
   const std::uint64_t last = std::max(range.first, range.last);
-  KeptLines kept(engine, range.first);
+  BufferedLines kept(engine, range.first);
   TextLines text_lines(source, kMostOfLine);
   RawLine raw;
   while (raw.number < last + kLinesBelow && text_lines.Next(&raw.bytes)) {
@@ -111,7 +111,8 @@ MessageAt ReadMessageAt(const Engine& engine, ByteSource& source, const LineRang
   std::vector<Line> lines;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Line& line = kept.line(i);
-    if (line.reporter == kept.line(0).reporter && (range.last == 0 || line.number <= range.last)) lines.push_back(line);
+    if (line.stream_name == kept.line(0).stream_name && (range.last == 0 || line.number <= range.last))
+      lines.push_back(line);
   }
   // If the given line is blank, the lines after it are not its message.
   const bool has_text = std::any_of(lines.begin(), lines.end(),

@@ -67,9 +67,9 @@ void ProgressReader::AddSign(JobProgress::Sign sign) {
     return;
   }
   progress_.reached = std::max(progress_.reached, sign.reached);
-  const bool goes_on = before_ && sign.reached > *before_;
+  const bool continues = before_ && sign.reached > *before_;
   before_ = sign.reached;
-  if (goes_on && (!progress_.ran || sign.reached > progress_.ran->reached)) progress_.ran = std::move(sign);
+  if (continues && (!progress_.ran || sign.reached > progress_.ran->reached)) progress_.ran = std::move(sign);
 }
 
 JobProgress ProgressReader::Finish() {

@@ -18,40 +18,40 @@ constexpr int kWantedInReport = 24;
 // A header is compared with this many of the newest open sightings; comparing it with all would be quadratic.
 constexpr std::size_t kMostCompared = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
-constexpr std::size_t kMostLine = std::size_t{1} << 20;
+constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 
 }  // namespace
 
-Session::Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop)
+Session::Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop)
     : finder_(engine.finder()),
       context_finder_(engine.contexts()),
       shared_(*shared),
       stop_(stop),
-      reporter_(std::move(reporter)) {}
+      stream_name_(std::move(stream_name)) {}
 
 void Session::Feed(Line line, SessionOutput* done) {
-  suspects_.SeeKnown(known_lines_, &done->suspects);
-  suspects_.Feed(line, &done->suspects);
+  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
+  candidate_errors_.Feed(line, &done->candidate_errors);
   if (line.after_gap) Flush(done);
   // Very long lines arrive in chunks; count each chunk as several lines.
-  lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMostLine) / kLongLine));
-  line.begins_anew = BeginsAnew(line.text);
-  line.matters = finder_.MayMatter(line.text);
-  if (line.matters) {
+  lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMaxLine) / kLongLine));
+  line.starts_message = IsMessageStart(line.text);
+  line.has_literal = finder_.MayMatter(line.text);
+  if (line.has_literal) {
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     AddJobFacts(line);
   }
-  line.matters = line.matters || context_finder_.MayHoldNearby(line.text);
+  line.has_literal = line.has_literal || context_finder_.MayContainNearby(line.text);
   bytes_ahead_ += pending_.empty() ? 0 : line.text.size();
   pending_.push_back(std::move(line));
   while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront(done);
-  suspects_.SeeKnown(known_lines_, &done->suspects);
+  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
 }
 
 void Session::Finish(SessionOutput* done) {
   Flush(done);
-  suspects_.SeeKnown(known_lines_, &done->suspects);
-  suspects_.Finish(&done->suspects);
+  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
+  candidate_errors_.Finish(&done->candidate_errors);
 }
 
 void Session::Flush(SessionOutput* done) {
@@ -95,7 +95,7 @@ void Session::ProcessFront(SessionOutput* done) {
   const std::size_t open_before = open_.size();
   unread_from_ = std::string::npos;
   const bool may_matter = MayBeginHere();
-  if (front.is_suspect && finder_.IsQuoted({before_, pending_}, 0)) suspects_.Drop(front.number);
+  if (front.is_candidate_error && finder_.IsQuoted({before_, pending_}, 0)) candidate_errors_.Drop(front.number);
   if (may_matter) ProcessWindows(front);
   if (open_.size() == open_before) {
     FeedReader(front, 0);
@@ -112,11 +112,11 @@ void Session::ProcessFront(SessionOutput* done) {
 void Session::ProcessWindows(const Line& front) {
   // Chunks of a long line have the same number and different offsets.
   const bool is_piece = front.number == windows_of_.line && front.offset != windows_of_.offset;
-  if (!is_piece) heads_of_line_ = 0;
+  if (!is_piece) headers_of_line_ = 0;
   windows_of_ = {front.number, front.offset};
   for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
-    if (heads_of_line_ > kMostHeadsOfLine) {
+    if (headers_of_line_ > kMostHeadersOfLine) {
       crowded_ = front.number;
       return;
     }
@@ -132,7 +132,7 @@ std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.
 bool Session::MayBeginHere() const {
   std::size_t behind = 0;  // bytes between the first line and line i
   for (std::size_t i = 0; i < pending_.size() && behind <= kLiteralReach; ++i) {
-    if (pending_[i].matters) return true;
+    if (pending_[i].has_literal) return true;
     if (i > 0) behind += pending_[i].text.size();
   }
   return false;
@@ -144,21 +144,22 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
   const JoinedLines& glued = of_more ? *of_more : joined;
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
-  const bool matters = std::any_of(pending_.begin(), end, [](const Line& line) { return line.matters; }) ||
-                       context_finder_.MayHoldNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
-                       (of_more && finder_.MayMatter(glued.text()));
-  if (!matters) return;
+  const bool has_literal = std::any_of(pending_.begin(), end, [](const Line& line) { return line.has_literal; }) ||
+                           context_finder_.MayContainNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
+                           (of_more && finder_.MayMatter(glued.text()));
+  if (!has_literal) return;
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
-  const auto is_whole = [](const HeadMatch& head) { return !head.head->fragment; };
+  const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   bool quoted = false;
-  const std::vector<HeadMatch> heads = finder_.Find(joined, around, &quoted);
-  if (quoted) suspects_.Drop(front.number);
-  if (!of_more || std::any_of(heads.begin(), heads.end(), is_whole)) return OpenSightings(joined, glued, heads, front);
-  const std::vector<HeadMatch> glued_heads = finder_.Find(glued, around);
-  const bool cut = heads.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
+  const std::vector<HeaderMatch> header_patterns = finder_.Find(joined, around, &quoted);
+  if (quoted) candidate_errors_.Drop(front.number);
+  if (!of_more || std::any_of(header_patterns.begin(), header_patterns.end(), is_whole))
+    return OpenSightings(joined, glued, header_patterns, front);
+  const std::vector<HeaderMatch> glued_heads = finder_.Find(glued, around);
+  const bool cut = header_patterns.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_heads, front);
-  OpenSightings(joined, glued, heads, front);
+  OpenSightings(joined, glued, header_patterns, front);
 }
 
 // Makes facts of the job visible to all streams at once, without waiting for the lines of a wrapped message.
@@ -188,10 +189,10 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   }
 }
 
-void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
-                            const Line& front) {
-  for (const HeadMatch& head : heads) {
-    if (++heads_of_line_ > kMostHeadsOfLine) return;
+void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
+                            const std::vector<HeaderMatch>& header_patterns, const Line& front) {
+  for (const HeaderMatch& head : header_patterns) {
+    if (++headers_of_line_ > kMostHeadersOfLine) return;
     if (head.head->of_report && (in_report() || message_healthy_)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
@@ -204,12 +205,12 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
     sighting.failure = head.failure;
     sighting.fragment = head.head->fragment;
-    sighting.reporter = reporter_;
+    sighting.stream_name = stream_name_;
     sighting.repeats = front.repeats;
     sighting.time = front.time;
     sighting.head = joined.PlaceOf(head.match.begin);
     sighting.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
-    SetHeadEnd(joined, head, &open);
+    SetHeaderEnd(joined, head, &open);
     open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
     contexts_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
     shared_.of_job.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
@@ -223,7 +224,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     }
     if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
-    LetWait(*head.failure);
+    MarkWaiting(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
     if (open_.back().reader != nullptr)
@@ -234,11 +235,11 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
 
 // Two adjacent headers without a report between them may come from two processes that print at once. The first sighting
 // then waits until the report of the second shows whether lines are interleaved.
-void Session::LetWait(const Failure& next) {
+void Session::MarkWaiting(const Failure& next) {
   for (OpenSighting& earlier : open_) {
     if (earlier.state == OpenSighting::State::kAbsorbed) continue;
     const bool waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
-                       earlier.sighting.failure == &next && earlier.head_end_line + 1 >= ordinal_;
+                       earlier.sighting.failure == &next && earlier.header_end_line + 1 >= ordinal_;
     earlier.state = waits ? OpenSighting::State::kWaits : OpenSighting::State::kOpen;
   }
 }
@@ -247,37 +248,37 @@ void Session::LetWait(const Failure& next) {
 void Session::EndReports(const Failure& next) {
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
     OpenSighting& earlier = open_[i];
-    const bool is_told = earlier.sighting.failure != &next && AreTold(*earlier.sighting.failure, next);
+    const bool is_told = earlier.sighting.failure != &next && ShareMessage(*earlier.sighting.failure, next);
     if (earlier.reader == nullptr || is_told) continue;
     earlier.reader->End();
     earlier.message_end = 0;
   }
 }
 
-void Session::SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const {
-  open->head_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
+void Session::SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenSighting* open) const {
+  open->header_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
   open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
 }
 
 bool Session::BeginsInside(std::size_t column, const OpenSighting& open) const {
-  return ordinal_ < open.head_end_line || (ordinal_ == open.head_end_line && column < open.head_end);
+  return ordinal_ < open.header_end_line || (ordinal_ == open.header_end_line && column < open.head_end);
 }
 
 // Returns whether `head` continues an open sighting, so that it must not open another. A message may contain several
 // headers. The code's name and the sentence after it are one failure. A header may be part of another failure's message
 // ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its cause;
 // the rule data lists these pairs.
-bool Session::MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
+bool Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
                             std::optional<UserCall>* call) {
   const std::size_t column = joined.ColumnOf(head.match.begin);
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
     OpenSighting& open = open_[i];
     if (open.message_end < ordinal_) continue;
     Sighting& sighting = open.sighting;
-    if (sighting.failure == head.failure && !AreContrary(sighting.facts, facts, head.failure->identity)) {
+    if (sighting.failure == head.failure && !Contradict(sighting.facts, facts, head.failure->identity)) {
       sighting.facts.Add(facts);
       sighting.fragment = sighting.fragment && head.head->fragment;
-      SetHeadEnd(joined, head, &open);
+      SetHeaderEnd(joined, head, &open);
       return true;
     }
     const bool inside = BeginsInside(column, open);
@@ -330,7 +331,7 @@ void AddRequestedRow(Sighting* sighting) {
   }
   if (const Fact* tag = sighting->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
     row.xla_label = *AsText(tag->value);
-  row.kind = kRequested;
+  row.kind = kRequestedAllocation;
   row.place = shape->place;
   sighting->rows.push_back(std::move(row));
 }
@@ -345,12 +346,12 @@ void Session::Complete(OpenSighting& open, SessionOutput* done) {
   done->sightings.push_back(std::move(open.sighting));
 }
 
-std::size_t Session::held_bytes() const {
+std::size_t Session::buffered_bytes() const {
   constexpr std::size_t kEmpty = 8192;  // mostly its deques
   std::size_t bytes = kEmpty + bytes_ahead_ + before_.size() * QuotationFinder::kLineBytes;
   for (const OpenSighting& open : open_) {
     bytes += sizeof(open) + open.sighting.message.size();
-    if (open.reader != nullptr) bytes += open.reader->held_bytes();
+    if (open.reader != nullptr) bytes += open.reader->buffered_bytes();
   }
   return bytes;
 }

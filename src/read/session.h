@@ -34,7 +34,7 @@ namespace whyoom {
 inline constexpr std::size_t kLiteralReach = 256;
 
 // Facts about the job that the streams of an artifact share.
-struct SharedByReporters {
+struct SharedByStreams {
   ContextFacts of_job;
   Statements statements;
 };
@@ -42,20 +42,20 @@ struct SharedByReporters {
 // Completed results.
 struct SessionOutput {
   std::vector<Sighting> sightings;
-  std::vector<SuspectLine> suspects;  // classified as part of a known failure or not
+  std::vector<CandidateLine> candidate_errors;  // classified as part of a known failure or not
 };
 
 class Session {
  public:
   // Borrows all but the name. `stream_name` is empty if no prefix gives one. Once `stop` (may be null) is overdue, the
   // rest of a line is skipped.
-  Session(const Engine& engine, SharedByReporters* shared, std::string reporter, const Stop* stop = nullptr);
+  Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop = nullptr);
 
   // Processes the stream's next line.
   void Feed(Line line, SessionOutput* done);
 
   // Limits the work on one line: after this many headers, the rest of the line is not searched.
-  static constexpr std::size_t kMostHeadsOfLine = 512;
+  static constexpr std::size_t kMostHeadersOfLine = 512;
 
   // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
@@ -70,7 +70,7 @@ class Session {
   bool active() const { return lines_wanted_ > 0; }
 
   // Approximate memory use, with lines and rows.
-  std::size_t held_bytes() const;
+  std::size_t buffered_bytes() const;
 
   // Whether a report is being read or expected.
   bool in_report() const;
@@ -88,7 +88,7 @@ class Session {
     Sighting sighting;
     State state = State::kOpen;
     std::unique_ptr<MemoryReportReader> reader;
-    std::uint64_t head_end_line = 0;  // ordinal of the line in which its header ends
+    std::uint64_t header_end_line = 0;  // ordinal of the line in which its header ends
     std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line that may belong to its message
     std::optional<UserCall> call;   // of the traceback that ends with it
@@ -103,13 +103,13 @@ class Session {
   std::size_t FirstRecent() const;
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
-  void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeadMatch>& heads,
-                     const Line& front);
-  bool MergeIntoOpen(const JoinedLines& joined, const HeadMatch& head, const Evidence& facts,
+  void OpenSightings(const JoinedLines& joined, const JoinedLines& other,
+                     const std::vector<HeaderMatch>& header_patterns, const Line& front);
+  bool MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
                      std::optional<UserCall>* call);
-  void LetWait(const Failure& next);
+  void MarkWaiting(const Failure& next);
   void EndReports(const Failure& next);
-  void SetHeadEnd(const JoinedLines& joined, const HeadMatch& head, OpenSighting* open) const;
+  void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenSighting* open) const;
   bool BeginsInside(std::size_t column, const OpenSighting& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
@@ -117,14 +117,14 @@ class Session {
   void ShareMixedLines();
   void CompleteFinished(SessionOutput* done);
 
-  const HeadFinder& finder_;
+  const HeaderFinder& finder_;
   const ContextFinder& context_finder_;
-  SharedByReporters& shared_;
+  SharedByStreams& shared_;
   const Stop* const stop_;
-  std::string reporter_;
+  std::string stream_name_;
   std::deque<Line> pending_;     // the current line and those that a wrapped message may continue in
   std::size_t bytes_ahead_ = 0;  // of all of these lines but the first
-  SuspectTracker suspects_;
+  CandidateTracker candidate_errors_;
   std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
   std::uint64_t last_number_ = 0;    // line number of the last of them
   std::uint64_t ordinal_ = 0;        // of the current line, in this session
@@ -133,7 +133,7 @@ class Session {
   bool message_healthy_ = false;     // its log level is one at which nothing failed
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
-  std::size_t heads_of_line_ = 0;         // headers found in the current line
+  std::size_t headers_of_line_ = 0;       // headers found in the current line
   Place windows_of_;                      // where the current line begins
   std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
   std::vector<OpenSighting> open_;

@@ -14,18 +14,18 @@ namespace whyoom {
 namespace {
 
 bool EarlierHead(const Sighting& a, const Sighting& b) {
-  return std::tie(a.head.offset, a.reporter) < std::tie(b.head.offset, b.reporter);
+  return std::tie(a.head.offset, a.stream_name) < std::tie(b.head.offset, b.stream_name);
 }
 
 }  // namespace
 
-void LineReader::SeeFramework(const std::string& text) {
+void LineReader::UpdateFramework(const std::string& text) {
   if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
 }
 
 void LineReader::FlushPending() {
   const auto before = static_cast<std::ptrdiff_t>(done_.sightings.size());
-  for (Reporter* stream : pending_) {
+  for (LogStream* stream : pending_) {
     stream->session.Flush(&done_);
     NoteCrowdedLine(stream);
   }
@@ -51,11 +51,11 @@ void LineReader::Pause() {
 }
 
 void LineReader::Finish() {
-  const auto before = static_cast<std::ptrdiff_t>(done_.suspects.size());
-  for (auto& [name, stream] : reporters_) stream.session.Finish(&done_);
+  const auto before = static_cast<std::ptrdiff_t>(done_.candidate_errors.size());
+  for (auto& [name, stream] : log_streams_) stream.session.Finish(&done_);
   // The order of streams_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.suspects.begin() + before, done_.suspects.end(),
-                   [](const SuspectLine& a, const SuspectLine& b) {
+  std::stable_sort(done_.candidate_errors.begin() + before, done_.candidate_errors.end(),
+                   [](const CandidateLine& a, const CandidateLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
                    });
 }
@@ -79,7 +79,7 @@ void LineReader::Read(const RawLine& raw) {
 bool LineReader::OnlyRepeats(const RawLine& raw) {
   if (!unfinished_.empty()) return false;
   const std::string_view line = raw.bytes;
-  const auto place = shared_->statements.Again(line);
+  const auto place = shared_->statements.FindRepeat(line);
   if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
       engine_.finder().MayMatter(line.substr(place->second)))
     return false;
@@ -90,46 +90,46 @@ bool LineReader::OnlyRepeats(const RawLine& raw) {
 void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
-    SeeFramework(line.text);
-    Reporter* stream = FindReporter(line.reporter);
+    UpdateFramework(line.text);
+    LogStream* stream = FindStream(line.stream_name);
     const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
     stream->last_fed = ++fed_;
     SetTime(stream, &line);
     const bool was_active = stream->session.active();
     // A line that waited for its continuation comes from an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
-    line.healthy = engine_.suspects().IsHealthy(line, own);
-    line.is_suspect = engine_.finder().MayMatter(line.text) && engine_.suspects().Finds(line, own);
+    line.healthy = engine_.candidate_errors().IsHealthy(line, own);
+    line.is_candidate_error = engine_.finder().MayMatter(line.text) && engine_.candidate_errors().Finds(line, own);
     stream->session.Feed(std::move(line), &done_);
     NoteCrowdedLine(stream);
-    Weigh(stream);
+    EnforceMemoryLimit(stream);
     const bool is_active = stream->session.active();
     pending_.insert(stream);
     if (is_active) active_.insert(stream);
     if (!is_active) active_.erase(stream);
     if (was_active || is_active) {
-      lines_since_activity_ = heard_since_activity_ = 0;
+      lines_since_activity_ = streams_since_activity_ = 0;
     } else {
       ++lines_since_activity_;
-      if (!printed_recently) ++heard_since_activity_;
+      if (!printed_recently) ++streams_since_activity_;
     }
   }
 }
 
-void LineReader::NoteCrowdedLine(Reporter* stream) {
+void LineReader::NoteCrowdedLine(LogStream* stream) {
   const std::optional<std::uint64_t> number = stream->session.TakeCrowdedLine();
   if (!number || !problem_.empty()) return;
-  problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadsOfLine) +
+  problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadersOfLine) +
              " failure messages; the rest of the line was not searched";
 }
 
 // A logger stamps only the first line of a multi-line message, such as a traceback or a compiler report. A line without
 // a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
-void LineReader::SetTime(Reporter* stream, Line* line) {
-  if (!line->open_time.empty()) {
+void LineReader::SetTime(LogStream* stream, Line* line) {
+  if (!line->ambiguous_time.empty()) {
     // The last complete timestamp, even before a gap, supplies the missing parts.
     const std::optional<Timestamp>& named = stream->stamp.time ? stream->stamp.time : stamp_.time;
-    line->time = named ? ParseTimestampNear(line->open_time, *named) : std::nullopt;
+    line->time = named ? ParseTimestampNear(line->ambiguous_time, *named) : std::nullopt;
     if (!line->time) {
       stream->stamp = {};
       return;
@@ -139,43 +139,43 @@ void LineReader::SetTime(Reporter* stream, Line* line) {
     stream->stamp = stamp_ = {line->time, gaps_};
     return;
   }
-  const bool is_nameless = line->reporter.empty();
+  const bool is_nameless = line->stream_name.empty();
   const bool has_own = stream->stamp.time && stream->stamp.gap == gaps_;
   const Stamp& last = has_own || !is_nameless ? stream->stamp : stamp_;
   if (last.gap == gaps_) line->time = last.time;
 }
 
-LineReader::Reporter* LineReader::FindReporter(const std::string& name) {
-  const auto known = reporters_.find(name);
-  if (known != reporters_.end()) {
+LineReader::LogStream* LineReader::FindStream(const std::string& name) {
+  const auto known = log_streams_.find(name);
+  if (known != log_streams_.end()) {
     recent_.splice(recent_.end(), recent_, known->second.place);
     return &known->second;
   }
-  SeeFramework(name);
+  UpdateFramework(name);
   recent_.push_back(name);
-  Reporter made{Session(engine_, shared_.get(), name, stop_), std::prev(recent_.end())};
-  return &reporters_.try_emplace(name, std::move(made)).first->second;
+  LogStream made{Session(engine_, shared_.get(), name, stop_), std::prev(recent_.end())};
+  return &log_streams_.try_emplace(name, std::move(made)).first->second;
 }
 
 // Closes the stream whose last line is oldest.
 void LineReader::CloseOldest() {
-  Reporter* oldest = &reporters_.at(recent_.front());
+  LogStream* oldest = &log_streams_.at(recent_.front());
   oldest->session.Finish(&done_);
   NoteCrowdedLine(oldest);
   held_ -= oldest->held;
   active_.erase(oldest);
   pending_.erase(oldest);
-  reporters_.erase(recent_.front());
+  log_streams_.erase(recent_.front());
   recent_.pop_front();
 }
 
 // While the streams exceed the memory limit, closes the one whose last line is oldest, even inside a report.
-void LineReader::Weigh(Reporter* stream) {
+void LineReader::EnforceMemoryLimit(LogStream* stream) {
   held_ -= stream->held;
-  stream->held = stream->session.held_bytes();
+  stream->held = stream->session.buffered_bytes();
   held_ += stream->held;
-  while (held_ > most_held_ && reporters_.size() > 1) {
-    Reporter* oldest = &reporters_.at(recent_.front());
+  while (held_ > most_held_ && log_streams_.size() > 1) {
+    LogStream* oldest = &log_streams_.at(recent_.front());
     if (oldest == stream) return;
     if (oldest->session.active())
       problem_ =
@@ -212,12 +212,12 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                   : std::nullopt),
       scanner_(source, engine.prefilter(),
                {[this, &engine] {
-                  Lead lead = engine.lead();
-                  lead.wants = [this](std::size_t literal) { return lines_.WantsLead(literal); };
+                  LookBehind lead = engine.lead();
+                  lead.wants = [this](std::size_t literal) { return lines_.WantsLookBehind(literal); };
                   return lead;
                 },
                 LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control}),
-      lines_(engine, LineReader::kMostHeld, options.stop),
+      lines_(engine, LineReader::kMaxBuffered, options.stop),
       filter_(options.range),
       trace_(options.trace),
       stop_(options.stop) {}
@@ -256,8 +256,8 @@ std::vector<Sighting> SightingReader::Next() {
 // Returns what became complete within the time range.
 std::vector<Sighting> SightingReader::Take() {
   SessionOutput done = lines_.Take();
-  filter_.Apply(&done.suspects);
-  for (const SuspectLine& line : done.suspects) suspects_.Add(line);
+  filter_.Apply(&done.candidate_errors);
+  for (const CandidateLine& line : done.candidate_errors) candidate_errors_.Add(line);
   filter_.Apply(&done.sightings);
   for (Sighting& sighting : done.sightings) {
     sighting.head.offset = source_.RawOffset(sighting.head.offset);
@@ -270,7 +270,7 @@ ReadEnd SightingReader::Finish() {
   ReadEnd end;
   lines_.Finish();
   Take();
-  end.unknown = suspects_.Take();
+  end.unknown = candidate_errors_.Take();
   end.bytes = scanner_.bytes_read();
   end.unknown_times = filter_.unknown();
   end.problem = lines_.problem();

@@ -40,12 +40,12 @@ namespace whyoom {
 class LineReader {
  public:
   // Approximate limit, in bytes, for the incomplete lines and rows of all streams together.
-  static constexpr std::size_t kMostHeld = std::size_t{96} << 20;
+  static constexpr std::size_t kMaxBuffered = std::size_t{96} << 20;
 
   // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
   // lines, even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
-  explicit LineReader(const Engine& engine, std::size_t most_held = kMostHeld, const Stop* stop = nullptr)
-      : engine_(engine), most_held_(most_held), stop_(stop) {}
+  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr)
+      : engine_(engine), most_held_(max_buffered), stop_(stop) {}
 
   void Feed(const RawLine& raw);
 
@@ -55,7 +55,7 @@ class LineReader {
   }
 
   // Whether a line before a failure can add anything new; see LookBehind::wants.
-  bool WantsLead(std::size_t literal) const { return engine_.CanTellMore(literal, framework_); }
+  bool WantsLookBehind(std::size_t literal) const { return engine_.CanAddFacts(literal, framework_); }
 
   // Returns what became complete since the last call.
   SessionOutput Take() { return std::exchange(done_, {}); }
@@ -82,7 +82,7 @@ class LineReader {
   static constexpr std::uint64_t kIdleLines = 256;
   static constexpr std::uint64_t kIdleTurns = 4;
   std::uint64_t MostIdleLines() const {
-    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), heard_since_activity_);
+    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), streams_since_activity_);
   }
 
   // The last timestamp seen. It does not apply after a gap, which may be hours long.
@@ -91,7 +91,7 @@ class LineReader {
     std::uint64_t gap = 0;  // gaps_ when it was seen
   };
 
-  struct Reporter {
+  struct LogStream {
     Session session;
     std::list<std::string>::iterator place;  // in recent_
     std::uint64_t last_fed = 0;
@@ -104,24 +104,24 @@ class LineReader {
   void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
   void FlushPending();
-  void NoteCrowdedLine(Reporter* stream);
-  void SeeFramework(const std::string& text);
-  void SetTime(Reporter* stream, Line* line);
-  Reporter* FindReporter(const std::string& name);
+  void NoteCrowdedLine(LogStream* stream);
+  void UpdateFramework(const std::string& text);
+  void SetTime(LogStream* stream, Line* line);
+  LogStream* FindStream(const std::string& name);
   void CloseOldest();
-  void Weigh(Reporter* stream);
+  void EnforceMemoryLimit(LogStream* stream);
 
   const Engine& engine_;
   const std::size_t most_held_;
   const Stop* const stop_;
   RecordJoiner records_;
-  Unfinished unfinished_;
-  std::unique_ptr<SharedByReporters> shared_ =
-      std::make_unique<SharedByReporters>();  // a unique_ptr, because sessions borrow it
-  std::unordered_map<std::string, Reporter> reporters_;
-  std::list<std::string> recent_;          // stream names, oldest last line first
-  std::unordered_set<Reporter*> active_;   // the streams that need adjacent lines
-  std::unordered_set<Reporter*> pending_;  // the streams with lines or sightings that a gap must flush
+  IncompleteLines unfinished_;
+  std::unique_ptr<SharedByStreams> shared_ =
+      std::make_unique<SharedByStreams>();  // a unique_ptr, because sessions borrow it
+  std::unordered_map<std::string, LogStream> log_streams_;
+  std::list<std::string> recent_;           // stream names, oldest last line first
+  std::unordered_set<LogStream*> active_;   // the streams that need adjacent lines
+  std::unordered_set<LogStream*> pending_;  // the streams with lines or sightings that a gap must flush
   SessionOutput done_;
   std::vector<Line> lines_;                    // made of the current raw line
   std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
@@ -130,7 +130,7 @@ class LineReader {
   std::uint64_t fed_ = 0;
   std::size_t held_ = 0;  // approximate bytes buffered by all streams
   std::uint64_t lines_since_activity_ = 0;
-  std::uint64_t heard_since_activity_ = 0;  // number of streams
+  std::uint64_t streams_since_activity_ = 0;  // number of streams
   std::string problem_;
 };
 
@@ -184,7 +184,7 @@ class SightingReader {
   TimeFilter filter_;
   ReadTrace* const trace_;
   const Stop* const stop_;
-  SuspectTable suspects_;
+  CandidateTable candidate_errors_;
   State state_ = State::kReading;
 };
 

@@ -15,23 +15,23 @@ namespace whyoom {
 namespace {
 
 // Bytes to examine of a line, and of the text around its message.
-constexpr std::size_t kLongestSuspect = 4096;
+constexpr std::size_t kLongestCandidate = 4096;
 constexpr std::size_t kLongestFrame = 2048;
 // Bytes to store of a text: enough for a sentence, few enough for one line of a report.
-constexpr std::size_t kLongestText = 400;
+constexpr std::size_t kMaxTextBytes = 400;
 
 // A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy. A failure
 // becomes known kLinesBehind lines late, because a session looks ahead.
 constexpr std::uint64_t kNearLines = 40;
 constexpr std::uint64_t kLinesBehind = 16;
-constexpr std::size_t kMostHeld = 16;
+constexpr std::size_t kMaxBuffered = 16;
 
 constexpr std::size_t kMostEntries = 256;
 constexpr std::size_t kMostKnown = 1024;
 
 std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   std::vector<const Pattern*> words;
-  for (const Suspect& suspect : rules.suspects()) words.push_back(&suspect.pattern);
+  for (const CandidateError& suspect : rules.candidate_errors()) words.push_back(&suspect.pattern);
   return words;
 }
 
@@ -68,11 +68,11 @@ bool IsPartOfTraceback(std::string_view text) {
 }
 
 std::string CutText(std::string_view text) {
-  std::string printable = MaskSecrets(Printable(text.substr(0, 4 * kLongestText)));
+  std::string printable = MaskSecrets(Printable(text.substr(0, 4 * kMaxTextBytes)));
   const std::size_t begin = std::min(printable.find_first_not_of(' '), printable.size());
   printable.erase(0, begin);
   printable.erase(printable.find_last_not_of(' ') + 1);
-  return CutBytes(printable, kLongestText);
+  return CutBytes(printable, kMaxTextBytes);
 }
 
 }  // namespace
@@ -86,26 +86,26 @@ std::string ErrorKey(std::string_view text) {
   return key;
 }
 
-SuspectFinder::SuspectFinder(const RuleSet& rules)
+CandidateFinder::CandidateFinder(const RuleSet& rules)
     : rules_(rules),
       words_(WordsOf(rules)),
       looks_(LooksOf(rules)),
       healthy_looks_(LooksOf(rules, /*healthy_alone=*/true)) {}
 
-bool SuspectFinder::IsHealthy(const Line& line, const RawLine* raw) const {
+bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   if (!line.logged) return false;
   return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
 }
 
-bool SuspectFinder::Finds(const Line& line, const RawLine* raw) const {
-  return !line.binary && LookAt(line, raw).is_error();
+bool CandidateFinder::Finds(const Line& line, const RawLine* raw) const {
+  return !line.binary && Classify(line, raw).is_error();
 }
 
-SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) const {
-  const std::string_view text = std::string_view(line.text).substr(0, kLongestSuspect);
+CandidateFinder::Look CandidateFinder::Classify(const Line& line, const RawLine* raw) const {
+  const std::string_view text = std::string_view(line.text).substr(0, kLongestCandidate);
   Look look;
   for (const std::size_t i : words_.In(text)) {
-    const Suspect& suspect = rules_.suspects()[i];
+    const CandidateError& suspect = rules_.candidate_errors()[i];
     const auto unless = std::find_if(suspect.unless.begin(), suspect.unless.end(),
                                      [&](const Pattern& pattern) { return pattern.IsIn(text); });
     look.words = &suspect;
@@ -122,37 +122,37 @@ SuspectFinder::Look SuspectFinder::LookAt(const Line& line, const RawLine* raw) 
   return look;
 }
 
-void SuspectTracker::Feed(const Line& line, std::vector<SuspectLine>* decided) {
+void CandidateTracker::Feed(const Line& line, std::vector<CandidateLine>* decided) {
   if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
   if (!line.after_gap && !IsPartOfTraceback(line.text)) ++at_;
   last_line_ = line.number;
   Release(decided);
-  if (!line.is_suspect) return;
-  SuspectLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
+  if (!line.is_candidate_error) return;
+  CandidateLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
   if (known_at_ && at_ - *known_at_ <= kNearLines) {
     suspect.known = true;
     decided->push_back(std::move(suspect));
     return;
   }
-  if (held_.size() >= kMostHeld) {
+  if (held_.size() >= kMaxBuffered) {
     decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
   held_.push_back({std::move(suspect), at_});
 }
 
-void SuspectTracker::Release(std::vector<SuspectLine>* decided) {
+void CandidateTracker::Release(std::vector<CandidateLine>* decided) {
   while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) {
     decided->push_back(std::move(held_.front().line));
     held_.pop_front();
   }
 }
 
-void SuspectTracker::Drop(std::uint64_t number) {
+void CandidateTracker::Drop(std::uint64_t number) {
   std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
 }
 
-void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided) {
+void CandidateTracker::SetKnownLines(std::uint64_t known_lines, std::vector<CandidateLine>* decided) {
   if (known_lines == known_lines_) return;
   known_lines_ = known_lines;
   known_at_ = at_;
@@ -163,12 +163,12 @@ void SuspectTracker::SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine
   held_.clear();
 }
 
-void SuspectTracker::Finish(std::vector<SuspectLine>* decided) {
+void CandidateTracker::Finish(std::vector<CandidateLine>* decided) {
   for (Held& held : held_) decided->push_back(std::move(held.line));
   held_.clear();
 }
 
-void SuspectTable::Add(const SuspectLine& suspect) {
+void CandidateTable::Add(const CandidateLine& suspect) {
   const std::string key = ErrorKey(suspect.text);
   if (suspect.known) {
     if (known_.size() < kMostKnown) known_.insert(key);
@@ -178,16 +178,16 @@ void SuspectTable::Add(const SuspectLine& suspect) {
   auto entry = entries_.find(key);
   if (entry == entries_.end()) {
     if (entries_.size() >= kMostEntries) {
-      left_out_ = AddBounded(left_out_, repeats);
+      left_out_ = SaturatingAdd(left_out_, repeats);
       return;
     }
     entry = entries_.emplace(key, Entry{suspect}).first;
   }
   if (suspect.line < entry->second.first.line) entry->second.first = suspect;
-  entry->second.occurrences = AddBounded(entry->second.occurrences, repeats);
+  entry->second.occurrences = SaturatingAdd(entry->second.occurrences, repeats);
 }
 
-std::vector<Problem> SuspectTable::Take() const {
+std::vector<Problem> CandidateTable::Take() const {
   std::vector<const Entry*> unknown;
   for (const auto& [key, entry] : entries_) {
     if (!known_.contains(key)) unknown.push_back(&entry);
@@ -201,7 +201,7 @@ std::vector<Problem> SuspectTable::Take() const {
     if (problems.size() < kMost) {
       problems.push_back(UnknownError(entry->first.line, entry->first.text, entry->occurrences));
     } else {
-      more = AddBounded(more, entry->occurrences);
+      more = SaturatingAdd(more, entry->occurrences);
     }
   }
   if (more > 0) problems.push_back(UnknownError(0, "", more));

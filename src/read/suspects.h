@@ -26,7 +26,7 @@
 namespace whyoom {
 
 // A line that reports a memory error.
-struct SuspectLine {
+struct CandidateLine {
   std::string text;  // cleaned and shortened
   std::uint64_t line = 0;
   int repeats = 1;                // number of streams that printed it
@@ -37,10 +37,10 @@ struct SuspectLine {
 // Returns a key that is equal for texts of the same error: without its figures and without exception class names.
 std::string ErrorKey(std::string_view text);
 
-class SuspectFinder {
+class CandidateFinder {
  public:
   // Borrows the rules.
-  explicit SuspectFinder(const RuleSet& rules);
+  explicit CandidateFinder(const RuleSet& rules);
 
   // Whether a process reports a memory error in `line`. `raw` is the original line with its prefixes, or null if
   // unknown.
@@ -48,7 +48,7 @@ class SuspectFinder {
 
   // The parts of the decision of `Finds`. If `words` is null, the other members are not set.
   struct Look {
-    const Suspect* words = nullptr;  // the candidate pattern that matches
+    const CandidateError* words = nullptr;  // the candidate pattern that matches
     const Pattern* unless =
         nullptr;  // the exception that rules out `words`, if every candidate pattern that matches has one
     const ErrorLine* looks = nullptr;    // the pattern that shows an error line
@@ -56,7 +56,7 @@ class SuspectFinder {
 
     bool is_error() const { return words != nullptr && unless == nullptr && looks != nullptr && healthy == nullptr; }
   };
-  Look LookAt(const Line& line, const RawLine* raw) const;
+  Look Classify(const Line& line, const RawLine* raw) const;
 
   // Whether the text around the message, such as a log level, shows that nothing failed.
   bool IsHealthy(const Line& line, const RawLine* raw) const;
@@ -73,26 +73,26 @@ class SuspectFinder {
   PatternSet healthy_looks_;  // the healthy ones of error_lines()
 };
 
-class SuspectTracker {
+class CandidateTracker {
  public:
   // Processes the stream's next line. Appends decided candidates to `decided`.
-  void Feed(const Line& line, std::vector<SuspectLine>* decided);
+  void Feed(const Line& line, std::vector<CandidateLine>* decided);
 
   // Drops the candidate in line `number`, because the line only quotes it.
   void Drop(std::uint64_t number);
 
   // Sets the number of lines of the stream that belonged to known failures so far. It may lag by the look-ahead lines.
-  void SeeKnown(std::uint64_t known_lines, std::vector<SuspectLine>* decided);
+  void SetKnownLines(std::uint64_t known_lines, std::vector<CandidateLine>* decided);
 
   // Call after the last line.
-  void Finish(std::vector<SuspectLine>* decided);
+  void Finish(std::vector<CandidateLine>* decided);
 
  private:
   struct Held {
-    SuspectLine line;
+    CandidateLine line;
     std::uint64_t at = 0;
   };
-  void Release(std::vector<SuspectLine>* decided);
+  void Release(std::vector<CandidateLine>* decided);
 
   // Distances are in lines outside tracebacks, because a chain of exceptions is one failure of any length.
   std::uint64_t at_ = 0;
@@ -102,19 +102,19 @@ class SuspectTracker {
   std::deque<Held> held_;
 };
 
-class SuspectTable {
+class CandidateTable {
  public:
   // Maximum number of distinct errors to report for one artifact; the rest is only counted.
   static constexpr std::size_t kMost = 20;
 
-  void Add(const SuspectLine& suspect);
+  void Add(const CandidateLine& suspect);
 
   // Returns the unknown errors, sorted by line; their artifact is not set.
   std::vector<Problem> Take() const;
 
  private:
   struct Entry {
-    SuspectLine first;
+    CandidateLine first;
     std::uint64_t occurrences = 0;
   };
   std::map<std::string, Entry> entries_;  // by ErrorKey

@@ -25,7 +25,7 @@ std::optional<std::int64_t> ParseAgo(std::string_view text) {
   if (digits == 0 || digits > 5 || digits + 1 != text.size()) return std::nullopt;
   const std::size_t unit = kUnits.find(text.back());
   if (unit == std::string_view::npos) return std::nullopt;
-  return static_cast<std::int64_t>(WholeNumber(text.substr(0, digits)).value_or(0)) * kSeconds[unit] * 1000000;
+  return static_cast<std::int64_t>(ParseWholeNumber(text.substr(0, digits)).value_or(0)) * kSeconds[unit] * 1000000;
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ void TimeFilter::Apply(ProgramTable* programs) const {
   *programs = std::move(kept);
 }
 
-void TimeFilter::Apply(std::vector<SuspectLine>* suspects) const {
-  std::erase_if(*suspects, [this](const SuspectLine& suspect) {
+void TimeFilter::Apply(std::vector<CandidateLine>* candidate_errors) const {
+  std::erase_if(*candidate_errors, [this](const CandidateLine& suspect) {
     return !suspect.known && SideOf(suspect.time) == Side::kOutside;
   });
 }

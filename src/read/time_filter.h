@@ -37,7 +37,7 @@ class TimeFilter {
   void Apply(ProgramTable* programs) const;
 
   // Removes candidate errors that are outside, except those that belong to known failures.
-  void Apply(std::vector<SuspectLine>* suspects) const;
+  void Apply(std::vector<CandidateLine>* candidate_errors) const;
 
   std::uint64_t unknown() const { return unknown_; }
 

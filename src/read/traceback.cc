@@ -70,7 +70,7 @@ void Traceback::Feed(const Line& line) {
     lines_since_ = 0;
     frame_logged_ = line.logged;
     if (!IsLibraryPath(frame.path)) {
-      call_ = UserCall{TextOfLine(frame.path, frame.line), frame.path, {line.number, line.offset}};
+      call_ = UserCall{SourceLineText(frame.path, frame.line), frame.path, {line.number, line.offset}};
     }
   }
 }

@@ -110,8 +110,9 @@ void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* block
 
 // "2 problems and 14 unknown errors, listed at the end"; empty if there is neither.
 std::string ProblemsText(const Report& report) {
-  const std::uint64_t unread = AddBounded<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
-  const std::uint64_t unknown = AddBounded<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
+  const std::uint64_t unread = SaturatingAdd<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
+  const std::uint64_t unknown =
+      SaturatingAdd<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
   std::vector<std::string> parts;
   if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
   if (unknown > 0) parts.push_back(Counted(unknown, "unknown error", "unknown errors"));

@@ -143,7 +143,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
 
 void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc::Blocks* blocks) {
   doc::List list;
-  for (const SeemingRemedy& seeming : comparison.seems) {
+  for (const LikelyRemedy& seeming : comparison.likely_remedies) {
     std::vector<std::string> titles;
     for (const std::string& id : seeming.ids) {
       const Remedy* remedy = rules.FindRemedy(id);

@@ -159,7 +159,7 @@ std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Fra
     const auto found = own != remedy.how.end() ? own : remedy.how.find("");
     if (found == remedy.how.end()) continue;
     all.push_back(ToSteps(own != remedy.how.end() ? framework : usual, found->second));
-    all.back().stand_in = own == remedy.how.end();
+    all.back().is_fallback = own == remedy.how.end();
   }
   return all;
 }
@@ -222,11 +222,11 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
                                             const std::vector<ShownSnippet>& snippets) {
   std::vector<const NameVersions*> found;
   const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
-    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return HoldsName(text, name); });
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return ContainsName(text, name); });
   };
   for (const NameVersions& versions : rules.name_versions()) {
     const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
-      return HoldsName(one.snippet->after, versions.id);
+      return ContainsName(one.snippet->after, versions.id);
     });
     const bool is_in = in_code || std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
                          return contain(one.plain, versions.id) || contain(one.of_log, versions.id);

@@ -48,7 +48,7 @@ std::string SuggestFramework(const RuleSet& rules, std::string_view name);
 // The steps of a remedy in one framework.
 struct Steps {
   const Framework* framework = nullptr;  // null if the rule data does not define it
-  bool stand_in = false;                 // the default framework's steps, for a framework without its own
+  bool is_fallback = false;              // the default framework's steps, for a framework without its own
   std::vector<std::string> plain;        // steps that need no values from a log
   std::vector<std::string> of_log;       // outlines of steps with values from a log, see Template::Outline
 };

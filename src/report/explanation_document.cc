@@ -159,7 +159,7 @@ void AddField(const std::string& label, const doc::Spans& text, doc::List* field
 doc::List FieldsOf(const Remedy& remedy) {
   doc::List fields{.style = doc::List::Style::kFields};
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
-  for (const OtherSafety& other : remedy.safety_when) {
+  for (const ConditionalSafety& other : remedy.safety_when) {
     AddField("Safe?",
              doc::Joined({Words("If "), Code(other.when.source()), Words(": "),
                           doc::Sentence(SafeText(other.safety, other.safe_why))}),
@@ -176,7 +176,7 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
   for (const Steps& steps : all) {
     std::string title = "How";
     if (steps.framework != nullptr) title += " in " + steps.framework->name;
-    if (steps.stand_in) title += " (the default steps)";
+    if (steps.is_fallback) title += " (the default steps)";
     doc::Blocks content = {ListOf(steps.plain, doc::List::Style::kSteps)};
     AddListSection("With values from the log", steps.of_log, Depth::kMore, &content);
     doc::AddSection({.title = title, .blocks = std::move(content), .follows = true}, Depth::kAlways, blocks);

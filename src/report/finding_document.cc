@@ -101,7 +101,7 @@ class FindingBuilder {
     AddNeed();
     AddWhy();
     AddLargest();
-    if (finding_.prospects) AddMemory(*finding_.prospects, finding_.facts.Number("limit_bytes"), &blocks_);
+    if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
     AddSection("retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
     AddMore();
@@ -232,7 +232,7 @@ void FindingBuilder::AddLargest() {
                            {{}, BarOf(row)},
                            {PaddingSpans(row)},
                            {doc::Joined({Words(count), doc::Name(group.shape)})},
-                           {doc::Name(PlainPath(row.op_name))},
+                           {doc::Name(UnescapedPath(row.op_name))},
                            {doc::Name(SourceText(row))}},
                           {count + shape, from.empty() ? "" : "  " + from}});
   }
@@ -279,7 +279,7 @@ void FindingBuilder::AddAllocations() {
                            {PaddingSpans(row)},
                            {Words(row.place.line > 0 ? fmt::format("line {}", row.place.line) : "")},
                            {doc::Name(shape)},
-                           {doc::Name(PlainPath(row.op_name.empty() ? row.xla_label : row.op_name))},
+                           {doc::Name(UnescapedPath(row.op_name.empty() ? row.xla_label : row.op_name))},
                            {doc::Name(SourceText(row))}}});
   }
   const std::size_t count = finding_.allocations.size();

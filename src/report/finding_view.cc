@@ -41,7 +41,7 @@ std::string ScenarioText(const Diagnosis& finding) {
 
 }  // namespace
 
-std::string SizeText(double bytes) { return FormatSize(WholeBytes(bytes)); }
+std::string SizeText(double bytes) { return FormatSize(ClampToBytes(bytes)); }
 
 std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
@@ -57,7 +57,7 @@ std::string PlaceText(const Where& where) { return LineText(ArtifactText(where.a
 std::optional<Need> NeedOf(const Diagnosis& finding) {
   const auto need = finding.facts.Number("need_bytes");
   const auto have = finding.facts.Number("have_bytes");
-  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMostBytes || *have > kMostBytes) return std::nullopt;
+  if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMaxBytes || *have > kMaxBytes) return std::nullopt;
   const auto is = [&](double bytes, const char* fact) { return finding.facts.Number(fact) == bytes; };
   const bool compile = finding.failure->phase == "compile";
   // Memory in use may be part of the need. Then the need is compared with all memory, not with the free part.
@@ -94,10 +94,11 @@ std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
   std::string text = (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
   const std::string& in_parts = ranked.remedy->in_parts;
-  const std::size_t hole = in_parts.find(kPartsHole);
+  const std::size_t hole = in_parts.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return text;
   return text + " " +
-         std::string(in_parts).replace(hole, std::string_view(kPartsHole).size(), fmt::format("{}", ranked.parts));
+         std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
+                                       fmt::format("{}", ranked.parts));
 }
 
 std::string EnoughText(const RankedRemedy& ranked) {
@@ -133,7 +134,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 }
 
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const bool is_searched = finding.prospects && !ranked.remedy->change.empty();
+  const bool is_searched = finding.estimates && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
     return {"savings unknown: the program does not show them", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
@@ -159,7 +160,7 @@ std::string RetryText(const Retry& retry) {
 }
 
 std::string SourceText(const Allocation& row) {
-  return row.source_file.empty() ? "" : Printable(TextOfLine(row.source_file, row.source_line));
+  return row.source_file.empty() ? "" : Printable(SourceLineText(row.source_file, row.source_line));
 }
 
 std::string RuleId(const Diagnosis& finding) {
@@ -169,7 +170,7 @@ std::string RuleId(const Diagnosis& finding) {
 
 std::string ScenarioName(const Diagnosis& finding) {
   const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
-  return open ? finding.failure->code + kOpenScenario : RuleId(finding);
+  return open ? finding.failure->code + kUndecidedSuffix : RuleId(finding);
 }
 
 std::string ScenarioTitle(const Diagnosis& finding) {
@@ -229,11 +230,11 @@ FindingView ViewOf(const Diagnosis& finding) {
   }
   view.chip = Printable(finding.facts.Text("chip"));
   view.framework = finding.framework;
-  view.reporters = ReportersText(finding);
+  view.reporters = ProcessesText(finding);
   return view;
 }
 
-std::string ReportersText(const Diagnosis& finding) {
+std::string ProcessesText(const Diagnosis& finding) {
   const std::uint64_t occurrences = finding.tally.occurrences();
   if (occurrences <= 1) return {};
   return fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);

@@ -69,7 +69,7 @@ std::string SourceText(const Allocation& row);
 std::string RuleId(const Diagnosis& finding);
 
 // Suffix of a code if the log does not decide the scenario.
-inline constexpr const char* kOpenScenario = ".?";
+inline constexpr const char* kUndecidedSuffix = ".?";
 
 // RuleId for overviews: "E1000.?" if the log does not decide.
 std::string ScenarioName(const Diagnosis& finding);
@@ -108,7 +108,7 @@ struct FindingView {
 FindingView ViewOf(const Diagnosis& finding);
 
 // "reported by 12 processes", "reported by about 12000 processes"; empty for one.
-std::string ReportersText(const Diagnosis& finding);
+std::string ProcessesText(const Diagnosis& finding);
 
 // A failure's row in a list of many.
 struct FailureRow {

@@ -86,9 +86,9 @@ doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
 }
 
 // The memory of the user's modules, by kind.
-doc::Table ModulesTable(const Prospects& prospects) {
+doc::Table ModulesTable(const ProgramEstimates& estimates) {
   std::map<std::string, std::pair<double, std::vector<BarPart>>> modules;
-  for (const MemoryPart& part : prospects.memory) {
+  for (const MemoryPart& part : estimates.memory) {
     for (const auto& [name, size] : part.modules) {
       if (size <= 0) continue;
       auto& [bytes, parts] = modules[name];
@@ -141,10 +141,10 @@ doc::Blocks ProgramBlocks(const CompiledProgram& program) {
     parts.items.push_back({Words(name + " " + SizeText(bytes))});
   }
   doc::Blocks needs;
-  if (!program.prospects) needs.emplace_back(std::move(bar));
+  if (!program.estimates) needs.emplace_back(std::move(bar));
   needs.emplace_back(std::move(parts));
   if (!view.parts.empty()) blocks.emplace_back(doc::Section{"needs", "Memory needed", std::move(needs)});
-  if (program.prospects) AddMemory(*program.prospects, limit, &blocks);
+  if (program.estimates) AddMemory(*program.estimates, limit, &blocks);
   if (!view.note.empty())
     blocks.emplace_back(doc::Section{"note", "Note", {doc::Paragraph{doc::Sentence(view.note)}}, true});
   return blocks;
@@ -152,8 +152,8 @@ doc::Blocks ProgramBlocks(const CompiledProgram& program) {
 
 }  // namespace
 
-void AddMemory(const Prospects& prospects, const std::optional<double>& limit, doc::Blocks* blocks) {
-  const std::vector<MemoryShare> shares = SharesOf(prospects);
+void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks) {
+  const std::vector<MemoryShare> shares = SharesOf(estimates);
   if (!shares.empty()) {
     doc::MemoryBar bar;
     bar.scale = {0, limit};
@@ -164,18 +164,18 @@ void AddMemory(const Prospects& prospects, const std::optional<double>& limit, d
     }
     bar.scale.whole = std::max(bar.scale.whole, limit.value_or(0));
     doc::Blocks peak = {std::move(bar), KindsTable(shares)};
-    TimelineView timeline = TimelineViewOf(prospects);
+    TimelineView timeline = TimelineViewOf(estimates);
     const auto least = std::min_element(timeline.bytes.begin(), timeline.bytes.end());
     const bool is_flat = timeline.bytes.size() < kFewestMoments || *least > kFlat * timeline.most;
     if (!is_flat) peak.emplace_back(doc::Timeline{std::move(timeline), limit});
     blocks->emplace_back(doc::Section{"peak", "Memory at the peak", std::move(peak)});
-    doc::Table modules = ModulesTable(prospects);
+    doc::Table modules = ModulesTable(estimates);
     if (modules.rows.size() > 1)
       blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
                            Depth::kMore);
   }
   doc::List room{.style = doc::List::Style::kJoined};
-  for (const std::string& sentence : RoomTexts(prospects.room)) room.items.push_back({doc::Sentence(sentence)});
+  for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
   if (!room.items.empty())
     blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, !shares.empty()});
 }

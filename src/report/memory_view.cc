@@ -39,7 +39,7 @@ std::string NameOf(const std::string& kind) {
 }
 
 // Names the dimension by its position if it is not known to be a batch or sequence.
-std::string LongestText(const std::string& what, const std::optional<AxisPlace>& axis) {
+std::string LongestText(const std::string& what, const std::optional<AxisLocation>& axis) {
   if (!axis || !axis->name.empty()) return what + " that fits: ";
   return fmt::format("longest axis {} of {} that fits: ", axis->number,
                      Shorten(Printable(axis->array), kLongestModule));
@@ -72,11 +72,11 @@ std::string VerdictOf(const ProgramView& view, const std::string& basis) {
 
 }  // namespace
 
-std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
+std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
   double whole = 0;
-  for (const MemoryPart& part : prospects.memory) whole += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
+  for (const MemoryPart& part : estimates.memory) whole += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
   std::vector<MemoryShare> shares;
-  for (const MemoryPart& part : prospects.memory) {
+  for (const MemoryPart& part : estimates.memory) {
     const auto bytes = static_cast<double>(part.bytes);
     if (bytes <= 0 || bytes < kLeastShare * whole) continue;
     MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole};
@@ -91,7 +91,7 @@ std::vector<MemoryShare> SharesOf(const Prospects& prospects) {
 
 std::string AmountText(const MemoryShare& share) { return SizeText(share.bytes) + ", " + PercentText(share.part); }
 
-std::vector<std::string> RoomTexts(const Room& room) {
+std::vector<std::string> FitTexts(const Room& room) {
   std::vector<std::string> texts;
   if (room.batch > 0 && room.largest_batch > 0) {
     texts.push_back(LongestText("largest batch", room.batch_axis) + SizesText(room.largest_batch, room.batch) +
@@ -105,9 +105,9 @@ std::vector<std::string> RoomTexts(const Room& room) {
   return texts;
 }
 
-TimelineView TimelineViewOf(const Prospects& prospects) {
+TimelineView TimelineViewOf(const ProgramEstimates& estimates) {
   TimelineView view;
-  for (const MemoryMoment& moment : prospects.timeline) {
+  for (const MemoryMoment& moment : estimates.timeline) {
     view.bytes.push_back(static_cast<double>(std::max<std::int64_t>(moment.bytes, 0)));
     if (view.bytes.back() <= view.most) continue;
     view.most = view.bytes.back();
@@ -117,7 +117,7 @@ TimelineView TimelineViewOf(const Prospects& prospects) {
   return view;
 }
 
-std::string FullestText(const TimelineView& timeline) {
+std::string PeakText(const TimelineView& timeline) {
   if (timeline.bytes.empty()) return {};
   return fmt::format("peak of {}, {:.0f} % of the way through", SizeText(timeline.most), 100 * timeline.most_at);
 }

@@ -22,13 +22,13 @@ struct MemoryShare {
 };
 
 // Sorted by size, largest first; omits shares below half a per cent.
-std::vector<MemoryShare> SharesOf(const Prospects& prospects);
+std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates);
 
 // "512.00 MiB, 12 %".
 std::string AmountText(const MemoryShare& share);
 
 // Sizes that would fit: "largest batch that fits: 24 (now 64)". Empty if unknown.
-std::vector<std::string> RoomTexts(const Room& room);
+std::vector<std::string> FitTexts(const Room& room);
 
 // The memory in use over the program's schedule.
 struct TimelineView {
@@ -36,10 +36,10 @@ struct TimelineView {
   double most = 0;
   double most_at = 0;  // position of the peak: 0 is the start, 1 the end
 };
-TimelineView TimelineViewOf(const Prospects& prospects);
+TimelineView TimelineViewOf(const ProgramEstimates& estimates);
 
 // "peak of 8.12 GiB, 43 % of the way through"; empty if unknown.
-std::string FullestText(const TimelineView& timeline);
+std::string PeakText(const TimelineView& timeline);
 
 // A program that fits.
 struct ProgramView {

@@ -18,7 +18,7 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
   report.bytes = readings.bytes;
   report.problems = std::move(readings.problems);
   report.problems_left_out = readings.problems_left_out;
-  report.passed_over = std::move(readings.passed_over);
+  report.hidden_findings = std::move(readings.hidden_findings);
   report.shards = std::move(readings.shards);
   ReportUnknownTimes(readings.unknown_times, &report.problems);
   if (readings.table) {
@@ -27,13 +27,13 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
     report.programs_left_out = readings.table->programs().left_out();
     report.programs = readings.table->programs().Take();
   }
-  for (const Diagnosis& finding : report.findings) report.passed_over.Erase(finding.id);
+  for (const Diagnosis& finding : report.findings) report.hidden_findings.Erase(finding.id);
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;
 }
 
-std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files) {
+std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files) {
   constexpr std::size_t kMost = 100;
   std::vector<std::string> shown(files.begin(),
                                  files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));

@@ -26,7 +26,7 @@ struct Report {
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: failures beyond the report's limit
-  PassedOver passed_over;                                 // found, but not among the findings
+  HiddenFindings hidden_findings;                         // found, but not among the findings
   std::vector<std::string> shards;                        // "2/8": the covered parts of a batch; empty: all
   std::optional<int> exit_status;                         // of the job, if `whyoom run` made the report
   bool strict = false;                                    // unknown memory errors count as failures
@@ -35,7 +35,7 @@ struct Report {
 Report MakeReport(const std::string& rules_fingerprint, Readings readings);
 
 // The names of rule files for a report: at most 100, then "and N more".
-std::vector<std::string> RuleFilesTold(const std::vector<std::string>& files);
+std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files);
 
 // "my-rules.json and 3 more", for a sentence; empty if there are none.
 std::string RuleFilesPhrase(const std::vector<std::string>& files);

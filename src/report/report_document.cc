@@ -54,7 +54,7 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
     }
     Joined& same = all[place->second];
     ++same.inputs;
-    same.first.occurrences = AddBounded(same.first.occurrences, problem->occurrences);
+    same.first.occurrences = SaturatingAdd(same.first.occurrences, problem->occurrences);
   }
   std::vector<UnknownLine> lines;
   for (const auto& [first, inputs] : all) {
@@ -82,7 +82,7 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
     list.items.push_back(std::move(item));
   }
   list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
-  doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kMakeARule)}};
+  doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
   if (const std::string command = FirstRuleCommand(unknown); !command.empty())
     blocks.emplace_back(doc::Command{command, {}, ""});
   notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.findings.empty()});
@@ -136,7 +136,7 @@ doc::Document MakeDocument(const Report& report) {
     document.title = report.findings.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
   }
   document.programs = ProgramParts(report);
-  if (const std::string text = PassedOverText(report); !text.empty())
+  if (const std::string text = HiddenText(report); !text.empty())
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
   AddUnknownErrors(report, &document.notes);
   AddProblems(report, &document.notes);

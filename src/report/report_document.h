@@ -28,7 +28,7 @@ doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
 void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
 
 // Adds the memory by kind, by module and over the program's schedule, and the sizes that would fit.
-void AddMemory(const Prospects& prospects, const std::optional<double>& limit, doc::Blocks* blocks);
+void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks);
 
 // The listed parts of the needed memory, and the pieces of the free memory if it is fragmented.
 std::vector<doc::BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need);

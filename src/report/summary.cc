@@ -13,7 +13,7 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
            std::map<std::string, Share>* shares) {
   Share& share = shares->try_emplace(name, Share{title}).first->second;
   ++share.diagnoses;
-  share.occurrences = AddBounded(share.occurrences, occurrences);
+  share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
 void SortByFrequency(std::vector<const Diagnosis*>* findings) {
@@ -31,11 +31,11 @@ Summary Summarize(const Report& report) {
   summary.artifacts = report.artifacts;
   summary.bytes = report.bytes;
   summary.diagnoses = report.findings.size();
-  summary.problems = AddBounded(report.problems.size(), report.problems_left_out);
+  summary.problems = SaturatingAdd(report.problems.size(), report.problems_left_out);
   Tally times;
   for (const Diagnosis& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
-    summary.occurrences = AddBounded(summary.occurrences, occurrences);
+    summary.occurrences = SaturatingAdd(summary.occurrences, occurrences);
     Count(finding.failure->code, finding.failure->title, occurrences, &summary.by_code);
     Count(ScenarioName(finding), ScenarioTitle(finding), occurrences, &summary.by_scenario);
     if (const std::string program = ProgramOf(finding); !program.empty())

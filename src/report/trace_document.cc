@@ -41,16 +41,16 @@ std::string PlaceOf(const TextPlace& place, std::uint64_t of_line) {
 }
 
 // The effect of a header pattern that matches.
-std::string FateText(const TracedHead& head) {
+std::string FateText(const TracedHeader& head) {
   const std::string by = head.by == nullptr ? "" : fmt::format("{} at line {}", head.by->code, head.by_line);
   switch (head.fate) {
-    case TracedHead::Fate::kOpened:
+    case TracedHeader::Fate::kOpened:
       return "matches; a failure begins here";
-    case TracedHead::Fate::kSameFailure:
+    case TracedHeader::Fate::kSameFailure:
       return "matches; it belongs to " + by;
-    case TracedHead::Fate::kAbsorbed:
+    case TracedHeader::Fate::kAbsorbed:
       return "matches, but " + by + " reports the same failure (absorbed_by)";
-    case TracedHead::Fate::kOfReport:
+    case TracedHeader::Fate::kOfReport:
       return "matches, but a line of a report begins a failure only outside of a report and at a level that allows "
              "a failure";
     default:
@@ -58,19 +58,19 @@ std::string FateText(const TracedHead& head) {
   }
 }
 
-std::string OutcomeText(const HeadTrace& head, std::uint64_t of_line, bool binary) {
+std::string OutcomeText(const HeaderTrace& head, std::uint64_t of_line, bool binary) {
   switch (head.outcome) {
-    case HeadTrace::Outcome::kQuoted:
+    case HeaderTrace::Outcome::kQuoted:
       if (binary) return "matches, but the line is binary data";
       return head.quotation == nullptr
                  ? std::string("matches, but next to a header that is only quoted")
                  : fmt::format("matches, but only in a quotation (quotations: {})", Printable(head.quotation->id));
-    case HeadTrace::Outcome::kNotAtLineStart:
+    case HeaderTrace::Outcome::kNotAtLineStart:
       return fmt::format("matches at {}, but must be at the start of a line (line_start)",
                          PlaceOf(head.place, of_line));
-    case HeadTrace::Outcome::kInLaterLine:
+    case HeaderTrace::Outcome::kInLaterLine:
       return fmt::format("matches only in line {}", head.place.line);
-    case HeadTrace::Outcome::kNoMatch:
+    case HeaderTrace::Outcome::kNoMatch:
       return fmt::format("does not match; its literal {} is near", Quoted(head.literal));
     default:
       if (head.literals.empty()) return "does not match";
@@ -88,27 +88,27 @@ doc::List Fields() { return {.style = doc::List::Style::kFields}; }
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
 // The position where the pattern stops matching, and what it expects there; empty without a partial match.
-doc::Blocks ReachBlocks(const HeadTrace& head, std::uint64_t of_line) {
+doc::Blocks ReachBlocks(const HeaderTrace& head, std::uint64_t of_line) {
   if (!head.reach) return {};
-  const PatternReach& reach = *head.reach;
+  const PartialPatternMatch& reach = *head.reach;
   doc::List fields = Fields();
   fields.items.push_back(Field("matches", QuotedEnd(head.met) + ", up to " + PlaceOf(head.stop, of_line)));
-  fields.items.push_back(Field("then has", head.goes_on.empty() ? "the end of the text" : Quoted(head.goes_on)));
+  fields.items.push_back(Field("then has", head.continues.empty() ? "the end of the text" : Quoted(head.continues)));
   fields.items.push_back(
       Field("expects", Cut(reach.wanted, 2 * kPatternBytes) + (reach.anywhere ? "  (anywhere after it)" : "")));
-  if (reach.again_at) {
+  if (reach.suffix_at) {
     fields.items.push_back(Field(
         "matches again", fmt::format("from {} on: {}", PlaceOf(head.again, of_line), Cut(reach.again, kPatternBytes))));
   }
   return {std::move(fields)};
 }
 
-std::string PatternName(const HeadTrace& head) {
+std::string PatternName(const HeaderTrace& head) {
   return Printable(head.failure->code) + " " + Printable(head.head->id);
 }
 
 // Why a line with the words of a memory error is not reported as an unknown error.
-std::string CandidateText(const SuspectFinder::Look& look) {
+std::string CandidateText(const CandidateFinder::Look& look) {
   std::string why = "the line belongs to a known failure or repeats another line";
   if (look.unless != nullptr) {
     why = "another pattern excludes it: " + Cut(look.unless->source(), kPatternBytes);
@@ -133,7 +133,7 @@ void AddCandidate(const LineTrace& line, doc::Blocks* blocks) {
 
 std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   std::vector<doc::Spans> facts;
-  if (!line.reporter.empty()) facts.push_back(Words("printed by " + Printable(line.reporter)));
+  if (!line.stream_name.empty()) facts.push_back(Words("printed by " + Printable(line.stream_name)));
   if (line.healthy) facts.push_back(Words("its level means that nothing failed"));
   if (line.binary) facts.push_back(Words("binary data"));
   if (line.alike > 0)
@@ -151,11 +151,11 @@ doc::Section LineSection(const LineTrace& line, bool all) {
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
   if (std::vector<doc::Spans> facts = FactsOf(line); !facts.empty())
     section.blocks.emplace_back(doc::Facts{std::move(facts)});
-  const auto matches = [](const TracedHead& head) { return head.trace.outcome == HeadTrace::Outcome::kThere; };
-  const bool brief = !all && std::any_of(line.heads.begin(), line.heads.end(), matches);
+  const auto matches = [](const TracedHeader& head) { return head.trace.outcome == HeaderTrace::Outcome::kMatched; };
+  const bool brief = !all && std::any_of(line.header_patterns.begin(), line.header_patterns.end(), matches);
   std::size_t others = 0;
   doc::List patterns = Fields();
-  for (const TracedHead& head : line.heads) {
+  for (const TracedHeader& head : line.header_patterns) {
     if (brief && !matches(head)) {
       ++others;
       continue;
@@ -169,11 +169,12 @@ doc::Section LineSection(const LineTrace& line, bool all) {
     section.blocks.emplace_back(Text(fmt::format("{} with a literal near it (LOG:{} lists them)",
                                                  Counted(others, "more pattern", "more patterns"), line.line)));
   }
-  if (line.heads.empty()) section.blocks.emplace_back(Text("No header pattern has a literal in this line or near it."));
+  if (line.header_patterns.empty())
+    section.blocks.emplace_back(Text("No header pattern has a literal in this line or near it."));
   if (!line.nearest.empty()) {
     section.blocks.emplace_back(Text("The patterns that match most of it:"));
     doc::List nearest = Fields();
-    for (const HeadTrace& head : line.nearest)
+    for (const HeaderTrace& head : line.nearest)
       nearest.items.push_back(Field(PatternName(head), "", ReachBlocks(head, line.line)));
     section.blocks.emplace_back(std::move(nearest));
   }
@@ -327,7 +328,7 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
   AddLiterals(trace, &blocks);
   AddFindings(trace, &blocks);
   doc::List warnings{.style = doc::List::Style::kWarnings};
-  if (trace.not_all_kept)
+  if (trace.is_truncated)
     warnings.items.push_back({Words("too many lines with literals: the last ones are not traced")});
   for (const Problem& problem : trace.problems) {
     if (!problem.is_unknown_error())

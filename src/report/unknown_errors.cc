@@ -70,12 +70,12 @@ bool NothingRead(const Report& report) {
 std::string NothingFoundText(const Report& report) {
   if (NothingRead(report)) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
-  const std::string none = report.passed_over.empty() ? "No" : "No other";
+  const std::string none = report.hidden_findings.empty() ? "No" : "No other";
   return none + (all_known ? "" : " known") + " out-of-memory error found";
 }
 
-std::string PassedOverText(const Report& report) {
-  const auto& [ignored, known] = report.passed_over;
+std::string HiddenText(const Report& report) {
+  const auto& [ignored, known] = report.hidden_findings;
   std::string text;
   if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " listed in the baseline";
   if (!ignored.empty())

@@ -11,7 +11,7 @@
 namespace whyoom {
 
 inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
-inline constexpr const char* kMakeARule =
+inline constexpr const char* kRuleHint =
     "whyoom draws no conclusions from them. A rule of your own can turn such a line into a failure; this prints a "
     "draft:";
 
@@ -43,6 +43,6 @@ bool AllRead(const Report& report);
 bool NothingRead(const Report& report);
 
 // "Hidden: 2 failures listed in the baseline."; empty if nothing is hidden.
-std::string PassedOverText(const Report& report);
+std::string HiddenText(const Report& report);
 
 }  // namespace whyoom

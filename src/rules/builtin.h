@@ -35,8 +35,8 @@ const RuleDigest& BuiltInDigest();
 // Keys that the digest adds to the data. For a prefix or suffix pattern: an object with "bytes", "needed" and
 // "literals", see PrefixOrSuffix::Signs. For a quotation: "before" and "from_head", each with the members of TextNeeds.
 // Byte sets are packed by PackBytes.
-inline constexpr const char* kAffixSigns = "signs";
-inline constexpr const char* kQuotationNeeds = "needed";
+inline constexpr const char* kSignsKey = "signs";
+inline constexpr const char* kNeedsKey = "needed";
 // Number of bytes that PrefixOrSuffix::Signs describes: enough to distinguish date formats and what follows them.
 inline constexpr std::size_t kSignBytes = 12;
 

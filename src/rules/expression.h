@@ -98,7 +98,7 @@ class Expression {
     std::vector<std::string> choices;  // distinct; empty if the result is always unknown
     bool all_texts = true;             // all choices are literal texts of the rule data
   };
-  Words ToWords() const;
+  Words DescribeResults() const;
 
   // The result's type, and the comparisons and computations whose operand types never fit (they are always unknown or
   // false). Faults inside terms are omitted because the term's definition reports them.
@@ -148,18 +148,18 @@ class Template {
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;
-  struct Hole {
+  struct Placeholder {
     Expression value;
     std::string before;  // the text between the previous placeholder, or the start, and this one
   };
-  std::vector<Hole> holes() const;  // in order of the source
+  std::vector<Placeholder> placeholders() const;  // in order of the source
 
  private:
   struct Piece {
     std::string text;  // literal text, used unless is_hole
-    bool is_hole = false;
+    bool is_placeholder = false;
     Expression hole;
-    std::size_t hole_at = 0;  // offset of the expression in the source
+    std::size_t expression_at = 0;  // offset of the expression in the source
     std::string format;
   };
   struct Parse;

@@ -36,7 +36,7 @@ class JsonDocument {
   static JsonDocument Parse(std::string_view text, const Limits& limits);
 
   // Whether the document was parsed from text; if not, it has no places.
-  bool is_placed() const { return !offsets_.empty(); }
+  bool has_places() const { return !offsets_.empty(); }
 
   const nlohmann::json& value() const { return value_; }
   const std::vector<JsonFault>& faults() const { return faults_; }

@@ -151,7 +151,7 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
 namespace {
 
 // Limit because each guess compares a name with every known name.
-constexpr std::size_t kMostGuesses = 100;
+constexpr std::size_t kMaxGuesses = 100;
 
 bool Holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -175,7 +175,7 @@ void NameCheck::Give(const std::string& owner, const std::string& fact, ValueTyp
   }
 }
 
-void NameCheck::GiveRowField(const std::string& name) { row_fields_.push_back(name); }
+void NameCheck::AddRowField(const std::string& name) { row_fields_.push_back(name); }
 
 std::set<std::string> NameCheck::UsedNames() const {
   std::set<std::string> names;
@@ -201,7 +201,9 @@ ValueType NameCheck::TypeOf(const std::string& owner, const std::string& fact) c
   return type == found->second.end() ? ValueType::kAny : type->second;
 }
 
-void NameCheck::Forgive(const std::string& owner) { forgiven_.insert({owner, "", kComparison, kTerms, kRowTests}); }
+void NameCheck::SuppressFaults(const std::string& owner) {
+  suppressed_.insert({owner, "", kComparison, kTerms, kRowFieldsSection});
+}
 
 std::vector<std::string> NameCheck::ComparisonCandidates(bool in_row) const {
   std::vector<std::string> names = ComparisonNames();
@@ -217,7 +219,7 @@ std::vector<std::string> NameCheck::ComparisonCandidates(bool in_row) const {
 
 std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
   if (entry.owner == kComparison) return ComparisonCandidates(entry.in_row);
-  if (entry.owner == kRowTests) return row_fields_;
+  if (entry.owner == kRowFieldsSection) return row_fields_;
   const bool of_all = entry.owner.empty() || entry.owner == kTerms;
   const std::set<std::string> facts = FactsOf(of_all ? "" : entry.owner);
   std::vector<std::string> names(facts.begin(), facts.end());
@@ -231,7 +233,7 @@ std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
   return names;
 }
 
-void NameCheck::ReportInTerm(const Entry& entry, bool is_field) const {
+void NameCheck::ReportTermUse(const Entry& entry, bool is_field) const {
   const std::string& name = entry.use.name;
   // The fault is reported where the term is defined.
   if (!is_field && !Holds(Candidates({kTerms, entry.at, entry.use, true}), name)) return;
@@ -249,7 +251,7 @@ void NameCheck::Run() const {
   std::map<std::pair<std::string, bool>, std::set<std::string>> known;
   std::size_t guessed = 0;
   for (const Entry& entry : entries_) {
-    if (forgiven_.contains(entry.owner)) continue;
+    if (suppressed_.contains(entry.owner)) continue;
     const std::string& name = entry.use.name;
     const auto [of_owner, is_new] = known.try_emplace({entry.owner, entry.in_row});
     if (is_new) {
@@ -259,19 +261,19 @@ void NameCheck::Run() const {
     if (of_owner->second.contains(name)) continue;
     const bool is_field = Holds(row_fields_, name);
     if (!entry.use.term.empty()) {
-      ReportInTerm(entry, is_field);
+      ReportTermUse(entry, is_field);
     } else if (!entry.in_row && is_field) {
       entry.at.ReportAt(entry.use.at,
                         "'" + name + "' is a field of a row, but this expression is not evaluated for a row",
                         "write largest." + name + " or use a function over the rows");
     } else {
       entry.at.ReportAt(entry.use.at, "unknown name '" + name + "'",
-                        ++guessed > kMostGuesses ? "" : Guess(name, of_owner->second));
+                        ++guessed > kMaxGuesses ? "" : NameHint(name, of_owner->second));
     }
   }
 }
 
-std::string NameCheck::Guess(const std::string& name, const std::set<std::string>& known) const {
+std::string NameCheck::NameHint(const std::string& name, const std::set<std::string>& known) const {
   // The report's bar and the ranking need only two of these facts. A rule that uses the third must derive it.
   if (name == "excess_bytes") return R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})";
   if (name == "need_bytes" || name == "have_bytes")

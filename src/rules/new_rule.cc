@@ -157,7 +157,7 @@ std::string RoleOf(const std::string& before, const std::string& behind, bool be
 }
 
 // Whether need - available = excess, within the rounding of printed sizes. True if one of the three is missing.
-bool Agree(const std::map<std::string, double>& figures) {
+bool AreConsistent(const std::map<std::string, double>& figures) {
   const auto either = [&](const char* name, const char* other) {
     const auto found = figures.contains(name) ? figures.find(name) : figures.find(other);
     return found == figures.end() ? 0 : found->second;
@@ -243,7 +243,7 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
     last = RoleOf(before, behind, last == "used_bytes");
     if (!last.empty() && figures.emplace(last, size.bytes).second) size.capture = last;
   }
-  const bool agree = Agree(figures);
+  const bool agree = AreConsistent(figures);
   for (std::size_t n = 0; n < sizes.size(); ++n) {
     MessageToken& size = (*tokens)[sizes[n]];
     const bool has_role = !size.capture.empty() && agree;
@@ -255,10 +255,10 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMostFacts = 8;
-constexpr std::size_t kMostTokens = 600;  // in a message
-constexpr std::size_t kMostHeadTokens = 80;
-constexpr std::size_t kEnoughLetters = 10;  // in a header pattern
+constexpr std::size_t kMaxFacts = 8;
+constexpr std::size_t kMaxTokens = 600;  // in a message
+constexpr std::size_t kMaxHeaderTokens = 80;
+constexpr std::size_t kMinLetters = 10;  // in a header pattern
 
 OrderedJson ToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
@@ -280,7 +280,7 @@ bool IsLetter(char c) {
 
 // Offset of the message proper, after exception classes, status words, source locations and codes. Sets `tag` to a code
 // such as "E1300: Name".
-std::size_t CoreOf(const std::string& text, std::string* tag) {
+std::size_t MessageOffset(const std::string& text, std::string* tag) {
   static const re2::RE2 name(R"((?:((?:[A-Za-z_]\w*(?:\.|::))*[A-Z]\w*)(?:\([^)]{0,80}\))?:\s+))");
   static const re2::RE2 other(R"((?:\[[^\]]{1,160}\]:?\s*|[\w./-]+\.\w{1,4}:\d+[\]):]*\s+|[^\w\[%/]+))");
   static const re2::RE2 code(R"([A-Z]{1,4}\d{3,6})");
@@ -292,7 +292,7 @@ std::size_t CoreOf(const std::string& text, std::string* tag) {
     if (!re2::RE2::Consume(&next, name, &found) && !re2::RE2::Consume(&next, other)) break;
     const bool is_code = re2::RE2::FullMatch(found, code);
     const auto letters = static_cast<std::size_t>(std::count_if(next.begin(), next.end(), IsLetter));
-    if (!is_code && letters < kEnoughLetters) break;
+    if (!is_code && letters < kMinLetters) break;
     if (is_code) *tag = found + ":";
     if (behind_code && !is_code && !found.empty()) *tag += " " + found;
     behind_code = is_code;
@@ -306,7 +306,7 @@ std::set<std::string> FactsOf(const Failure& failure) {
   const auto add = [&](const Pattern& pattern) {
     facts.insert(pattern.capture_names().begin(), pattern.capture_names().end());
   };
-  for (const Head& head : failure.heads) add(head.pattern);
+  for (const HeaderPattern& head : failure.header_patterns) add(head.pattern);
   for (const Pattern& pattern : failure.facts) add(pattern);
   return facts;
 }
@@ -317,17 +317,17 @@ struct Span {
   std::size_t end = 0;
 };
 
-class Maker {
+class RuleDraft {
  public:
-  Maker(const RuleSet& rules, const NewRuleRequest& request)
+  RuleDraft(const RuleSet& rules, const NewRuleRequest& request)
       : request_(request),
         known_(rules.FindFailure(request.code)),
         message_(fmt::format("{}", fmt::join(request.messages.at(0), "\n"))) {
-    core_ = CoreOf(message_, &tag_);
+    core_ = MessageOffset(message_, &tag_);
     tokens_ = CutMessage(message_);
-    if (request.messages.size() > 1 && tokens_.size() <= kMostTokens) {
+    if (request.messages.size() > 1 && tokens_.size() <= kMaxTokens) {
       const std::vector<MessageToken> other = CutMessage(fmt::format("{}", fmt::join(request.messages[1], "\n")));
-      if (other.size() <= kMostTokens) tokens_ = MergeMessages(tokens_, other);
+      if (other.size() <= kMaxTokens) tokens_ = MergeMessages(tokens_, other);
     }
     NameCaptures(&tokens_);
     // The generator assumes used_bytes and limit_bytes; use the names that the known failure uses instead.
@@ -341,14 +341,14 @@ class Maker {
 
   std::vector<NewRule> Run() {
     std::vector<NewRule> rules;
-    for (const Span& span : HeadSpans()) {
+    for (const Span& span : HeaderSpans()) {
       const std::string head = PatternOf(span);
-      if (Compile(head).Literals(kHeadLiteral).empty()) continue;
-      if (rules.empty() || rules.back().heads[0].source() != head) rules.push_back(Make(span, head));
+      if (Compile(head).Literals(kMinHeaderLiteral).empty()) continue;
+      if (rules.empty() || rules.back().header_patterns[0].source() != head) rules.push_back(Make(span, head));
     }
     if (rules.empty())
       throw Error(fmt::format("cannot make a rule from this message: it has no {} consecutive letters to search for",
-                              kHeadLiteral));
+                              kMinHeaderLiteral));
     return rules;
   }
 
@@ -391,33 +391,33 @@ class Maker {
       if (tokens_[i].pattern == QuoteForPattern(tokens_[i].text))
         letters += static_cast<std::size_t>(std::count_if(tokens_[i].text.begin(), tokens_[i].text.end(), IsLetter));
     }
-    return letters >= kEnoughLetters;
+    return letters >= kMinLetters;
   }
 
   // Candidates for the header pattern, shortest first: one sentence, two sentences, two sentences with the text before
   // them.
-  std::vector<Span> HeadSpans() const {
+  std::vector<Span> HeaderSpans() const {
     std::size_t begin = 0;
     for (std::size_t at = 0; begin < tokens_.size() && at < core_; ++begin) at += tokens_[begin].text.size();
     std::size_t end = EndOfSentence(begin);
     while (end < tokens_.size() && !IsEnough({begin, end})) end = EndOfSentence(end);
     const std::size_t more = end < tokens_.size() ? EndOfSentence(end) : end;
     std::vector<Span> spans = {{begin, end}, {begin, more}, {0, more}};
-    for (Span& span : spans) span = Trimmed({span.begin, std::min(span.end, span.begin + kMostHeadTokens)});
+    for (Span& span : spans) span = Trimmed({span.begin, std::min(span.end, span.begin + kMaxHeaderTokens)});
     return spans;
   }
 
   NewRule Make(const Span& span, const std::string& head) {
     NewRule rule;
-    rule.heads.push_back(Compile(head));
-    OrderedJson heads = OrderedJson::array({{{"id", HeadId()}, {"pattern", head}}});
+    rule.header_patterns.push_back(Compile(head));
+    OrderedJson header_patterns = OrderedJson::array({{{"id", HeaderId()}, {"pattern", head}}});
     if (!tag_.empty() && known_ == nullptr) {
       const std::string pattern = "\\b" + QuoteForPattern(tag_);
-      rule.heads.push_back(Compile(pattern));
-      heads.push_back({{"id", "tag"}, {"pattern", pattern}, {"fragment", true}});
+      rule.header_patterns.push_back(Compile(pattern));
+      header_patterns.push_back({{"id", "tag"}, {"pattern", pattern}, {"fragment", true}});
     }
     OrderedJson more = OrderedJson::array();
-    for (std::size_t at = span.end; at < tokens_.size() && more.size() < kMostFacts; at = EndOfSentence(at)) {
+    for (std::size_t at = span.end; at < tokens_.size() && more.size() < kMaxFacts; at = EndOfSentence(at)) {
       const Span sentence = Trimmed({at, EndOfSentence(at)});
       const bool has_figure = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.begin),
                                           tokens_.begin() + static_cast<std::ptrdiff_t>(sentence.end),
@@ -425,15 +425,16 @@ class Maker {
       if (has_figure) more.push_back(PatternOf(sentence));
     }
     OrderedJson entry = known_ != nullptr ? OrderedJson{{"extends", known_->code}} : Beginning();
-    entry["heads"] = std::move(heads);
+    entry["heads"] = std::move(header_patterns);
     if (!more.empty()) entry["facts"] = more;
-    facts_ = Captured(rule.heads[0], more);
+    facts_ = Captured(rule.header_patterns[0], more);
     if (known_ == nullptr) AddJudgement(&entry);
     entry["examples"] = Examples(span);
-    for (const Pattern& pattern : rule.heads) {
-      for (std::string& literal : pattern.Literals(kHeadLiteral)) rule.asks.push_back(std::move(literal));
+    for (const Pattern& pattern : rule.header_patterns) {
+      for (std::string& literal : pattern.Literals(kMinHeaderLiteral))
+        rule.prefilter_literals.push_back(std::move(literal));
     }
-    std::stable_sort(rule.asks.begin(), rule.asks.end(),
+    std::stable_sort(rule.prefilter_literals.begin(), rule.prefilter_literals.end(),
                      [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
     const OrderedJson file = {{"$comment", Comment()},
                               {"format", "whyoom.rules/1"},
@@ -483,10 +484,11 @@ class Maker {
   }
 
   // "ours", or "ours_2" and so on if the known failure already has a header with that id.
-  std::string HeadId() const {
+  std::string HeaderId() const {
     if (known_ == nullptr) return "message";
     const auto is_used = [&](const std::string& id) {
-      return std::any_of(known_->heads.begin(), known_->heads.end(), [&](const Head& head) { return head.id == id; });
+      return std::any_of(known_->header_patterns.begin(), known_->header_patterns.end(),
+                         [&](const HeaderPattern& head) { return head.id == id; });
     };
     std::string id = "ours";
     for (int number = 2; is_used(id); ++number) id = fmt::format("ours_{}", number);
@@ -572,7 +574,7 @@ std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& reques
   }
   std::erase_if(cleaned.messages, [](const std::vector<std::string>& message) { return message.empty(); });
   if (cleaned.messages.empty()) throw Error("no message to recognise");
-  return Maker(rules, cleaned).Run();
+  return RuleDraft(rules, cleaned).Run();
 }
 
 }  // namespace whyoom

@@ -19,9 +19,10 @@ struct NewRuleRequest {
 
 // A rule file that recognises the messages.
 struct NewRule {
-  std::string text;               // the JSON text
-  std::vector<Pattern> heads;     // header patterns
-  std::vector<std::string> asks;  // literals for the prefilter, one of which a log must contain; longest first
+  std::string text;                      // the JSON text
+  std::vector<Pattern> header_patterns;  // header patterns
+  std::vector<std::string>
+      prefilter_literals;  // literals for the prefilter, one of which a log must contain; longest first
 };
 
 // Returns draft rule files, the one with the shortest header pattern (one sentence) first. If `rules` already

@@ -30,7 +30,7 @@ re2::RE2::Options Options() {
 
 // Converts RE2's error and locates it in the source. RE2 sees the translated source: if the faulty part does not occur
 // in the original, it is dropped from the message.
-SyntaxFault Refusal(const re2::RE2& re, std::string_view source) {
+SyntaxFault CompileFault(const re2::RE2& re, std::string_view source) {
   const std::string argument(re.error_arg());
   const std::size_t at = argument.empty() ? source.npos : source.find(argument);
   std::string error = re.error();
@@ -64,7 +64,7 @@ Value CaptureValue(const std::string& type, std::string_view text) {
 
 // Returns a small subset of `atoms` (chosen greedily) such that every match contains at least one of them. A subset is
 // sufficient if the filter rejects a text that contains all other atoms.
-std::vector<std::string> Necessary(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
+std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
   std::vector<int> by_length(atoms.size());
   std::iota(by_length.begin(), by_length.end(), 0);
   std::stable_sort(by_length.begin(), by_length.end(), [&](int a, int b) { return atoms[a].size() < atoms[b].size(); });
@@ -148,13 +148,13 @@ class Pattern::Compiled {
   // builds the fewest states. After many failures, falls back to RE2's own search.
   bool Find(Lazy* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
             std::vector<re2::StringPiece>* groups) const {
-    constexpr std::size_t kShortestPrefix = 3;
-    constexpr int kMostTries = 16;
+    constexpr std::size_t kMinPrefix = 3;
+    constexpr int kMaxTries = 16;
     const auto count = static_cast<int>(groups->size());
-    for (int tries = 0; prefix_.size() >= kShortestPrefix; ++tries) {
+    for (int tries = 0; prefix_.size() >= kMinPrefix; ++tries) {
       from = text.find(prefix_, from);
       if (from >= before) return false;
-      if (tries == kMostTries) break;
+      if (tries == kMaxTries) break;
       if (lazy->Of(regex).Match(text, from, text.size(), re2::RE2::ANCHOR_START, groups->data(), count)) return true;
       ++from;
     }
@@ -183,7 +183,7 @@ Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faul
   if (source.empty()) faults->push_back({0, "the pattern is empty", "it would match everywhere"});
   if (check != Check::kAtUse) pattern.compiled_->expansion(faults);
   if (faults->size() == faults_before && check == Check::kNow && !pattern.compiled_->re().ok())
-    faults->push_back(Refusal(pattern.compiled_->re(), source));
+    faults->push_back(CompileFault(pattern.compiled_->re(), source));
   pattern.ok_ = faults->size() == faults_before;
   return pattern;
 }
@@ -251,7 +251,8 @@ std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   std::vector<std::string> atoms;
   filter.Compile(&atoms);
   std::set<std::string> literals;
-  for (const std::string& literal : Necessary(filter, atoms)) literals.insert(WithoutOuterBlanks(literal, min_length));
+  for (const std::string& literal : RequiredLiterals(filter, atoms))
+    literals.insert(WithoutOuterBlanks(literal, min_length));
   return {literals.begin(), literals.end()};
 }
 

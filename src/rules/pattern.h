@@ -26,7 +26,7 @@ class RE2;
 namespace whyoom {
 
 // Minimum length of a header's literals: shorter ones match too often in raw bytes.
-inline constexpr std::size_t kHeadLiteral = 6;
+inline constexpr std::size_t kMinHeaderLiteral = 6;
 
 struct Capture {
   std::string name;

@@ -121,17 +121,17 @@ class Places {
 
   std::vector<ByteSet> Of(const PatternPiece& whole) {
     // Beyond the end of the pattern the text is arbitrary.
-    const Reached over = After(whole, {0});
+    const ReachablePositions over = After(whole, {0});
     if (!over.empty()) Anything(*std::min_element(over.begin(), over.end()));
     return std::move(bytes_);
   }
 
  private:
   // Positions that the next character can have, ascending and distinct.
-  using Reached = std::vector<std::size_t>;
+  using ReachablePositions = std::vector<std::size_t>;
 
-  static Reached United(const Reached& one, const Reached& other) {
-    Reached all;
+  static ReachablePositions United(const ReachablePositions& one, const ReachablePositions& other) {
+    ReachablePositions all;
     std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(all));
     return all;
   }
@@ -140,14 +140,14 @@ class Places {
     for (std::size_t place = from; place < bytes_.size(); ++place) bytes_[place].set();
   }
 
-  Reached AfterCharacter(const ByteSet& bytes, const Reached& from) {
+  ReachablePositions AfterCharacter(const ByteSet& bytes, const ReachablePositions& from) {
     // A non-ASCII character has up to four bytes in UTF-8.
     const std::size_t longest = (bytes & OutsideAscii()).any() ? 4 : 1;
-    Reached after;
+    ReachablePositions after;
     for (const std::size_t place : from) {
       if (place >= bytes_.size()) continue;
       bytes_[place] |= bytes;
-      Reached next;
+      ReachablePositions next;
       for (std::size_t length = 1; length <= longest && place + length <= bytes_.size(); ++length) {
         next.push_back(place + length);
         if (length > 1) bytes_[place + length - 1] |= OutsideAscii();
@@ -159,17 +159,17 @@ class Places {
     return after;
   }
 
-  Reached AfterOnce(const PatternPiece& piece, const Reached& from) {
+  ReachablePositions AfterOnce(const PatternPiece& piece, const ReachablePositions& from) {
     const std::string_view text = source_.substr(piece.begin, piece.end - piece.begin);
     switch (piece.kind) {
       case PatternPiece::Kind::kSequence: {
-        Reached reached = from;
+        ReachablePositions reached = from;
         for (std::size_t i = 0; i < piece.children.size(); ++i)
           reached = After(piece.children[backwards_ ? piece.children.size() - 1 - i : i], reached);
         return reached;
       }
       case PatternPiece::Kind::kAlternation: {
-        Reached reached;
+        ReachablePositions reached;
         for (const PatternPiece& child : piece.children) reached = United(reached, After(child, from));
         return reached;
       }
@@ -179,12 +179,13 @@ class Places {
         std::optional<std::vector<ByteSet>> characters = BytesOfLiteral(text);
         if (!characters) break;
         if (backwards_) std::reverse(characters->begin(), characters->end());
-        Reached reached = from;
+        ReachablePositions reached = from;
         for (const ByteSet& bytes : *characters) reached = AfterCharacter(bytes, reached);
         return reached;
       }
       case PatternPiece::Kind::kBlank:
-        return Repeated(from, 1, -1, [&](const Reached& places) { return AfterCharacter(WhiteSpace(), places); });
+        return Repeated(from, 1, -1,
+                        [&](const ReachablePositions& places) { return AfterCharacter(WhiteSpace(), places); });
       case PatternPiece::Kind::kClass:
         return AfterCharacter(BytesOfClass(std::string(text)), from);
       case PatternPiece::Kind::kCapture:
@@ -197,21 +198,22 @@ class Places {
   }
 
   template <class Once>
-  Reached Repeated(const Reached& from, int least, int most, const Once& once) {
-    Reached now = from;
+  ReachablePositions Repeated(const ReachablePositions& from, int least, int most, const Once& once) {
+    ReachablePositions now = from;
     for (int i = 0; i < least && !now.empty(); ++i) now = once(now);
-    Reached all = now;
+    ReachablePositions all = now;
     for (int i = least; (most < 0 || i < most) && !now.empty(); ++i) {
       now = once(now);
-      const Reached more = United(all, now);
+      const ReachablePositions more = United(all, now);
       if (more == all) break;
       all = more;
     }
     return all;
   }
 
-  Reached After(const PatternPiece& piece, const Reached& from) {
-    return Repeated(from, piece.least, piece.most, [&](const Reached& places) { return AfterOnce(piece, places); });
+  ReachablePositions After(const PatternPiece& piece, const ReachablePositions& from) {
+    return Repeated(from, piece.least, piece.most,
+                    [&](const ReachablePositions& places) { return AfterOnce(piece, places); });
   }
 
   const std::string_view source_;
@@ -239,7 +241,7 @@ namespace {
 
 // Enough to distinguish comments, lists and command lines from messages.
 constexpr std::size_t kLeading = 8;
-constexpr std::size_t kShortestWord = 3;
+constexpr std::size_t kMinWord = 3;
 
 // The byte sets that a piece requires of the line in which it begins (or ends, when matching backwards).
 struct Need {
@@ -349,7 +351,7 @@ class Needs {
 };
 
 // The sets that distinguish texts: drops those that almost every line satisfies. Smallest first, distinct.
-std::vector<ByteSet> Telling(std::vector<ByteSet> sets) {
+std::vector<ByteSet> Distinctive(std::vector<ByteSet> sets) {
   constexpr std::size_t kMany = 60;
   std::erase_if(sets, [](const ByteSet& bytes) { return (bytes & ~OutsideAscii()).count() > kMany; });
   std::sort(sets.begin(), sets.end(), [](const ByteSet& one, const ByteSet& other) {
@@ -384,7 +386,7 @@ bool IsAnyWhiteSpace(std::string_view source, const PatternPiece& piece) {
 
 std::vector<std::string> WordsOf(std::string_view source) {
   std::vector<SyntaxFault> faults;
-  return Pattern::Compile(source, &faults).Literals(kShortestWord);
+  return Pattern::Compile(source, &faults).Literals(kMinWord);
 }
 
 // Returns null unless the pattern is a sequence with the assertion at that end.
@@ -399,7 +401,7 @@ const PatternPiece* TiedBy(std::string_view source, const std::optional<PatternP
 
 std::vector<ByteSet> NeededBytes(std::string_view pattern) {
   const std::optional<PatternPiece> whole = ParsePattern(pattern);
-  return whole ? Telling(Needs(pattern, Needs::Of::kMatch).OfPiece(*whole).sets) : std::vector<ByteSet>();
+  return whole ? Distinctive(Needs(pattern, Needs::Of::kMatch).OfPiece(*whole).sets) : std::vector<ByteSet>();
 }
 
 TextNeeds NeedsAtEnd(std::string_view pattern) {
@@ -408,7 +410,7 @@ TextNeeds NeedsAtEnd(std::string_view pattern) {
   if (whole == nullptr) return {};
   const Needs needs(pattern, Needs::Of::kLine, true);
   TextNeeds found;
-  found.line = Telling(needs.OfPiece(*whole).sets);
+  found.line = Distinctive(needs.OfPiece(*whole).sets);
   found.text = NeededBytes(pattern);
   const std::vector<PatternPiece>& pieces = whole->children;
   std::size_t first = pieces.size();  // index of the first piece of those that match within the last line
@@ -432,7 +434,7 @@ TextNeeds NeedsAtBegin(std::string_view pattern) {
   const Needs needs(pattern, Needs::Of::kLine);
   TextNeeds found;
   found.leading = LeadingBytes(pattern, kLeading);
-  found.line = Telling(needs.OfPiece(*whole).sets);
+  found.line = Distinctive(needs.OfPiece(*whole).sets);
   found.text = NeededBytes(pattern);
   const std::vector<PatternPiece>& pieces = whole->children;
   std::size_t last = 0;  // number of pieces that match within the first line
@@ -441,12 +443,12 @@ TextNeeds NeedsAtBegin(std::string_view pattern) {
   return found;
 }
 
-SeenText::SeenText(std::string_view text, std::string_view line)
+PreparedText::PreparedText(std::string_view text, std::string_view line)
     : line_(line), of_line_(BytesIn(line)), of_text_(BytesIn(text)) {}
 
-bool SeenText::MayMatch(const TextNeeds& needs) const {
-  return FitPlaces(needs.leading, line_.begin(), line_.end()) && HasEach(needs.line, of_line_) &&
-         HasEach(needs.text, of_text_);
+bool PreparedText::MayMatch(const TextNeeds& needs) const {
+  return MatchesPositions(needs.leading, line_.begin(), line_.end()) && HasByteOfEach(needs.line, of_line_) &&
+         HasByteOfEach(needs.text, of_text_);
 }
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it. May
-// omit a condition, never invents one. Patterns use the syntax of rules/pattern.h.
+// RequiredLiterals conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it.
+// May omit a condition, never invents one. Patterns use the syntax of rules/pattern.h.
 //
 // This is an optimisation: a log with failures takes 12 % longer without the conditions of prefixes and suffixes, 8 %
 // longer without those of quotations.
@@ -55,10 +55,10 @@ TextNeeds NeedsAtEnd(std::string_view pattern);
 TextNeeds NeedsAtBegin(std::string_view pattern);
 
 // A text that is prepared for checking TextNeeds, except for their words.
-class SeenText {
+class PreparedText {
  public:
   // `line` is a part of the text. Borrows it.
-  SeenText(std::string_view text, std::string_view line);
+  PreparedText(std::string_view text, std::string_view line);
 
   bool MayMatch(const TextNeeds& needs) const;
 

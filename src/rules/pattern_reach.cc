@@ -10,9 +10,9 @@ namespace whyoom {
 namespace {
 
 // A match of this many characters is unlikely to be a coincidence.
-constexpr std::size_t kSaysSomething = 6;
+constexpr std::size_t kSignificantLength = 6;
 // Larger repetition counts are treated as a stretch of arbitrary text.
-constexpr int kFewTimes = 16;
+constexpr int kSmallRepeat = 16;
 
 // A piece of a pattern after which the pattern can be cut.
 struct Piece {
@@ -45,7 +45,7 @@ Piece PieceOf(std::string_view pattern, const PatternPiece& part) {
     piece.open = bare.substr(0, piece.inner->begin - part.begin);
   }
   const bool is_wide = bare == "." || bare.starts_with("[^") || bare == "\\S" || bare == "\\D" || bare == "\\W";
-  const bool is_many = part.most < 0 || part.most > kFewTimes;
+  const bool is_many = part.most < 0 || part.most > kSmallRepeat;
   piece.is_gap = (is_wide && is_many) || bare.starts_with("%{text:") || bare.starts_with("%{word:");
   return piece;
 }
@@ -116,7 +116,7 @@ class ReachSearch {
       RunOne(head + (i > 0 ? flags : ""), alternatives[i], tail, letters);
   }
 
-  std::optional<PatternReach> Take() { return std::move(best_); }
+  std::optional<PartialPatternMatch> Take() { return std::move(best_); }
 
  private:
   void RunOne(const std::string& head, const std::vector<Piece>& pieces, const std::string& tail, std::size_t letters) {
@@ -151,11 +151,11 @@ class ReachSearch {
     best_->wanted = Joined(pieces, kept, pieces.size());
     best_->anywhere = kept < fits;
     best_->letters = letters;
-    FindAgain(pieces, fits);
+    FindSuffix(pieces, fits);
   }
 
   // Finds the longest suffix of the pieces after the failing one that matches after best_->end.
-  void FindAgain(const std::vector<Piece>& pieces, std::size_t stopped) {
+  void FindSuffix(const std::vector<Piece>& pieces, std::size_t stopped) {
     std::size_t misses = stopped;
     std::size_t fits = pieces.size();
     PatternMatch match;
@@ -165,22 +165,22 @@ class ReachSearch {
       const bool found = FindSource(Joined(pieces, middle, pieces.size()), text_, best_->end, text_.npos, &match);
       (found ? fits : misses) = middle;
     }
-    if (LettersIn(pattern_, pieces, fits, pieces.size()) < kSaysSomething) return;
+    if (LettersIn(pattern_, pieces, fits, pieces.size()) < kSignificantLength) return;
     const std::string rest = Joined(pieces, fits, pieces.size());
     if (!FindSource(rest, text_, best_->end, text_.npos, &match)) return;
-    best_->again_at = match.begin;
+    best_->suffix_at = match.begin;
     best_->again = rest;
   }
 
   std::string_view pattern_;
   std::string_view text_;
   std::size_t before_;
-  std::optional<PatternReach> best_;
+  std::optional<PartialPatternMatch> best_;
 };
 
 }  // namespace
 
-std::optional<PatternReach> FindReach(const Pattern& pattern, std::string_view text, std::size_t before) {
+std::optional<PartialPatternMatch> FindPartialMatch(const Pattern& pattern, std::string_view text, std::size_t before) {
   const std::optional<PatternPiece> whole = pattern.ok() ? ParsePattern(pattern.source()) : std::nullopt;
   if (!whole) return std::nullopt;
   ReachSearch search(pattern.source(), text, before);

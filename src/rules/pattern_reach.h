@@ -14,7 +14,7 @@
 
 namespace whyoom {
 
-struct PatternReach {
+struct PartialPatternMatch {
   std::size_t begin = 0;  // where the longest matching prefix of the pattern starts in the text
   std::size_t end = 0;    // its end
   std::string matched;    // that prefix, as written in the pattern
@@ -23,7 +23,7 @@ struct PatternReach {
   // Number of literal characters that matched: how significant the match is.
   std::size_t letters = 0;
   // A suffix of the pattern that matches after `end`, if it has enough literal characters, and its place.
-  std::optional<std::size_t> again_at;
+  std::optional<std::size_t> suffix_at;
   std::string again;
 
   // For comparing how well different patterns match.
@@ -34,7 +34,7 @@ struct PatternReach {
 // characters, classes, captures or groups, also inside groups without a quantifier; of alternatives the longest counts.
 // Returns nullopt if no literal character matches or the pattern did not compile. Slow, because it compiles many
 // regular expressions: use it for single lines only.
-std::optional<PatternReach> FindReach(const Pattern& pattern, std::string_view text,
-                                      std::size_t before = std::string_view::npos);
+std::optional<PartialPatternMatch> FindPartialMatch(const Pattern& pattern, std::string_view text,
+                                                    std::size_t before = std::string_view::npos);
 
 }  // namespace whyoom

@@ -14,10 +14,10 @@ namespace whyoom {
 namespace {
 
 // Shorter words occur everywhere.
-constexpr std::size_t kShortestWords = 3;
+constexpr std::size_t kMinWords = 3;
 
 // A blank in a pattern matches any white space, so texts and words are compared with single blanks.
-std::string Collapsed(std::string_view text) {
+std::string WithSingleBlanks(std::string_view text) {
   static constexpr ByteClass kWhite(" \t\n\f\r");
   std::string collapsed;
   collapsed.reserve(text.size());
@@ -27,7 +27,7 @@ std::string Collapsed(std::string_view text) {
 
 // The part of a literal that every text with the literal contains, whatever white space surrounds it.
 std::string WordsOf(const std::string& literal) {
-  std::string words = Collapsed(literal);
+  std::string words = WithSingleBlanks(literal);
   if (words.ends_with(' ')) words.pop_back();
   return words;
 }
@@ -69,7 +69,7 @@ struct PatternSet::Words {
     std::vector<std::string> all;
     for (const std::string& literal : literals) all.push_back(WordsOf(literal));
     const bool short_one =
-        std::any_of(all.begin(), all.end(), [](const std::string& words) { return words.size() < kShortestWords; });
+        std::any_of(all.begin(), all.end(), [](const std::string& words) { return words.size() < kMinWords; });
     if (short_one || literals.empty()) return always.push_back(pattern);
     for (std::string& words : all) {
       const std::size_t place = places->emplace(std::move(words), places->size()).first->second;
@@ -91,13 +91,13 @@ void PatternSet::Prepare() const {
   std::call_once(made_, [this] { words_ = std::make_unique<Words>(patterns_); });
 }
 
-std::vector<std::size_t> PatternSet::MayBeIn(std::string_view text, Blanks blanks) const {
+std::vector<std::size_t> PatternSet::FindCandidates(std::string_view text, Blanks blanks) const {
   Prepare();
-  return words_->Candidates(blanks == Blanks::kSingle ? text : std::string_view(Collapsed(text)));
+  return words_->Candidates(blanks == Blanks::kSingle ? text : std::string_view(WithSingleBlanks(text)));
 }
 
 std::vector<std::size_t> PatternSet::In(std::string_view text, Blanks blanks) const {
-  std::vector<std::size_t> found = MayBeIn(text, blanks);
+  std::vector<std::size_t> found = FindCandidates(text, blanks);
   std::erase_if(found, [&](std::size_t place) { return !patterns_[place]->IsIn(text); });
   return found;
 }

@@ -30,7 +30,7 @@ class PatternSet {
   const std::vector<const Pattern*>& patterns() const { return patterns_; }
 
   // A superset of In, ascending: the patterns whose words occur in the text.
-  std::vector<std::size_t> MayBeIn(std::string_view text, Blanks blanks = Blanks::kAny) const;
+  std::vector<std::size_t> FindCandidates(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
   // Builds the automaton now.
   void Prepare() const;

@@ -53,10 +53,10 @@ class Parser {
       PatternPiece piece = One(depth);
       Quantify(&piece);
       std::vector<PatternPiece>& all = sequence.children;
-      const bool goes_on = !all.empty() && piece.kind == TreeKind::kLiteral && all.back().kind == TreeKind::kLiteral &&
-                           all.back().whole_end == piece.begin && all.back().whole_end == all.back().end &&
-                           piece.whole_end == piece.end;
-      if (goes_on) {
+      const bool continues = !all.empty() && piece.kind == TreeKind::kLiteral &&
+                             all.back().kind == TreeKind::kLiteral && all.back().whole_end == piece.begin &&
+                             all.back().whole_end == all.back().end && piece.whole_end == piece.end;
+      if (continues) {
         all.back().end = all.back().whole_end = piece.end;
       } else {
         all.push_back(std::move(piece));
@@ -212,7 +212,7 @@ constexpr std::array<CaptureType, 8> kTypes = {{
     {"word", R"(\S+)"},
     {"text", R"([^\n]{0,400}?)"},
 }};
-constexpr std::size_t kMostText = 400;  // of the type `text`
+constexpr std::size_t kMaxText = 400;  // of the type `text`
 
 const CaptureType* FindType(std::string_view name) {
   const auto found =
@@ -344,7 +344,7 @@ class Expander {
     done_.spacing += group;
     done_.plain += uncounted;
     done_.loose += uncounted;
-    if (counted) counted_ += kMostText;
+    if (counted) counted_ += kMaxText;
     AddGroup(name, type);
     at_ += end + 1;
   }

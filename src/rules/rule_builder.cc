@@ -56,7 +56,8 @@ void SortByPriority(std::vector<DerivedFact>* derived) {
 
 // Reports ids that occur more than once. Items before `begin` are from other files.
 template <class Item>
-void ReportTwice(const std::vector<Item>& items, std::size_t begin, const RuleNode& node, const std::string& hint) {
+void ReportDuplicates(const std::vector<Item>& items, std::size_t begin, const RuleNode& node,
+                      const std::string& hint) {
   const std::vector<RuleNode> nodes = node.Items();
   std::set<std::string> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -128,15 +129,15 @@ class RuleSetBuilder::Fields {
     example.built_in = node_.file().built_in;
   }
 
-  void Describe(Head& head) {
+  void Describe(HeaderPattern& head) {
     Field("id", head.id);
     Field("line_start", head.line_start);
     Field("fragment", head.fragment);
     Field("of_report", head.of_report);
-    const bool all_left_out = builder_.is_left_out_;
-    builder_.is_left_out_ = all_left_out || builder_.IsHeadDisabled(owner_, head.id);
+    const bool all_left_out = builder_.is_disabled_;
+    builder_.is_disabled_ = all_left_out || builder_.IsHeaderDisabled(owner_, head.id);
     Read(node_, head.pattern, {.literals = Literals::kRequired, .what = "head"});
-    builder_.is_left_out_ = all_left_out;
+    builder_.is_disabled_ = all_left_out;
   }
 
   void Describe(DerivedFact& derived) {
@@ -179,17 +180,17 @@ class RuleSetBuilder::Fields {
     builder_.listed_remedies_ = failure.remedies;
     Field("scenarios", failure.scenarios);
     builder_.listed_remedies_.clear();
-    ReportTwice(failure.scenarios, 0, node_["scenarios"], "");
+    ReportDuplicates(failure.scenarios, 0, node_["scenarios"], "");
     DescribeExtension(failure);
     builder_.CheckReader(node_, failure);
   }
 
   // The members that an extension can also add to a failure.
   void DescribeExtension(Failure& failure) {
-    const std::size_t heads = failure.heads.size();
-    Field("heads", failure.heads);
-    ReportTwice(failure.heads, heads, node_["heads"],
-                "heads of all files are combined; `whyoom rules list` shows the files in use");
+    const std::size_t header_patterns = failure.header_patterns.size();
+    Field("heads", failure.header_patterns);
+    ReportDuplicates(failure.header_patterns, header_patterns, node_["heads"],
+                     "heads of all files are combined; `whyoom rules list` shows the files in use");
     Field("facts", failure.facts, {.literals = Literals::kRare});
     Field("contexts", failure.contexts, {.references = &builder_.context_references_[failure.code]});
     Field("derived", failure.derived);
@@ -206,7 +207,7 @@ class RuleSetBuilder::Fields {
     Field("no_match", entry.no_match);
   }
 
-  void Describe(OtherSafety& other) {
+  void Describe(ConditionalSafety& other) {
     Field("when", other.when);
     Field("safety", other.safety);
     Field("safe_why", other.safe_why);
@@ -229,8 +230,8 @@ class RuleSetBuilder::Fields {
     Field("when", remedy.when);
     Field("saves", remedy.saves);
     DescribeExtension(remedy);
-    if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsHole) == std::string::npos)
-      node_["in_parts"].Report(std::string("the placeholder for the number is missing: ") + kPartsHole);
+    if (!remedy.in_parts.empty() && remedy.in_parts.find(kPartsPlaceholder) == std::string::npos)
+      node_["in_parts"].Report(std::string("the placeholder for the number is missing: ") + kPartsPlaceholder);
   }
 
   // The members that an extension can also add to a remedy. Its steps come first: a team's own steps are closer to the
@@ -357,11 +358,11 @@ class RuleSetBuilder::Fields {
     Field("source_line", quotation.source_line);
     Field("examples", quotation.examples, {.lines = true});
     Field("logs", quotation.logs, {.lines = true});
-    Read(node_[kQuotationNeeds]["before"], quotation.needed.before, {});
-    Read(node_[kQuotationNeeds]["from_head"], quotation.needed.from_head, {});
+    Read(node_[kNeedsKey]["before"], quotation.needed.before, {});
+    Read(node_[kNeedsKey]["from_head"], quotation.needed.from_header, {});
   }
 
-  void Describe(Suspect& suspect) {
+  void Describe(CandidateError& suspect) {
     Field("id", suspect.id);
     Field("pattern", suspect.pattern, {.literals = Literals::kRequired, .what = "suspect"});
     Field("unless", suspect.unless);
@@ -384,21 +385,22 @@ class RuleSetBuilder::Fields {
     Field("logs", line.no_match, {.lines = true});
   }
 
-  void Describe(Affix::Signs& signs) {
+  void Describe(PrefixOrSuffix::Signs& signs) {
     Field("bytes", signs.bytes);
     Field("needed", signs.needed);
     Field("literals", signs.literals);
   }
 
-  void Describe(Affix& affix) {
-    Field("id", affix.id);
-    affix.place = node_["place"].Text() == "suffix" ? Affix::Place::kSuffix : Affix::Place::kPrefix;
-    Field("pattern", affix.pattern);
-    if (builder_.digest_ != nullptr) Field(kAffixSigns, affix.signs);
-    builder_.CheckAffix(node_, affix);
+  void Describe(PrefixOrSuffix& prefix_or_suffix) {
+    Field("id", prefix_or_suffix.id);
+    prefix_or_suffix.place =
+        node_["place"].Text() == "suffix" ? PrefixOrSuffix::Place::kSuffix : PrefixOrSuffix::Place::kPrefix;
+    Field("pattern", prefix_or_suffix.pattern);
+    if (builder_.digest_ != nullptr) Field(kSignsKey, prefix_or_suffix.signs);
+    builder_.CheckPrefixOrSuffix(node_, prefix_or_suffix);
   }
 
-  void Describe(Situation& situation) {
+  void Describe(DiagnosisExample& situation) {
     Field("of", situation.code, {.references = &builder_.code_references_});
     Field("about", situation.about);
     Field("framework", situation.framework);
@@ -408,7 +410,7 @@ class RuleSetBuilder::Fields {
     for (const RuleNode& id : node_["expect"]["remedies"].Items()) builder_.remedy_references_.push_back(id);
   }
 
-  void Describe(ComparedRuns::OfRun& run) {
+  void Describe(ComparisonExample::OfRun& run) {
     Field("failed", run.failed);
     Field("measured", run.measured);
     Field("ran", run.ran);
@@ -423,7 +425,7 @@ class RuleSetBuilder::Fields {
     Field("rows", run.rows);
   }
 
-  void Describe(ComparedRuns& runs) {
+  void Describe(ComparisonExample& runs) {
     Field("about", runs.about);
     Field("before", runs.before);
     Field("after", runs.after);
@@ -505,12 +507,12 @@ T RuleSetBuilder::Record(const RuleNode& node) {
 
 void RuleSetBuilder::BuildEntries() {
   Merge();
-  BuildRowTests();
+  BuildRowFields();
   BuildTerms();
   // Disabled entries are built and checked, too, so that references to them are valid.
   EachSection([this](const std::string& section, auto* entries) {
     for (const auto& [id, node] : sections_[section]) {
-      is_left_out_ = IsDisabled(section, id);
+      is_disabled_ = IsDisabled(section, id);
       using Entries = std::remove_pointer_t<decltype(entries)>;
       if constexpr (std::is_same_v<Entries, std::map<std::string, Remedy>>) {
         entries->emplace(id, Record<Remedy>(node));
@@ -518,13 +520,13 @@ void RuleSetBuilder::BuildEntries() {
         entries->push_back(Record<typename Entries::value_type>(node));
       }
     }
-    is_left_out_ = false;
+    is_disabled_ = false;
   });
   for (const RuleNode& node : extensions_) BuildExtension(node);
-  for (const auto& [id, node] : sections_["affixes"]) AddAffixExamples(node);
+  for (const auto& [id, node] : sections_["affixes"]) AddPrefixAndSuffixExamples(node);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
-  for (const RuleNode& node : situations_) set_.situations_.push_back(Record<Situation>(node));
-  for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparedRuns>(node));
+  for (const RuleNode& node : diagnosis_examples_) set_.diagnosis_examples_.push_back(Record<DiagnosisExample>(node));
+  for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparisonExample>(node));
   for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_})
     std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
   BuildWording();
@@ -593,11 +595,11 @@ void RuleSetBuilder::BuildExtension(const RuleNode& node) {
 
 void RuleSetBuilder::BuildWording() {
   for (const auto& [id, node] : sections_[kWording]) {
-    CheckAskedFor(kWording, id, node);
+    CheckIsUsed(kWording, id, node);
     Fields(this, node, id.starts_with("diff.") ? NameCheck::kComparison : "").Read(node, set_.wording_[id], {});
   }
   for (const auto& [id, node] : sections_[kThresholds]) {
-    CheckAskedFor(kThresholds, id, node);
+    CheckIsUsed(kThresholds, id, node);
     set_.thresholds_.emplace(id, AsNumber(node["share"].Scalar()).value_or(0));
   }
 }
@@ -612,7 +614,7 @@ void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNod
   nearby_literals_.insert(literals.begin(), literals.end());
 }
 
-void RuleSetBuilder::AddAffixExamples(const RuleNode& node) {
+void RuleSetBuilder::AddPrefixAndSuffixExamples(const RuleNode& node) {
   const std::vector<RuleNode> examples = node["examples"].Items();
   const std::vector<RuleNode> leaves = node["leaves"].Items();
   if (examples.size() != leaves.size() && !examples.empty() && !leaves.empty()) {
@@ -621,13 +623,13 @@ void RuleSetBuilder::AddAffixExamples(const RuleNode& node) {
         "write the text that remains of each example, in the same order");
   }
   for (std::size_t i = 0; i < std::min(examples.size(), leaves.size()); ++i)
-    set_.affix_examples_.push_back({node["id"].Text(), examples[i].Text(), leaves[i].Text()});
+    set_.prefix_and_suffix_examples_.push_back({node["id"].Text(), examples[i].Text(), leaves[i].Text()});
 }
 
 // Adds examples from a separate file to an entry. Returns false if entries of that kind have no examples.
 bool RuleSetBuilder::AddExamples(const RuleNode& node, auto* entry) {
   using Entry = std::remove_pointer_t<decltype(entry)>;
-  Suspect examples;
+  CandidateError examples;
   Fields(this, node, "").DescribeExamples(examples);
   if constexpr (requires(Entry of) { of.match; }) {
     Append(examples.match, &entry->match);
@@ -638,14 +640,14 @@ bool RuleSetBuilder::AddExamples(const RuleNode& node, auto* entry) {
   } else if constexpr (requires(Entry of) { of.examples; }) {
     Append(examples.match, &entry->examples);
     Append(examples.no_match, &entry->no_match);
-  } else if constexpr (std::is_same_v<Entry, Affix>) {
+  } else if constexpr (std::is_same_v<Entry, PrefixOrSuffix>) {
     // Lines, and their text without prefixes and suffixes.
     const std::vector<RuleNode> items = node["match"].Items();
     for (std::size_t i = 0; i < items.size(); ++i)
-      set_.affix_examples_.push_back(
+      set_.prefix_and_suffix_examples_.push_back(
           {entry->id, examples.match[i].text, items[i]["leaves"].Text(), examples.match[i].facts});
     for (const Example& example : examples.no_match)
-      set_.affix_examples_.push_back({entry->id, example.text, example.text});
+      set_.prefix_and_suffix_examples_.push_back({entry->id, example.text, example.text});
   } else {
     return false;
   }
@@ -670,7 +672,7 @@ void RuleSetBuilder::BuildMoreExamples(const RuleNode& node) {
   });
   if (section == "json_logs") {
     for (const char* key : {"text", "reporter", "time"}) {
-      Affix record{.id = section + "/" + key};
+      PrefixOrSuffix record{.id = section + "/" + key};
       visit(key, &record);
     }
   }

@@ -11,7 +11,7 @@ namespace whyoom {
 namespace {
 
 constexpr const char* kFailures = "failures";
-constexpr std::string_view kHeads = "/heads/";
+constexpr std::string_view kHeaderPath = "/heads/";
 
 // The title of an entry, or its most descriptive field.
 std::string TitleOf(const RuleNode& node) {
@@ -49,17 +49,18 @@ void RuleSetBuilder::MergeFile(const LoadedFile& file) {
       if (!id.empty()) MergeEntry(section, id, node);
     }
   });
-  for (const std::string section : {kTerms, kRowTests, kWording, kThresholds}) {
+  for (const std::string section : {kTerms, kRowFieldsSection, kWording, kThresholds}) {
     for (const auto& [name, node] : root[section].Members()) {
       MergeEntry(section, name, node);
-      if (file.built_in && (section == kWording || section == kThresholds)) asked_for_.emplace(name, section);
+      if (file.built_in && (section == kWording || section == kThresholds)) used_ids_.emplace(name, section);
     }
   }
   for (const RuleNode& framework : root["frameworks"].Items()) {
     if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
   }
-  for (const auto& [key, nodes] : {std::pair("extensions", &extensions_), std::pair("examples", &more_examples_),
-                                   std::pair("situations", &situations_), std::pair("comparisons", &comparisons_)}) {
+  for (const auto& [key, nodes] :
+       {std::pair("extensions", &extensions_), std::pair("examples", &more_examples_),
+        std::pair("situations", &diagnosis_examples_), std::pair("comparisons", &comparisons_)}) {
     for (const RuleNode& node : root[key].Items()) nodes->push_back(node);
   }
   AddJsonKeys(root["json_logs"]);
@@ -74,7 +75,7 @@ void RuleSetBuilder::MergeEntry(const std::string& section, const std::string& i
   if (before.file().layer < node.file().layer) {
     replaced_[section + "/" + id].push_back(before_place);
     disabled_[section].erase(id);
-    if (section == kFailures) disabled_heads_.erase(id);
+    if (section == kFailures) disabled_headers_.erase(id);
     found->second = node;
     return;
   }
@@ -119,9 +120,10 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   }
   std::string id = path.substr(slash + 1);
   std::string head;
-  if (const std::size_t heads = id.find(kHeads); section == kFailures && heads != std::string::npos) {
-    head = id.substr(heads + kHeads.size());
-    id.resize(heads);
+  if (const std::size_t header_patterns = id.find(kHeaderPath);
+      section == kFailures && header_patterns != std::string::npos) {
+    head = id.substr(header_patterns + kHeaderPath.size());
+    id.resize(header_patterns);
   }
   Section& entries = sections_[section];
   if (section == kFailures && !entries.contains(id)) {
@@ -139,11 +141,11 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   } else if (head.empty()) {
     disabled_[section].emplace(id, node);
   } else {
-    DisableHead(node, id, head);
+    DisableHeader(node, id, head);
   }
 }
 
-void RuleSetBuilder::DisableHead(const RuleNode& node, const std::string& code, const std::string& head) {
+void RuleSetBuilder::DisableHeader(const RuleNode& node, const std::string& code, const std::string& head) {
   std::vector<std::string> known;
   const auto add = [&](const RuleNode& from) {
     for (const RuleNode& item : from["heads"].Items()) known.push_back(item["id"].Text());
@@ -154,7 +156,7 @@ void RuleSetBuilder::DisableHead(const RuleNode& node, const std::string& code, 
   }
   std::erase(known, "");
   if (std::find(known.begin(), known.end(), head) != known.end()) {
-    disabled_heads_[code].emplace(head, node);
+    disabled_headers_[code].emplace(head, node);
     return;
   }
   const std::string meant = DidYouMean(head, known);
@@ -167,9 +169,9 @@ bool RuleSetBuilder::IsDisabled(const std::string& section, const std::string& i
   return found != disabled_.end() && found->second.contains(id);
 }
 
-bool RuleSetBuilder::IsHeadDisabled(const std::string& code, const std::string& head) const {
-  const auto found = disabled_heads_.find(code);
-  return found != disabled_heads_.end() && found->second.contains(head);
+bool RuleSetBuilder::IsHeaderDisabled(const std::string& code, const std::string& head) const {
+  const auto found = disabled_headers_.find(code);
+  return found != disabled_headers_.end() && found->second.contains(head);
 }
 
 void RuleSetBuilder::DropFromFailure(Failure* failure) const {
@@ -179,7 +181,8 @@ void RuleSetBuilder::DropFromFailure(Failure* failure) const {
   const auto drop_uses = [this](std::vector<RemedyUse>* uses) {
     std::erase_if(*uses, [&](const RemedyUse& use) { return IsDisabled("remedies", use.remedy); });
   };
-  std::erase_if(failure->heads, [&](const Head& head) { return IsHeadDisabled(failure->code, head.id); });
+  std::erase_if(failure->header_patterns,
+                [&](const HeaderPattern& head) { return IsHeaderDisabled(failure->code, head.id); });
   drop("contexts", &failure->contexts);
   drop(kFailures, &failure->absorbed_by);
   drop(kFailures, &failure->consequence_of);
@@ -191,9 +194,9 @@ void RuleSetBuilder::DropDisabled() {
   for (const auto& [section, entries] : disabled_) {
     for (const auto& [id, node] : entries) set_.disabled_.push_back(section + "/" + id);
   }
-  for (const auto& [code, heads] : disabled_heads_) {
-    for (const auto& [head, node] : heads)
-      set_.disabled_.push_back(std::string(kFailures) + "/" + code + std::string(kHeads) + head);
+  for (const auto& [code, header_patterns] : disabled_headers_) {
+    for (const auto& [head, node] : header_patterns)
+      set_.disabled_.push_back(std::string(kFailures) + "/" + code + std::string(kHeaderPath) + head);
   }
   if (set_.disabled_.empty()) return;
   EachSection([this](const std::string& section, auto* entries) {
@@ -202,7 +205,8 @@ void RuleSetBuilder::DropDisabled() {
   for (Failure& failure : set_.failures_) DropFromFailure(&failure);
   for (auto& [id, remedy] : set_.remedies_)
     std::erase_if(remedy.with, [&](const std::string& other) { return IsDisabled("remedies", other); });
-  std::erase_if(set_.affix_examples_, [&](const AffixExample& one) { return IsDisabled("affixes", one.affix); });
+  std::erase_if(set_.prefix_and_suffix_examples_,
+                [&](const PrefixOrSuffixExample& one) { return IsDisabled("affixes", one.prefix_or_suffix); });
   const auto drop_remedies = [this](Trace* trace) {
     std::erase_if(trace->remedies, [&](const TraceRemedy& use) { return IsDisabled("remedies", use.id); });
   };
@@ -213,7 +217,7 @@ void RuleSetBuilder::DropDisabled() {
 void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
   JsonLogKeys& keys = set_.json_keys_;
   for (const auto& [key, pointers] :
-       {std::pair("text", &keys.text), std::pair("reporter", &keys.reporter), std::pair("time", &keys.time)}) {
+       {std::pair("text", &keys.text), std::pair("reporter", &keys.stream_name), std::pair("time", &keys.time)}) {
     for (const RuleNode& item : node[key].Items()) {
       const std::string pointer = item.Text();
       if (!pointer.empty() && pointer[0] != '/')
@@ -264,8 +268,8 @@ RuleEntry RuleSetBuilder::EntryOf(const std::string& section, const std::string&
     if ((is_failure || section == "remedies") && is_meant)
       entry.extended_by.push_back(ShownPlace(extension.file(), extension["extends"].place()));
   }
-  if (is_failure && disabled_heads_.contains(id)) {
-    for (const auto& [head, by] : disabled_heads_.at(id))
+  if (is_failure && disabled_headers_.contains(id)) {
+    for (const auto& [head, by] : disabled_headers_.at(id))
       entry.without.push_back("heads/" + head + ", by " + ShownPlace(by.file(), by.place()));
   }
   return entry;

@@ -54,7 +54,7 @@ class CapturedFacts : public Scope {
   CapturedFacts(const Failure& failure, const std::string& text) {
     PatternMatch match;
     std::size_t end = std::string::npos;  // of the first header in the text
-    for (const Head& head : failure.heads) {
+    for (const HeaderPattern& head : failure.header_patterns) {
       if (!head.pattern.Find(text, 0, &match)) continue;
       end = std::min(end, match.end);
       Add(match);
@@ -105,7 +105,7 @@ class NothingKnown : public Scope {
 }  // namespace
 
 void RuleSetBuilder::Lint() {
-  LintHeads();
+  LintHeaders();
   LintScenarios();
   LintOrphans();
   LintSteps();
@@ -130,40 +130,41 @@ std::vector<std::pair<std::string, RuleNode>> RuleSetBuilder::FailureNodes() con
   return nodes;
 }
 
-std::vector<RuleSetBuilder::WrittenHead> RuleSetBuilder::WrittenHeads() const {
-  std::vector<WrittenHead> heads;
+std::vector<RuleSetBuilder::WrittenHeader> RuleSetBuilder::WrittenHeaders() const {
+  std::vector<WrittenHeader> header_patterns;
   for (const auto& [code, node] : FailureNodes()) {
     for (const RuleNode& item : node["heads"].Items()) {
       std::vector<SyntaxFault> faults;
-      WrittenHead head{code, item["id"].Text(), PatternNode(item), {}, false};
+      WrittenHeader head{code, item["id"].Text(), PatternNode(item), {}, false};
       head.pattern = Pattern::Compile(head.at.Text(), &faults, Pattern::Check::kSyntax);
-      head.by_itself = !item["fragment"].Bool() && !item["line_start"].Bool() && !item["of_report"].Bool();
-      if (head.pattern.ok() && !IsHeadDisabled(code, head.id) && !IsDisabled("failures", code))
-        heads.push_back(std::move(head));
+      head.is_independent = !item["fragment"].Bool() && !item["line_start"].Bool() && !item["of_report"].Bool();
+      if (head.pattern.ok() && !IsHeaderDisabled(code, head.id) && !IsDisabled("failures", code))
+        header_patterns.push_back(std::move(head));
     }
   }
-  return heads;
+  return header_patterns;
 }
 
-void RuleSetBuilder::LintHeads() {
-  const std::vector<WrittenHead> heads = WrittenHeads();
-  std::map<std::string, const WrittenHead*> seen;
+void RuleSetBuilder::LintHeaders() {
+  const std::vector<WrittenHeader> header_patterns = WrittenHeaders();
+  std::map<std::string, const WrittenHeader*> seen;
   // Lower layers first, so that faults are reported for the higher one.
-  std::vector<const WrittenHead*> ordered;
-  for (const WrittenHead& head : heads) ordered.push_back(&head);
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const WrittenHead* a, const WrittenHead* b) { return a->at.file().layer < b->at.file().layer; });
-  for (const WrittenHead* head : ordered) {
+  std::vector<const WrittenHeader*> ordered;
+  for (const WrittenHeader& head : header_patterns) ordered.push_back(&head);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const WrittenHeader* a, const WrittenHeader* b) {
+    return a->at.file().layer < b->at.file().layer;
+  });
+  for (const WrittenHeader* head : ordered) {
     const auto [first, is_new] = seen.emplace(head->pattern.regex(), head);
     if (is_new) continue;
     head->at.Report("a head of '" + first->second->code + "' already has this pattern",
                     "it is in " + ShownPlace(first->second->at.file(), first->second->at.place()));
   }
-  LintExamples(heads);
+  LintExamples(header_patterns);
 }
 
 // An example that another failure's header also matches, at the same place, would be reported as two failures.
-void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
+void RuleSetBuilder::LintExamples(const std::vector<WrittenHeader>& header_patterns) {
   const auto is_told = [&](const std::string& a, const std::string& b) {
     const Failure* one = set_.FindFailure(a);
     const Failure* other = set_.FindFailure(b);
@@ -180,12 +181,13 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHead>& heads) {
     static constexpr ByteClass kWhite(" \t\n\r");
     std::string text;
     AppendWithSingleBlanks(item["text"].Lines(), kWhite, &text);
-    for (const WrittenHead& own : heads) {
+    for (const WrittenHeader& own : header_patterns) {
       PatternMatch match;
-      if (own.code != code || !own.by_itself || !own.pattern.Find(text, 0, &match)) continue;
-      for (const WrittenHead& other : heads) {
+      if (own.code != code || !own.is_independent || !own.pattern.Find(text, 0, &match)) continue;
+      for (const WrittenHeader& other : header_patterns) {
         PatternMatch found;
-        if (other.code == code || !other.by_itself || is_old(item, other.at) || is_told(code, other.code)) continue;
+        if (other.code == code || !other.is_independent || is_old(item, other.at) || is_told(code, other.code))
+          continue;
         if (!other.pattern.Find(text, 0, &found) || found.begin >= match.end || match.begin >= found.end) continue;
         item["text"].Report(
             "a head of '" + other.code + "' matches the same words, so this example yields two failures",
@@ -240,7 +242,7 @@ void RuleSetBuilder::LintOrphans() {
   for (const auto& [name, node] : sections_[kTerms]) {
     if (!used.contains(name)) node.NoteKey("no expression uses the term '" + name + "'");
   }
-  for (const auto& [name, node] : sections_[kRowTests]) {
+  for (const auto& [name, node] : sections_[kRowFieldsSection]) {
     const bool is_used = used.contains(name) || used.contains("largest." + name) || used.contains("before." + name) ||
                          used.contains("after." + name);
     if (!is_used) node.NoteKey("no expression uses the field '" + name + "'");
@@ -270,7 +272,7 @@ void RuleSetBuilder::LintTypes() {
     const std::size_t dot = name.find('.');
     const std::string field = dot == std::string::npos ? name : name.substr(dot + 1);
     const bool of_row = in_rows || name.starts_with("largest.");
-    if (set_.FindRowTest(field) != nullptr) return ValueType::kTruth;
+    if (set_.FindDerivedRowField(field) != nullptr) return ValueType::kTruth;
     const ValueType built_in = TypeOfBuiltIn(field);
     if ((of_row || !Contains(RowFields(), field)) && built_in != ValueType::kAny) return built_in;
     return dot != std::string::npos ? ValueType::kAny : names_.TypeOf(owner == NameCheck::kTerms ? "" : owner, name);
@@ -292,8 +294,8 @@ void RuleSetBuilder::LintTypes() {
 }
 
 // The node in a failure or context that captures or derives the fact.
-std::optional<RuleNode> RuleSetBuilder::NodeGiving(const RuleNode& owner, const std::string& fact,
-                                                   std::size_t* at) const {
+std::optional<RuleNode> RuleSetBuilder::NodeProviding(const RuleNode& owner, const std::string& fact,
+                                                      std::size_t* at) const {
   std::vector<RuleNode> patterns;
   for (const char* key : {"heads", "facts", "patterns"}) {
     for (const RuleNode& item : owner[key].Items()) patterns.push_back(PatternNode(item));
@@ -324,7 +326,7 @@ void RuleSetBuilder::LintUnusedFacts() {
       const bool is_read = used.contains(fact) || used.contains("before." + fact) || used.contains("after." + fact);
       if (is_read || Contains(kSpecialFacts, fact) || Contains(kProgramFacts, fact)) continue;
       std::size_t at = 0;
-      const std::optional<RuleNode> gives = NodeGiving(node, fact, &at);
+      const std::optional<RuleNode> gives = NodeProviding(node, fact, &at);
       if (!gives) continue;
       const std::string meant = Nearest(fact, kSpecialFacts);
       const bool is_near = !meant.empty() && fact.substr(0, 4) == meant.substr(0, 4);  // a common ending is not enough

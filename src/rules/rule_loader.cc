@@ -159,9 +159,9 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
   }
 }
 
-void RuleSetBuilder::CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const {
+void RuleSetBuilder::CheckIsUsed(const std::string& section, const std::string& id, const RuleNode& node) const {
   std::vector<std::string> known;
-  for (const auto& [asked, of] : asked_for_) {
+  for (const auto& [asked, of] : used_ids_) {
     if (of == section) known.push_back(asked);
   }
   if (node.file().built_in || std::find(known.begin(), known.end(), id) != known.end()) return;
@@ -169,19 +169,19 @@ void RuleSetBuilder::CheckAskedFor(const std::string& section, const std::string
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
-  if (!pattern.ok() || known_literals_ != nullptr || is_left_out_)
+  if (!pattern.ok() || known_literals_ != nullptr || is_disabled_)
     return;  // faults of the pattern were reported already
-  const std::vector<std::string> literals = pattern.Literals(kHeadLiteral);
+  const std::vector<std::string> literals = pattern.Literals(kMinHeaderLiteral);
   if (literals.empty()) {
     node.Report(
-        "this " + std::string(what) + " has no literal of " + std::to_string(kHeadLiteral) + " characters or more",
+        "this " + std::string(what) + " has no literal of " + std::to_string(kMinHeaderLiteral) + " characters or more",
         "the prefilter could not search for it");
   }
   literals_.insert(literals.begin(), literals.end());
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& fact) {
-  if (known_literals_ != nullptr || is_left_out_) return;
+  if (known_literals_ != nullptr || is_disabled_) return;
   const std::vector<std::string> literals = fact.Literals(kFactLiteral);
   literals_.insert(literals.begin(), literals.end());
 }
@@ -198,13 +198,13 @@ void RuleSetBuilder::CheckReferences() {
       const std::string id = node.Text();
       if (id.empty() || sections_["contexts"].contains(id)) continue;
       node.Report("unknown context '" + id + "'", DidYouMean(id, contexts));
-      names_.Forgive(code);
+      names_.SuppressFaults(code);
     }
   }
   CheckCodes();
-  GiveFacts();
+  ProvideFacts();
   CheckTermsAreNoFacts();
-  CheckSituations();
+  CheckDiagnosisExamples();
   names_.Run();
 }
 
@@ -218,7 +218,7 @@ void RuleSetBuilder::CheckTermsAreNoFacts() {
       // Report the one that the user wrote, because it can be renamed.
       if (term->second.file().built_in && !giver.file().built_in) {
         std::size_t at = 0;
-        const std::optional<RuleNode> gives = NodeGiving(giver, fact, &at);
+        const std::optional<RuleNode> gives = NodeProviding(giver, fact, &at);
         gives.value_or(giver[id_key])
             .ReportAt(gives ? at : 0, "a fact of '" + id + "' has the same name as the term '" + fact + "'",
                       "the term is in " + ShownPlace(term->second.file(), term->second.key_place()));
@@ -264,7 +264,7 @@ void RuleSetBuilder::CheckCodes() {
   }
 }
 
-void RuleSetBuilder::GiveFacts() {
+void RuleSetBuilder::ProvideFacts() {
   const auto give = [this](const std::string& owner, const Pattern& pattern) {
     for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact, pattern.capture_type(fact));
   };
@@ -273,7 +273,7 @@ void RuleSetBuilder::GiveFacts() {
     for (const DerivedFact& derived : context.derived) names_.Give(ContextOwner(context.id), derived.name);
   }
   for (const Failure& failure : set_.failures_) {
-    for (const Head& head : failure.heads) give(failure.code, head.pattern);
+    for (const HeaderPattern& head : failure.header_patterns) give(failure.code, head.pattern);
     for (const Pattern& fact : failure.facts) give(failure.code, fact);
     for (const DerivedFact& derived : failure.derived) names_.Give(failure.code, derived.name);
     for (const std::string& fact : ReaderFacts(failure.reader)) names_.Give(failure.code, fact, TypeOfBuiltIn(fact));
@@ -310,7 +310,7 @@ void RuleSetBuilder::Fingerprint() {
     for (const auto& [id, node] : entries) all[section][id] = node.json();
   }
   all["json_logs"] = {
-      {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.reporter}, {"time", set_.json_keys_.time}};
+      {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.stream_name}, {"time", set_.json_keys_.time}};
   const RoleWords& roles = set_.role_words_;
   all["roles"] = {{"optimizer_state", roles.optimizer_state},
                   {"optimizer_parts", roles.optimizer_parts},
@@ -328,7 +328,7 @@ void RuleSetBuilder::CheckReader(const RuleNode& node, const Failure& failure) {
   const std::string meant = DidYouMean(failure.reader, readers);
   node["reader"].Report("unknown reader '" + failure.reader + "'",
                         meant.empty() ? "readers are " + Listing(readers) : meant);
-  names_.Forgive(failure.code);
+  names_.SuppressFaults(failure.code);
 }
 
 void RuleSetBuilder::CheckScenarios(const RuleNode& examples, const Failure& failure) {
@@ -341,24 +341,24 @@ void RuleSetBuilder::CheckScenarios(const RuleNode& examples, const Failure& fai
   }
 }
 
-void RuleSetBuilder::CheckAffix(const RuleNode& node, const Affix& affix) {
+void RuleSetBuilder::CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuffix& prefix_or_suffix) {
   if (node.file().trusted) return;
   re2::RE2::Options options;
   options.set_log_errors(false);
-  const re2::RE2 re(affix.pattern, options);
+  const re2::RE2 re(prefix_or_suffix.pattern, options);
   if (!re.ok()) node["pattern"].Report("RE2 rejects the pattern: " + re.error());
   static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
   for (const auto& [name, number] : re.NamedCapturingGroups()) {
     if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
     const std::string meant = DidYouMean(name, groups);
-    node["pattern"].ReportAt(affix.pattern.find("<" + name + ">") + 1, "unknown group '" + name + "'",
+    node["pattern"].ReportAt(prefix_or_suffix.pattern.find("<" + name + ">") + 1, "unknown group '" + name + "'",
                              meant.empty() ? "groups are " + Listing(groups) : meant);
   }
 }
 
 // The facts of an example must be facts that a log can provide.
-void RuleSetBuilder::CheckSituations() const {
-  for (const RuleNode& node : situations_) {
+void RuleSetBuilder::CheckDiagnosisExamples() const {
+  for (const RuleNode& node : diagnosis_examples_) {
     const Failure* failure = set_.FindFailure(node["of"].Text());
     if (failure == nullptr) continue;  // reported as an unknown code
     const std::set<std::string> facts = names_.FactsOf(failure->code);

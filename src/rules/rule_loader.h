@@ -28,7 +28,7 @@ class NameCheck {
   // of a row.
   static constexpr const char* kComparison = "the comparison";
   static constexpr const char* kTerms = "the terms";
-  static constexpr const char* kRowTests = "the fields of a row";
+  static constexpr const char* kRowFieldsSection = "the fields of a row";
 
   // `owner` is a failure's code, or empty for a remedy, which may use the facts of all failures.
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
@@ -36,9 +36,9 @@ class NameCheck {
 
   // The type is kAny if several providers disagree.
   void Give(const std::string& owner, const std::string& fact, ValueType type = ValueType::kAny);
-  void GiveRowField(const std::string& name);
+  void AddRowField(const std::string& name);
   // A term that a misspelt name may have meant.
-  void MayMean(const std::string& term) { terms_.push_back(term); }
+  void AddTermName(const std::string& term) { terms_.push_back(term); }
 
   // All names that expressions mention, and the terms through which they do.
   std::set<std::string> UsedNames() const;
@@ -48,7 +48,7 @@ class NameCheck {
   ValueType TypeOf(const std::string& owner, const std::string& fact) const;
 
   // Suppresses faults for an owner whose facts are not fully known, for example because of an unknown context.
-  void Forgive(const std::string& owner);
+  void SuppressFaults(const std::string& owner);
 
   void Run() const;
 
@@ -61,12 +61,12 @@ class NameCheck {
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
   std::vector<std::string> ComparisonCandidates(bool in_row) const;
-  std::string Guess(const std::string& name, const std::set<std::string>& known) const;
-  void ReportInTerm(const Entry& entry, bool is_field) const;
+  std::string NameHint(const std::string& name, const std::set<std::string>& known) const;
+  void ReportTermUse(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
   std::map<std::string, std::map<std::string, ValueType>> facts_;  // by owner; "" for all
-  std::set<std::string> forgiven_;
+  std::set<std::string> suppressed_;
   std::vector<std::string> terms_;
   std::vector<std::string> row_fields_ = RowFields();
 };
@@ -93,7 +93,7 @@ class RuleSetBuilder {
 
   // Sections that are objects instead of arrays; their keys are the ids.
   static constexpr const char* kTerms = "terms";
-  static constexpr const char* kRowTests = "row_fields";
+  static constexpr const char* kRowFieldsSection = "row_fields";
   static constexpr const char* kWording = "wording";
   static constexpr const char* kThresholds = "thresholds";
 
@@ -106,10 +106,10 @@ class RuleSetBuilder {
     call("frameworks", &set_.frameworks_);
     call("chips", &set_.chips_);
     call("quotations", &set_.quotations_);
-    call("suspects", &set_.suspects_);
+    call("suspects", &set_.candidate_errors_);
     call("error_lines", &set_.error_lines_);
     call("progress", &set_.progress_);
-    call("affixes", &set_.affixes_);
+    call("affixes", &set_.prefixes_and_suffixes_);
     call("traces", &set_.traces_);
     call("notes", &set_.notes_);
     call("versions", &set_.name_versions_);
@@ -125,9 +125,9 @@ class RuleSetBuilder {
   void MergeFile(const LoadedFile& file);
   void MergeEntry(const std::string& section, const std::string& id, const RuleNode& node);
   void Disable(const RuleNode& node);
-  void DisableHead(const RuleNode& node, const std::string& code, const std::string& head);
+  void DisableHeader(const RuleNode& node, const std::string& code, const std::string& head);
   bool IsDisabled(const std::string& section, const std::string& id) const;
-  bool IsHeadDisabled(const std::string& code, const std::string& head) const;
+  bool IsHeaderDisabled(const std::string& code, const std::string& head) const;
   void DropDisabled();
   void DropFromFailure(Failure* failure) const;
   void AddJsonKeys(const RuleNode& node);
@@ -146,7 +146,7 @@ class RuleSetBuilder {
   void BuildWording();
   void BuildMoreExamples(const RuleNode& node);
   bool AddExamples(const RuleNode& node, auto* entry);
-  void AddAffixExamples(const RuleNode& node);
+  void AddPrefixAndSuffixExamples(const RuleNode& node);
   std::string FrameworkOf(const std::string& name, const RuleNode& node);
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
@@ -155,20 +155,20 @@ class RuleSetBuilder {
   void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // at least one
 
   // Terms and fields of a row: rule_terms.cc.
-  void BuildRowTests();
+  void BuildRowFields();
   void BuildTerms();
   static void CheckName(const std::string& name, const RuleNode& node, const std::string& what);
 
   // Checks references between entries: rule_loader.cc.
-  void CheckAskedFor(const std::string& section, const std::string& id, const RuleNode& node) const;
+  void CheckIsUsed(const std::string& section, const std::string& id, const RuleNode& node) const;
   void CheckReferences();
   void CheckCodes();
   void CheckTermsAreNoFacts();
-  void CheckSituations() const;
+  void CheckDiagnosisExamples() const;
   void CheckReader(const RuleNode& node, const Failure& failure);
   static void CheckScenarios(const RuleNode& examples, const Failure& failure);
-  static void CheckAffix(const RuleNode& node, const Affix& affix);
-  void GiveFacts();
+  static void CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuffix& prefix_or_suffix);
+  void ProvideFacts();
   void ReduceLiterals();
   void Fingerprint();
 
@@ -193,18 +193,18 @@ class RuleSetBuilder {
     Expression expression;
     bool in_row = false;
   };
-  struct WrittenHead {
+  struct WrittenHeader {
     std::string code;
     std::string id;
     RuleNode at;  // the pattern's node
     Pattern pattern;
-    bool by_itself = false;  // matches regardless of context: neither a fragment nor limited to line starts
+    bool is_independent = false;  // matches regardless of context: neither a fragment nor limited to line starts
   };
   void Lint();
   std::vector<std::pair<std::string, RuleNode>> FailureNodes() const;
-  std::vector<WrittenHead> WrittenHeads() const;
-  void LintHeads();
-  void LintExamples(const std::vector<WrittenHead>& heads);
+  std::vector<WrittenHeader> WrittenHeaders() const;
+  void LintHeaders();
+  void LintExamples(const std::vector<WrittenHeader>& header_patterns);
   void LintScenarios();
   void LintOrphans();
   void LintSteps();
@@ -212,7 +212,7 @@ class RuleSetBuilder {
   void LintUnusedFacts();
   void LintDerived();
   void LintFigures();
-  std::optional<RuleNode> NodeGiving(const RuleNode& owner, const std::string& fact, std::size_t* at) const;
+  std::optional<RuleNode> NodeProviding(const RuleNode& owner, const std::string& fact, std::size_t* at) const;
 
   FaultSink sink_;
   std::vector<LoadedFile> files_;
@@ -220,15 +220,15 @@ class RuleSetBuilder {
   std::map<std::string, Section> sections_;
   std::vector<RuleNode> extensions_;                                 // in the order of the files
   std::vector<RuleNode> more_examples_;                              // likewise
-  std::vector<RuleNode> situations_;                                 // likewise
+  std::vector<RuleNode> diagnosis_examples_;                         // likewise
   std::vector<RuleNode> comparisons_;                                // likewise
   std::map<std::string, std::vector<std::string>> replaced_;         // by "section/id": places of replaced entries
   std::map<std::string, std::map<std::string, RuleNode>> disabled_;  // by section and id: the disabling entry
-  std::map<std::string, std::map<std::string, RuleNode>> disabled_heads_;  // by code and head
-  bool is_left_out_ = false;                                               // the entry being built is disabled
-  std::map<std::string, std::string> asked_for_;  // wording and thresholds that the program looks up: id, section
-  std::vector<RemedyUse> listed_remedies_;        // of the failure whose scenarios are being read
-  std::string default_framework_;                 // its steps apply to frameworks without steps of their own
+  std::map<std::string, std::map<std::string, RuleNode>> disabled_headers_;  // by code and head
+  bool is_disabled_ = false;                                                 // the entry being built is disabled
+  std::map<std::string, std::string> used_ids_;  // wording and thresholds that the program looks up: id, section
+  std::vector<RemedyUse> listed_remedies_;       // of the failure whose scenarios are being read
+  std::string default_framework_;                // its steps apply to frameworks without steps of their own
   NameCheck names_;
   std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();
   // References to entries that may be defined later.

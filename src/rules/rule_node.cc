@@ -10,9 +10,9 @@ namespace whyoom {
 namespace {
 
 // Maximum number of faults to report.
-constexpr std::size_t kMostFaults = 1000;
+constexpr std::size_t kMaxFaults = 1000;
 // Longer lines are not stored with a fault.
-constexpr std::size_t kMostLine = 10'000;
+constexpr std::size_t kMaxLine = 10'000;
 
 }  // namespace
 
@@ -25,9 +25,9 @@ void FaultSink::AddNote(const LoadedFile& file, JsonPlace place, std::string wha
 }
 
 void FaultSink::Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to) {
-  if (to->size() >= kMostFaults) return;
+  if (to->size() >= kMaxFaults) return;
   const std::string_view line = file.document.LineText(place.line);
-  const bool is_long = line.size() > kMostLine;
+  const bool is_long = line.size() > kMaxLine;
   to->push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint),
                                    std::string(is_long ? std::string_view() : line)}});
 }
@@ -53,11 +53,11 @@ RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) {
 }
 
 std::string RuleNode::PointerTo(std::string_view key) const {
-  return file_->document.is_placed() ? pointer_ + "/" + PointerToken(key) : "";
+  return file_->document.has_places() ? pointer_ + "/" + PointerToken(key) : "";
 }
 
 std::string RuleNode::PointerTo(std::size_t item) const {
-  return file_->document.is_placed() ? pointer_ + "/" + std::to_string(item) : "";
+  return file_->document.has_places() ? pointer_ + "/" + std::to_string(item) : "";
 }
 
 RuleNode RuleNode::operator[](std::string_view key) const {

@@ -85,7 +85,7 @@ std::string Fault::Caret() const {
   return "    " + before + after + "\n    " + std::string(DisplayWidth(before), ' ') + "^\n";
 }
 
-std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope) {
+std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& scope) {
   std::string text;
   for (const Sentence& sentence : sentences) {
     if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) continue;
@@ -187,10 +187,11 @@ const Framework* RuleSet::FindFramework(std::string_view id_or_name) const {
   return found != frameworks_.end() ? &*found : nullptr;
 }
 
-const RowTest* RuleSet::FindRowTest(std::string_view name) const {
-  const auto found = std::lower_bound(row_tests_.begin(), row_tests_.end(), name,
-                                      [](const RowTest& test, std::string_view wanted) { return test.name < wanted; });
-  return found != row_tests_.end() && found->name == name ? &*found : nullptr;
+const DerivedRowField* RuleSet::FindDerivedRowField(std::string_view name) const {
+  const auto found =
+      std::lower_bound(derived_row_fields_.begin(), derived_row_fields_.end(), name,
+                       [](const DerivedRowField& test, std::string_view wanted) { return test.name < wanted; });
+  return found != derived_row_fields_.end() && found->name == name ? &*found : nullptr;
 }
 
 double RuleSet::Threshold(std::string_view id) const {
@@ -200,13 +201,13 @@ double RuleSet::Threshold(std::string_view id) const {
 
 std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
   const auto found = wording_.find(id);
-  return found != wording_.end() ? SayAll(found->second, scope) : std::string();
+  return found != wording_.end() ? JoinSentences(found->second, scope) : std::string();
 }
 
-bool Quotation::Matches(std::string_view before, std::string_view from_head) const {
+bool Quotation::Matches(std::string_view before, std::string_view from_header) const {
   // `after` first: it is anchored at the start of its text, so it fails fastest.
-  return (!after.ok() || after.IsIn(from_head)) && pattern.IsIn(before) && !unless.IsIn(before) &&
-         !unless_after.IsIn(from_head);
+  return (!after.ok() || after.IsIn(from_header)) && pattern.IsIn(before) && !unless.IsIn(before) &&
+         !unless_after.IsIn(from_header);
 }
 
 bool ProgressLine::Find(std::string_view line, PatternMatch* match) const {
@@ -254,7 +255,7 @@ std::string NameVersions::VersionFact() const {
   return fact;
 }
 
-std::optional<bool> NameVersions::HoldIn(std::string_view version) const {
+std::optional<bool> NameVersions::ExistsIn(std::string_view version) const {
   for (const auto& [bound, sign] : {std::pair(std::string_view(since), 1), std::pair(std::string_view(until), -1)}) {
     if (bound.empty()) continue;
     const std::optional<int> order = CompareVersions(version, bound);
@@ -274,7 +275,7 @@ std::optional<int> CompareVersions(std::string_view one, std::string_view other)
   return a < b ? -1 : a == b ? 0 : 1;
 }
 
-bool HoldsName(std::string_view text, std::string_view name) {
+bool ContainsName(std::string_view text, std::string_view name) {
   constexpr std::string_view kArgument = "=)";
   const std::size_t bracket = name.find('(');
   if (bracket == name.npos || !name.ends_with(kArgument)) return FindWord(text, name, 0) != text.npos;

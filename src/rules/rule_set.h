@@ -32,7 +32,7 @@ struct NameVersions {
   std::string VersionFact() const;
   // Returns whether release `version` has the name, as far as is known; nullopt if `version` does not start with a
   // number.
-  std::optional<bool> HoldIn(std::string_view version) const;
+  std::optional<bool> ExistsIn(std::string_view version) const;
 };
 
 // Compares dotted version numbers: below 0, 0 or above 0; "0.9" precedes "0.10.2". Suffixes (".dev2026", "rc1",
@@ -41,7 +41,7 @@ std::optional<int> CompareVersions(std::string_view one, std::string_view other)
 
 // Whether `text` contains `name` (see NameVersions::id) as a whole word. An argument must follow the function it
 // belongs to.
-bool HoldsName(std::string_view text, std::string_view name);
+bool ContainsName(std::string_view text, std::string_view name);
 
 struct Link {
   std::string title;
@@ -72,9 +72,9 @@ struct Sentence {
 };
 
 // Concatenates the sentences that apply.
-std::string SayAll(const std::vector<Sentence>& sentences, const Scope& scope);
+std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& scope);
 
-struct Head {
+struct HeaderPattern {
   std::string id;
   Pattern pattern;
   bool line_start = false;  // matches only at the start of a line or after an exception's class name
@@ -125,7 +125,7 @@ struct Example {
 };
 
 // An example that starts from facts instead of a log: a finding and the diagnosis that must follow from it.
-struct Situation {
+struct DiagnosisExample {
   std::string code;       // the failure's code
   std::string about;      // description for readers
   std::string framework;  // empty if not recognised
@@ -137,7 +137,7 @@ struct Situation {
 };
 
 // An example of a comparison: two runs and what must be reported about the change between them.
-struct ComparedRuns {
+struct ComparisonExample {
   struct OfRun {
     bool failed = false;
     bool measured = false;
@@ -166,7 +166,7 @@ struct Failure {
   std::string phase;               // "compile", "run"
   std::vector<std::string> about;  // paragraphs printed by `explain`
   std::vector<Link> links;
-  std::vector<Head> heads;
+  std::vector<HeaderPattern> header_patterns;
   std::vector<Pattern> facts;         // searched for in the message after the header
   std::string reader;                 // reader of the block below the message; empty: none
   std::string memory_space = "hbm";   // the name of the memory space in that block
@@ -186,7 +186,7 @@ struct Failure {
 };
 
 // The safety of a remedy if `when` is true, for example because the log shows inference instead of training.
-struct OtherSafety {
+struct ConditionalSafety {
   Expression when;
   std::string safety;
   std::string safe_why;
@@ -200,16 +200,16 @@ struct Snippet {
 };
 
 // Placeholder in Remedy::in_parts for the number of parts.
-inline constexpr const char* kPartsHole = "{parts}";
+inline constexpr const char* kPartsPlaceholder = "{parts}";
 
 struct Remedy {
   std::string id;
-  std::string title;                     // short, starts with a verb
-  std::string safety;                    // safe, safe_slower, risky, changes_training
-  std::string safe_why;                  // why it has this safety
-  std::vector<OtherSafety> safety_when;  // the first whose condition is true wins
-  int cost = 0;                          // effort for the user, see rules/README.md
-  bool inquiry = false;                  // only finds out more; saves no memory
+  std::string title;                           // short, starts with a verb
+  std::string safety;                          // safe, safe_slower, risky, changes_training
+  std::string safe_why;                        // why it has this safety
+  std::vector<ConditionalSafety> safety_when;  // the first whose condition is true wins
+  int cost = 0;                                // effort for the user, see rules/README.md
+  bool inquiry = false;                        // only finds out more; saves no memory
   std::string gain;
   std::string telltale;                              // general description of when it helps, for `explain`
   std::string note;                                  // preconditions and side effects
@@ -227,7 +227,7 @@ struct Remedy {
 };
 
 // A derived boolean field of an allocation row, defined over the row's own fields (rules/names.h).
-struct RowTest {
+struct DerivedRowField {
   std::string name;
   Expression when;
   std::string about;  // Markdown for rules/README.md
@@ -315,24 +315,24 @@ struct Quotation {
   Pattern unless_after;
   bool in_source = false;    // applies only in source code
   bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
-  // Necessary conditions of the patterns; empty if not computed.
+  // RequiredLiterals conditions of the patterns; empty if not computed.
   struct Needed {
     TextNeeds before;
-    TextNeeds from_head;
+    TextNeeds from_header;
   };
   Needed needed = {};
   std::vector<std::string> examples;
   std::vector<std::string> logs;  // log lines that are no quotations
 
   // Whether the patterns classify the text as a quotation. Absent patterns are ignored.
-  bool Matches(std::string_view before, std::string_view from_head) const;
+  bool Matches(std::string_view before, std::string_view from_header) const;
   // Like Matches, for an example whose header starts at the marker `<head>`, or at its end without one.
   bool MatchesExample(std::string_view example) const;
 };
 
 // Words of a memory error of any kind. A line that matches, looks like an ErrorLine and belongs to no known failure is
 // reported as a candidate error.
-struct Suspect {
+struct CandidateError {
   std::string id;
   Pattern pattern;
   std::vector<Pattern> unless;  // exceptions: the line is ignored if one of them matches it, too
@@ -366,8 +366,8 @@ struct ProgressLine {
 
 // A line with a prefix or suffix, the text that remains, and the facts in what was removed: reporter, time, repeats,
 // logged, healthy.
-struct AffixExample {
-  std::string affix;  // id of the prefix or suffix pattern
+struct PrefixOrSuffixExample {
+  std::string prefix_or_suffix;  // id of the prefix or suffix pattern
   std::string text;
   std::string leaves;
   std::map<std::string, Value> facts;
@@ -406,7 +406,7 @@ class RuleSet {
   const Failure* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
   const Remedy* FindRemedy(std::string_view id) const;
   const std::map<std::string, Remedy>& remedies() const { return remedies_; }
-  const std::vector<Affix>& affixes() const { return affixes_; }
+  const std::vector<PrefixOrSuffix>& prefixes_and_suffixes() const { return prefixes_and_suffixes_; }
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
   const Framework* default_framework() const;  // its steps apply if no framework is recognised; may be null
@@ -417,11 +417,11 @@ class RuleSet {
   const RoleWords& role_words() const { return role_words_; }
   const std::vector<Context>& contexts() const { return contexts_; }
   const std::vector<Quotation>& quotations() const { return quotations_; }
-  const std::vector<Suspect>& suspects() const { return suspects_; }
+  const std::vector<CandidateError>& candidate_errors() const { return candidate_errors_; }
   const std::vector<ErrorLine>& error_lines() const { return error_lines_; }
   const std::vector<ProgressLine>& progress() const { return progress_; }
-  const std::vector<RowTest>& row_tests() const { return row_tests_; }        // by name
-  const RowTest* FindRowTest(std::string_view name) const;                    // null if there is none
+  const std::vector<DerivedRowField>& derived_row_fields() const { return derived_row_fields_; }  // by name
+  const DerivedRowField* FindDerivedRowField(std::string_view name) const;    // null if there is none
   const std::vector<std::string>& term_names() const { return term_names_; }  // sorted
   const std::vector<Trace>& traces() const { return traces_; }                // for two logs, by `prior`
   const std::vector<Trace>& notes() const { return notes_; }                  // about a comparison, by `prior`
@@ -431,9 +431,9 @@ class RuleSet {
   std::string Say(std::string_view id, const Scope& scope) const;
   // The threshold `id`, such as "worth_a_step", as a share; 0 if the rule data does not set it.
   double Threshold(std::string_view id) const;
-  const std::vector<AffixExample>& affix_examples() const { return affix_examples_; }
-  const std::vector<Situation>& situations() const { return situations_; }
-  const std::vector<ComparedRuns>& comparisons() const { return comparisons_; }
+  const std::vector<PrefixOrSuffixExample>& prefix_and_suffix_examples() const { return prefix_and_suffix_examples_; }
+  const std::vector<DiagnosisExample>& diagnosis_examples() const { return diagnosis_examples_; }
+  const std::vector<ComparisonExample>& comparisons() const { return comparisons_; }
 
   // Literals for the prefilter, from all headers, contexts and suspects and from facts with long literals; sorted,
   // unique. Long ones are split into pieces.
@@ -461,7 +461,7 @@ class RuleSet {
   friend class RuleSetBuilder;
   std::vector<Failure> failures_;
   std::map<std::string, Remedy> remedies_;
-  std::vector<Affix> affixes_;
+  std::vector<PrefixOrSuffix> prefixes_and_suffixes_;
   JsonLogKeys json_keys_;
   std::vector<Framework> frameworks_;
   std::vector<Chip> chips_;
@@ -469,13 +469,13 @@ class RuleSet {
   RoleWords role_words_;
   std::vector<Context> contexts_;
   std::vector<Quotation> quotations_;
-  std::vector<Suspect> suspects_;
+  std::vector<CandidateError> candidate_errors_;
   std::vector<ErrorLine> error_lines_;
   std::vector<ProgressLine> progress_;
-  std::vector<AffixExample> affix_examples_;
-  std::vector<Situation> situations_;
-  std::vector<ComparedRuns> comparisons_;
-  std::vector<RowTest> row_tests_;
+  std::vector<PrefixOrSuffixExample> prefix_and_suffix_examples_;
+  std::vector<DiagnosisExample> diagnosis_examples_;
+  std::vector<ComparisonExample> comparisons_;
+  std::vector<DerivedRowField> derived_row_fields_;
   std::vector<std::string> term_names_;
   std::vector<Trace> traces_;
   std::vector<Trace> notes_;

@@ -100,8 +100,8 @@ Terms CompileTerms(const std::map<std::string, RuleNode>& nodes, const std::stri
 
 }  // namespace
 
-void RuleSetBuilder::BuildRowTests() {
-  const Section& nodes = sections_[kRowTests];
+void RuleSetBuilder::BuildRowFields() {
+  const Section& nodes = sections_[kRowFieldsSection];
   Section conditions;
   for (const auto& [name, node] : nodes) {
     CheckName(name, node, "field");
@@ -110,10 +110,10 @@ void RuleSetBuilder::BuildRowTests() {
   // Fields may use each other; each is compiled with the used ones inlined.
   for (auto& [name, when] : CompileTerms(conditions, "field")) {
     const RuleNode& node = nodes.at(name);
-    names_.Use(NameCheck::kRowTests, node["when"], when.name_uses(), true);
-    names_.GiveRowField(name);
+    names_.Use(NameCheck::kRowFieldsSection, node["when"], when.name_uses(), true);
+    names_.AddRowField(name);
     if (when.is_over_rows()) node["when"].Report("a field of a row cannot use a function over rows", "write a term");
-    set_.row_tests_.push_back({name, when, node["about"].Text()});
+    set_.derived_row_fields_.push_back({name, when, node["about"].Text()});
   }
 }
 
@@ -121,14 +121,14 @@ void RuleSetBuilder::BuildTerms() {
   const Section& nodes = sections_[kTerms];
   for (const auto& [name, node] : nodes) {
     CheckName(name, node, "term");
-    if (sections_[kRowTests].contains(name))
+    if (sections_[kRowFieldsSection].contains(name))
       node.ReportKey("'" + name + "' is already a field", "choose another name for the term");
   }
   terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
   // The use of a term determines the valid facts; this check only finds names that nothing provides.
   for (const auto& [name, node] : nodes) {
     names_.Use(NameCheck::kTerms, node, terms_->at(name).name_uses(), true);
-    names_.MayMean(name);
+    names_.AddTermName(name);
     set_.term_names_.push_back(name);
   }
 }

@@ -80,13 +80,13 @@ std::optional<std::string> Format(const Value& value, const std::string& format)
 }
 
 // End of the placeholder that begins at `begin` (after its brace), and of the bar before its format; npos if absent.
-struct HoleBounds {
+struct PlaceholderBounds {
   std::size_t end = std::string_view::npos;
   std::size_t bar = std::string_view::npos;
 };
 
-HoleBounds FindHole(std::string_view source, std::size_t begin) {
-  HoleBounds bounds;
+PlaceholderBounds FindPlaceholder(std::string_view source, std::size_t begin) {
+  PlaceholderBounds bounds;
   bool in_text = false;
   for (std::size_t i = begin; i < source.size(); ++i) {
     const char c = source[i];
@@ -118,11 +118,11 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
 // Quotes a text from the log that is too long to be a name, so that it cannot be taken for part of the report's
 // sentence.
 std::string QuotedIfSentence(const std::string& text) {
-  constexpr int kMostBlanks = 5;       // in a name
-  constexpr int kMostOfSentences = 2;  // in a name with ". " or ": "
+  constexpr int kMaxBlanks = 5;       // in a name
+  constexpr int kMaxOfSentences = 2;  // in a name with ". " or ": "
   const auto blanks = std::count(text.begin(), text.end(), ' ');
   const bool is_two = text.find(". ") != std::string::npos || text.find(": ") != std::string::npos;
-  return blanks <= (is_two ? kMostOfSentences : kMostBlanks) ? text : "“" + text + "”";
+  return blanks <= (is_two ? kMaxOfSentences : kMaxBlanks) ? text : "“" + text + "”";
 }
 
 // A scope whose texts are quoted for use in a sentence.
@@ -199,7 +199,7 @@ std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::ve
       i += is_brace ? 1 : 0;
       continue;
     }
-    const HoleBounds bounds = c == '{' ? FindHole(source, i + 1) : HoleBounds{};
+    const PlaceholderBounds bounds = c == '{' ? FindPlaceholder(source, i + 1) : PlaceholderBounds{};
     if (bounds.end == std::string_view::npos) {
       const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
       faults->push_back({i, what, "write '{{' and '}}' for literal braces"});
@@ -207,11 +207,11 @@ std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::ve
     }
     if (!literal.text.empty()) pieces.push_back(std::exchange(literal, Piece()));
     Piece hole;
-    hole.is_hole = true;
-    hole.hole_at = i + 1;
+    hole.is_placeholder = true;
+    hole.expression_at = i + 1;
     const std::size_t faults_before = faults->size();
     hole.hole = Expression::Compile(source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1), faults, terms);
-    for (std::size_t f = faults_before; f < faults->size(); ++f) (*faults)[f].at += hole.hole_at;
+    for (std::size_t f = faults_before; f < faults->size(); ++f) (*faults)[f].at += hole.expression_at;
     hole.format = bounds.bar == std::string_view::npos
                       ? "text"
                       : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults);
@@ -230,7 +230,7 @@ std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t
   const QuotingScope scope(of_log);
   std::string text;
   for (const Piece& piece : pieces()) {
-    if (!piece.is_hole) {
+    if (!piece.is_placeholder) {
       text += piece.text;
       continue;
     }
@@ -248,21 +248,21 @@ std::vector<NameUse> Template::name_uses() const {
   std::vector<NameUse> uses;
   for (const Piece& piece : pieces()) {
     for (NameUse use : piece.hole.name_uses()) {
-      use.at += piece.hole_at;
+      use.at += piece.expression_at;
       uses.push_back(std::move(use));
     }
   }
   return uses;
 }
 
-std::vector<Template::Hole> Template::holes() const {
-  std::vector<Hole> holes;
+std::vector<Template::Placeholder> Template::placeholders() const {
+  std::vector<Placeholder> placeholders;
   std::string before;
   for (const Piece& piece : pieces()) {
-    before = piece.is_hole ? before : piece.text;
-    if (piece.is_hole) holes.push_back({piece.hole, std::exchange(before, "")});
+    before = piece.is_placeholder ? before : piece.text;
+    if (piece.is_placeholder) placeholders.push_back({piece.hole, std::exchange(before, "")});
   }
-  return holes;
+  return placeholders;
 }
 
 // Descriptions of templates for a reader without a log.
@@ -272,7 +272,7 @@ namespace {
 using Words = Expression::Words;
 
 // "output_bytes" becomes "output bytes".
-std::string Spoken(std::string_view name) {
+std::string Readable(std::string_view name) {
   std::string spoken(name);
   std::replace_if(
       spoken.begin(), spoken.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
@@ -301,7 +301,7 @@ std::string Joined(const std::vector<std::string>& choices) {
   return joined;
 }
 
-class Speaker {
+class Describer {
  public:
   static Words Say(const ExpressionNode& node) {
     switch (node.kind) {
@@ -310,7 +310,7 @@ class Speaker {
         return {{Written(node.literal)}, AsText(node.literal) != nullptr};
       case NodeKind::kName:
       case NodeKind::kTerm:
-        return Plain(Spoken(node.name));
+        return Plain(Readable(node.name));
       case NodeKind::kOr:
         return Plain(Chain(node, " or "));
       case NodeKind::kAnd:
@@ -403,18 +403,18 @@ class Speaker {
 }  // namespace
 }  // namespace internal
 
-Expression::Words Expression::ToWords() const {
-  return root() == nullptr ? Words() : internal::Speaker::Say(*root()->tree);
+Expression::Words Expression::DescribeResults() const {
+  return root() == nullptr ? Words() : internal::Describer::Say(*root()->tree);
 }
 
 std::string Template::Outline() const {
   std::string text;
   for (const Piece& piece : pieces()) {
-    if (!piece.is_hole) {
+    if (!piece.is_placeholder) {
       text += piece.text;
       continue;
     }
-    Expression::Words words = piece.hole.ToWords();
+    Expression::Words words = piece.hole.DescribeResults();
     const bool some = words.all_texts && std::erase(words.choices, "") > 0;
     if (words.all_texts && words.choices.size() == 1) {
       text += words.choices[0];  // a text that may be empty

@@ -50,13 +50,13 @@ inline ByteSet BytesIn(std::string_view text) {
 }
 
 // Whether `bytes` contains a byte of each set.
-inline bool HasEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
+inline bool HasByteOfEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
   return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
 }
 
 // Whether each of the bytes [byte, end) is in the set at its position. Extra bytes and extra sets are ignored.
 template <class Byte>
-bool FitPlaces(const std::vector<ByteSet>& sets, Byte byte, Byte end) {
+bool MatchesPositions(const std::vector<ByteSet>& sets, Byte byte, Byte end) {
   for (auto set = sets.begin(); set != sets.end() && byte != end; ++set, ++byte) {
     if (!set->test(static_cast<unsigned char>(*byte))) return false;
   }

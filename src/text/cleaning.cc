@@ -107,16 +107,16 @@ std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
 }
 
 // Finds the sequences to remove from a text, from left to right.
-class Dropper {
+class SequenceFinder {
  public:
-  explicit Dropper(std::string_view text) : text_(text) {}
+  explicit SequenceFinder(std::string_view text) : text_(text) {}
 
   // Number of bytes to remove at `at`; 0 for none. Sets `blank` if a blank must replace them.
   std::size_t Drop(std::size_t at, bool* blank) {
     const auto byte = static_cast<unsigned char>(text_[at]);
     if (byte == 0x1B) return Escape(at);
     if (byte == '[') return PastOrphanColour(text_, at) - at;
-    if (byte == '^' || byte == '#' || byte == '\\') return Spelled(at);
+    if (byte == '^' || byte == '#' || byte == '\\') return SpeltOutEscape(at);
     if (byte < 0x20) return byte == '\t' ? 0 : 1;
     if (byte < 0x7F) return 0;
     if (byte == 0x7F) return 1;
@@ -151,7 +151,7 @@ class Dropper {
   }
 
   // A colour code whose escape character is spelt out, as viewers, collectors and escaped strings do.
-  std::size_t Spelled(std::size_t at) const {
+  std::size_t SpeltOutEscape(std::size_t at) const {
     static constexpr std::array<std::string_view, 8> kSpellings = {"^[",    "#033",    "\\033",   "\\x1b",
                                                                    "\\x1B", "\\u001b", "\\u001B", "\\e"};
     for (const std::string_view spelling : kSpellings) {
@@ -172,7 +172,7 @@ class Dropper {
 
 bool StripControls(MappedText* line) {
   const std::string_view text = line->text;
-  Dropper dropper(text);
+  SequenceFinder dropper(text);
   Rewriter rewriter(*line);
   for (std::size_t at = 0; at < text.size();) {
     bool blank = false;
@@ -368,12 +368,12 @@ class Cutter {
     std::size_t kept = begin;
     broken_ = false;
     for (std::size_t at = text.find('\\', begin); at != std::string_view::npos; at = text.find('\\', at)) {
-      std::string meaning;
-      const std::size_t length = Unescape(text, at, &meaning);
+      std::string semantics;
+      const std::size_t length = Unescape(text, at, &semantics);
       Keep(kept, at);
       kept = at + length;
-      if (meaning != "\n" && meaning != "\r") {
-        rewriter_.Put(meaning, at);
+      if (semantics != "\n" && semantics != "\r") {
+        rewriter_.Put(semantics, at);
         empty_ = idle_ = false;
       } else if (text.substr(at, 4) != "\\r\\n") {
         Flush(kept);
@@ -444,7 +444,7 @@ std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
   return 1;
 }
 
-bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
+bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
   if (line.text.find("\\n") == std::string::npos) return false;
   const Scan scan(line.text);
   if (!scan.cuts()) return false;
@@ -454,7 +454,7 @@ bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<Mapp
 
 namespace {
 
-constexpr int kMostNested = 8;
+constexpr int kMaxNested = 8;
 
 // Length of the quote or list marker at `at`, including its blank; 0 if there is none.
 std::size_t MarkerLength(std::string_view text, std::size_t at) {
@@ -475,7 +475,7 @@ std::size_t MarkerLength(std::string_view text, std::size_t at) {
 // Offset of the text after all leading markers; 0 if there are none.
 std::size_t PastMarkers(std::string_view text) {
   std::size_t past = 0;
-  for (int nested = 0; nested < kMostNested; ++nested) {
+  for (int nested = 0; nested < kMaxNested; ++nested) {
     const std::size_t at = text.find_first_not_of(' ', past);
     const std::size_t length = at == std::string_view::npos ? 0 : MarkerLength(text, at);
     if (length == 0) break;

@@ -41,7 +41,7 @@ std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 // level of escaping: in the quoted text that contains the breaks, or in the whole line if they are outside quotes. The
 // text before and after such a quoted text becomes a separate part. A break inside op_name="…" is XLA's own and is
 // kept. Returns false and no parts if there is nothing to split.
-bool CutEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
+bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
 
 // Appends the meaning of the escape at text[at], a backslash, to `out` and returns its length. An invalid escape is
 // appended unchanged.

@@ -15,10 +15,10 @@ namespace {
 using nlohmann::json;
 
 // Deeper objects are not log records, and building them would be expensive.
-constexpr int kMostDepth = 64;
+constexpr int kMaxJsonDepth = 64;
 
 // Number of occurrences of a key to search for the value's raw bytes.
-constexpr int kMostOccurrences = 4;
+constexpr int kMaxOccurrences = 4;
 
 // Offset of the closing quote of the string that starts at `at`; at least the text's size if there is none.
 std::size_t EndOfString(std::string_view text, std::size_t at) {
@@ -36,10 +36,10 @@ MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::s
   Rewriter rewriter(line);
   std::size_t kept = at;
   while ((at = text.find_first_of(stops, at)) != std::string_view::npos && text[at] != quote) {
-    std::string meaning;
-    const std::size_t length = Unescape(text, at, &meaning);
+    std::string semantics;
+    const std::size_t length = Unescape(text, at, &semantics);
     rewriter.Keep(kept, at);
-    rewriter.Put(meaning, at);
+    rewriter.Put(semantics, at);
     at += length;
     kept = at;
   }
@@ -55,7 +55,7 @@ bool IsTooDeep(std::string_view text) {
     if (c == '"') {
       at = EndOfString(text, at);
     } else if (c == '{' || c == '[') {
-      if (++depth > kMostDepth) return true;
+      if (++depth > kMaxJsonDepth) return true;
     } else if (c == '}' || c == ']') {
       --depth;
     }
@@ -82,7 +82,7 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   const std::string_view text = line.text;
   const std::string quoted = "\"" + key + "\"";
   std::size_t at = text.find(quoted);
-  for (int i = 0; i < kMostOccurrences && at != std::string_view::npos; ++i) {
+  for (int i = 0; i < kMaxOccurrences && at != std::string_view::npos; ++i) {
     std::size_t colon = SkipBlanks(text, at + quoted.size());
     const std::size_t quote = colon < text.size() && text[colon] == ':' ? SkipBlanks(text, colon + 1) : text.size();
     if (quote < text.size() && text[quote] == '"') {
@@ -163,7 +163,7 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
     }
   };
   compile(keys.text, &text_);
-  compile(keys.reporter, &reporter_);
+  compile(keys.stream_name, &stream_name_);
   compile(keys.time, &time_);
 }
 
@@ -208,11 +208,11 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
     record->texts.push_back(Locate(line, key.name, *text));
   }
   if (seen.empty()) return false;
-  for (const Key& key : reporter_) {
+  for (const Key& key : stream_name_) {
     const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !(value->is_string() || value->is_number_integer())) continue;
-    record->reporter = value->is_string() ? value->get<std::string>() : value->dump();
-    if (!record->reporter.empty()) break;
+    record->stream_name = value->is_string() ? value->get<std::string>() : value->dump();
+    if (!record->stream_name.empty()) break;
   }
   for (const Key& key : time_) {
     const json* value = ValueOf(parsed, key.pointer);
@@ -236,8 +236,9 @@ bool JsonRecordReader::ReadAsPairs(const MappedText& line, Record* record) const
   for (const Key& key : text_) {
     if (const MappedText* text = find(key)) record->texts.push_back(*text);
   }
-  for (const Key& key : reporter_) {
-    if (const MappedText* who = find(key); who != nullptr && record->reporter.empty()) record->reporter = who->text;
+  for (const Key& key : stream_name_) {
+    if (const MappedText* who = find(key); who != nullptr && record->stream_name.empty())
+      record->stream_name = who->text;
   }
   for (const Key& key : time_) {
     if (const MappedText* time = find(key); time != nullptr && !record->time) record->time = ParseTimestamp(time->text);

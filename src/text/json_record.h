@@ -20,7 +20,7 @@ class JsonRecordReader {
   struct Record {
     std::vector<MappedText> texts;  // distinct, in the order of the keys; line breaks included
     bool own = false;               // a record of a whyoom report, which repeats a log's text
-    std::string reporter;
+    std::string stream_name;
     std::optional<Timestamp> time;
   };
 
@@ -41,7 +41,7 @@ class JsonRecordReader {
     bool top = false;  // the pointer has only one part
   };
   std::vector<Key> text_;
-  std::vector<Key> reporter_;
+  std::vector<Key> stream_name_;
   std::vector<Key> time_;
 };
 

@@ -26,22 +26,23 @@ struct MappedText {
 struct Line : MappedText {
   std::uint64_t number = 0;  // number of its raw line, 1-based
   std::uint64_t offset = 0;  // offset of the raw line in the artifact
-  std::string reporter;      // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
+  std::string stream_name;   // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
   int repeats = 1;           // number of streams counted by a suffix such as "[repeated 5x across cluster]"
   // From a prefix or record; the first one with a zone, else the first.
   std::optional<Timestamp> time;
-  std::string open_time;   // an ambiguous timestamp ("1120 10:05:00"), set only without `time`
-  bool logged = false;     // the text had a prefix of a logger or collector, or was in a record
-  bool healthy = false;    // the log level shows that nothing failed
-  bool after_gap = false;  // lines of the log before this one were skipped
-  bool open_end = false;   // the last word may be incomplete: the log ends or was cut here
-  bool binary = false;     // the raw line is binary data, not text
-  bool goes_on = false;  // during cleaning: the collector split the line here; the stream's next raw line continues it
+  std::string ambiguous_time;  // an ambiguous timestamp ("1120 10:05:00"), set only without `time`
+  bool logged = false;         // the text had a prefix of a logger or collector, or was in a record
+  bool healthy = false;        // the log level shows that nothing failed
+  bool after_gap = false;      // lines of the log before this one were skipped
+  bool may_continue = false;   // the last word may be incomplete: the log ends or was cut here
+  bool binary = false;         // the raw line is binary data, not text
+  bool continues =
+      false;  // during cleaning: the collector split the line here; the stream's next raw line continues it
 
   // Set by the reader (read/session.h).
-  std::optional<bool> begins_anew;  // starts a new message rather than continuing one; absent: not examined
-  bool is_suspect = false;          // reports an error that may be unknown to the rules
-  bool matters = false;             // contains a literal of a rule
+  std::optional<bool> starts_message;  // starts a new message rather than continuing one; absent: not examined
+  bool is_candidate_error = false;     // reports an error that may be unknown to the rules
+  bool has_literal = false;            // contains a literal of a rule
 
   // The text with its Markdown and quotes, which distinguish source code and prose from a process's output; empty if
   // nothing was removed.

@@ -22,20 +22,20 @@ namespace whyoom {
 namespace {
 
 // The LineScanner splits longer lines anyway.
-constexpr std::size_t kLongestJoined = std::size_t{1} << 20;
+constexpr std::size_t kMaxJoinedBytes = std::size_t{1} << 20;
 // Maximum number of streams with an incomplete line; beyond it, pieces are not joined.
-constexpr std::size_t kMostBegun = 1024;
+constexpr std::size_t kMaxIncompleteLines = 1024;
 // The rest of a line either follows soon or was lost.
-constexpr std::uint64_t kMostLinesBetween = 1024;
+constexpr std::uint64_t kMaxLinesBetween = 1024;
 
 }  // namespace
 
-Unfinished::Joined Unfinished::Join(Line* part) {
-  const auto begun = begun_.find(part->reporter);
-  if (begun == begun_.end()) {
-    if (!std::exchange(part->goes_on, false) || begun_.size() >= kMostBegun) return Joined::kNot;
-    const std::string reporter = part->reporter;
-    begun_[reporter] = {std::move(*part), lines_};
+IncompleteLines::Joined IncompleteLines::Join(Line* part) {
+  const auto begun = first_pieces_.find(part->stream_name);
+  if (begun == first_pieces_.end()) {
+    if (!std::exchange(part->continues, false) || first_pieces_.size() >= kMaxIncompleteLines) return Joined::kNot;
+    const std::string stream_name = part->stream_name;
+    first_pieces_[stream_name] = {std::move(*part), lines_};
     return Joined::kKept;
   }
   Line& whole = begun->second.line;
@@ -45,17 +45,17 @@ Unfinished::Joined Unfinished::Join(Line* part) {
   whole.text += part->text;
   whole.repeats = std::max(whole.repeats, part->repeats);
   begun->second.at = lines_;
-  if (part->goes_on && whole.text.size() < kLongestJoined) return Joined::kKept;
+  if (part->continues && whole.text.size() < kMaxJoinedBytes) return Joined::kKept;
   *part = std::move(whole);
-  begun_.erase(begun);
+  first_pieces_.erase(begun);
   return Joined::kWhole;
 }
 
-std::optional<Line> Unfinished::TakeOverdue(bool all) {
-  for (auto begun = begun_.begin(); begun != begun_.end(); ++begun) {
-    if (!all && begun->second.at + kMostLinesBetween >= lines_) continue;
+std::optional<Line> IncompleteLines::RemoveOverdue(bool all) {
+  for (auto begun = first_pieces_.begin(); begun != first_pieces_.end(); ++begun) {
+    if (!all && begun->second.at + kMaxLinesBetween >= lines_) continue;
     Line line = std::move(begun->second.line);
-    begun_.erase(begun);
+    first_pieces_.erase(begun);
     return line;
   }
   return std::nullopt;
@@ -64,15 +64,14 @@ std::optional<Line> Unfinished::TakeOverdue(bool all) {
 namespace {
 
 // Larger records are not log records.
-constexpr std::size_t kLongestRecordLines = 4096;
-constexpr std::size_t kLongestRecord = std::size_t{1} << 20;
-constexpr std::size_t kMostIndent = 16;
+constexpr std::size_t kMaxRecordLines = 4096;
+constexpr std::size_t kMaxRecord = std::size_t{1} << 20;
+constexpr std::size_t kMaxIndent = 16;
 
 // The indentation of a line that contains only `bracket` and optionally a comma; npos for other lines.
 std::size_t IndentOf(std::string_view line, char bracket) {
   const std::size_t indent = line.find_first_not_of(' ');
-  if (indent == std::string_view::npos || indent > kMostIndent || line[indent] != bracket)
-    return std::string_view::npos;
+  if (indent == std::string_view::npos || indent > kMaxIndent || line[indent] != bracket) return std::string_view::npos;
   const std::string_view rest = line.substr(indent + 1);
   return rest.empty() || rest == "," || rest == "\r" || rest == ",\r" ? indent : std::string_view::npos;
 }
@@ -104,20 +103,20 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
   if (!open()) return sink(raw);
   bytes_ += '\n';
   bytes_ += raw.bytes;
-  first_.open_end = raw.open_end;
+  first_.may_continue = raw.may_continue;
   ++lines_;
   const bool closed = IndentOf(raw.bytes, '}') == indent_;
-  if (closed || raw.cut || lines_ >= kLongestRecordLines || bytes_.size() >= kLongestRecord) Flush(sink);
+  if (closed || raw.cut || lines_ >= kMaxRecordLines || bytes_.size() >= kMaxRecord) Flush(sink);
 }
 
 namespace {
 
-constexpr int kMostRounds = 8;                            // of nested disguises
-constexpr std::size_t kMostAffixes = 8;                   // in a row
-constexpr std::size_t kAffixBytes = 1024;                 // longest prefix or suffix
-constexpr std::size_t kMostLines = std::size_t{1} << 16;  // per raw line
-constexpr std::size_t kMostReporterBytes = 200;
-constexpr int kMostRepeats = 1000000;
+constexpr int kMaxRounds = 8;                            // of nested disguises
+constexpr std::size_t kMaxPrefixesInARow = 8;            // in a row
+constexpr std::size_t kMaxPrefixBytes = 1024;            // longest prefix or suffix
+constexpr std::size_t kMaxLines = std::size_t{1} << 16;  // per raw line
+constexpr std::size_t kMaxStreamNameBytes = 200;
+constexpr int kMaxRepeats = 1000000;
 
 // Docker's log driver splits a line into pieces of this size, one record each; only the last piece has the line feed. A
 // piece that was cut inside a character grows slightly when it is made valid UTF-8.
@@ -126,12 +125,12 @@ constexpr std::size_t kDockerGrowth = 16;
 
 // The destination of the lines of one raw line.
 struct Cleaned {
-  Unfinished* unfinished;
+  IncompleteLines* unfinished;
   std::vector<Line>* lines;
   const std::size_t before = lines->size();
 
   // The number of lines that may still be added.
-  std::size_t Budget() const { return kMostLines - std::min(lines->size() - before, kMostLines - 1); }
+  std::size_t Budget() const { return kMaxLines - std::min(lines->size() - before, kMaxLines - 1); }
 };
 
 void SetText(MappedText text, Line* line) { static_cast<MappedText&>(*line) = std::move(text); }
@@ -140,12 +139,12 @@ bool IsDockerPiece(std::string_view text) {
   return text.size() >= kDockerPiece && text.size() <= kDockerPiece + kDockerGrowth && text.back() != '\n';
 }
 
-void AddReporter(std::string_view who, Line* part) {
-  if (who.empty() || part->reporter.size() + who.size() >= kMostReporterBytes) return;
+void AddStreamName(std::string_view who, Line* part) {
+  if (who.empty() || part->stream_name.size() + who.size() >= kMaxStreamNameBytes) return;
   // A collector and the job often name the same pod.
-  if (part->reporter.find(who) != std::string::npos) return;
-  if (!part->reporter.empty()) part->reporter += ' ';
-  part->reporter += who;
+  if (part->stream_name.find(who) != std::string::npos) return;
+  if (!part->stream_name.empty()) part->stream_name += ' ';
+  part->stream_name += who;
 }
 
 // The outermost timestamp comes from the collector's clock, the innermost from the job's. Prefer one with a zone,
@@ -161,10 +160,10 @@ bool StripMarks(Line* part) {
   return true;
 }
 
-void AddStamp(std::string_view stamp, Line* part) {
+void AddTimestamp(std::string_view stamp, Line* part) {
   const std::optional<Timestamp> time = ParseTimestamp(stamp);
   AddTime(time, part);
-  if (!time && part->open_time.empty()) part->open_time = stamp;
+  if (!time && part->ambiguous_time.empty()) part->ambiguous_time = stamp;
 }
 
 // Stores the line as written, unless it is longer than a source line. Long lines are whole reports and would be stored
@@ -181,8 +180,11 @@ struct Normalizer::Patterns {
   // A prefix or suffix pattern, compiled on first use: a log contains few of the known ones. Thread-safe.
   class Pattern {
    public:
-    Pattern(const Affix& affix, std::string expression, std::size_t number)
-        : id_(affix.id), expression_(std::move(expression)), signs_(affix.signs), number_(number) {}
+    Pattern(const PrefixOrSuffix& prefix_or_suffix, std::string expression, std::size_t number)
+        : id_(prefix_or_suffix.id),
+          expression_(std::move(expression)),
+          signs_(prefix_or_suffix.signs),
+          number_(number) {}
 
     std::size_t number() const { return number_; }
 
@@ -191,30 +193,32 @@ struct Normalizer::Patterns {
 
     // Numbers of the groups with a meaning; 0 if absent.
     struct Groups {
-      int reporter = 0;
+      int stream_name = 0;
       int repeats = 0;
       int time = 0;
-      int goes_on = 0;
+      int continues = 0;
     };
     const Groups& groups() const { return groups_; }  // set by re()
-    int group_count() const { return 1 + std::max({groups_.reporter, groups_.repeats, groups_.time, groups_.goes_on}); }
+    int group_count() const {
+      return 1 + std::max({groups_.stream_name, groups_.repeats, groups_.time, groups_.continues});
+    }
     bool has_signs() const { return signs_.has_value(); }
 
     // Empty if the signs were not computed.
     std::vector<std::string> literals() const { return signs_ ? signs_->literals : std::vector<std::string>(); }
 
     // Whether a text with these bytes can contain a match.
-    bool MayBeOf(const ByteSet& bytes) const { return !signs_ || HasEach(signs_->needed, bytes); }
+    bool MayContain(const ByteSet& bytes) const { return !signs_ || HasByteOfEach(signs_->needed, bytes); }
     // Whether the text's first bytes (for a suffix, its last bytes) can belong to a match.
     template <class Byte>
-    bool MayStandAt(Byte byte, Byte end) const {
-      return !signs_ || FitPlaces(signs_->bytes, byte, end);
+    bool MayMatchAt(Byte byte, Byte end) const {
+      return !signs_ || MatchesPositions(signs_->bytes, byte, end);
     }
 
    private:
     std::string id_;
     std::string expression_;
-    std::optional<Affix::Signs> signs_;
+    std::optional<PrefixOrSuffix::Signs> signs_;
     const std::size_t number_;  // among all patterns
     mutable std::once_flag made_;
     mutable std::unique_ptr<const RE2> re_;
@@ -229,7 +233,7 @@ struct Normalizer::Patterns {
     // Returns false only if neither the text nor any part of it matches.
     bool MayHold(const Pattern& pattern) {
       if (!bytes_) bytes_ = BytesIn(text_);
-      if (!pattern.MayBeOf(*bytes_)) return false;
+      if (!pattern.MayContain(*bytes_)) return false;
       if (!literals_) literals_ = patterns_.literals.WordsIn(text_);
       return patterns_.literals.HasOne(pattern.number(), *literals_);
     }
@@ -243,13 +247,13 @@ struct Normalizer::Patterns {
     std::optional<std::vector<bool>> literals_;  // indexed by WordLists
   };
 
-  Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys);
+  Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys);
 
   void Clean(Line part, int rounds, Cleaned* cleaned) const;
   void CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const;
   bool OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const;
   bool OpenArray(const Line& part, int rounds, Cleaned* cleaned) const;
-  bool StripAffixes(Line* part, bool* bare) const;
+  bool StripPrefixesAndSuffixes(Line* part, bool* bare) const;
   std::size_t StripPrefix(std::string_view text, Seen* seen, Line* part) const;
   std::size_t StripSuffix(std::string_view text, Line* part) const;
   void Note(const Pattern& pattern, std::string_view text, Line* part) const;
@@ -266,22 +270,24 @@ const RE2& Normalizer::Patterns::Pattern::re() const {
     auto re = std::make_unique<const RE2>(expression_, RegexOptions(expression_));
     if (!re->ok()) throw Error("prefix or suffix '" + id_ + "': " + re->error());
     for (const auto& [name, group] : re->NamedCapturingGroups()) {
-      if (name == "reporter") groups_.reporter = group;
+      if (name == "reporter") groups_.stream_name = group;
       if (name == "repeats") groups_.repeats = group;
       if (name == "time") groups_.time = group;
-      if (name == "goes_on") groups_.goes_on = group;
+      if (name == "goes_on") groups_.continues = group;
     }
     re_ = std::move(re);
   });
   return *re_;
 }
 
-Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogKeys& keys) : json(keys) {
-  for (const Affix& affix : affixes) {
-    const bool is_prefix = affix.place == Affix::Place::kPrefix;
+Normalizer::Patterns::Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys)
+    : json(keys) {
+  for (const PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
+    const bool is_prefix = prefix_or_suffix.place == PrefixOrSuffix::Place::kPrefix;
     const std::size_t number = prefixes.size() + suffixes.size();
-    const Pattern& added = is_prefix ? prefixes.emplace_back(affix, affix.pattern, number)
-                                     : suffixes.emplace_back(affix, "(?:" + affix.pattern + ")\\z", number);
+    const Pattern& added =
+        is_prefix ? prefixes.emplace_back(prefix_or_suffix, prefix_or_suffix.pattern, number)
+                  : suffixes.emplace_back(prefix_or_suffix, "(?:" + prefix_or_suffix.pattern + ")\\z", number);
     if (!added.has_signs()) added.re();  // without signs the build has not checked it, so compile it now
     literals.Add(added.literals());
   }
@@ -289,7 +295,7 @@ Normalizer::Patterns::Patterns(const std::vector<Affix>& affixes, const JsonLogK
   for (std::size_t byte = 0; byte < prefixes_from.size(); ++byte) {
     const std::string first(1, static_cast<char>(byte));
     for (const Pattern& pattern : prefixes) {
-      if (pattern.MayStandAt(first.begin(), first.end())) prefixes_from[byte].push_back(&pattern);
+      if (pattern.MayMatchAt(first.begin(), first.end())) prefixes_from[byte].push_back(&pattern);
     }
   }
 }
@@ -303,24 +309,24 @@ void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, L
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
     return std::string_view(piece.data(), piece.size());
   };
-  if (pattern.groups().reporter > 0) AddReporter(group(pattern.groups().reporter), part);
-  if (pattern.groups().time > 0) AddStamp(group(pattern.groups().time), part);
-  if (pattern.groups().goes_on > 0) part->goes_on = !group(pattern.groups().goes_on).empty();
+  if (pattern.groups().stream_name > 0) AddStreamName(group(pattern.groups().stream_name), part);
+  if (pattern.groups().time > 0) AddTimestamp(group(pattern.groups().time), part);
+  if (pattern.groups().continues > 0) part->continues = !group(pattern.groups().continues).empty();
   int repeats = 0;
   if (pattern.groups().repeats > 0 && RE2::FullMatch(group(pattern.groups().repeats), "(\\d{1,7})", &repeats)) {
-    part->repeats = std::clamp(repeats, part->repeats, kMostRepeats);
+    part->repeats = std::clamp(repeats, part->repeats, kMaxRepeats);
   }
 }
 
-// Returns the length of the longest prefix of `text`; 0 if there is none. `seen` must cover the first kAffixBytes.
+// Returns the length of the longest prefix of `text`; 0 if there is none. `seen` must cover the first kMaxPrefixBytes.
 // Prefers the longest because one logger's prefix may begin like another's.
 std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Line* part) const {
-  const std::string_view head = text.substr(0, kAffixBytes);
+  const std::string_view head = text.substr(0, kMaxPrefixBytes);
   if (head.empty()) return 0;
   const Pattern* best = nullptr;
   std::size_t longest = 0;
   for (const Pattern* pattern : prefixes_from[static_cast<unsigned char>(head.front())]) {
-    if (!pattern->MayStandAt(head.begin(), head.end()) || !seen->MayHold(*pattern)) continue;
+    if (!pattern->MayMatchAt(head.begin(), head.end()) || !seen->MayHold(*pattern)) continue;
     // Finding where a match ends is cheap; its groups are expensive and only needed for the longest.
     re2::StringPiece whole;
     if (pattern->re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
@@ -334,11 +340,11 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen,
 
 // Returns the length of a suffix of `text`; 0 if there is none.
 std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part) const {
-  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kAffixBytes));
+  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kMaxPrefixBytes));
   Seen seen(*this, tail);
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.MayStandAt(tail.rbegin(), tail.rend()) && seen.MayHold(pattern) &&
+    if (pattern.MayMatchAt(tail.rbegin(), tail.rend()) && seen.MayHold(pattern) &&
         pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
@@ -348,15 +354,16 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part)
 }
 
 // Sets `bare` if the remaining text is known to have no prefix or suffix.
-bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
+bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part, bool* bare) const {
   const std::string_view text = part->text;
   std::size_t begin = 0;
   std::size_t end = text.size();
   *bare = false;
   std::optional<Seen> seen;  // covers the whole text of most lines
-  for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
+  for (std::size_t i = 0; i < kMaxPrefixesInARow && begin < end && !part->continues; ++i) {
     const std::string_view rest = text.substr(begin);
-    if (!seen || rest.substr(0, kAffixBytes).end() > seen->end()) seen.emplace(*this, rest.substr(0, 2 * kAffixBytes));
+    if (!seen || rest.substr(0, kMaxPrefixBytes).end() > seen->end())
+      seen.emplace(*this, rest.substr(0, 2 * kMaxPrefixBytes));
     const std::size_t length = StripPrefix(rest, &*seen, part);
     if (length == 0) {
       *bare = true;
@@ -364,7 +371,7 @@ bool Normalizer::Patterns::StripAffixes(Line* part, bool* bare) const {
     }
     begin += length;
   }
-  for (std::size_t i = 0; i < kMostAffixes && begin < end && !part->goes_on; ++i) {
+  for (std::size_t i = 0; i < kMaxPrefixesInARow && begin < end && !part->continues; ++i) {
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     end -= length;
@@ -395,10 +402,10 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   SetText({}, &outer);
   outer.logged = true;
   outer.written = {};
-  AddReporter(Printable(record.reporter), &outer);
+  AddStreamName(Printable(record.stream_name), &outer);
   AddTime(record.time, &outer);
   for (const MappedText& text : record.texts) {
-    outer.goes_on = IsDockerPiece(text.text);
+    outer.continues = IsDockerPiece(text.text);
     CleanAll(SplitLines(text, cleaned->Budget()), outer, rounds, cleaned);
   }
   return true;
@@ -417,13 +424,13 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
   bool bare = false;  // has no prefix or suffix
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // Records first, because the other steps would break their syntax.
-    if (!part.goes_on && OpenRecord(part, rounds - 1, cleaned)) return;
+    if (!part.continues && OpenRecord(part, rounds - 1, cleaned)) return;
     changed = StripControls(&part);
-    if (changed || !bare) changed = StripAffixes(&part, &bare) || changed;
-    if (part.goes_on || !cleaned->unfinished->empty()) {
-      const Unfinished::Joined joined = cleaned->unfinished->Join(&part);
-      if (joined == Unfinished::Joined::kKept) return;
-      if (joined == Unfinished::Joined::kWhole) {
+    if (changed || !bare) changed = StripPrefixesAndSuffixes(&part, &bare) || changed;
+    if (part.continues || !cleaned->unfinished->empty()) {
+      const IncompleteLines::Joined joined = cleaned->unfinished->Join(&part);
+      if (joined == IncompleteLines::Joined::kKept) return;
+      if (joined == IncompleteLines::Joined::kWhole) {
         bare = false;
         changed = true;
         continue;
@@ -434,7 +441,7 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
     const bool quotes = part.text.find_first_of("'\"") != std::string::npos;
     if (!quotes) decoded = DecodeHtml(&part) || decoded;
     std::vector<MappedText> cut;
-    if (CutEscapedBreaks(part, cleaned->Budget(), &cut)) {
+    if (SplitAtEscapedBreaks(part, cleaned->Budget(), &cut)) {
       KeepShort(&part);
       return CleanAll(std::move(cut), std::move(part), rounds - 1, cleaned);
     }
@@ -443,13 +450,13 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
     changed = changed || decoded;
   }
   StripControls(&part);  // characters decoded in the last round
-  if (part.time) part.open_time.clear();
+  if (part.time) part.ambiguous_time.clear();
   if (part.segments.empty()) part.segments = {{0, 0}};
   cleaned->lines->push_back(std::move(part));
 }
 
-Normalizer::Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json)
-    : patterns_(std::make_unique<Patterns>(affixes, json)) {}
+Normalizer::Normalizer(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& json)
+    : patterns_(std::make_unique<Patterns>(prefixes_and_suffixes, json)) {}
 
 Normalizer::~Normalizer() = default;
 
@@ -473,14 +480,14 @@ bool EndsInWord(std::string_view bytes) {
 }  // namespace
 
 void Normalizer::Normalize(const RawLine& raw, std::vector<Line>* lines) const {
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   const std::size_t before = lines->size();
   Normalize(raw, &unfinished, lines);
   Finish(&unfinished, lines);
   (*lines)[before].after_gap = raw.after_gap;
 }
 
-void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {
+void Normalizer::Normalize(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const {
   CleanOverdue(/*all=*/false, unfinished, lines);
   unfinished->CountLine();
   const std::size_t before = lines->size();
@@ -490,17 +497,17 @@ void Normalizer::Normalize(const RawLine& raw, Unfinished* unfinished, std::vect
     Cleaned cleaned{unfinished, lines};
     Line whole = LineOf(raw, {});
     whole.binary = IsBinary(raw.bytes);
-    patterns_->CleanAll(SplitLines(MapRaw(raw.bytes), kMostLines), std::move(whole), kMostRounds, &cleaned);
+    patterns_->CleanAll(SplitLines(MapRaw(raw.bytes), kMaxLines), std::move(whole), kMaxRounds, &cleaned);
   }
   if (lines->size() == before) return;
   (*lines)[before].after_gap = raw.after_gap;
-  if (raw.open_end) lines->back().open_end = EndsInWord(raw.bytes);
+  if (raw.may_continue) lines->back().may_continue = EndsInWord(raw.bytes);
 }
 
-void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const {
+void Normalizer::NormalizeRecord(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const {
   const std::size_t before = lines->size();
   Cleaned cleaned{unfinished, lines};
-  if (patterns_->OpenRecord(LineOf(raw, MapRaw(raw.bytes)), kMostRounds, &cleaned)) {
+  if (patterns_->OpenRecord(LineOf(raw, MapRaw(raw.bytes)), kMaxRounds, &cleaned)) {
     for (std::size_t i = before; i < lines->size(); ++i) {
       const std::string_view above = raw.bytes.substr(0, (*lines)[i].segments.front().raw_at);
       (*lines)[i].number += static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
@@ -517,14 +524,14 @@ void Normalizer::NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std
   }
 }
 
-void Normalizer::CleanOverdue(bool all, Unfinished* unfinished, std::vector<Line>* lines) const {
-  while (std::optional<Line> line = unfinished->TakeOverdue(all)) {
+void Normalizer::CleanOverdue(bool all, IncompleteLines* unfinished, std::vector<Line>* lines) const {
+  while (std::optional<Line> line = unfinished->RemoveOverdue(all)) {
     Cleaned cleaned{unfinished, lines};
-    patterns_->Clean(std::move(*line), kMostRounds, &cleaned);
+    patterns_->Clean(std::move(*line), kMaxRounds, &cleaned);
   }
 }
 
-void Normalizer::Finish(Unfinished* unfinished, std::vector<Line>* lines) const {
+void Normalizer::Finish(IncompleteLines* unfinished, std::vector<Line>* lines) const {
   CleanOverdue(/*all=*/true, unfinished, lines);
 }
 

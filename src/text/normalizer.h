@@ -18,9 +18,9 @@
 namespace whyoom {
 
 // Incomplete lines: a collector split them, and the rest has not arrived. By stream.
-class Unfinished {
+class IncompleteLines {
  public:
-  bool empty() const { return begun_.empty(); }
+  bool empty() const { return first_pieces_.empty(); }
 
   enum class Joined { kNot, kKept, kWhole };
 
@@ -29,17 +29,17 @@ class Unfinished {
   Joined Join(Line* part);
 
   // Removes and returns a line that has waited for too many raw lines, or any line if `all`.
-  std::optional<Line> TakeOverdue(bool all);
+  std::optional<Line> RemoveOverdue(bool all);
 
   // Call for each raw line.
   void CountLine() { ++lines_; }
 
  private:
-  struct Begun {
+  struct FirstPieces {
     Line line;
     std::uint64_t at = 0;  // lines_ when its last piece arrived
   };
-  std::map<std::string, Begun> begun_;
+  std::map<std::string, FirstPieces> first_pieces_;
   std::uint64_t lines_ = 0;
 };
 
@@ -69,7 +69,7 @@ class RecordJoiner {
 };
 
 // A prefix pattern or suffix pattern: what a logger or scheduler puts around a line. Comes from rule data.
-struct Affix {
+struct PrefixOrSuffix {
   enum class Place { kPrefix, kSuffix };
   std::string id;
   Place place = Place::kPrefix;
@@ -77,7 +77,7 @@ struct Affix {
   // `repeats`, the number of lines that it represents; `time`, in a form that ParseTimestamp reads; `goes_on`, not
   // empty if the line is split here and continues in the next.
   std::string pattern;
-  // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
+  // RequiredLiterals conditions of the pattern, for a fast rejection. Absent if not computed.
   struct Signs {
     // Possible values of a prefix's first bytes, or of a suffix's last bytes, last byte first.
     std::vector<ByteSet> bytes;
@@ -90,14 +90,14 @@ struct Affix {
 // JSON pointers to the text, the stream and the time in records of loggers that write JSON.
 struct JsonLogKeys {
   std::vector<std::string> text;
-  std::vector<std::string> reporter;
+  std::vector<std::string> stream_name;
   std::vector<std::string> time;
 };
 
 class Normalizer {
  public:
   // Throws Error if RE2 rejects a pattern.
-  Normalizer(const std::vector<Affix>& affixes, const JsonLogKeys& json);
+  Normalizer(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& json);
   ~Normalizer();
 
   // Appends the cleaned lines of `raw` to `lines`: one for each text of a JSON log record, for each part between
@@ -112,18 +112,18 @@ class Normalizer {
   //
   // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
   // rest arrives, then cleaned as a whole.
-  void Normalize(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const;
+  void Normalize(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const;
 
   // Cleans the lines that are still incomplete. Call at the end.
-  void Finish(Unfinished* unfinished, std::vector<Line>* lines) const;
+  void Finish(IncompleteLines* unfinished, std::vector<Line>* lines) const;
 
   // Likewise for a single raw line.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:
   struct Patterns;
-  void NormalizeRecord(const RawLine& raw, Unfinished* unfinished, std::vector<Line>* lines) const;
-  void CleanOverdue(bool all, Unfinished* unfinished, std::vector<Line>* lines) const;
+  void NormalizeRecord(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const;
+  void CleanOverdue(bool all, IncompleteLines* unfinished, std::vector<Line>* lines) const;
 
   std::unique_ptr<Patterns> patterns_;
 };

@@ -14,33 +14,33 @@ namespace whyoom {
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Parses a text of digits only; nullopt otherwise or if it exceeds 64 bits.
-inline std::optional<std::uint64_t> WholeNumber(std::string_view text) {
+inline std::optional<std::uint64_t> ParseWholeNumber(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 // Parses "2/8"; nullopt if either part is not a whole number.
-inline std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoWholeNumbers(std::string_view text) {
+inline std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseWholeNumberPair(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const std::optional<std::uint64_t> first = WholeNumber(text.substr(0, slash));
-  const std::optional<std::uint64_t> second = WholeNumber(text.substr(slash + 1));
+  const std::optional<std::uint64_t> first = ParseWholeNumber(text.substr(0, slash));
+  const std::optional<std::uint64_t> second = ParseWholeNumber(text.substr(slash + 1));
   return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
 }
 
 // The sum of two non-negative numbers, or the largest number if it overflows.
 template <typename Integer>
-constexpr Integer AddBounded(Integer a, Integer b) {
+constexpr Integer SaturatingAdd(Integer a, Integer b) {
   Integer sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Integer>::max() : sum;
 }
 
-inline constexpr double kMostBytes = 9.0e18;  // fits into 64 bits
+inline constexpr double kMaxBytes = 9.0e18;  // fits into 64 bits
 
-// Converts a computed figure to bytes, clamped to ±kMostBytes.
-inline std::int64_t WholeBytes(double bytes) {
-  return static_cast<std::int64_t>(std::clamp(bytes, -kMostBytes, kMostBytes));
+// Converts a computed figure to bytes, clamped to ±kMaxBytes.
+inline std::int64_t ClampToBytes(double bytes) {
+  return static_cast<std::int64_t>(std::clamp(bytes, -kMaxBytes, kMaxBytes));
 }
 
 }  // namespace whyoom

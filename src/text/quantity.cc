@@ -89,7 +89,7 @@ std::optional<std::int64_t> ParseSize(std::string_view text) {
   return negative ? -bytes : bytes;
 }
 
-bool EndsInUnit(std::string_view text) {
+bool EndsWithUnit(std::string_view text) {
   const std::size_t last_digit = text.find_last_of("0123456789");
   if (last_digit == std::string_view::npos) return false;
   constexpr std::size_t kLongest = 6;  // " bytes"

@@ -19,7 +19,7 @@ namespace whyoom {
 std::optional<std::int64_t> ParseSize(std::string_view text);
 
 // Whether `text` ends with a complete size and its unit.
-bool EndsInUnit(std::string_view text);
+bool EndsWithUnit(std::string_view text);
 
 // For display: "22.89 GiB", "64.0 KiB", "512 B", "-746.24 MiB", with as many decimals as the compiler prints.
 std::string FormatSize(std::int64_t bytes);

@@ -96,8 +96,8 @@ bool LooksRandom(std::string_view value, std::size_t least) {
 }
 
 // Enough of a value to decide whether it is a secret; bounds the time for many long values.
-constexpr std::size_t kLookedAt = 1024;
-constexpr std::size_t kMostBackslashes = 32;
+constexpr std::size_t kInspectedBytes = 1024;
+constexpr std::size_t kMaxBackslashes = 32;
 
 // Accepts a mask that a limit truncated: "**…".
 bool IsMasked(std::string_view value) {
@@ -106,7 +106,7 @@ bool IsMasked(std::string_view value) {
 }
 
 // The separator between a name and its value: "=", ": ", "\": \""; for an option also a blank, for a list "', '".
-struct ValueJoint {
+struct ValueSeparator {
   std::size_t end = 0;     // offset of the value
   std::string_view quote;  // the value's opening quote, with preceding backslashes
   bool tight = false;      // "=" without blanks
@@ -130,9 +130,9 @@ class SecretValues {
       word_ = LowerAscii({groups[2].data(), groups[2].size()});
       behind_ = {groups[3].data(), groups[3].size()};
       at = end;
-      const std::optional<ValueJoint> joint = IsName() ? JointAt(end) : std::nullopt;
+      const std::optional<ValueSeparator> joint = IsName() ? SeparatorAt(end) : std::nullopt;
       if (!joint) continue;
-      TextRange value = ValueAt(*joint, kLookedAt);
+      TextRange value = ValueAt(*joint, kInspectedBytes);
       at = std::max(at, joint->end);
       if (!IsSecret(text_.substr(value.begin, value.end - value.begin), *joint)) continue;
       value = ValueAt(*joint, text_.size());
@@ -166,7 +166,7 @@ class SecretValues {
   // The quote at `at` with the backslashes before it; empty if there is none.
   std::string_view QuoteAt(std::size_t at) const {
     std::size_t end = at;
-    while (end < text_.size() && text_[end] == '\\' && end - at < kMostBackslashes) ++end;
+    while (end < text_.size() && text_[end] == '\\' && end - at < kMaxBackslashes) ++end;
     return end < text_.size() && IsQuoteMark(text_[end]) ? text_.substr(at, end + 1 - at) : std::string_view();
   }
 
@@ -178,8 +178,8 @@ class SecretValues {
     return 0;
   }
 
-  std::optional<ValueJoint> JointAt(std::size_t at) const {
-    ValueJoint joint;
+  std::optional<ValueSeparator> SeparatorAt(std::size_t at) const {
+    ValueSeparator joint;
     joint.option = before_.starts_with('-');
     const std::size_t closed = at + QuoteAt(at).size();
     std::size_t next = PastBlanks(closed);
@@ -217,7 +217,7 @@ class SecretValues {
   }
 
   // The value's range, limited to `most` bytes.
-  TextRange ValueAt(const ValueJoint& joint, std::size_t most) const {
+  TextRange ValueAt(const ValueSeparator& joint, std::size_t most) const {
     const std::string_view text = text_.substr(0, most < text_.size() - joint.end ? joint.end + most : text_.size());
     if (!joint.quote.empty()) return {joint.end, EndOfQuoted(text, joint)};
     std::size_t end = joint.end;
@@ -228,7 +228,7 @@ class SecretValues {
     return {joint.end, end};
   }
 
-  static std::size_t EndOfQuoted(std::string_view text, const ValueJoint& joint) {
+  static std::size_t EndOfQuoted(std::string_view text, const ValueSeparator& joint) {
     if (joint.quote.size() > 1) return std::min(text.find(joint.quote, joint.end), text.size());
     std::size_t end = joint.end;
     while (end < text.size() && text[end] != joint.quote.back()) end += text[end] == '\\' ? 2 : 1;
@@ -247,8 +247,8 @@ class SecretValues {
     return re2::RE2::Consume(&rest, name);
   }
 
-  bool IsSecret(std::string_view value, const ValueJoint& joint) const {
-    if (value.empty() || IsMasked(value) || IsNothing(value) || IsReference(value, joint)) return false;
+  bool IsSecret(std::string_view value, const ValueSeparator& joint) const {
+    if (value.empty() || IsMasked(value) || IsEmptyWord(value) || IsReference(value, joint)) return false;
     if (joint.option && value.starts_with("--")) return false;
     if (!IsWhole()) return LooksRandom(value, 16) && value.find('.') == std::string_view::npos;
     static const Regex of_text(kTokenOfText);
@@ -279,14 +279,14 @@ class SecretValues {
     return value.size() >= 20 && std::all_of(value.begin(), value.end(), is_plain);
   }
 
-  static bool IsNothing(std::string_view value) {
+  static bool IsEmptyWord(std::string_view value) {
     static const Regex nothing(
         R"((?i)none|null|nil|nullptr|true|false|yes|no|unset|undefined|empty|missing|required|\*+|redacted|masked|hidden)");
     return Matches(value, nothing);
   }
 
   // Whether the value is a variable, a template placeholder, an object or a list.
-  static bool IsReference(std::string_view value, const ValueJoint& joint) {
+  static bool IsReference(std::string_view value, const ValueSeparator& joint) {
     static const Regex quoted(R"((?s)\$[A-Z_{(].*|\{.*\}|<[^<>]*>|%[sdr(].*|\[[A-Za-z_]*\])");
     static const Regex bare(R"((?s)\$[A-Z_{(].*|[{[<(].*|%[sdr(].*|[a-z]\w*\[.*)");
     return Matches(value, joint.quote.empty() ? bare : quoted);
@@ -304,7 +304,7 @@ class SecretValues {
   }
 
   // Whether the value is source code: "token=self.token", "api_key = os.environ[…".
-  bool IsCode(std::string_view value, const ValueJoint& joint) const {
+  bool IsCode(std::string_view value, const ValueSeparator& joint) const {
     if (!joint.quote.empty()) return false;
     static const Regex call(R"([A-Za-z_][\w.]*[(\[].*)");
     static const Regex attribute(R"(!?(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)");

@@ -29,9 +29,9 @@ std::optional<std::int64_t> DayOf(int year, int month, int day) {
 }
 
 // Reads a timestamp from left to right. Faster than regular expressions; a line near a hit may have several timestamps.
-class StampReader {
+class TimestampReader {
  public:
-  explicit StampReader(std::string_view text) : rest_(text) {}
+  explicit TimestampReader(std::string_view text) : rest_(text) {}
 
   bool at_end() const { return rest_.empty(); }
 
@@ -114,7 +114,7 @@ class StampReader {
 
  private:
   static std::optional<int> NumberOf(std::string_view digits) {
-    const std::optional<std::uint64_t> number = WholeNumber(digits);
+    const std::optional<std::uint64_t> number = ParseWholeNumber(digits);
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
   }
 
@@ -133,8 +133,8 @@ std::optional<Timestamp> ParseEpoch(std::string_view text) {
   constexpr std::size_t kSecondsDigits = 10;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits != 10 && digits != 13 && digits != 16 && digits != 19) return std::nullopt;
-  const auto seconds = static_cast<std::int64_t>(WholeNumber(text.substr(0, kSecondsDigits)).value_or(0));
-  StampReader rest(text.substr(kSecondsDigits));
+  const auto seconds = static_cast<std::int64_t>(ParseWholeNumber(text.substr(0, kSecondsDigits)).value_or(0));
+  TimestampReader rest(text.substr(kSecondsDigits));
   const std::int64_t fraction = digits > kSecondsDigits ? rest.Fraction() : rest.FractionBehind(".");
   if (!rest.at_end()) return std::nullopt;
   return Timestamp{seconds * kSecond + fraction, true};
@@ -144,7 +144,7 @@ std::optional<Timestamp> ParseEpoch(std::string_view text) {
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) {
   if (const std::optional<Timestamp> time = ParseEpoch(text)) return time;
-  StampReader stamp(text);
+  TimestampReader stamp(text);
   std::optional<ThreeNumbers> date;
   for (const char* format : {"4-2-2", "4/2/2", "422"}) {
     if (!date) date = stamp.Scan(format);
@@ -158,7 +158,7 @@ std::optional<Timestamp> ParseTimestamp(std::string_view text) {
 }
 
 std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near) {
-  StampReader stamp(text);
+  TimestampReader stamp(text);
   std::optional<ThreeNumbers> date;
   for (const char* format : {"2/2/4", "2-2", "22", "M 2", "M  1"}) {
     if (!date) date = stamp.Scan(format);
@@ -183,8 +183,8 @@ std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timesta
   const int this_year = static_cast<int>(about.year());
   for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
   // A greater distance means that the nearest year lacks the day: it is a leap day.
-  constexpr std::int64_t kMostDays = 184;
-  return nearest && distance(nearest->microseconds) > kMostDays * kDay ? std::nullopt : nearest;
+  constexpr std::int64_t kMaxDays = 184;
+  return nearest && distance(nearest->microseconds) > kMaxDays * kDay ? std::nullopt : nearest;
 }
 
 std::string ToString(const Timestamp& time) {

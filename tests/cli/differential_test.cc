@@ -153,7 +153,7 @@ std::string ReportOfEachLine(const std::string& log) {
   readings.artifacts = 1;
   readings.bytes = log.size();
   readings.table = found.Take();
-  readings.table->programs().AddOf({"log", ""}, reader.TakePrograms());
+  readings.table->programs().AddFromArtifact({"log", ""}, reader.TakePrograms());
   return PrintJson(MakeReport("", std::move(readings)));
 }
 

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   JsonRecordReader::Record record;
   if (!reader.Read(MapRaw(Bytes(data, size)), &record)) return 0;
   Require(!record.texts.empty(), "a record contains a text");
-  Require(ValidUtf8(record.reporter) == record.reporter, "the stream's name is valid UTF-8");
+  Require(ValidUtf8(record.stream_name) == record.stream_name, "the stream's name is valid UTF-8");
   for (const MappedText& text : record.texts) {
     Require(ValidUtf8(text.text) == text.text, "the text is valid UTF-8");
     Require(text.text.empty() || (!text.segments.empty() && text.segments[0].text_at == 0),

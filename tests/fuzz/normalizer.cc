@@ -7,7 +7,7 @@
 using namespace whyoom;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Normalizer normalizer(BuiltInRules().affixes(), BuiltInRules().json_keys());
+  static const Normalizer normalizer(BuiltInRules().prefixes_and_suffixes(), BuiltInRules().json_keys());
   RawLine raw;
   raw.offset = 1000;
   raw.bytes = Bytes(data, size);
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Require(!lines.empty(), "a raw line yields a line");
   for (const Line& line : lines) {
     Require(IsClean(line.text), "the text is clean");
-    Require(IsClean(line.reporter), "the stream's name is clean");
+    Require(IsClean(line.stream_name), "the stream's name is clean");
     Require(line.repeats >= 1, "a line stands for at least one stream");
     Require(!line.segments.empty() && line.segments[0].text_at == 0, "the mapping covers the start of the text");
     Require(line.segments.back().raw_at <= size, "the mapping stays in the raw line");

@@ -24,14 +24,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const ProgramOutput& output : program.outputs())
     Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output exists");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
-    const Prospects prospects = EstimateProgram(program, {}, limit, WithRemedies::kYes);
-    for (const Prospect& prospect : prospects.changes) {
-      Require(IsRemedy(prospect.change), "a remedy has a known name");
+    const ProgramEstimates estimates = EstimateProgram(program, {}, limit, WithRemedies::kYes);
+    for (const RemedyEstimate& estimate : estimates.changes) {
+      Require(IsRemedy(estimate.change), "a remedy has a known name");
       // An estimate that is open has no figures.
-      const std::int64_t saves = prospect.open ? 0 : prospects.need_bytes - prospect.left_bytes;
-      Require(prospect.saves_bytes == saves, "saved and remaining bytes add up to the need");
+      const std::int64_t saves = estimate.open ? 0 : estimates.need_bytes - estimate.left_bytes;
+      Require(estimate.saves_bytes == saves, "saved and remaining bytes add up to the need");
     }
-    Require(limit > 0 || prospects.room.batch == 0, "without a limit, no fitting sizes are estimated");
+    Require(limit > 0 || estimates.room.batch == 0, "without a limit, no fitting sizes are estimated");
   }
   return 0;
 }

@@ -209,7 +209,7 @@ inline const std::vector<std::string>& RuleExamples() {
       add(failure.no_match);
     }
     for (const Context& context : BuiltInRules().contexts()) add(context.match);
-    for (const Suspect& suspect : BuiltInRules().suspects()) add(suspect.match);
+    for (const CandidateError& suspect : BuiltInRules().candidate_errors()) add(suspect.match);
     for (const Framework& framework : BuiltInRules().frameworks())
       for (const std::string& line : framework.examples) texts.push_back(line + "\n");
     return texts;
@@ -221,7 +221,7 @@ inline const std::vector<std::string>& RuleExamples() {
 inline const std::vector<std::string>& LinePrefixes() {
   static const std::vector<std::string> prefixes = [] {
     std::vector<std::string> texts = {""};
-    for (const AffixExample& example : BuiltInRules().affix_examples()) {
+    for (const PrefixOrSuffixExample& example : BuiltInRules().prefix_and_suffix_examples()) {
       const std::string_view text = example.text;
       if (text.ends_with(example.leaves)) texts.emplace_back(text.substr(0, text.size() - example.leaves.size()));
     }

@@ -37,14 +37,14 @@ std::vector<Literal> Literals(const std::string& code) {
   std::vector<Literal> literals;
   std::size_t line = 1;
   std::string statement;
-  bool goes_on = false;  // only blanks since the last literal
+  bool continues = false;  // only blanks since the last literal
   const auto add = [&](const std::string& text) {
-    if (goes_on) {
+    if (continues) {
       literals.back().text += text;
     } else {
       literals.push_back({text, statement, line});
     }
-    goes_on = true;
+    continues = true;
   };
   for (std::size_t i = 0; i < code.size(); ++i) {
     const std::size_t begin = i;
@@ -62,9 +62,9 @@ std::vector<Literal> Literals(const std::string& code) {
       add(code.substr(begin + 1, i - begin - 1));
     } else if (code[i] == '\'' && !in_number) {
       i = EndOfQuoted(code, i);
-      goes_on = false;
+      continues = false;
     } else if (std::isspace(static_cast<unsigned char>(code[i])) == 0) {
-      goes_on = false;
+      continues = false;
       const bool at_end = i + 1 == code.size() || code[i + 1] == '\n';  // otherwise the brace belongs to a value
       const bool ends = code[i] == ';' || (at_end && (code[i] == '{' || code[i] == '}'));
       statement = ends ? "" : statement + code[i];
@@ -89,7 +89,7 @@ std::map<std::string, std::string> Sources() {
   return sources;
 }
 
-std::set<std::string> IdsOfKnowledge() {
+std::set<std::string> RuleDataIds() {
   std::set<std::string> ids;
   for (const auto& [id, remedy] : BuiltInRules().remedies()) ids.insert(id);
   for (const Framework& framework : BuiltInRules().frameworks()) ids.insert(framework.id);
@@ -182,7 +182,7 @@ std::vector<std::string> Prose(const std::string& file, const std::string& code)
 }
 
 TEST_CASE("no string of the program is an id of a remedy, framework, chip or failure", "[layering]") {
-  const std::set<std::string> ids = IdsOfKnowledge();
+  const std::set<std::string> ids = RuleDataIds();
   REQUIRE(ids.size() > 60);
   const std::map<std::string, std::string> sources = Sources();
   REQUIRE(sources.size() > 200);

@@ -48,15 +48,15 @@ std::optional<std::filesystem::path> PairOf(const std::filesystem::path& file) {
 }
 
 // One observer for the pages of `explain`, one per log of the folder (with its dump) and one per pair of runs.
-std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFiles& outputs) {
-  std::vector<RuleWitness> witnesses;
-  witnesses.push_back({[](const Engine& engine) {
+std::vector<RuleObserver> ObserversOf(const std::string& corpus, const OutputFiles& outputs) {
+  std::vector<RuleObserver> observers;
+  observers.push_back({[](const Engine& engine) {
                          std::string pages;
                          for (const Page& page : MakeFailurePages(engine.rules())) pages += page.text;
                          return pages;
                        },
                        true});
-  if (corpus.empty()) return witnesses;
+  if (corpus.empty()) return observers;
   std::vector<Problem> problems;
   std::vector<Artifact> logs;
   std::set<std::filesystem::path> pairs;
@@ -78,7 +78,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
   for (const Artifact& log : logs) {
     const auto dump = dumps.find(std::filesystem::path(log.path).parent_path().string());
     const std::shared_ptr<XlaDump> of_log = dump == dumps.end() ? std::make_shared<XlaDump>() : dump->second;
-    witnesses.push_back({[log, of_log](const Engine& engine) {
+    observers.push_back({[log, of_log](const Engine& engine) {
                            Readings readings = ReadInput(engine, log, {});
                            if (readings.table) readings.table->AddDump(*of_log);
                            return PrintJson(MakeReport("", std::move(readings)));
@@ -86,7 +86,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                          false});
   }
   for (const std::filesystem::path& folder : pairs) {
-    witnesses.push_back({[folder, &outputs](const Engine& engine) {
+    observers.push_back({[folder, &outputs](const Engine& engine) {
                            Options options;
                            options.paths = {(folder / "before").string(), (folder / "after").string()};
                            const Diff diff = MakeDiff(engine, options, outputs);
@@ -100,7 +100,7 @@ std::vector<RuleWitness> WitnessesOf(const std::string& corpus, const OutputFile
                          false});
   }
   for (const Problem& problem : problems) throw Error(Printable(problem.path) + ": " + problem.what);
-  return witnesses;
+  return observers;
 }
 
 struct Count {
@@ -158,11 +158,11 @@ int Mutate(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
   if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + test.Failures().front());
-  const std::vector<RuleFile> own = NamedRuleFiles(options).files;
+  const std::vector<RuleFile> own = RuleFilesOfOption(options).files;
   const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
   const std::vector<TriedMutant> tried =
       TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),
-                 WitnessesOf(corpus, OutputFiles(options)), mutation);
+                 ObserversOf(corpus, OutputFiles(options)), mutation);
   return PrintResults(files, tried).Share() < at_least ? 1 : 0;
 }
 

@@ -18,7 +18,7 @@ namespace {
 using End = TriedMutant::End;
 
 // Whether a change to an entry of the section can affect a case of the kind. Trying cases takes most of the time.
-bool CanShow(const std::string& section, RuleCase::Kind kind) {
+bool CanAffect(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
   static const std::set<std::string> kOfRuns = {"traces", "notes"};
   if (kind == Kind::kComparison) {
@@ -26,7 +26,7 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
     return kOfRuns.contains(section) || kSaid.contains(section);
   }
   if (kOfRuns.contains(section)) return false;
-  if (kind == Kind::kSituation) {
+  if (kind == Kind::kDiagnosisExample) {
     static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
                                                    "error_lines", "contexts",  "frameworks", "progress"};
     return !kReading.contains(section);
@@ -47,7 +47,7 @@ bool CanShow(const std::string& section, RuleCase::Kind kind) {
       return section == "error_lines";
     case Kind::kProgress:
       return section == "progress";
-    case Kind::kAffix:
+    case Kind::kPrefixOrSuffix:
       return section == "affixes" || section == "json_logs";
     default:
       return section != "frameworks" && section != "chips";
@@ -90,8 +90,8 @@ std::size_t EntryLength(const std::string& pointer) {
 class Runner {
  public:
   Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
-         const std::vector<RuleWitness>& witnesses, const MutationOptions& options)
-      : others_(others), files_(files), witnesses_(witnesses), options_(options) {
+         const std::vector<RuleObserver>& observers, const MutationOptions& options)
+      : others_(others), files_(files), observers_(observers), options_(options) {
     std::vector<Fault> faults;
     original_ = Build(All(files), &faults, RuleSet::BuiltInData::kTrusted, nullptr);
     std::vector<RuleFile> with_examples = files;
@@ -99,7 +99,7 @@ class Runner {
     cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
     const Engine engine(original_);
     for (const RuleCase& one : cases_) cleaned_.push_back(Cleaned(engine, one.example.text));
-    for (const RuleWitness& witness : witnesses) said_.push_back(witness.says(engine));
+    for (const RuleObserver& observer : observers) statements_.push_back(observer.says(engine));
     for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
     for (const RuleFile& file : files) {
       parsed_.push_back(Parsed(file));
@@ -187,10 +187,10 @@ class Runner {
       if (!faults.empty()) return End::kRefused;
       const Engine engine(rules);
       if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
-      for (std::size_t i = 0; i < witnesses_.size(); ++i) {
-        if (witnesses_[i].words == is_words && witnesses_[i].says(engine) != said_[i]) return End::kWitness;
+      for (std::size_t i = 0; i < observers_.size(); ++i) {
+        if (observers_[i].words == is_words && observers_[i].says(engine) != statements_[i]) return End::kObserver;
       }
-      if (options_.notices && options_.notices(mutant, engine)) return End::kWitness;
+      if (options_.detects && options_.detects(mutant, engine)) return End::kObserver;
     }
     std::vector<RuleFile> files = files_;
     files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
@@ -205,11 +205,11 @@ class Runner {
   bool SomeExampleFails(const Engine& engine, const RuleMutant& mutant) const {
     const RuleOwner owner = OwnerOf(mutant.pointer, parsed_[mutant.file]);
     const auto fails = [&](const RuleCase& one) {
-      return CanShow(owner.section, one.kind) && !Try(engine, one).empty();
+      return CanAffect(owner.section, one.kind) && !Try(engine, one).empty();
     };
     const std::string named = '"' + owner.id + '"';
     const auto is_own = [&](const RuleCase& one) {
-      if (one.kind == RuleCase::Kind::kSituation)
+      if (one.kind == RuleCase::Kind::kDiagnosisExample)
         return one.situation.code == owner.id || one.situation.expect.find(named) != std::string::npos;
       return one.section == owner.section && one.id == owner.id;
     };
@@ -235,12 +235,12 @@ class Runner {
 
   const std::vector<RuleFile>& others_;
   const std::vector<RuleFile>& files_;
-  const std::vector<RuleWitness>& witnesses_;
+  const std::vector<RuleObserver>& observers_;
   const MutationOptions& options_;
   RuleSet original_;
   std::vector<RuleCase> cases_;
-  std::vector<std::string> cleaned_;  // their texts as the patterns see them
-  std::vector<std::string> said_;     // outputs of the observers for the original rules
+  std::vector<std::string> cleaned_;     // their texts as the patterns see them
+  std::vector<std::string> statements_;  // outputs of the observers for the original rules
   std::vector<nlohmann::json> parsed_;
   std::vector<RuleFile> lean_;  // others and files, without examples
   std::vector<nlohmann::json> lean_parsed_;
@@ -263,9 +263,9 @@ RuleOwner OwnerOf(const std::string& pointer, const nlohmann::json& file) {
 }
 
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
-                                    const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
+                                    const std::vector<RuleFile>& examples, const std::vector<RuleObserver>& observers,
                                     const MutationOptions& options) {
-  return Runner(others, files, examples, witnesses, options).Run();
+  return Runner(others, files, examples, observers, options).Run();
 }
 
 }  // namespace whyoom

@@ -16,13 +16,13 @@ namespace whyoom {
 
 // An output in which changes to the rules can be seen, in addition to the examples. `words`: the output contains the
 // texts for readers; it is compared only for changes to these.
-struct RuleWitness {
+struct RuleObserver {
   std::function<std::string(const Engine&)> says;
   bool words = false;
 };
 
 struct TriedMutant {
-  enum class End { kSurvived, kExample, kWitness, kRefused };
+  enum class End { kSurvived, kExample, kObserver, kRefused };
   RuleMutant mutant;
   End end = End::kSurvived;
 };
@@ -41,13 +41,13 @@ struct MutationOptions {
   std::uint64_t seed = 1;
   std::string only;  // part of the name of a file, entry or kind; empty: all
   // A last check of mutants that nothing else detected; called from any thread. May be empty.
-  std::function<bool(const RuleMutant&, const Engine&)> notices;
+  std::function<bool(const RuleMutant&, const Engine&)> detects;
 };
 
 // Mutates `files`. `others` precede them and are not changed; together they are valid rule data. `examples` are files
 // with only examples, which are not parsed again for each mutant.
 std::vector<TriedMutant> TryMutants(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files,
-                                    const std::vector<RuleFile>& examples, const std::vector<RuleWitness>& witnesses,
+                                    const std::vector<RuleFile>& examples, const std::vector<RuleObserver>& observers,
                                     const MutationOptions& options);
 
 }  // namespace whyoom

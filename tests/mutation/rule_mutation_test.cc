@@ -72,11 +72,11 @@ TEST_CASE("mutants are selected by name and at random", "[diagnose][mutants]") {
 
 TEST_CASE("an observer detects changes that examples do not", "[diagnose][mutants]") {
   const std::vector<RuleFile> files = {{"mine.json", Rules(kOne)}};
-  const RuleWitness words = {[](const Engine& engine) { return engine.rules().failures().at(0).title; }, true};
+  const RuleObserver words = {[](const Engine& engine) { return engine.rules().failures().at(0).title; }, true};
   for (const TriedMutant& one : TryMutants({}, files, {}, {words}, {})) {
     if (one.mutant.kind != RuleMutant::Kind::kWords) continue;
     CAPTURE(one.mutant.pointer);
-    CHECK((one.end == End::kWitness) == (one.mutant.pointer == "/failures/0/title"));
+    CHECK((one.end == End::kObserver) == (one.mutant.pointer == "/failures/0/title"));
   }
 }
 

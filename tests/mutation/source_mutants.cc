@@ -78,7 +78,7 @@ class PatternMutator {
       default:
         break;
     }
-    HowOften(piece);
+    Quantifier(piece);
     for (const PatternPiece& child : piece.children) Visit(child);
   }
 
@@ -135,7 +135,7 @@ class PatternMutator {
     }
   }
 
-  void HowOften(const PatternPiece& piece) {
+  void Quantifier(const PatternPiece& piece) {
     if (piece.end == piece.whole_end || piece.kind == TreeKind::kAssertion) return;
     const std::string what = Shown(mutator_.Text(piece.begin, piece.whole_end));
     if (piece.least == 0 && piece.most == 1) {

@@ -79,7 +79,7 @@ class EmptyScope : public Scope {
 
 TEST_CASE("the fields of a row that rules can use are exactly those in the README", "[rules]") {
   std::vector<std::string> given = {"same_size_count"};
-  for (const std::string_view name : RowFieldsOfOneRow()) given.emplace_back(name);
+  for (const std::string_view name : RowFieldNames()) given.emplace_back(name);
   std::vector<std::string> named = RowFields();
   std::sort(given.begin(), given.end());
   std::sort(named.begin(), named.end());
@@ -89,7 +89,8 @@ TEST_CASE("the fields of a row that rules can use are exactly those in the READM
   const std::string head = "| field | what it is |\n|---|---|\n";
   std::string table = head;
   for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
-  for (const RowTest& test : BuiltIn().row_tests()) table += fmt::format("| `{}` | {} |\n", test.name, test.about);
+  for (const DerivedRowField& test : BuiltIn().derived_row_fields())
+    table += fmt::format("| `{}` | {} |\n", test.name, test.about);
   const std::string readme = ReadText(path);
   const std::size_t begin = readme.find(head);
   REQUIRE(begin != std::string::npos);
@@ -124,9 +125,9 @@ TEST_CASE("the rule data contains every text and threshold that the program uses
 
 TEST_CASE("each header has a literal near its start", "[rules]") {
   const Prefilter prefilter(BuiltIn().literals());
-  const HeadFinder finder(BuiltIn(), prefilter);
+  const HeaderFinder finder(BuiltIn(), prefilter);
   const std::deque<std::string> nothing_before;
-  int heads = 0;
+  int header_patterns = 0;
   for (const Failure& failure : BuiltIn().failures()) {
     for (const Example& example : failure.match) {
       Line line;
@@ -134,14 +135,14 @@ TEST_CASE("each header has a literal near its start", "[rules]") {
       line.number = 1;
       const std::deque<Line> lines = {line};
       const JoinedLines joined(lines, 1, JoinedLines::Joint::kBlank);
-      for (const HeadMatch& head : finder.Find(joined, {nothing_before, lines})) {
+      for (const HeaderMatch& head : finder.Find(joined, {nothing_before, lines})) {
         INFO(joined.text().substr(head.match.begin, 300));
         CHECK(prefilter.FindEnd(joined.text(), head.match.begin) - head.match.begin <= kLiteralReach - 64);
-        ++heads;
+        ++header_patterns;
       }
     }
   }
-  CHECK(heads > 100);
+  CHECK(header_patterns > 100);
 }
 
 TEST_CASE("no line of a rule file is longer than 160 bytes", "[rules]") {

@@ -61,7 +61,7 @@ std::vector<char*> BareEnvironment() {
   return kept;
 }
 
-// Returns an errno value, or 0. `socket` and `memory` are not standard streams, because HoldStandardStreams occupies
+// Returns an errno value, or 0. `socket` and `memory` are not standard streams, because ReserveStandardStreams occupies
 // those.
 int Spawn(int socket, int memory, std::string limit, pid_t* pid) {
   posix_spawn_file_actions_t files;
@@ -144,7 +144,7 @@ WorkerProcess::~WorkerProcess() {
   if (shared_ != nullptr) munmap(shared_, sizeof(Shared));
 }
 
-std::string WorkerProcess::WhyGone(Packing packing, bool* may_differ) {
+std::string WorkerProcess::ExitProblem(Packing packing, bool* may_differ) {
   const std::optional<int> status = End();
   *may_differ = true;
   std::string how;
@@ -169,7 +169,7 @@ SandboxedReader::SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSou
   process_->shared().unwanted = 0;
   bool sent = Send(process_->socket(), {kControl, static_cast<std::uint32_t>(packing)});
   for (std::uint32_t input = 0; sent && input < kInputs; ++input) sent = FillInput(input);
-  if (!sent) Lose();
+  if (!sent) FailWorker();
 }
 
 // Ends the current member or else the archive, and the worker.
@@ -179,8 +179,8 @@ void SandboxedReader::End(std::string problem) {
 }
 
 // Call if the worker died or sent an invalid message. Returns false.
-bool SandboxedReader::Lose() {
-  End(process_->WhyGone(packing_, &may_differ_));
+bool SandboxedReader::FailWorker() {
+  End(process_->ExitProblem(packing_, &may_differ_));
   return false;
 }
 
@@ -206,7 +206,7 @@ bool SandboxedReader::FillInput(std::uint32_t block) {
 // Waits for a block of records, and fills the inputs meanwhile.
 bool SandboxedReader::NextBlock() {
   constexpr int kPollMilliseconds = 100;  // maximum delay of an interrupt
-  if (block_ && !Send(process_->socket(), {*block_, 0})) return Lose();
+  if (block_ && !Send(process_->socket(), {*block_, 0})) return FailWorker();
   block_.reset();
   progress_ = SteadyClock::now();
   // Checked before each message, because a compromised worker may send messages forever.
@@ -214,14 +214,14 @@ bool SandboxedReader::NextBlock() {
     Message message;
     const Received received = Receive(process_->socket(), kPollMilliseconds, &message);
     if (received == Received::kNothing) continue;
-    if (received == Received::kClosed || message.block >= kControl || message.bytes > kBlockBytes) return Lose();
+    if (received == Received::kClosed || message.block >= kControl || message.bytes > kBlockBytes) return FailWorker();
     if (message.block >= kInputs) {
       block_ = message.block;
       held_ = message.bytes;
       used_ = 0;
       return true;
     }
-    if (!FillInput(message.block)) return Lose();
+    if (!FillInput(message.block)) return FailWorker();
   }
   return false;
 }
@@ -233,10 +233,10 @@ bool SandboxedReader::NextRecord() {
   while (!block_ || used_ == held_) {
     if (!NextBlock()) return false;
   }
-  if (held_ - used_ < sizeof(Record)) return Lose();
+  if (held_ - used_ < sizeof(Record)) return FailWorker();
   std::memcpy(&record_, Bytes(), sizeof(Record));
   used_ += sizeof(Record);
-  if (record_.bytes > held_ - used_) return Lose();
+  if (record_.bytes > held_ - used_) return FailWorker();
   left_ = record_.bytes;
   return true;
 }
@@ -285,7 +285,7 @@ std::size_t SandboxedReader::Read(char* buffer, std::size_t capacity) {
       member_problem_ = TakeText(kLongestProblem);
       in_member_ = false;
     } else if (record_.kind != Record::Kind::kData) {
-      Lose();
+      FailWorker();
     }
   }
   if (!in_member_) return 0;

@@ -40,7 +40,7 @@ class WorkerProcess {
 
   // Ends the worker. Returns the problem to report if it died while reading an archive, and whether a retry may
   // succeed.
-  std::string WhyGone(Packing packing, bool* may_differ);
+  std::string ExitProblem(Packing packing, bool* may_differ);
 
  private:
   std::optional<int> End();
@@ -76,7 +76,7 @@ class SandboxedReader : public MemberReader {
   const char* Bytes() { return process_->shared().blocks[*block_].data() + used_; }
   std::string TakeText(std::size_t count);
   bool IsStopped();
-  bool Lose();
+  bool FailWorker();
   void End(std::string problem);
 
   std::unique_ptr<WorkerProcess> process_;  // null after the archive has ended

@@ -100,7 +100,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
   const std::optional<Need> need = NeedOf(finding);
   std::vector<std::string> parts = {Printable(ScenarioTitle(finding))};
   if (need) parts.push_back(NeedText(*need));
-  if (std::string reporters = ReportersText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
+  if (std::string reporters = ProcessesText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
   if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
   return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), Joined(parts));
 }
@@ -115,7 +115,7 @@ std::string ProgramLine(const CompiledProgram& program) {
 std::string Notes(const Report& report) {
   std::string text;
   if (report.findings.empty() && report.programs.empty()) text += NothingFoundText(report) + ".\n";
-  if (const std::string passed_over = PassedOverText(report); !passed_over.empty()) text += passed_over + "\n";
+  if (const std::string hidden_findings = HiddenText(report); !hidden_findings.empty()) text += hidden_findings + "\n";
   for (const Problem& problem : report.problems) {
     text += problem.is_unknown_error()
                 ? fmt::format("{}: matches no rule: {}\n", UnknownErrorPlace(problem), UnknownErrorText(problem))

@@ -108,7 +108,7 @@ std::string UnknownErrorCommands(const Report& report) {
   for (std::size_t i = 0; i < shown; ++i) {
     std::string message = UnknownErrorPlace(*unknown[i]) + ": " + UnknownErrorText(*unknown[i]);
     if (const std::string command = RuleCommand(*unknown[i]); !command.empty())
-      message += "\n\n" + std::string(kMakeARule) + "\n" + command;
+      message += "\n\n" + std::string(kRuleHint) + "\n" + command;
     text += Command({level, kUnknownErrors, message});
   }
   if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report); more > 0)
@@ -147,8 +147,8 @@ std::string PrintGithub(const Report& report, const std::string& source_root) {
   const bool none_read = NothingRead(report);
   if (report.findings.empty() && !none_read)
     text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
-  if (const std::string passed_over = PassedOverText(report); !passed_over.empty())
-    text += Command({"notice", "whyoom", passed_over});
+  if (const std::string hidden_findings = HiddenText(report); !hidden_findings.empty())
+    text += Command({"notice", "whyoom", hidden_findings});
   if (report.findings.empty() && report.problems.empty()) return text;
   text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
   text += Inert(PrintText(report, TextOptions()));

@@ -67,7 +67,7 @@ Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>
   test.message = UnknownErrorText(problem);
   test.text = fmt::format("{}: {}", kUnknownErrors, test.message);
   if (const std::string command = RuleCommand(problem); !command.empty())
-    test.text += fmt::format("\n{}\n{}\n", kMakeARule, command);
+    test.text += fmt::format("\n{}\n{}\n", kRuleHint, command);
   return test;
 }
 
@@ -97,9 +97,9 @@ std::string PrintJunit(const Report& report) {
       {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
   if (!report.rule_files.empty())
     properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
-  if (const std::size_t known = report.passed_over.known.size(); known > 0)
+  if (const std::size_t known = report.hidden_findings.known.size(); known > 0)
     properties.emplace_back("known", fmt::format("{}", known));
-  if (const std::size_t ignored = report.passed_over.ignored.size(); ignored > 0)
+  if (const std::size_t ignored = report.hidden_findings.ignored.size(); ignored > 0)
     properties.emplace_back("ignored", fmt::format("{}", ignored));
   return JunitXml(TestsOf(report), properties);
 }

@@ -119,9 +119,9 @@ Json Places::Bases() const {
 }
 
 Json Region(std::uint64_t line, std::uint64_t last_line) {
-  constexpr std::uint64_t kMostLines = std::numeric_limits<std::int32_t>::max();  // the most that consumers count
-  Json region = {{"startLine", std::clamp<std::uint64_t>(line, 1, kMostLines)}};
-  if (last_line > line) region["endLine"] = std::min(last_line, kMostLines);
+  constexpr std::uint64_t kMaxLines = std::numeric_limits<std::int32_t>::max();  // the most that consumers count
+  Json region = {{"startLine", std::clamp<std::uint64_t>(line, 1, kMaxLines)}};
+  if (last_line > line) region["endLine"] = std::min(last_line, kMaxLines);
   return region;
 }
 
@@ -316,8 +316,8 @@ Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
   constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};
   result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(finding.retry.answer)]}};
   result["partialFingerprints"] = {{"whyoom/v1", Printable(finding.id)}};
-  constexpr std::uint64_t kMostOccurrences = std::numeric_limits<std::int32_t>::max();
-  result["occurrenceCount"] = std::min(finding.tally.occurrences(), kMostOccurrences);
+  constexpr std::uint64_t kMaxOccurrences = std::numeric_limits<std::int32_t>::max();
+  result["occurrenceCount"] = std::min(finding.tally.occurrences(), kMaxOccurrences);
   return result;
 }
 
@@ -366,7 +366,7 @@ void SarifRun::AddUnknownErrors() {
     if (problem.line == 0) location["physicalLocation"].erase("region");
     std::string text = fmt::format("{}: {}: {}", kUnknownErrors, UnknownErrorPlace(problem), UnknownErrorText(problem));
     if (const std::string command = RuleCommand(problem); !command.empty())
-      text += fmt::format(" – {} {}", kMakeARule, command);
+      text += fmt::format(" – {} {}", kRuleHint, command);
     Notify(level, text, Json::array({std::move(location)}));
     notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
   }
@@ -375,7 +375,8 @@ void SarifRun::AddUnknownErrors() {
 }
 
 void SarifRun::AddLeftOut() {
-  if (const std::string passed_over = PassedOverText(report_); !passed_over.empty()) Notify("note", passed_over);
+  if (const std::string hidden_findings = HiddenText(report_); !hidden_findings.empty())
+    Notify("note", hidden_findings);
   if (const std::size_t more = report_.findings.size() - results_.size(); more > 0)
     Notify("warning",
            fmt::format("{} more failures are left out, because code scanning accepts no more; --format json lists them",
@@ -391,7 +392,7 @@ Json SarifRun::Make() {
   AddLeftOut();
   Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", rules_.Take()}};
   driver["properties"] = {{"rulesFingerprint", report_.rules_fingerprint}};
-  if (!report_.rule_files.empty()) driver["properties"]["ruleFiles"] = RuleFilesTold(report_.rule_files);
+  if (!report_.rule_files.empty()) driver["properties"]["ruleFiles"] = ShownRuleFiles(report_.rule_files);
   const bool nothing_read = NothingRead(report_);
   Json invocation = {{"executionSuccessful", !nothing_read}};
   if (!notifications_.empty()) invocation["toolExecutionNotifications"] = std::move(notifications_);

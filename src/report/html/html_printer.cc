@@ -340,7 +340,7 @@ void HtmlRenderer::operator()(const doc::Timeline& timeline) {
   chart.heights = view.bytes;
   chart.whole = std::max(view.most, shows_limit ? *timeline.limit : 0) * kMargin;
   if (shows_limit) chart.limit = timeline.limit;
-  chart.middle = FullestText(view);
+  chart.middle = PeakText(view);
   chart.alternative = "Memory over the program: " + chart.middle;
   chart.begin = "start of the program";
   chart.end = "end";

@@ -101,9 +101,7 @@ class MarkdownRenderer {
                     over ? fmt::format(" **{}{}** |", need.at_most ? "less than " : "", SizeText(need.excess)) : ""));
   }
   void operator()(const doc::MemoryBar& /*bar*/) {}
-  void operator()(const doc::Timeline& timeline) {
-    Add("Memory over the program: " + FullestText(timeline.view) + ".\n");
-  }
+  void operator()(const doc::Timeline& timeline) { Add("Memory over the program: " + PeakText(timeline.view) + ".\n"); }
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command) {
     if (command.behind.empty()) return Add(MarkdownBlock(command.command));

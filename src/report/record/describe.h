@@ -26,7 +26,7 @@ namespace whyoom {
 
 inline constexpr const char* kReportSchema = "whyoom.report/1";
 
-void Describe(auto& v, RecordOf<AxisPlace> auto& axis) {
+void Describe(auto& v, RecordOf<AxisLocation> auto& axis) {
   v.Record("axis", "A dimension of an argument.");
   v.Need("array", axis.array, {.about = "The argument's name in the user's program."});
   v.Need("number", axis.number, {.about = "Counted from 0.", .least = 0});
@@ -77,8 +77,8 @@ void Describe(auto& v, RecordOf<Room> auto& room) {
 
 // Adds the fields to the enclosing record.
 template <class V>
-void DescribeProspects(V& v, RecordOf<std::optional<Prospects>> auto& prospects) {
-  v.Group("memory", prospects, [&](auto& known) {
+void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& estimates) {
+  v.Group("memory", estimates, [&](auto& known) {
     v.Need("memory", known.memory,
            {.about = "Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump."});
     v.Maybe("timeline", known.timeline,
@@ -342,7 +342,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Need("why", finding.why);
   v.Need("allocations", finding.allocations);
   v.Maybe("allocations_left_out", finding.allocations_left_out);
-  DescribeProspects(v, finding.prospects);
+  DescribeProspects(v, finding.estimates);
   v.Need("remedies", finding.remedies);
   v.Maybe("ruled_out", finding.ruled_out);
   v.Maybe("budget", finding.budget);
@@ -366,10 +366,10 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   v.Need("nameless_artifacts", tally.nameless_artifacts);
   v.Need("replicas", tally.replicas);
   v.Need("repeats", tally.repeats);
-  v.Need("row_bytes", finding.fullness.row_bytes);
-  v.Need("whole", finding.fullness.whole);
-  v.Need("numbers", finding.fullness.numbers);
-  v.Need("facts", finding.fullness.facts);
+  v.Need("row_bytes", finding.completeness.row_bytes);
+  v.Need("whole", finding.completeness.whole);
+  v.Need("numbers", finding.completeness.numbers);
+  v.Need("facts", finding.completeness.facts);
   v.Need("fact_lines", lines);
   v.Maybe("dump_problem", finding.dump_problem);
   if constexpr (V::kReads) {
@@ -393,7 +393,7 @@ void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
           "need_bytes; if known, limit_bytes, chip, arguments_bytes, output_bytes, shared_output_bytes, "
           "hlo_temp_bytes, …");
   v.Need("allocations", program.allocations, {.about = "The largest allocations that are live at the peak."});
-  DescribeProspects(v, program.prospects);
+  DescribeProspects(v, program.estimates);
   if constexpr (V::kReads) {
     if (program.basis != "dump" && program.basis != "log") v.SetFaulty();
   }
@@ -455,7 +455,7 @@ struct SummaryMerge {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
-  PassedOver passed_over = {};
+  HiddenFindings hidden_findings = {};
   std::vector<std::string> shards;
 };
 
@@ -466,21 +466,21 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Need("reports_left_out", merge.reports_left_out);
   v.Need("programs", merge.programs, {.about = "The number of program records."});
   v.Need("programs_left_out", merge.programs_left_out);
-  std::vector<std::string> known(merge.passed_over.known.begin(), merge.passed_over.known.end());
-  std::vector<std::string> ignored(merge.passed_over.ignored.begin(), merge.passed_over.ignored.end());
+  std::vector<std::string> known(merge.hidden_findings.known.begin(), merge.hidden_findings.known.end());
+  std::vector<std::string> ignored(merge.hidden_findings.ignored.begin(), merge.hidden_findings.ignored.end());
   v.Maybe("known", known, {.about = "Ids of failures listed in the baseline."});
   v.Maybe("ignored", ignored, {.about = "Ids of failures that --select and --ignore exclude."});
   v.Maybe("shards", merge.shards,
           {.about = "The parts of the batch that the report covers (--shard), such as 2/8; absent if it covers all."});
   if constexpr (std::remove_reference_t<decltype(v)>::kReads)
-    merge.passed_over = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
+    merge.hidden_findings = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
 }
 
 // Counts failures that were found but are not shown.
-void DescribePassedOver(auto& v, const PassedOver& passed_over) {
-  v.MayShow("known", [&] { return passed_over.known.size(); },
+void DescribePassedOver(auto& v, const HiddenFindings& hidden_findings) {
+  v.MayShow("known", [&] { return hidden_findings.known.size(); },
             {.about = "The number of failures that are hidden because the baseline lists them, at most 5000."});
-  v.MayShow("ignored", [&] { return passed_over.ignored.size(); },
+  v.MayShow("ignored", [&] { return hidden_findings.ignored.size(); },
             {.about = "The number of failures that are hidden by --select and --ignore, at most 5000."});
 }
 
@@ -517,7 +517,7 @@ inline std::optional<JobRecord> JobOf(const Report& report) {
 void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Record("report");
   v.Constant("schema", kReportSchema);
-  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, RuleFilesTold(report.rule_files)});
+  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, ShownRuleFiles(report.rule_files)});
   v.Maybe("run", JobOf(report), {.about = "Absent unless whyoom run wrote the report."});
   v.Need("diagnoses", report.findings);
   v.Maybe("programs", report.programs,
@@ -526,7 +526,7 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Part("summary", [&](auto& part) {
     part.Extend(BoundedSummary(report));
     part.Need("problems", report.problems);
-    DescribePassedOver(part, report.passed_over);
+    DescribePassedOver(part, report.hidden_findings);
   });
 }
 
@@ -563,7 +563,7 @@ void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerg
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);
-  DescribePassedOver(v, merge.passed_over);
+  DescribePassedOver(v, merge.hidden_findings);
   v.Need("merge", merge);
 }
 

@@ -87,7 +87,7 @@ struct BriefReport {
   std::uint64_t artifacts = 0;
   std::uint64_t programs = 0;
   std::uint64_t problems = 0;
-  PassedOver passed_over = {};
+  HiddenFindings hidden_findings = {};
 };
 
 void Describe(auto& v, RecordOf<BriefReport> auto& report) {
@@ -101,7 +101,7 @@ void Describe(auto& v, RecordOf<BriefReport> auto& report) {
     part.Maybe("programs", report.programs,
                {.about = "The number of programs that fit; a full report describes them."});
     part.Need("problem_count", report.problems);
-    DescribePassedOver(part, report.passed_over);
+    DescribePassedOver(part, report.hidden_findings);
   });
 }
 

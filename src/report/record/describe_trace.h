@@ -28,7 +28,7 @@ void Describe(auto& v, RecordOf<TextPlace> auto& place) {
   v.Need("column", place.column, {.about = "Counted in bytes from 1, in the line without its prefixes."});
 }
 
-void Describe(auto& v, RecordOf<PatternReach> auto& reach) {
+void Describe(auto& v, RecordOf<PartialPatternMatch> auto& reach) {
   v.Record("reach", "How far a pattern matches that does not match as a whole.");
   v.Need("matched", reach.matched, {.about = "The part of the pattern that matches."});
   v.Need("wanted", reach.wanted, {.about = "The part of the pattern that should match next."});
@@ -37,14 +37,15 @@ void Describe(auto& v, RecordOf<PatternReach> auto& reach) {
 }
 
 template <class V>
-void Describe(V& v, RecordOf<HeadTrace> auto& head) {
-  const bool is_there = head.outcome != HeadTrace::Outcome::kNoMatch && head.outcome != HeadTrace::Outcome::kNoLiteral;
+void Describe(V& v, RecordOf<HeaderTrace> auto& head) {
+  const bool is_there =
+      head.outcome != HeaderTrace::Outcome::kNoMatch && head.outcome != HeaderTrace::Outcome::kNoLiteral;
   std::optional<TextPlace> place;
   std::optional<TextPlace> stop;
   std::optional<TextPlace> again;
   if (is_there || head.reach) place = head.place;
   if (head.reach) stop = head.stop;
-  if (head.reach && head.reach->again_at) again = head.again;
+  if (head.reach && head.reach->suffix_at) again = head.again;
   v.Record("head_trace");
   v.Rule("code", head.failure);
   v.Show("head", [&] { return head.head->id; });
@@ -59,12 +60,12 @@ void Describe(V& v, RecordOf<HeadTrace> auto& head) {
   v.Maybe("reach", head.reach);
   v.Maybe("stop", stop, {.about = "The end of the partial match."});
   v.Maybe("met", head.met, {.about = "The text of the partial match."});
-  v.Maybe("goes_on", head.goes_on, {.about = "The text after it."});
+  v.Maybe("goes_on", head.continues, {.about = "The text after it."});
   v.Maybe("again", again);
 }
 
 template <class V>
-void Describe(V& v, RecordOf<TracedHead> auto& head) {
+void Describe(V& v, RecordOf<TracedHeader> auto& head) {
   v.Record("traced_head");
   v.Extend(head.trace);
   v.Need("fate", head.fate,
@@ -75,7 +76,7 @@ void Describe(V& v, RecordOf<TracedHead> auto& head) {
   v.Maybe("by_line", head.by_line);
 }
 
-void Describe(auto& v, RecordOf<SuspectFinder::Look> auto& look) {
+void Describe(auto& v, RecordOf<CandidateFinder::Look> auto& look) {
   const auto id = [](const auto* entry) { return entry == nullptr ? std::string() : entry->id; };
   v.Record("suspect_look", "Why the line is reported as an unknown memory error, or why not.");
   v.MayShow("words", [&] { return id(look.words); }, {.about = "Id of the entry of suspects whose words it contains."});
@@ -96,11 +97,11 @@ void Describe(V& v, RecordOf<LineTrace> auto& line) {
   v.MaybeName("member", line.artifact.member);
   v.Need("line", line.line);
   v.Need("text", line.text, {.about = "Without its prefixes; shortened if it is long."});
-  v.Maybe("reporter", line.reporter);
+  v.Maybe("reporter", line.stream_name);
   v.Maybe("healthy", line.healthy, {.about = "The logger's level means that nothing failed."});
   v.Maybe("binary", line.binary);
   v.Maybe("alike", line.alike, {.about = "The number of further lines that differ only in numbers."});
-  v.Need("heads", line.heads);
+  v.Need("heads", line.header_patterns);
   v.Maybe("nearest", line.nearest, {.about = "If no header pattern is near: those that match most of it."});
   v.Maybe("suspect", line.suspect);
   v.Maybe("unknown_error", line.unknown_error, {.about = "The line is reported as an unknown memory error."});
@@ -143,7 +144,7 @@ void DescribeTrace(V& v, RecordOf<LogTrace> auto& trace, const ToolRecord& tool)
   v.Need("lines", trace.lines, {.about = "The requested line, or all lines with a literal of a header pattern."});
   v.Maybe("lines_left_out", trace.lines_left_out);
   v.Maybe("literals", trace.literals, {.about = "If no literal is near: the literals that were searched for."});
-  v.Maybe("not_all_kept", trace.not_all_kept, {.about = "The last lines of a large input were not traced."});
+  v.Maybe("not_all_kept", trace.is_truncated, {.about = "The last lines of a large input were not traced."});
   v.Need("findings", trace.findings);
   v.Maybe("findings_left_out", trace.findings_left_out, {.about = "Further diagnoses, which are not traced."});
   v.Need("problems", trace.problems);

@@ -38,7 +38,7 @@ ExplainedScenario ToRecord(const Scenario& scenario) {
 
 std::vector<std::string> LiteralsOf(const Failure& failure) {
   std::set<std::string> literals;
-  for (const Head& head : failure.heads) {
+  for (const HeaderPattern& head : failure.header_patterns) {
     for (std::string& literal : head.pattern.Literals(kLeastLiteral)) literals.insert(std::move(literal));
   }
   return {literals.begin(), literals.end()};
@@ -77,7 +77,7 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
   record.scenarios = entry.scenarios;
   record.safety = remedy.safety;
   record.safe_why = remedy.safe_why;
-  for (const OtherSafety& other : remedy.safety_when)
+  for (const ConditionalSafety& other : remedy.safety_when)
     record.safety_when.push_back({other.when.source(), other.safety, other.safe_why});
   record.cost = remedy.cost;
   record.cost_about = CostWord(remedy);
@@ -115,7 +115,7 @@ ExplainedRemedy ToRecord(const RuleSet& rules, const RemedyEntry& entry, const F
 std::string PrintExplanationJson(const RuleSet& rules, const Explanation* explanation, const Frameworks& frameworks,
                                  const std::string& version) {
   ExplainHeader header;
-  header.tool = {version, rules.fingerprint(), RuleFilesTold(rules.extra_files())};
+  header.tool = {version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())};
   if (!frameworks.empty()) header.framework = frameworks.front()->id;
   std::vector<ExplainedRemedy> remedies;
   if (explanation != nullptr) {

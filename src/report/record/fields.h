@@ -106,7 +106,7 @@ class RecordWriter {
   }
   template <class T>
   void Maybe(const char* key, const T& value, const FieldSpec& spec = {}) {
-    if (SaysSomething(value, spec)) json_[key] = ValueJson(value, spec);
+    if (IsPresent(value, spec)) json_[key] = ValueJson(value, spec);
   }
   void Show(const char* key, auto make, const FieldSpec& spec = {}) { Need(key, make(), spec); }
   void MayShow(const char* key, auto make, const FieldSpec& spec = {}) { Maybe(key, make(), spec); }
@@ -133,7 +133,7 @@ class RecordWriter {
 
  private:
   template <class T>
-  static bool SaysSomething(const T& value, const FieldSpec& spec) {
+  static bool IsPresent(const T& value, const FieldSpec& spec) {
     if constexpr (IsOptional<T>) {
       return value.has_value();
     } else if constexpr (std::is_same_v<T, bool>) {

@@ -24,7 +24,7 @@ bool IsName(const std::string& key) {
 // Paths are not cut, because they identify the place.
 void CutTexts(Json& json) {
   if (auto* text = json.get_ptr<std::string*>()) {
-    if (text->size() > kLongestText) *text = CutBytes(*text, kLongestText);
+    if (text->size() > kMaxTextBytes) *text = CutBytes(*text, kMaxTextBytes);
     return;
   }
   if (json.is_array()) {
@@ -71,7 +71,7 @@ std::string PrintBriefJson(const Report& report) {
                              report.artifacts,
                              report.programs.size() + report.programs_left_out,
                              report.problems.size() + report.problems_left_out,
-                             report.passed_over};
+                             report.hidden_findings};
   std::string lines;
   for (const Diagnosis& finding : report.findings) {
     Json json = ToRecord(BriefDiagnosis{&finding});
@@ -90,7 +90,7 @@ std::string PrintNdjson(const Report& report) {
     describe(record);
     text += RecordLine(record.Take());
   };
-  const ToolRecord tool = {report.version, rules, RuleFilesTold(report.rule_files)};
+  const ToolRecord tool = {report.version, rules, ShownRuleFiles(report.rule_files)};
   print([&](auto& record) { DescribeHeader(record, tool, JobOf(report)); });
   for (const Diagnosis& finding : report.findings)
     print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });
@@ -103,7 +103,7 @@ std::string PrintNdjson(const Report& report) {
                               report.reports_left_out,
                               report.programs.size(),
                               report.programs_left_out,
-                              report.passed_over,
+                              report.hidden_findings,
                               report.shards};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
@@ -111,13 +111,13 @@ std::string PrintNdjson(const Report& report) {
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
   RecordWriter record;
-  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), RuleFilesTold(rules.extra_files())});
+  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())});
   return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules) {
   RecordWriter record;
-  DescribeTrace(record, trace, ToolRecord{version, rules.fingerprint(), RuleFilesTold(rules.extra_files())});
+  DescribeTrace(record, trace, ToolRecord{version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())});
   return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

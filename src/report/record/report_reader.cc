@@ -31,7 +31,7 @@ std::string TextOf(const json& record, const char* key) {
 
 // Parses "I/N", shard I of N; nullopt for any other text.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> ShardOf(std::string_view text) {
-  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = TwoWholeNumbers(text);
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ParseWholeNumberPair(text);
   return shard && shard->first < shard->second ? shard : std::nullopt;
 }
 
@@ -63,7 +63,7 @@ void ReportReader::Read(const std::string& path, ByteSource& source) {
 void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts* counts) {
   if (line.find_first_not_of(" \t") == std::string_view::npos) return;
   const json record = json::parse(line, nullptr, false);
-  const std::string complaint = record.is_object() ? TakeRecord(record, counts) : kNoRecord;
+  const std::string complaint = record.is_object() ? ReadRecord(record, counts) : kNoRecord;
   if (complaint.empty()) return;
   Complaint& same = counts->complaints[complaint];
   if (same.count++ == 0) same.first_line = number;
@@ -71,13 +71,13 @@ void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts*
 
 // Returns what is wrong with the record, or an empty string. Ids and advice depend on the rule data, so records made
 // with other rule data are rejected.
-std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
+std::string ReportReader::ReadRecord(const json& record, Counts* counts) {
   const std::string type = TextOf(record, "type");
   if (type == "header") {
     ++counts->headers;
     return TextOf(record, "schema") == kReportSchema ? "" : "the header of an unknown format";
   }
-  if (type == "problem") return TakeProblem(record, counts) ? "" : kNoRecord;
+  if (type == "problem") return ReadProblem(record, counts) ? "" : kNoRecord;
   const auto merge = record.find("merge");
   const std::string rules = merge != record.end() && merge->is_object() ? TextOf(*merge, "rules") : "";
   if (rules.empty()) return kNoRecord;
@@ -86,13 +86,13 @@ std::string ReportReader::TakeRecord(const json& record, Counts* counts) {
     return fmt::format("made with different rule data ({}, here {}; pass the same --rules to merge)",
                        rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
   }
-  const bool taken = (type == "diagnosis" && TakeDiagnosis(record, counts)) ||
-                     (type == "program" && TakeProgram(record, counts)) ||
-                     (type == "summary" && TakeSummary(record, counts));
+  const bool taken = (type == "diagnosis" && ReadDiagnosis(record, counts)) ||
+                     (type == "program" && ReadProgram(record, counts)) ||
+                     (type == "summary" && ReadSummary(record, counts));
   return taken ? "" : kNoRecord;
 }
 
-bool ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
+bool ReportReader::ReadDiagnosis(const json& record, Counts* counts) {
   RecordReader reader(record, &rules_);
   Diagnosis finding;
   finding.rules = &rules_;
@@ -103,7 +103,7 @@ bool ReportReader::TakeDiagnosis(const json& record, Counts* counts) {
   return true;
 }
 
-bool ReportReader::TakeProgram(const json& record, Counts* counts) {
+bool ReportReader::ReadProgram(const json& record, Counts* counts) {
   RecordReader reader(record);
   CompiledProgram program;
   DescribeProgram(reader, program, "");
@@ -113,7 +113,7 @@ bool ReportReader::TakeProgram(const json& record, Counts* counts) {
   return true;
 }
 
-bool ReportReader::TakeProblem(const json& record, Counts* counts) {
+bool ReportReader::ReadProblem(const json& record, Counts* counts) {
   RecordReader reader(record);
   Problem problem;
   DescribeProblem(reader, problem);
@@ -124,7 +124,7 @@ bool ReportReader::TakeProblem(const json& record, Counts* counts) {
   return true;
 }
 
-bool ReportReader::TakeSummary(const json& record, Counts* counts) {
+bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   RecordReader reader(record);
   Summary summary;
   SummaryMerge merge;
@@ -134,18 +134,18 @@ bool ReportReader::TakeSummary(const json& record, Counts* counts) {
   if (reader.faulty() || !known_shards) return false;
   ++counts->summaries;
   const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
-  counts->said_diagnoses = AddBounded(counts->said_diagnoses, summary.diagnoses);
-  counts->said_programs = AddBounded(counts->said_programs, merge.programs);
-  counts->said_problems = AddBounded(counts->said_problems, problems);
-  readings_.artifacts = AddBounded(readings_.artifacts, summary.artifacts);
-  readings_.bytes = AddBounded(readings_.bytes, summary.bytes);
-  readings_.problems_left_out = AddBounded(readings_.problems_left_out, merge.problems_left_out);
+  counts->summary_diagnoses = SaturatingAdd(counts->summary_diagnoses, summary.diagnoses);
+  counts->summary_programs = SaturatingAdd(counts->summary_programs, merge.programs);
+  counts->summary_problems = SaturatingAdd(counts->summary_problems, problems);
+  readings_.artifacts = SaturatingAdd(readings_.artifacts, summary.artifacts);
+  readings_.bytes = SaturatingAdd(readings_.bytes, summary.bytes);
+  readings_.problems_left_out = SaturatingAdd(readings_.problems_left_out, merge.problems_left_out);
   for (const auto& [code, count] : merge.reports_left_out) {
     if (const Failure* failure = rules_.FindFailure(code); failure != nullptr && failure->code == code)
       table_.LeaveOut(code, count);
   }
   table_.programs().LeaveOut(merge.programs_left_out);
-  readings_.passed_over.Join(merge.passed_over);
+  readings_.hidden_findings.Join(merge.hidden_findings);
   for (const std::string& text : merge.shards) {
     const std::pair<std::uint64_t, std::uint64_t> shard = *ShardOf(text);
     ++shards_[shard.second][shard.first];
@@ -163,17 +163,17 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
   const bool any = counts.diagnoses + counts.programs + counts.problems > 0;
   if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
     add("a report is truncated: its summary is missing");
-  } else if (counts.diagnoses < counts.said_diagnoses || counts.programs < counts.said_programs ||
-             counts.problems < counts.said_problems) {
+  } else if (counts.diagnoses < counts.summary_diagnoses || counts.programs < counts.summary_programs ||
+             counts.problems < counts.summary_problems) {
     add("a report is truncated: it contains fewer records than its summary counts");
-  } else if (any && (counts.diagnoses > counts.said_diagnoses || counts.programs > counts.said_programs ||
-                     counts.problems > counts.said_problems)) {
+  } else if (any && (counts.diagnoses > counts.summary_diagnoses || counts.programs > counts.summary_programs ||
+                     counts.problems > counts.summary_problems)) {
     add("a report contains more records than its summary counts: some occur twice");
   }
 }
 
 // A complete set of shards contains each one equally often: once, or once for each merged batch.
-void ReportReader::TellShards() {
+void ReportReader::AddShardProblems() {
   std::size_t reported = 0;
   for (const auto& [count, there] : shards_) {
     const auto [least, most] = std::minmax_element(
@@ -195,7 +195,7 @@ void ReportReader::TellShards() {
 }
 
 Readings ReportReader::Take() {
-  TellShards();
+  AddShardProblems();
   return std::move(readings_);
 }
 

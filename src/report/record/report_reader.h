@@ -44,19 +44,19 @@ class ReportReader {
     std::uint64_t diagnoses = 0;
     std::uint64_t programs = 0;
     std::uint64_t problems = 0;
-    std::uint64_t said_diagnoses = 0;  // from the summaries
-    std::uint64_t said_programs = 0;
-    std::uint64_t said_problems = 0;
+    std::uint64_t summary_diagnoses = 0;  // from the summaries
+    std::uint64_t summary_programs = 0;
+    std::uint64_t summary_problems = 0;
     std::map<std::string, Complaint> complaints;
   };
   void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);
-  std::string TakeRecord(const nlohmann::json& record, Counts* counts);
-  bool TakeDiagnosis(const nlohmann::json& record, Counts* counts);
-  bool TakeProgram(const nlohmann::json& record, Counts* counts);
-  bool TakeProblem(const nlohmann::json& record, Counts* counts);
-  bool TakeSummary(const nlohmann::json& record, Counts* counts);
+  std::string ReadRecord(const nlohmann::json& record, Counts* counts);
+  bool ReadDiagnosis(const nlohmann::json& record, Counts* counts);
+  bool ReadProgram(const nlohmann::json& record, Counts* counts);
+  bool ReadProblem(const nlohmann::json& record, Counts* counts);
+  bool ReadSummary(const nlohmann::json& record, Counts* counts);
   void Tell(const std::string& path, const Counts& counts);
-  void TellShards();
+  void AddShardProblems();
 
   const RuleSet& rules_;
   Readings readings_;

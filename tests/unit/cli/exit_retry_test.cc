@@ -132,13 +132,13 @@ TEST_CASE("a failure followed by further steps did not end the job", "[cli]") {
 
 TEST_CASE("lines are counted by time, in bounded memory", "[cli]") {
   PrintedLines printed;
-  CHECK(printed.CountLongBefore(kBegin) == 0);
+  CHECK(printed.CountBeforeWindow(kBegin) == 0);
   for (int second = 0; second < 3600; ++second) printed.Add("a\nb\nc", kBegin + seconds{second});
   CHECK(printed.count() == 7200);
   const PrintedLines::Time end = kBegin + seconds{3599};
-  CHECK(printed.CountLongBefore(end) == 2 * 3000);
-  CHECK(printed.CountLongBefore(end + minutes{5}) == 2 * 3300);
-  CHECK(printed.CountLongBefore(end + minutes{11}) == 7200);
+  CHECK(printed.CountBeforeWindow(end) == 2 * 3000);
+  CHECK(printed.CountBeforeWindow(end + minutes{5}) == 2 * 3300);
+  CHECK(printed.CountBeforeWindow(end + minutes{11}) == 7200);
 }
 
 }  // namespace TEST_FILE

@@ -18,10 +18,10 @@ namespace TEST_FILE {
 
 // Returns a sighting of T1 with these facts.
 Sighting See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
-             const std::string& reporter = "", std::vector<Allocation> rows = {}) {
+             const std::string& stream_name = "", std::vector<Allocation> rows = {}) {
   Sighting sighting;
   sighting.failure = TestEngine().rules().FindFailure("T1");
-  sighting.reporter = reporter;
+  sighting.stream_name = stream_name;
   sighting.head = {line, line * 100};
   sighting.last_line = line + 1;
   sighting.message = fmt::format("message of line {}", line);
@@ -126,12 +126,12 @@ TEST_CASE("without a prefix, replicas are counted by replica and partition numbe
 TEST_CASE("a finding is complete as soon as one report is", "[diagnose]") {
   Sighting fragment = See(1, kSeven);
   fragment.fragment = true;
-  CHECK_FALSE(Find({fragment})[0].fullness.whole);
-  CHECK(Find({fragment, See(3, kSeven)})[0].fullness.whole);
-  CHECK(Find({See(3, kSeven), fragment})[0].fullness.whole);
-  CHECK(Find({See(3, kSeven)})[0].fullness.numbers == 2);
-  CHECK(Find({See(3, {{"used_bytes", 7.0}})})[0].fullness.numbers == 1);
-  CHECK(Find({See(3, kSeven)})[0].fullness.facts == 2 + 1);  // and the framework
+  CHECK_FALSE(Find({fragment})[0].completeness.whole);
+  CHECK(Find({fragment, See(3, kSeven)})[0].completeness.whole);
+  CHECK(Find({See(3, kSeven), fragment})[0].completeness.whole);
+  CHECK(Find({See(3, kSeven)})[0].completeness.numbers == 2);
+  CHECK(Find({See(3, {{"used_bytes", 7.0}})})[0].completeness.numbers == 1);
+  CHECK(Find({See(3, kSeven)})[0].completeness.facts == 2 + 1);  // and the framework
   CHECK(Find({See(3, kSeven)})[0].framework == "jax");
 }
 

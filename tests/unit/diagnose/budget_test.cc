@@ -44,8 +44,8 @@ class Case {
   // Sets the need of the program modified by both remedies.
   Case& Together(const std::string& one, const std::string& other, double left_gib) {
     for (Remedy& remedy : remedies_) remedy.change = remedy.id;
-    if (!finding_.prospects) finding_.prospects.emplace();
-    finding_.prospects->pairs.push_back({one, other, static_cast<std::int64_t>(left_gib * static_cast<double>(kGiB))});
+    if (!finding_.estimates) finding_.estimates.emplace();
+    finding_.estimates->pairs.push_back({one, other, static_cast<std::int64_t>(left_gib * static_cast<double>(kGiB))});
     return *this;
   }
   Diagnosis& finding() { return finding_; }

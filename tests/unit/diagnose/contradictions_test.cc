@@ -144,7 +144,7 @@ TEST_CASE("each contradiction in the rule data has an example", "[diagnose]") {
   const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
   REQUIRE(faults.empty());
   std::set<std::string> shown;
-  for (const Situation& situation : rules.situations()) {
+  for (const DiagnosisExample& situation : rules.diagnosis_examples()) {
     const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
     REQUIRE(diagnosis);
     for (const Contradiction& one : diagnosis->contradictions) shown.insert(one.id);

@@ -86,10 +86,10 @@ TEST_CASE("rows of the same size and shape are counted, whatever their layout", 
 TEST_CASE("dimensions of the program have names", "[diagnose]") {
   Finding finding = Make();
   CHECK(Get(finding, "batch.length") == "unknown");
-  finding.prospects.emplace();
+  finding.estimates.emplace();
   CHECK(Get(finding, "batch.length") == "unknown");
-  finding.prospects->room.batch_axis = AxisPlace{"batch['x']", 1, 64, "batch"};
-  finding.prospects->room.sequence_axis = AxisPlace{"batch['y']", 2, 512, ""};
+  finding.estimates->room.batch_axis = AxisLocation{"batch['x']", 1, 64, "batch"};
+  finding.estimates->room.sequence_axis = AxisLocation{"batch['y']", 2, 512, ""};
   CHECK(Get(finding, "batch.array") == "'batch['x']'");
   CHECK(Get(finding, "batch.axis") == "1");
   CHECK(Get(finding, "batch.length") == "64");

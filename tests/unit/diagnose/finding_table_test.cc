@@ -23,7 +23,7 @@ Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_by
   finding.where = {{fmt::format("log-{:05}", artifact), ""}, 1, 1, static_cast<std::uint64_t>(id)};
   finding.facts.Set("limit_bytes", 16.9e9 + id, {1, 1});
   finding.facts.Set("used_bytes", 20e9, {1, 1});
-  finding.fullness.row_bytes = row_bytes;
+  finding.completeness.row_bytes = row_bytes;
   if (row_bytes > 0) {
     finding.allocations.emplace_back().size_bytes = 16000000000;  // nearly the whole limit: one oversized allocation
     finding.allocations.back().rank = 1;
@@ -98,7 +98,7 @@ TEST_CASE("the most complete report of a failure is kept", "[diagnose]") {
   table.Add(Make("E1000", 1, 3, 500));
   table.Add(Make("E1000", 1, 2, 500));
   Finding fragment = Make("E1000", 1, 0);
-  fragment.fullness.whole = false;
+  fragment.completeness.whole = false;
   table.Add(fragment);
   std::vector<Problem> problems;
   const std::vector<Diagnosis> found = table.Finish(&problems);

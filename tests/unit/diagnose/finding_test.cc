@@ -16,6 +16,6 @@ TEST_CASE("the other places contain all but one copy of the finding's own", "[di
   finding.tally.places.Add(here);
   const std::vector<Where> also = finding.Also();
   REQUIRE(also.size() == 2);
-  CHECK(Order(also[0], here) == 0);
-  CHECK(Order(also[1], there) == 0);
+  CHECK(CompareWhere(also[0], here) == 0);
+  CHECK(CompareWhere(also[1], there) == 0);
 }

@@ -42,7 +42,7 @@ Finding Make(std::vector<Allocation> rows) {
   return finding;
 }
 
-ListedProgram Listed(const Finding& finding) { return ListedOf(finding, FindingScope(BuiltInRules(), finding)); }
+ListedProgram Listed(const Finding& finding) { return ToListedProgram(finding, FindingScope(BuiltInRules(), finding)); }
 
 std::string PartOf(const std::string& op_name, const std::string& label, const std::string& kind = "HLO temp") {
   Finding finding = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});

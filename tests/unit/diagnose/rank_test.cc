@@ -67,12 +67,12 @@ struct Case {
     return *this;
   }
   Case& Change(const std::string& change, std::int64_t saves, std::int64_t spread = 0) {
-    if (!diagnosis.prospects) diagnosis.prospects.emplace().need_bytes = 1000;
-    Prospect& prospect = diagnosis.prospects->changes.emplace_back();
-    prospect.change = change;
-    prospect.saves_bytes = saves;
-    prospect.left_bytes = 1000 - saves;
-    prospect.spread_bytes = spread;
+    if (!diagnosis.estimates) diagnosis.estimates.emplace().need_bytes = 1000;
+    RemedyEstimate& estimate = diagnosis.estimates->changes.emplace_back();
+    estimate.change = change;
+    estimate.saves_bytes = saves;
+    estimate.left_bytes = 1000 - saves;
+    estimate.spread_bytes = spread;
     return *this;
   }
   Diagnosis diagnosis;
@@ -120,7 +120,7 @@ TEST_CASE("a modification that saves next to nothing is ruled out", "[diagnose]"
         "h; l; i; b 5, 995 ±0 program little | d: worked out on this program, it saves next to nothing");
   Case inference;
   inference.Change("half_batch", 0);
-  inference.diagnosis.prospects->changes[0].ruled_out = "no_gradients";
+  inference.diagnosis.estimates->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
   // A condition to rule out a remedy does not count against an estimate on the program.
   CHECK(Ranked(Case().Say("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
@@ -145,9 +145,9 @@ TEST_CASE("two remedies that name each other and are enough together rank above 
         "d; l; i; h 200, 800 ±20 program little; b 200, 800 ±0 program little");
   // The need of the program modified by both counts, not the sum.
   Case made = Case().Change("half_batch", 300).Change("bfloat16", 300);
-  made.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 601}};
+  made.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 601}};
   CHECK(Ranked(made) == "d; l; i; h 300, 700 ±30 program little; b 300, 700 ±0 program little");
-  made.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 600}};
+  made.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 600}};
   CHECK(Ranked(made) == "b 300, 700 ±0 program little +h; h 300, 700 ±30 program little +b; d; l; i");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("the savings of a pair are the sum in the budget", "[diagnose]") {
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").enough_with.empty());
   CHECK_FALSE(one.diagnosis.budget->covered);
-  one.diagnosis.prospects->pairs = {{"bfloat16", "half_batch", 600}};
+  one.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 600}};
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").enough_with == std::vector<std::string>{"b"});
   CHECK(Of(one.diagnosis, "b").enough_with == std::vector<std::string>{"h"});
@@ -203,8 +203,8 @@ TEST_CASE("steps are those of the framework, with the values of the estimate", "
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve."});
   CHECK(Of(one.diagnosis, "h").parts == 0);
-  one.diagnosis.prospects->changes[0].parts = 2;
-  one.diagnosis.prospects->changes[0].axis = AxisPlace{"batch", 0, 64, "batch"};
+  one.diagnosis.estimates->changes[0].parts = 2;
+  one.diagnosis.estimates->changes[0].axis = AxisLocation{"batch", 0, 64, "batch"};
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
   CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve batch to 64, in 2.", "Halve."});
   CHECK(Of(one.diagnosis, "h").parts == 2);

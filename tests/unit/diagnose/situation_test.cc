@@ -93,7 +93,7 @@ TEST_CASE("examples may be separate from their entries", "[rules][situations]") 
                              &faults);
   REQUIRE(faults.empty());
   CHECK(rules.FindFailure("E1000")->no_match.back().text == "hbm is well");
-  CHECK(rules.affix_examples().back().leaves == "E1120 12:00");
+  CHECK(rules.prefix_and_suffix_examples().back().leaves == "E1120 12:00");
   const auto complaint = [&](const std::string& examples) {
     std::vector<Fault> none;
     const RuleSet with = load(examples, &none);
@@ -134,7 +134,7 @@ TEST_CASE("rules that no example covers are listed", "[diagnose][situations]") {
     const RuleSet rules = RulesWith(File(kFacts, expect, more));
     const Engine engine(rules);
     std::vector<std::string> own;
-    for (const std::string& one : Untried(engine, CasesOf(rules))) {
+    for (const std::string& one : UncoveredEntries(engine, CasesOf(rules))) {
       if (one.find("my.pool") != one.npos || one.find("drain_pool") != one.npos) own.push_back(one);
     }
     return own;

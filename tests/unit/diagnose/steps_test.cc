@@ -45,7 +45,7 @@ RuleSet Rules() {
 }
 
 Texts StepsOf(const RuleSet& rules, const Remedy& remedy, const std::string& framework, const FactScope& scope) {
-  return StepsFor(rules, remedy, framework, scope, LackedNames(rules, scope));
+  return StepsFor(rules, remedy, framework, scope, MissingNames(rules, scope));
 }
 
 TEST_CASE("steps are those of the framework, filled, or of the default framework", "[diagnose]") {

@@ -64,29 +64,29 @@ LogTrace TraceOf(const std::string& log, std::uint64_t line = 0, const std::set<
   return TraceInputs(engine, {{scratch.Write("test.log", log), ""}}, {line, codes}, Limits());
 }
 
-const TracedHead* HeadOf(const LogTrace& trace, const std::string& id) {
+const TracedHeader* HeadOf(const LogTrace& trace, const std::string& id) {
   for (const LineTrace& line : trace.lines) {
-    for (const TracedHead& head : line.heads) {
+    for (const TracedHeader& head : line.header_patterns) {
       if (head.trace.head->id == id) return &head;
     }
   }
   return nullptr;
 }
 
-using Outcome = HeadTrace::Outcome;
-using Fate = TracedHead::Fate;
+using Outcome = HeaderTrace::Outcome;
+using Fate = TracedHeader::Fate;
 
 TEST_CASE("a header that one character misses is located to the column", "[diagnose]") {
   const LogTrace trace = TraceOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n", 2);
   REQUIRE(trace.lines.size() == 1);
   CHECK(trace.findings.empty());
   CHECK(trace.lines[0].line == 2);
-  const TracedHead* head = HeadOf(trace, "pool");
+  const TracedHeader* head = HeadOf(trace, "pool");
   REQUIRE(head != nullptr);
   CHECK(head->trace.outcome == Outcome::kNoMatch);
   REQUIRE(head->trace.reach);
   CHECK(head->trace.met == "Test pool of 9B ");
-  CHECK(head->trace.goes_on == "on 5B is full step 2");
+  CHECK(head->trace.continues == "on 5B is full step 2");
   CHECK(head->trace.reach->wanted == "in %{size:limit_bytes} is full");
   CHECK(head->trace.stop.column == 19);
   CHECK(head->trace.again.column == 20);
@@ -95,18 +95,18 @@ TEST_CASE("a header that one character misses is located to the column", "[diagn
 TEST_CASE("without a matching literal, the nearest headers and the literals are listed", "[diagnose]") {
   const LogTrace trace = TraceOf("all is well\nTest pol of 9B in 5B is ful\n", 2);
   REQUIRE(trace.lines.size() == 1);
-  CHECK(trace.lines[0].heads.empty());
+  CHECK(trace.lines[0].header_patterns.empty());
   REQUIRE_FALSE(trace.lines[0].nearest.empty());
   CHECK(trace.lines[0].nearest[0].head->id == "pool");
   CHECK(trace.lines[0].nearest[0].met == "Test po");
   CHECK(std::find(trace.literals.begin(), trace.literals.end(), "test_exhausted") != trace.literals.end());
-  CHECK(TraceOf("all is well\n", 1, {"T1"}).lines[0].heads.size() == 2);
+  CHECK(TraceOf("all is well\n", 1, {"T1"}).lines[0].header_patterns.size() == 2);
   CHECK(TraceOf("all is well\n", 7).lines.empty());
   CHECK(TraceOf("all is well\n", 7).last_line == 1);
 }
 
 TEST_CASE("a header that does not count has the reason", "[diagnose]") {
-  const TracedHead* head = nullptr;
+  const TracedHeader* head = nullptr;
   LogTrace trace = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
   REQUIRE((head = HeadOf(trace, "pool")) != nullptr);
   CHECK(head->trace.outcome == Outcome::kQuoted);

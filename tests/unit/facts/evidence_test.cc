@@ -52,11 +52,11 @@ TEST_CASE("Add keeps known facts", "[facts]") {
 
 TEST_CASE("two sets of facts contradict each other if a named fact differs", "[facts]") {
   const Evidence facts = Facts({{"a", 1.0}, {"b", 2.0}});
-  CHECK(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a", "b"}));
-  CHECK_FALSE(AreContrary(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a"}));
-  CHECK_FALSE(AreContrary(facts, Facts({{"c", 9.0}}), {"a", "b", "c"}));
-  CHECK(AreContrary(facts, Facts({{"a", "1"}}), {"a"}));
-  CHECK_FALSE(AreContrary(facts, facts, {"a", "b"}));
+  CHECK(Contradict(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a", "b"}));
+  CHECK_FALSE(Contradict(facts, Facts({{"a", 1.0}, {"b", 9.0}}), {"a"}));
+  CHECK_FALSE(Contradict(facts, Facts({{"c", 9.0}}), {"a", "b", "c"}));
+  CHECK(Contradict(facts, Facts({{"a", "1"}}), {"a"}));
+  CHECK_FALSE(Contradict(facts, facts, {"a", "b"}));
 }
 
 TEST_CASE("a report counts only temporaries if they exceed the limit and all else is 0", "[facts]") {

@@ -47,15 +47,15 @@ TEST_CASE("the gradient part includes the forward pass and nothing else", "[fact
 }
 
 TEST_CASE("rematerialization is distinguished from the mark that permits it", "[facts]") {
-  CHECK(IsRematted("jit(step)/checkpoint/mul"));
-  CHECK(IsRematted("jit(step)/checkpoint/rematted_computation/mul"));
-  CHECK_FALSE(IsRematted("jit(step)/jvp(loss)/mul"));
-  CHECK_FALSE(IsRematted(""));
-  CHECK(IsRematted("jit(step)/jvp(checkpoint)/mul"));
+  CHECK(IsInCheckpoint("jit(step)/checkpoint/mul"));
+  CHECK(IsInCheckpoint("jit(step)/checkpoint/rematted_computation/mul"));
+  CHECK_FALSE(IsInCheckpoint("jit(step)/jvp(loss)/mul"));
+  CHECK_FALSE(IsInCheckpoint(""));
+  CHECK(IsInCheckpoint("jit(step)/jvp(checkpoint)/mul"));
   for (const char* name :
        {"jit(main)/load_checkpoint/convert_element_type", "jit(f)/checkpoints/mul", "jit(f)/checkpoint_name/mul"}) {
     INFO(name);
-    CHECK_FALSE(IsRematted(name));
+    CHECK_FALSE(IsInCheckpoint(name));
     CHECK_FALSE(IsInGradient(name));
   }
   CHECK(IsRecomputed("jit(step)/checkpoint/rematted_computation/mul"));

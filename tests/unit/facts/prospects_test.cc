@@ -6,16 +6,16 @@
 using namespace whyoom;
 
 TEST_CASE("remedies and pairs are found by name, pairs in either order", "[facts]") {
-  Prospects prospects;
-  prospects.changes.resize(2);
-  prospects.changes[0].change = "half_batch";
-  prospects.changes[1].change = "bfloat16";
-  prospects.pairs = {{"half_batch", "bfloat16", 5}, {"bfloat16", "donate", 6}};
-  CHECK(prospects.Find("bfloat16") == &prospects.changes[1]);
-  CHECK(prospects.Find("donate") == nullptr);
-  CHECK(prospects.Find("half_batch", "bfloat16")->left_bytes == 5);
-  CHECK(prospects.Find("bfloat16", "half_batch")->left_bytes == 5);
-  CHECK(prospects.Find("donate", "bfloat16")->left_bytes == 6);
-  CHECK(prospects.Find("donate", "half_batch") == nullptr);
-  CHECK(prospects.Find("half_batch", "half_batch") == nullptr);
+  ProgramEstimates estimates;
+  estimates.changes.resize(2);
+  estimates.changes[0].change = "half_batch";
+  estimates.changes[1].change = "bfloat16";
+  estimates.pairs = {{"half_batch", "bfloat16", 5}, {"bfloat16", "donate", 6}};
+  CHECK(estimates.Find("bfloat16") == &estimates.changes[1]);
+  CHECK(estimates.Find("donate") == nullptr);
+  CHECK(estimates.Find("half_batch", "bfloat16")->left_bytes == 5);
+  CHECK(estimates.Find("bfloat16", "half_batch")->left_bytes == 5);
+  CHECK(estimates.Find("donate", "bfloat16")->left_bytes == 6);
+  CHECK(estimates.Find("donate", "half_batch") == nullptr);
+  CHECK(estimates.Find("half_batch", "half_batch") == nullptr);
 }

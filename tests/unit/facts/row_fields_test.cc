@@ -94,7 +94,7 @@ TEST_CASE("gradient fields follow from the op name", "[facts]") {
 
 TEST_CASE("an unknown field is unknown, and the list has only fields of one row", "[facts]") {
   CHECK(Fields(MakeRow("f32[2]"), {"other", ""}) == "unknown unknown");
-  const std::vector<std::string_view> names = RowFieldsOfOneRow();
+  const std::vector<std::string_view> names = RowFieldNames();
   CHECK(std::find(names.begin(), names.end(), "longest_dim") != names.end());
   CHECK(std::find(names.begin(), names.end(), "same_size_count") == names.end());
 }

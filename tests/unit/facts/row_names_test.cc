@@ -43,8 +43,8 @@ TEST_CASE("an argument is named by its path", "[facts]") {
   Allocation row = Row("batch");
   row.source_file = "/home/ada/t.py";
   CHECK(ShortName(row) == "batch");
-  CHECK(PlainPath("b[\\'x\\'][\\\"y\\\"]") == "b['x'][\"y\"]");
-  CHECK(PlainPath("a\\b\\") == "a\\b\\");
+  CHECK(UnescapedPath("b[\\'x\\'][\\\"y\\\"]") == "b['x'][\"y\"]");
+  CHECK(UnescapedPath("a\\b\\") == "a\\b\\");
 }
 
 TEST_CASE("a parameter's name is the user's unless it is numbered", "[facts]") {
@@ -76,11 +76,11 @@ TEST_CASE("names that the compiler made up are not used", "[facts]") {
 }
 
 TEST_CASE("a row is described by name and shape, or the one that exists", "[facts]") {
-  CHECK(CalledName(Row("batch")) == "batch f32[2,3]");
-  CHECK(CalledName(Row("copy.1")) == "f32[2,3]");
-  CHECK(CalledName(Row("batch", "", "")) == "batch");
-  CHECK(CalledName(Row("", "", "(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
-  CHECK(CalledName(Row("", "", "")).empty());
+  CHECK(NameWithShape(Row("batch")) == "batch f32[2,3]");
+  CHECK(NameWithShape(Row("copy.1")) == "f32[2,3]");
+  CHECK(NameWithShape(Row("batch", "", "")) == "batch");
+  CHECK(NameWithShape(Row("", "", "(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
+  CHECK(NameWithShape(Row("", "", "")).empty());
 }
 
 }  // namespace TEST_FILE

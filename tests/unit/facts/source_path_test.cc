@@ -25,12 +25,12 @@ TEST_CASE("library paths are recognized", "[facts]") {
 }
 
 TEST_CASE("a source line is shown as the user knows it", "[facts]") {
-  CHECK(TextOfLine("/home/ada/train.py", 41) == "train.py:41");
-  CHECK(TextOfLine("/home/ada/train.py", std::nullopt) == "train.py");
-  CHECK(TextOfLine("Cell In[5]", 3) == "Cell In[5], line 3");
-  CHECK(TextOfLine("Cell In [5]", 3) == "Cell In [5], line 3");
-  CHECK(TextOfLine("<ipython-input-14-0f1e2d3c4b5a>", 3) == "Cell In[14], line 3");
-  CHECK(TextOfLine("Cells.py", 3) == "Cells.py:3");
+  CHECK(SourceLineText("/home/ada/train.py", 41) == "train.py:41");
+  CHECK(SourceLineText("/home/ada/train.py", std::nullopt) == "train.py");
+  CHECK(SourceLineText("Cell In[5]", 3) == "Cell In[5], line 3");
+  CHECK(SourceLineText("Cell In [5]", 3) == "Cell In [5], line 3");
+  CHECK(SourceLineText("<ipython-input-14-0f1e2d3c4b5a>", 3) == "Cell In[14], line 3");
+  CHECK(SourceLineText("Cells.py", 3) == "Cells.py:3");
 }
 
 TEST_CASE("a library's file is named relative to its package folder", "[facts]") {

@@ -15,7 +15,7 @@ TEST_CASE("places are ordered by path, member, offset and lines", "[facts]") {
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     for (std::size_t j = 0; j < ordered.size(); ++j) {
       INFO(i << " and " << j);
-      CHECK(Order(ordered[i], ordered[j]) == (i < j ? -1 : i > j ? 1 : 0));
+      CHECK(CompareWhere(ordered[i], ordered[j]) == (i < j ? -1 : i > j ? 1 : 0));
       CHECK(IsEarlier()(ordered[i], ordered[j]) == (i < j));
     }
   }

@@ -59,14 +59,14 @@ std::string CpioHeader(int file, std::size_t name, int links) {
 
 // A worker that has sent the messages of `say` and has ended, unless `goes_on`.
 struct Hostile {
-  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool goes_on = false) {
+  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool continues = false) {
     int ends[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
     void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(memory != MAP_FAILED);
     auto* const shared = new (memory) Shared;
     say(ends[1], *shared);
-    if (!goes_on) shutdown(ends[1], SHUT_WR);  // messages to it are still accepted
+    if (!continues) shutdown(ends[1], SHUT_WR);  // messages to it are still accepted
     other = ends[1];
     process = std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory);
   }
@@ -307,10 +307,10 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
   kill(stopped->pid(), SIGSTOP);
   ends(std::move(stopped));
   // A compromised worker requests more of the archive endlessly.
-  std::thread asks;
+  std::thread prefilter_literals;
   Hostile hostile(
-      [&asks](int socket, Shared&) {
-        asks = std::thread([socket] {
+      [&prefilter_literals](int socket, Shared&) {
+        prefilter_literals = std::thread([socket] {
           Message none;
           while (worker::Send(socket, {0, 0}) && worker::Receive(socket, 1000, &none) == worker::Received::kMessage) {
           }
@@ -318,7 +318,7 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
       },
       true);
   ends(std::move(hostile.process));
-  asks.join();
+  prefilter_literals.join();
 }
 
 TEST_CASE("an idle worker ends with the thread that used it", "[input]") {

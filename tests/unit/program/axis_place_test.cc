@@ -42,8 +42,8 @@ Axis AxisOf(const Program& program, const std::string& name, std::size_t dim) {
 
 // "path 0 64 batch", or "nowhere".
 std::string Place(const Program& program, const std::string& name, std::size_t dim) {
-  const Meaning meaning(program, Words());
-  const std::optional<AxisPlace> place = FindPlace(program, meaning, AxisOf(program, name, dim));
+  const Semantics semantics(program, Words());
+  const std::optional<AxisLocation> place = LocateAxis(program, semantics, AxisOf(program, name, dim));
   if (!place) return "nowhere";
   return place->array + " " + std::to_string(place->number) + " " + std::to_string(place->length) + " " + place->name;
 }
@@ -56,11 +56,11 @@ TEST_CASE("a dimension is found in the argument that has it", "[program]") {
 
 TEST_CASE("a missing axis has no place", "[program]") {
   const Program program = Layer(kInput);
-  const Meaning meaning(program, Words());
-  CHECK_FALSE(FindPlace(program, meaning, Axis()));
-  CHECK_FALSE(FindPlace(program, meaning, {{GroupId(1000000)}, 64}));
-  CHECK_FALSE(
-      FindPlace(program, meaning, {{meaning.batch().groups[0], GroupId(1000000)}, 64}));  // only a part of the axis
+  const Semantics semantics(program, Words());
+  CHECK_FALSE(LocateAxis(program, semantics, Axis()));
+  CHECK_FALSE(LocateAxis(program, semantics, {{GroupId(1000000)}, 64}));
+  CHECK_FALSE(LocateAxis(program, semantics,
+                         {{semantics.batch().groups[0], GroupId(1000000)}, 64}));  // only a part of the axis
 }
 
 TEST_CASE("an input is preferred to weights of any size", "[program]") {

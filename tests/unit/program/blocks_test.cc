@@ -54,7 +54,7 @@ std::string Show(const Program& program, const Blocks& blocks) {
   return shown;
 }
 
-Blocks Find(const Program& program) { return FindBlocks(program, Meaning(program, RoleWords())); }
+Blocks Find(const Program& program) { return FindBlocks(program, Semantics(program, RoleWords())); }
 
 TEST_CASE("numbered scopes of the framework are layers", "[program]") {
   Step step;

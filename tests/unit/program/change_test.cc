@@ -23,7 +23,7 @@ RoleWords Words() {
 
 // One layer with 64 examples: weights of 64 MiB, an input of 512 KiB, and two results of 2 MiB.
 struct Layer {
-  explicit Layer(std::int64_t limit = 0) : meaning(program, Words()), simulator(program, meaning, limit) {}
+  explicit Layer(std::int64_t limit = 0) : semantics(program, Words()), simulator(program, semantics, limit) {}
 
   std::int64_t Left(const std::optional<ModifiedProgram>& modified) const {
     return modified ? simulator.EstimateOf(*modified).left_bytes : -1;
@@ -47,7 +47,7 @@ struct Layer {
       " value: <4 z @0> (size=2097152,offset=2097152): f32[64,8192]{1,0}\n",
       "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
       "    w{}:0-9\n    x{}:0-9\n    y{}:2-3\n    z{}:3-9\n");
-  const Meaning meaning;
+  const Semantics semantics;
   const Simulator simulator;
 };
 
@@ -63,7 +63,7 @@ TEST_CASE("an unmodified program has the same need", "[program]") {
 
 TEST_CASE("a shorter axis shrinks all arrays that have it, and no others", "[program]") {
   const Layer layer;
-  const Axis batch = layer.meaning.batch();
+  const Axis batch = layer.semantics.batch();
   REQUIRE(batch.size == 64);
   CHECK(layer.Left(Shorten(layer.simulator, batch, 2)) == 66 * kMiB + 256 * kKiB);
   CHECK(layer.Left(Shorten(layer.simulator, batch, 4)) == 65 * kMiB + 128 * kKiB);
@@ -100,7 +100,7 @@ TEST_CASE("an array that may have the axis can leave open whether a remedy is en
   // The need is 21 MiB. Half the batch saves 512 KiB, and another 2 MiB if z has the batch.
   const auto is_open = [](std::int64_t limit) {
     const MadeProgram made = Lost(limit);
-    return made.simulator.IsOpen(*Shorten(made.simulator, made.meaning.batch(), 2));
+    return made.simulator.IsOpen(*Shorten(made.simulator, made.semantics.batch(), 2));
   };
   CHECK(Lost(0).simulator.need_bytes() == 21 * kMiB);
   CHECK(is_open(20 * kMiB));
@@ -111,7 +111,7 @@ TEST_CASE("an array that may have the axis can leave open whether a remedy is en
 
 TEST_CASE("an axis can become longer", "[program]") {
   const Layer layer;
-  const Axis batch = layer.meaning.batch();
+  const Axis batch = layer.semantics.batch();
   CHECK(layer.Left(Resize(layer.simulator, batch, 128)) == 73 * kMiB);
   CHECK(layer.Left(Resize(layer.simulator, batch, 64)) == kNeed);
   CHECK(layer.Left(Resize(layer.simulator, batch, 32)) == layer.Left(Shorten(layer.simulator, batch, 2)));
@@ -126,9 +126,9 @@ TEST_CASE("remedies do not apply to a missing axis", "[program]") {
 
 TEST_CASE("of two remedies each shrinks what the other leaves", "[program]") {
   const Layer layer;
-  const ModifiedProgram half = *Shorten(layer.simulator, layer.meaning.batch(), 2);
+  const ModifiedProgram half = *Shorten(layer.simulator, layer.semantics.batch(), 2);
   CHECK(layer.Left(layer.simulator.Combined(half, half)) ==
-        layer.Left(Shorten(layer.simulator, layer.meaning.batch(), 4)));
+        layer.Left(Shorten(layer.simulator, layer.semantics.batch(), 4)));
   CHECK(layer.Left(layer.simulator.Combined(half, layer.simulator.Unmodified())) == layer.Left(half));
   CHECK(layer.Left(layer.simulator.Combined(layer.simulator.Unmodified(), half)) == layer.Left(half));
 }
@@ -155,13 +155,13 @@ TEST_CASE("without gradients, rematerialization is ruled out, but examples can b
   REQUIRE(recomputed);
   CHECK(recomputed->ruled_out == "no_gradients");
   // Half of y and z at a time, and a copy of the current half of x.
-  CHECK(layer.Left(Accumulate(layer.simulator, layer.meaning.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
+  CHECK(layer.Left(Accumulate(layer.simulator, layer.semantics.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
 }
 
 TEST_CASE("without a vocabulary, the effect of changing the loss is unknown", "[program]") {
   const Layer layer;
   CHECK_FALSE(ChunkLoss(layer.simulator, 8));
-  CHECK_FALSE(NumberLabels(layer.simulator));
+  CHECK_FALSE(UseIntegerLabels(layer.simulator));
 }
 
 TEST_CASE("remedies that do not apply save nothing", "[program]") {

@@ -147,7 +147,7 @@ TEST_CASE("HLO text that is truncated, duplicated or missing is not used", "[pro
   files[kBefore] = Cut(files[kBefore], 50);
   const DumpFiles read = Read(files);
   CHECK(read.whole);
-  CHECK(read.before_refused);
+  CHECK(read.before_rejected);
   CHECK(Reports(read, kBefore, "truncated or damaged"));
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("files from another compile are detected by comparison with the others
   CHECK(Reports(ranges, kRanges, "from another compile"));
   const DumpFiles before = with(kBefore, ReadFolder("programs/three-programs/dump", "jit_forward")[kBefore]);
   CHECK(before.whole);
-  CHECK(before.before_refused);
+  CHECK(before.before_rejected);
   CHECK(Reports(before, kBefore, "from another compile"));
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a failed module of an earlier run does not make a fitting program a f
   const Told told = Report(dump);
   CHECK(told.findings.empty());
   REQUIRE(told.programs.size() == 1);
-  CHECK(told.programs[0].prospects->room.largest_batch > 64);
+  CHECK(told.programs[0].estimates->room.largest_batch > 64);
   CHECK(told.problems.size() == 1);
 }
 

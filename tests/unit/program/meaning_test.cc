@@ -77,11 +77,11 @@ std::string WithGradient() {
   return std::string(kAssignment) + " value: <5 g @0> (size=67108864,offset=2097152): f32[2048,8192]{1,0}\n";
 }
 
-ValueKind KindOf(const Program& program, const Meaning& meaning, const std::string& name) {
+ValueKind KindOf(const Program& program, const Semantics& semantics, const std::string& name) {
   const InstructionId instruction = program.module().Find(name);
   REQUIRE(instruction);
   REQUIRE(program.ValuesOf(instruction).size() == 1);
-  return meaning.KindOf(program.ValuesOf(instruction)[0]);
+  return semantics.KindOf(program.ValuesOf(instruction)[0]);
 }
 
 const GroupId a(1), b(2), c(3);
@@ -111,73 +111,73 @@ TEST_CASE("dimensions with the whole axis are counted, or else those with its fi
 
 TEST_CASE("roles of parameters follow from their names", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Meaning meaning(program, Words());
+  const Semantics semantics(program, Words());
   REQUIRE(program.parameters().size() == 5);
-  CHECK(meaning.RoleOf(program.parameters()[0]) == Role::kWeights);
-  CHECK(meaning.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
-  CHECK(meaning.RoleOf(program.parameters()[2]) == Role::kInput);
+  CHECK(semantics.RoleOf(program.parameters()[0]) == Role::kWeights);
+  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
+  CHECK(semantics.RoleOf(program.parameters()[2]) == Role::kInput);
 }
 
 TEST_CASE("a program with a backward pass trains", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Meaning meaning(program, Words());
-  CHECK(meaning.trains());
-  CHECK(meaning.has_examples());
+  const Semantics semantics(program, Words());
+  CHECK(semantics.trains());
+  CHECK(semantics.has_examples());
   const InstructionId forward = program.module().Find("y");
   const InstructionId backward = program.module().Find("g");
-  CHECK(meaning.IsForward(forward));
-  CHECK_FALSE(meaning.IsBackward(forward));
-  CHECK(meaning.IsBackward(backward));
-  CHECK_FALSE(meaning.IsForward(backward));
-  CHECK_FALSE(meaning.IsForward(program.module().Find("w")));
+  CHECK(semantics.IsForward(forward));
+  CHECK_FALSE(semantics.IsBackward(forward));
+  CHECK(semantics.IsBackward(backward));
+  CHECK_FALSE(semantics.IsForward(backward));
+  CHECK_FALSE(semantics.IsForward(program.module().Find("w")));
 }
 
 TEST_CASE("a program without a backward pass has examples if it has weights", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
-  CHECK_FALSE(Meaning(program, Words()).trains());
-  CHECK(Meaning(program, Words()).has_examples());
-  CHECK_FALSE(Meaning(program, RoleWords()).has_examples());
+  CHECK_FALSE(Semantics(program, Words()).trains());
+  CHECK(Semantics(program, Words()).has_examples());
+  CHECK_FALSE(Semantics(program, RoleWords()).has_examples());
 }
 
 TEST_CASE("the batch is the leading dimension of the input and not of a weight", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Meaning meaning(program, Words());
-  REQUIRE(meaning.batch());
-  CHECK(meaning.batch().size == 64);
+  const Semantics semantics(program, Words());
+  REQUIRE(semantics.batch());
+  CHECK(semantics.batch().size == 64);
   const auto of = [&](const char* name) { return program.ValuesOf(program.module().Find(name))[0]; };
-  CHECK(meaning.Has(of("x"), meaning.batch()));
-  CHECK(meaning.Has(of("y"), meaning.batch()));
-  CHECK_FALSE(meaning.Has(of("w"), meaning.batch()));
-  CHECK_FALSE(meaning.Has(of("g"), meaning.batch()));
-  CHECK_FALSE(meaning.Has(of("x"), Axis()));
-  CHECK(meaning.GroupsOf(of("y")) == program.dimensions().GroupsOf(ArrayId{program.module().Find("y"), 0}));
-  CHECK(meaning.GroupsOf(of("y"))[0] == meaning.GroupsOf(of("x"))[0]);
-  CHECK(meaning.GroupsOf(of("y"))[1] == meaning.GroupsOf(of("w"))[1]);
-  CHECK_FALSE(meaning.sequence());
-  CHECK_FALSE(meaning.vocabulary());
-  CHECK_FALSE(meaning.has_attention());
+  CHECK(semantics.Has(of("x"), semantics.batch()));
+  CHECK(semantics.Has(of("y"), semantics.batch()));
+  CHECK_FALSE(semantics.Has(of("w"), semantics.batch()));
+  CHECK_FALSE(semantics.Has(of("g"), semantics.batch()));
+  CHECK_FALSE(semantics.Has(of("x"), Axis()));
+  CHECK(semantics.GroupsOf(of("y")) == program.dimensions().GroupsOf(ArrayId{program.module().Find("y"), 0}));
+  CHECK(semantics.GroupsOf(of("y"))[0] == semantics.GroupsOf(of("x"))[0]);
+  CHECK(semantics.GroupsOf(of("y"))[1] == semantics.GroupsOf(of("w"))[1]);
+  CHECK_FALSE(semantics.sequence());
+  CHECK_FALSE(semantics.vocabulary());
+  CHECK_FALSE(semantics.has_attention());
 }
 
 TEST_CASE("values have kinds according to their use", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Meaning meaning(program, Words());
-  CHECK(KindOf(program, meaning, "w") == ValueKind::kWeights);
-  CHECK(KindOf(program, meaning, "m") == ValueKind::kOptimizerState);
-  CHECK(KindOf(program, meaning, "x") == ValueKind::kInputs);
-  CHECK(KindOf(program, meaning, "y") == ValueKind::kActivations);
-  CHECK(KindOf(program, meaning, "g") == ValueKind::kGradients);
+  const Semantics semantics(program, Words());
+  CHECK(KindOf(program, semantics, "w") == ValueKind::kWeights);
+  CHECK(KindOf(program, semantics, "m") == ValueKind::kOptimizerState);
+  CHECK(KindOf(program, semantics, "x") == ValueKind::kInputs);
+  CHECK(KindOf(program, semantics, "y") == ValueKind::kActivations);
+  CHECK(KindOf(program, semantics, "g") == ValueKind::kGradients);
 }
 
 TEST_CASE("without a backward pass there are no activations", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
-  CHECK(KindOf(program, Meaning(program, Words()), "y") == ValueKind::kTemporaries);
+  CHECK(KindOf(program, Semantics(program, Words()), "y") == ValueKind::kTemporaries);
 }
 
 TEST_CASE("the vocabulary is the dimension of a softmax, but not the experts of a router", "[program]") {
   const Program classes = MakeProgram(Softmax("f32[16,2048]{1,0}", "f32[64,2048]{1,0}"));
-  CHECK(Meaning(classes, Words()).vocabulary().size == 16);
+  CHECK(Semantics(classes, Words()).vocabulary().size == 16);
   const Program experts = MakeProgram(Softmax("f32[16,2048,128]{2,1,0}", "f32[64,2048,128]{2,1,0}"));
-  CHECK_FALSE(Meaning(experts, Words()).vocabulary());
+  CHECK_FALSE(Semantics(experts, Words()).vocabulary());
 }
 
 // A product of two arrays of the same 64 examples: 512 positions by 256 positions, with 8 heads, contracting 16
@@ -204,10 +204,10 @@ TEST_CASE("a pairwise product is attention scores only with a softmax or an atte
   const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
   const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
   // The dispatch of tokens to experts is not attention.
-  CHECK_FALSE(Meaning(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
-  CHECK(Meaning(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
-  CHECK(Meaning(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
-  CHECK(Meaning(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
+  CHECK_FALSE(Semantics(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
+  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
+  CHECK(Semantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
+  CHECK(Semantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
 }
 
 TEST_CASE("weights are gathered only if an all-gather computed them", "[program]") {
@@ -227,21 +227,21 @@ TEST_CASE("weights are gathered only if an all-gather computed them", "[program]
       " value: <2 b @0> (size=33554432,offset=67108864): bf16[8192,2048]{1,0}\n"
       " value: <3 t @0> (size=16777216,offset=100663296): f32[2048,2048]{1,0}\n",
       "", ", num_partitions=4");
-  const Meaning meaning(program, Words());
-  CHECK(KindOf(program, meaning, "g") == ValueKind::kGatheredWeights);
-  CHECK(KindOf(program, meaning, "b") == ValueKind::kGatheredWeights);  // a cast of g
-  CHECK(KindOf(program, meaning, "t") == ValueKind::kTemporaries);      // has a weight's shape, but is computed locally
+  const Semantics semantics(program, Words());
+  CHECK(KindOf(program, semantics, "g") == ValueKind::kGatheredWeights);
+  CHECK(KindOf(program, semantics, "b") == ValueKind::kGatheredWeights);  // a cast of g
+  CHECK(KindOf(program, semantics, "t") == ValueKind::kTemporaries);  // has a weight's shape, but is computed locally
 }
 
 TEST_CASE("an empty program has no axes", "[program]") {
   const Program program = MakeProgram("");
-  const Meaning meaning(program, Words());
-  CHECK_FALSE(meaning.trains());
-  CHECK_FALSE(meaning.has_examples());
-  CHECK_FALSE(meaning.batch());
-  CHECK_FALSE(meaning.sequence());
-  CHECK_FALSE(meaning.vocabulary());
-  CHECK_FALSE(meaning.has_attention());
+  const Semantics semantics(program, Words());
+  CHECK_FALSE(semantics.trains());
+  CHECK_FALSE(semantics.has_examples());
+  CHECK_FALSE(semantics.batch());
+  CHECK_FALSE(semantics.sequence());
+  CHECK_FALSE(semantics.vocabulary());
+  CHECK_FALSE(semantics.has_attention());
 }
 
 }  // namespace TEST_FILE

@@ -57,44 +57,45 @@ TEST_CASE("with the compiled sizes, the need equals the compiler's figure", "[pr
 
 TEST_CASE("the memory by kind adds up to the need", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
-    const Prospects prospects = EstimateProgram(*Load(name), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+    const ProgramEstimates estimates =
+        EstimateProgram(*Load(name), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
     INFO(name);
-    const std::int64_t sum = std::accumulate(prospects.memory.begin(), prospects.memory.end(), std::int64_t{0},
+    const std::int64_t sum = std::accumulate(estimates.memory.begin(), estimates.memory.end(), std::int64_t{0},
                                              [](std::int64_t all, const MemoryPart& part) { return all + part.bytes; });
-    CHECK(sum == prospects.need_bytes);
-    CHECK(std::is_sorted(prospects.memory.begin(), prospects.memory.end(),
+    CHECK(sum == estimates.need_bytes);
+    CHECK(std::is_sorted(estimates.memory.begin(), estimates.memory.end(),
                          [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; }));
   }
 }
 
 TEST_CASE("optimizer state dominates its program, and the batch hardly matters", "[program]") {
-  const Prospects prospects =
+  const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   std::int64_t state = 0;
-  for (const MemoryPart& part : prospects.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
-  CHECK(state > prospects.need_bytes / 4);
-  REQUIRE(prospects.Find("half_batch") != nullptr);
-  CHECK(prospects.Find("half_batch")->saves_bytes < prospects.need_bytes / 50);
-  REQUIRE(prospects.Find("donate") != nullptr);
-  CHECK(prospects.Find("donate")->left_bytes < kLimit);  // it fits when recompiled with donation
+  for (const MemoryPart& part : estimates.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
+  CHECK(state > estimates.need_bytes / 4);
+  REQUIRE(estimates.Find("half_batch") != nullptr);
+  CHECK(estimates.Find("half_batch")->saves_bytes < estimates.need_bytes / 50);
+  REQUIRE(estimates.Find("donate") != nullptr);
+  CHECK(estimates.Find("donate")->left_bytes < kLimit);  // it fits when recompiled with donation
 }
 
 TEST_CASE("tiny dimensions cause padding, and half the batch halves the points", "[program]") {
-  const Prospects prospects =
+  const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  REQUIRE_FALSE(prospects.memory.empty());
-  CHECK(prospects.memory.front().kind == "padding");
-  REQUIRE(prospects.Find("no_tiny_dimensions") != nullptr);
-  CHECK(prospects.Find("no_tiny_dimensions")->left_bytes < kLimit / 8);
-  REQUIRE(prospects.Find("half_batch") != nullptr);
-  const double left = static_cast<double>(prospects.Find("half_batch")->left_bytes);
-  CHECK(std::abs(left - static_cast<double>(prospects.need_bytes) / 2) < left / 50);
-  CHECK(prospects.room.batch > prospects.room.largest_batch);
-  CHECK(prospects.room.largest_batch > prospects.room.batch / 2);
+  REQUIRE_FALSE(estimates.memory.empty());
+  CHECK(estimates.memory.front().kind == "padding");
+  REQUIRE(estimates.Find("no_tiny_dimensions") != nullptr);
+  CHECK(estimates.Find("no_tiny_dimensions")->left_bytes < kLimit / 8);
+  REQUIRE(estimates.Find("half_batch") != nullptr);
+  const double left = static_cast<double>(estimates.Find("half_batch")->left_bytes);
+  CHECK(std::abs(left - static_cast<double>(estimates.need_bytes) / 2) < left / 50);
+  CHECK(estimates.room.batch > estimates.room.largest_batch);
+  CHECK(estimates.room.largest_batch > estimates.room.batch / 2);
 }
 
 TEST_CASE("layers in a Python loop are found, and each estimate is close to the compiled result", "[program]") {
-  const Prospects prospects =
+  const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   // A dump does not show what the compiler would fuse and rematerialize, so allow a fifth of the device memory.
   const std::int64_t kOpen = kLimit / 5;
@@ -103,17 +104,17 @@ TEST_CASE("layers in a Python loop are found, and each estimate is close to the 
                                          {"half_sequence", 7733807616},
                                          {"attention_in_blocks", 10838476800}}) {
     INFO(change);
-    const Prospect* prospect = prospects.Find(change);
-    REQUIRE(prospect != nullptr);
-    CHECK(std::abs(prospect->left_bytes - compiled) < kOpen);
-    CHECK(prospect->left_bytes <= kLimit);  // each compiled to a program that fits
+    const RemedyEstimate* estimate = estimates.Find(change);
+    REQUIRE(estimate != nullptr);
+    CHECK(std::abs(estimate->left_bytes - compiled) < kOpen);
+    CHECK(estimate->left_bytes <= kLimit);  // each compiled to a program that fits
   }
 }
 
 TEST_CASE("an estimate states what the remedy applies to", "[program]") {
-  const Prospects prospects =
+  const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  const Prospect* shard = prospects.Find("shard");
+  const RemedyEstimate* shard = estimates.Find("shard");
   REQUIRE(shard != nullptr);
   CHECK(shard->parts == 4);
   REQUIRE(shard->axis.has_value());
@@ -121,16 +122,16 @@ TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   CHECK(shard->axis->number == 0);
   CHECK(shard->axis->length == 112);
   CHECK(shard->axis->name == "batch");
-  REQUIRE(prospects.room.sequence_axis.has_value());
-  CHECK(prospects.room.sequence_axis->name == "sequence");
-  CHECK(prospects.room.sequence_axis->length == 1024);
+  REQUIRE(estimates.room.sequence_axis.has_value());
+  CHECK(estimates.room.sequence_axis->name == "sequence");
+  CHECK(estimates.room.sequence_axis->length == 1024);
   // Rotated points are not a batch: the program has no weights and trains nothing.
-  const Prospects points =
+  const ProgramEstimates points =
       EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   REQUIRE(points.room.batch_axis.has_value());
   CHECK(points.room.batch_axis->array == "pts");
   CHECK(points.room.batch_axis->name.empty());
-  const Prospect* steps = points.Find("batch_in_steps");
+  const RemedyEstimate* steps = points.Find("batch_in_steps");
   REQUIRE(steps != nullptr);
   CHECK(steps->ruled_out == "no_gradients");
   CHECK(points.Find("attention_in_blocks") == nullptr);  // unknown, since it finds nothing to apply to
@@ -141,20 +142,21 @@ TEST_CASE("the estimate uses the number of parts that fits according to room", "
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
     const std::int64_t limit = program->memory().need_bytes * percent / 100;
-    const Prospects prospects = EstimateProgram(*program, BuiltInRules().role_words(), limit, WithRemedies::kYes);
+    const ProgramEstimates estimates =
+        EstimateProgram(*program, BuiltInRules().role_words(), limit, WithRemedies::kYes);
     INFO(percent);
-    const Prospect* micro = prospects.Find("batch_in_steps");
+    const RemedyEstimate* micro = estimates.Find("batch_in_steps");
     REQUIRE(micro != nullptr);
-    if (prospects.room.micro_batches > 0) {
-      CHECK(micro->parts == prospects.room.micro_batches);
+    if (estimates.room.micro_batches > 0) {
+      CHECK(micro->parts == estimates.room.micro_batches);
       CHECK(112 % micro->parts == 0);
     }
-    CHECK((micro->left_bytes <= limit) == (prospects.room.micro_batches > 0));
-    steps.insert(prospects.room.micro_batches);
+    CHECK((micro->left_bytes <= limit) == (estimates.room.micro_batches > 0));
+    steps.insert(estimates.room.micro_batches);
     // If no other remedy is enough, the batch shrinks until it fits, not just by half.
-    const bool any = std::any_of(prospects.changes.begin(), prospects.changes.end(),
-                                 [&](const Prospect& change) { return change.left_bytes <= limit; });
-    CHECK((any || prospects.room.largest_batch == 0));
+    const bool any = std::any_of(estimates.changes.begin(), estimates.changes.end(),
+                                 [&](const RemedyEstimate& change) { return change.left_bytes <= limit; });
+    CHECK((any || estimates.room.largest_batch == 0));
   }
   CHECK(steps.contains(4));    // a few if that is enough
   CHECK(*steps.rbegin() > 4);  // more if it is not
@@ -162,10 +164,10 @@ TEST_CASE("the estimate uses the number of parts that fits according to room", "
 
 TEST_CASE("an empty program has no estimates, and the rule data names only existing remedies", "[program]") {
   const Program nothing{HloModule(), HloModule(), ModuleMemory()};
-  const Prospects prospects = EstimateProgram(nothing, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  CHECK(prospects.need_bytes == 0);
-  CHECK(prospects.memory.empty());
-  CHECK(prospects.room.batch == 0);
+  const ProgramEstimates estimates = EstimateProgram(nothing, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+  CHECK(estimates.need_bytes == 0);
+  CHECK(estimates.memory.empty());
+  CHECK(estimates.room.batch == 0);
   const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
   for (const auto& name : schema.at("definitions").at("remedy").at("properties").at("change").at("enum"))
     CHECK(IsRemedy(name.get<std::string>()));  // every name that the schema allows exists
@@ -204,9 +206,9 @@ TEST_CASE("a batch that is split over devices has its full size", "[program]") {
       " value: <3 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n",
       "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
       "    w{}:0-9\n    x{}:0-9\n    y{}:2-9\n");
-  const Prospects prospects = EstimateProgram(program, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  CHECK(prospects.room.batch == 4 * 64);
-  CHECK(prospects.room.batch_devices == 4);
+  const ProgramEstimates estimates = EstimateProgram(program, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+  CHECK(estimates.room.batch == 4 * 64);
+  CHECK(estimates.room.batch_devices == 4);
 }
 
 }  // namespace TEST_FILE

@@ -110,7 +110,7 @@ const char* const kRanges =
 
 TEST_CASE("a loop still saves the layers' inputs, and one layer is rematerialized at a time", "[program]") {
   const MadeProgram made(kModule, kAssignment, kRanges);
-  REQUIRE(made.meaning.trains());
+  REQUIRE(made.semantics.trains());
   REQUIRE(made.program.dimensions().loops().size() == 2);
   CHECK(made.simulator.need_bytes() == 17 * kMiB + 704 * kKiB);
   // The arguments, the unused part of the temporaries, x of all layers, and h and y of one layer in the forward pass.

@@ -45,12 +45,13 @@ constexpr const char* kKinds[] = {"weights",     "gathered weights", "optimizer 
                                   "inputs",      "outputs",          "constants",        "unknown"};
 
 // "f32[64 batch,2048]"
-std::string ShapeText(const Meaning& meaning, const ArrayShape& shape, const ArrayGroups& dimensions) {
+std::string ShapeText(const Semantics& semantics, const ArrayShape& shape, const ArrayGroups& dimensions) {
   std::string text = shape.dtype + "[";
   for (std::size_t dim = 0; dim < shape.dims.size(); ++dim) {
     text += fmt::format("{}{}", dim > 0 ? "," : "", shape.dims[dim]);
-    for (const auto& [name, axis] : {std::pair(" batch", meaning.batch()), std::pair(" sequence", meaning.sequence()),
-                                     std::pair(" vocabulary", meaning.vocabulary())}) {
+    for (const auto& [name, axis] :
+         {std::pair(" batch", semantics.batch()), std::pair(" sequence", semantics.sequence()),
+          std::pair(" vocabulary", semantics.vocabulary())}) {
       if (axis && Contains(dimensions[dim], axis.groups)) text += name;
     }
   }
@@ -58,13 +59,13 @@ std::string ShapeText(const Meaning& meaning, const ArrayShape& shape, const Arr
 }
 
 // "while.5 #2 f32[24,64 batch,2048]"
-std::string NameOf(const Program& program, const Meaning& meaning, ValueId id) {
+std::string NameOf(const Program& program, const Semantics& semantics, ValueId id) {
   const ProgramValue& value = program.values()[id];
   if (!value.array.instruction) return "not in the module";
   const std::string name(program.InstructionOf(value).name);
   if (!value.array) return name + " pointers";
   const std::string part = value.array.leaf > 0 ? fmt::format(" #{}", value.array.leaf) : "";
-  return fmt::format("{}{} {}", name, part, ShapeText(meaning, program.ShapeOf(value.array), meaning.GroupsOf(id)));
+  return fmt::format("{}{} {}", name, part, ShapeText(semantics, program.ShapeOf(value.array), semantics.GroupsOf(id)));
 }
 
 // The files of a folder's modules, by the common prefix of their names.
@@ -85,24 +86,24 @@ std::map<std::string, DumpPaths> ModulesIn(const fs::path& folder) {
   return modules;
 }
 
-std::string ParametersText(const Program& program, const Meaning& meaning) {
+std::string ParametersText(const Program& program, const Semantics& semantics) {
   std::string text = fmt::format("  parameters: {}\n", program.parameters().size());
   for (const ProgramParameter& parameter : program.parameters()) {
     if (parameter.size < 1 << 20 && program.parameters().size() > 2 * kShown) continue;
     text += fmt::format("    {} {} {}, {}{}{}\n", parameter.path,
-                        ShapeText(meaning, program.ShapeOf(parameter.array), meaning.GroupsOf(parameter)),
-                        Size(parameter.size), kRoles[static_cast<int>(meaning.RoleOf(parameter))],
+                        ShapeText(semantics, program.ShapeOf(parameter.array), semantics.GroupsOf(parameter)),
+                        Size(parameter.size), kRoles[static_cast<int>(semantics.RoleOf(parameter))],
                         parameter.IsSplit() ? fmt::format(", split {}", parameter.shards) : "",
                         parameter.shares_output ? ", donated" : "");
   }
   return text;
 }
 
-std::string ValuesText(const Program& program, const Meaning& meaning) {
+std::string ValuesText(const Program& program, const Semantics& semantics) {
   std::map<int, std::int64_t> kinds;
   std::vector<ValueId> largest;
   for (const ValueId id : program.values().ids()) {
-    kinds[static_cast<int>(meaning.KindOf(id))] += program.values()[id].size;
+    kinds[static_cast<int>(semantics.KindOf(id))] += program.values()[id].size;
     if (!program.AllocationOf(program.values()[id]).IsFixed()) largest.push_back(id);
   }
   std::string text = fmt::format("  values: {}\n", program.values().size());
@@ -112,18 +113,18 @@ std::string ValuesText(const Program& program, const Meaning& meaning) {
   if (largest.size() > kShown) largest.resize(kShown);
   for (const ValueId id : largest) {
     const ProgramValue& value = program.values()[id];
-    text += fmt::format("    {} {}, {}, live {} to {}\n", NameOf(program, meaning, id), Size(value.size),
-                        kKinds[static_cast<int>(meaning.KindOf(id))], value.first, value.last);
+    text += fmt::format("    {} {}, {}, live {} to {}\n", NameOf(program, semantics, id), Size(value.size),
+                        kKinds[static_cast<int>(semantics.KindOf(id))], value.first, value.last);
   }
   return text;
 }
 
-std::string InstructionsText(const Program& program, const Meaning& meaning) {
+std::string InstructionsText(const Program& program, const Semantics& semantics) {
   int forward = 0;
   int backward = 0;
   for (const InstructionId id : program.module().instructions.ids()) {
-    forward += meaning.IsForward(id) ? 1 : 0;
-    backward += meaning.IsBackward(id) ? 1 : 0;
+    forward += semantics.IsForward(id) ? 1 : 0;
+    backward += semantics.IsBackward(id) ? 1 : 0;
   }
   std::string text =
       fmt::format("  instructions: {}, {} forward, {} backward, {} products\n", program.module().instructions.size(),
@@ -131,11 +132,11 @@ std::string InstructionsText(const Program& program, const Meaning& meaning) {
   for (const Loop& loop : program.dimensions().loops())
     text += fmt::format("    loop {} of {} steps{}\n", program.At(loop.instruction).name, loop.steps,
                         loop.factor ? ", with stacks" : "");
-  for (const auto& [name, axis] : {std::pair("batch", meaning.batch()), std::pair("sequence", meaning.sequence()),
-                                   std::pair("vocabulary", meaning.vocabulary())}) {
+  for (const auto& [name, axis] : {std::pair("batch", semantics.batch()), std::pair("sequence", semantics.sequence()),
+                                   std::pair("vocabulary", semantics.vocabulary())}) {
     if (!axis) continue;
     std::int64_t bytes = 0;
-    for (const ProgramValue& value : program.values()) bytes += meaning.Has(value.id, axis) ? value.size : 0;
+    for (const ProgramValue& value : program.values()) bytes += semantics.Has(value.id, axis) ? value.size : 0;
     text += fmt::format("  {} {}, in values of {}\n", name, axis.size, Exact(bytes));
   }
   return text;
@@ -144,7 +145,7 @@ std::string InstructionsText(const Program& program, const Meaning& meaning) {
 // The effect of a remedy: changed values, largest changes first, and added buffers.
 std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modified) {
   const Program& program = simulator.program();
-  const Meaning& meaning = simulator.meaning();
+  const Semantics& semantics = simulator.semantics();
   std::vector<ValueId> changed;
   std::int64_t before = 0;
   std::int64_t after = 0;
@@ -159,7 +160,7 @@ std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modifi
   std::string text;
   if (!changed.empty()) text += fmt::format("    {} values: {} -> {}\n", changed.size(), Exact(before), Exact(after));
   for (std::size_t i = 0; i < std::min(changed.size(), kShown / 2); ++i) {
-    text += fmt::format("      {} {} -> {}\n", NameOf(program, meaning, changed[i]),
+    text += fmt::format("      {} {} -> {}\n", NameOf(program, semantics, changed[i]),
                         Size(program.values()[changed[i]].size), Size(modified.sizes[changed[i]]));
   }
   std::int64_t bytes = 0;
@@ -168,13 +169,13 @@ std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modifi
   for (std::size_t i = 0; i < std::min(modified.added.size(), kShown / 2); ++i) {
     const Buffer& buffer = modified.added[i];
     text += fmt::format("      {} from {} to {}, for {}\n", Size(buffer.size), buffer.first, buffer.last,
-                        buffer.values.empty() ? "nothing" : NameOf(program, meaning, buffer.values.front()));
+                        buffer.values.empty() ? "nothing" : NameOf(program, semantics, buffer.values.front()));
   }
   return text;
 }
 
-std::string RemediesText(const Program& program, const Meaning& meaning) {
-  const Simulator simulator(program, meaning, kLimit);
+std::string RemediesText(const Program& program, const Semantics& semantics) {
+  const Simulator simulator(program, semantics, kLimit);
   std::string text =
       fmt::format("  needs {}{}\n", Exact(simulator.need_bytes()), simulator.whole() ? "" : ", too large");
   std::map<std::string_view, ModifiedProgram> made;
@@ -196,7 +197,7 @@ std::string RemediesText(const Program& program, const Meaning& meaning) {
     const ModifiedProgram both = simulator.Combined(made.at("bfloat16"), made.at("recompute_layers"));
     text += fmt::format("  bfloat16 and recompute_layers leave {}\n", Exact(simulator.EstimateOf(both).left_bytes));
   }
-  if (const Axis batch = meaning.batch()) {
+  if (const Axis batch = semantics.batch()) {
     const ModifiedProgram longer = *Resize(simulator, batch, batch.size * 3 / 2);
     text += fmt::format("  half as much batch again leaves {}\n", Exact(simulator.EstimateOf(longer).left_bytes));
   }
@@ -261,13 +262,13 @@ std::string TextOf(const DumpPaths& paths) {
   text += fmt::format("  compiled need {}, host {}, peak {} at {:.1f} % of the schedule\n",
                       Exact(files.memory.need_bytes), files.memory.host_bytes, Exact(peak.bytes), 100 * peak.at);
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
-  const Meaning meaning(program, BuiltInRules().role_words());
-  text += fmt::format("  {}{}{}{}\n", meaning.trains() ? "trains" : "does not train",
-                      meaning.has_attention() ? ", has attention" : "",
+  const Semantics semantics(program, BuiltInRules().role_words());
+  text += fmt::format("  {}{}{}{}\n", semantics.trains() ? "trains" : "does not train",
+                      semantics.has_attention() ? ", has attention" : "",
                       program.partitions() > 1 ? fmt::format(", {} partitions", program.partitions()) : "",
-                      meaning.has_examples() ? ", has examples" : "");
-  return text + ParametersText(program, meaning) + ValuesText(program, meaning) + InstructionsText(program, meaning) +
-         RemediesText(program, meaning);
+                      semantics.has_examples() ? ", has examples" : "");
+  return text + ParametersText(program, semantics) + ValuesText(program, semantics) +
+         InstructionsText(program, semantics) + RemediesText(program, semantics);
 }
 
 // The lines of `text` that `base` lacks, or "  the same".

@@ -20,7 +20,7 @@ std::string ShowAll(const std::vector<Sighting>& sightings) {
   std::string shown;
   for (const Sighting& sighting : sightings)
     shown += fmt::format("{} {}-{} [{}] {}{}\n", sighting.failure->code, sighting.head.line, sighting.last_line,
-                         sighting.reporter, Show(sighting.facts),
+                         sighting.stream_name, Show(sighting.facts),
                          sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()));
   return shown;
 }
@@ -46,7 +46,7 @@ class Reading {
     raw.after_gap = true;
     lines_.Feed(raw);
   }
-  explicit Reading(std::size_t most_held = LineReader::kMostHeld) : lines_(TestEngine(), most_held) {}
+  explicit Reading(std::size_t max_buffered = LineReader::kMaxBuffered) : lines_(TestEngine(), max_buffered) {}
   LineReader& lines() { return lines_; }
   std::string Take() { return ShowAll(lines_.Take().sightings); }
   std::string Finish() {
@@ -146,8 +146,8 @@ TEST_CASE("in a line with very many headers the first are read, and the limit is
   reading.Feed({line, "step 1", "Test compile: used 7B of 5B.", "step 2"});
   const std::string read = reading.Finish();
   const auto count = static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n'));
-  CHECK(count > Session::kMostHeadsOfLine / 2);
-  CHECK(count <= Session::kMostHeadsOfLine + 1);
+  CHECK(count > Session::kMostHeadersOfLine / 2);
+  CHECK(count <= Session::kMostHeadersOfLine + 1);
   CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as usual
   CHECK(reading.lines().problem() ==
         "line 1 contains more than 512 failure messages; the rest of the line was not searched");
@@ -179,7 +179,7 @@ TEST_CASE("pieces of one line share its limit, lines of one record do not", "[re
 TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {
   ReadControl control;
   const Stop stop(&control, Limits());
-  LineReader lines(TestEngine(), LineReader::kMostHeld, &stop);
+  LineReader lines(TestEngine(), LineReader::kMaxBuffered, &stop);
   RawLine raw;
   raw.number = 1;
   raw.bytes = "Test compile: used 7B of 5B.";

@@ -25,10 +25,10 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   const JoinedLines joined(lines, 12, JoinedLines::Joint::kBlank);
   const JoinedLines glued(lines, 12, JoinedLines::Joint::kNothing);
   const std::deque<std::string> none;
-  const std::vector<HeadMatch> heads = TestEngine().finder().Find(joined, {none, lines});
-  if (heads.empty()) return "no head";
-  const std::size_t limit = TestEngine().finder().EndOfMessage(joined, heads[0]);
-  const ReadMessage message = TestEngine().finder().Read(joined, glued, heads[0], limit);
+  const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines});
+  if (header_patterns.empty()) return "no head";
+  const std::size_t limit = TestEngine().finder().EndOfMessage(joined, header_patterns[0]);
+  const ReadMessage message = TestEngine().finder().Read(joined, glued, header_patterns[0], limit);
   return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
 }
 
@@ -37,7 +37,7 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
   const std::deque<Line> lines = LinesOf({text});
   const std::deque<std::string> before = {line_before};
   std::string shown;
-  for (const HeadMatch& head :
+  for (const HeaderMatch& head :
        TestEngine().finder().Find(JoinedLines(lines, 1, JoinedLines::Joint::kBlank, from), {before, lines}))
     shown +=
         fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.failure->code, head.match.begin, head.match.end);

@@ -22,7 +22,7 @@ std::string ShowSighting(const Sighting& sighting) {
 }
 
 struct Lines {
-  SharedByReporters shared;
+  SharedByStreams shared;
   Session session{TestEngine(), &shared, "host 3"};
   SessionOutput output;
   std::vector<Sighting>& done = output.sightings;
@@ -327,7 +327,7 @@ TEST_CASE("each sighting has its stream, time and place", "[read]") {
   for (const Line& line : lines) read.session.Feed(line, &read.output);
   read.session.Flush(&read.output);
   REQUIRE(read.done.size() == 1);
-  CHECK(read.done[0].reporter == "host 3");
+  CHECK(read.done[0].stream_name == "host 3");
   CHECK(read.done[0].repeats == 5);
   CHECK(ToString(*read.done[0].time) == "2026-11-20T12:00:00Z");
   CHECK(read.done[0].head.offset == 10);

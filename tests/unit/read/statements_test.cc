@@ -61,11 +61,11 @@ TEST_CASE("a match without a plausible need states nothing", "[read]") {
 TEST_CASE("a repeated text is counted and located", "[read]") {
   Statements statements;
   statements.Add(Program(1), TextOf(1));
-  const auto again = statements.Again("12:00 " + TextOf(1) + ".");
+  const auto again = statements.FindRepeat("12:00 " + TextOf(1) + ".");
   REQUIRE(again);
   CHECK(again->first == 6);
   CHECK(again->second == 6 + TextOf(1).size());
-  CHECK_FALSE(statements.Again(TextOf(2)));
+  CHECK_FALSE(statements.FindRepeat(TextOf(2)));
   statements.Count(TextOf(1));
   statements.Count(TextOf(1));
   statements.Count(TextOf(2));
@@ -75,11 +75,11 @@ TEST_CASE("a repeated text is counted and located", "[read]") {
 TEST_CASE("a short or multi-line text is not recognized again", "[read]") {
   Statements statements;
   statements.Add(Program(1), "program of 23 character");
-  CHECK_FALSE(statements.Again("program of 23 character"));
+  CHECK_FALSE(statements.FindRepeat("program of 23 character"));
   statements.Add(Program(2), "program of 24 characters");
-  CHECK(statements.Again("program of 24 characters"));
+  CHECK(statements.FindRepeat("program of 24 characters"));
   statements.Add(Program(3), "");
-  CHECK_FALSE(statements.Again(""));
+  CHECK_FALSE(statements.FindRepeat(""));
   CHECK(Show(statements.Take()) == "number1 x1, number2 x1, number3 x1");
 }
 
@@ -87,13 +87,13 @@ TEST_CASE("only the last sixteen are recognized; the counts of earlier ones are 
   Statements statements;
   for (int i = 1; i <= 16; ++i) statements.Add(Program(i), TextOf(i));
   statements.Count(TextOf(1));
-  CHECK(statements.Again(TextOf(1)));
+  CHECK(statements.FindRepeat(TextOf(1)));
   statements.Add(Program(17), TextOf(17));
-  CHECK_FALSE(statements.Again(TextOf(1)));
-  CHECK(statements.Again(TextOf(2)));
+  CHECK_FALSE(statements.FindRepeat(TextOf(1)));
+  CHECK(statements.FindRepeat(TextOf(2)));
   statements.Add(Program(18), TextOf(18));
-  CHECK_FALSE(statements.Again(TextOf(2)));
-  CHECK(statements.Again(TextOf(17)));
+  CHECK_FALSE(statements.FindRepeat(TextOf(2)));
+  CHECK(statements.FindRepeat(TextOf(17)));
   statements.Count(TextOf(17));
   const std::string shown = Show(statements.Take());
   CHECK(shown.substr(0, 24) == "number1 x2?, number2 x1,");

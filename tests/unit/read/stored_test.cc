@@ -48,7 +48,7 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
     const Failure& other = read.failures()[i];
     CAPTURE(other.code);
     CHECK(one.code == other.code);
-    CHECK(one.heads.size() == other.heads.size());
+    CHECK(one.header_patterns.size() == other.header_patterns.size());
     CHECK(one.facts.size() == other.facts.size());
     CHECK(one.scenarios.size() == other.scenarios.size());
     CHECK(one.why.size() == other.why.size());
@@ -64,7 +64,7 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
   }
   CHECK(digested.contexts().size() == read.contexts().size());
   CHECK(digested.quotations().size() == read.quotations().size());
-  CHECK(digested.affixes().size() == read.affixes().size());
+  CHECK(digested.prefixes_and_suffixes().size() == read.prefixes_and_suffixes().size());
   CHECK(digested.error_lines().size() == read.error_lines().size());
 }
 
@@ -72,10 +72,12 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
 TEST_CASE("signs of prefixes do not change how a line is cleaned", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
-  for (const Affix& affix : source.rules().affixes()) CHECK(affix.signs.has_value());
-  for (const Affix& affix : read.affixes()) CHECK_FALSE(affix.signs.has_value());
-  const Normalizer with_signs(source.rules().affixes(), source.rules().json_keys());
-  const Normalizer without(read.affixes(), read.json_keys());
+  for (const PrefixOrSuffix& prefix_or_suffix : source.rules().prefixes_and_suffixes())
+    CHECK(prefix_or_suffix.signs.has_value());
+  for (const PrefixOrSuffix& prefix_or_suffix : read.prefixes_and_suffixes())
+    CHECK_FALSE(prefix_or_suffix.signs.has_value());
+  const Normalizer with_signs(source.rules().prefixes_and_suffixes(), source.rules().json_keys());
+  const Normalizer without(read.prefixes_and_suffixes(), read.json_keys());
   std::vector<std::string> lines;
   for (const std::string& text : Texts()) {
     std::istringstream stream(text);
@@ -93,7 +95,7 @@ TEST_CASE("signs of prefixes do not change how a line is cleaned", "[read]") {
     REQUIRE(one.size() == other.size());
     for (std::size_t i = 0; i < one.size(); ++i) {
       CHECK(one[i].text == other[i].text);
-      CHECK(one[i].reporter == other[i].reporter);
+      CHECK(one[i].stream_name == other[i].stream_name);
       CHECK(one[i].repeats == other[i].repeats);
     }
   }

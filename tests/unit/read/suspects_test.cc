@@ -113,9 +113,9 @@ TEST_CASE("the same error is reported once, ignoring figures", "[read]") {
       many += "Error: pool " + std::string(i + 1, letter) + " is out of memory\n";
   }
   const std::vector<Problem> problems = ProblemsOf(many);
-  REQUIRE(problems.size() == SuspectTable::kMost + 1);
+  REQUIRE(problems.size() == CandidateTable::kMost + 1);
   CHECK(problems.back().text.empty());
-  CHECK(problems.back().occurrences == 50 - SuspectTable::kMost);
+  CHECK(problems.back().occurrences == 50 - CandidateTable::kMost);
 }
 
 TEST_CASE("any line is shown as printable text of limited length", "[read]") {
@@ -128,13 +128,13 @@ TEST_CASE("any line is shown as printable text of limited length", "[read]") {
 }
 
 TEST_CASE("a limited number of candidates waits, and then the first is reported", "[read]") {
-  SuspectTracker tracker;
-  std::vector<SuspectLine> reported;
+  CandidateTracker tracker;
+  std::vector<CandidateLine> reported;
   const auto feed = [&](std::uint64_t number) {
     Line line;
     line.number = number;
     line.text = "pool " + std::to_string(number) + " is full";
-    line.is_suspect = true;
+    line.is_candidate_error = true;
     tracker.Feed(line, &reported);
   };
   for (std::uint64_t number = 1; number <= 16; ++number) feed(number);

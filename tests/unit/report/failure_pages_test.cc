@@ -139,7 +139,7 @@ class Sentences {
     const std::string& id = remedy.id;
     for (const std::string* text : {&remedy.title, &remedy.safe_why, &remedy.gain, &remedy.telltale, &remedy.note})
       Add(id, *text);
-    for (const OtherSafety& other : remedy.safety_when) Add(id + " safety_when", other.safe_why);
+    for (const ConditionalSafety& other : remedy.safety_when) Add(id + " safety_when", other.safe_why);
     for (const auto& [framework, steps] : remedy.how) {
       for (const Template& step : steps) AddTemplate(id + " how " + framework, step);
     }

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-enum class Way { kHere, kThere };
+enum class Way { kHere, kMatched };
 
 struct Inner {
   std::int64_t size = 0;
@@ -55,7 +55,7 @@ TEST_CASE("an empty field is absent", "[report]") {
 }
 
 TEST_CASE("a record is read back as it was written", "[report]") {
-  Sample sample{"a\xff", 7, 2, -3, 1.5, true, Way::kThere, {"b"}, {{"c", 4}}, Timestamp{5, true}, {6}};
+  Sample sample{"a\xff", 7, 2, -3, 1.5, true, Way::kMatched, {"b"}, {{"c", 4}}, Timestamp{5, true}, {6}};
   const nlohmann::json json = Written(sample);
   CHECK(json["path_bytes"] == "Yf8=");
   CHECK(json["time"] == "1970-01-01T00:00:00.000005Z");

@@ -17,15 +17,15 @@ namespace TEST_FILE {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
-Prospects MadeProspects(const std::string& module) {
-  Prospects prospects;
-  prospects.memory = {{"activations", 6 * kGiB, {{module, 5 * kGiB}, {"decoder/attention", kGiB}}},
+ProgramEstimates MadeProspects(const std::string& module) {
+  ProgramEstimates estimates;
+  estimates.memory = {{"activations", 6 * kGiB, {{module, 5 * kGiB}, {"decoder/attention", kGiB}}},
                       {"optimizer_state", 3 * kGiB, {}},
                       {"weights", kGiB, {}},
                       {"constants", 1000, {}}};
-  for (int i = 0; i < 64; ++i) prospects.timeline.push_back({i / 64.0, (i == 32 ? 10 : 4) * kGiB});
-  prospects.room = {64, 24, 3, 4096, 1024};
-  return prospects;
+  for (int i = 0; i < 64; ++i) estimates.timeline.push_back({i / 64.0, (i == 32 ? 10 : 4) * kGiB});
+  estimates.room = {64, 24, 3, 4096, 1024};
+  return estimates;
 }
 
 CompiledProgram MadeProgram(const std::string& name, const std::string& module) {
@@ -35,7 +35,7 @@ CompiledProgram MadeProgram(const std::string& name, const std::string& module) 
   program.facts.Set("module", name, {});
   program.facts.Set("need_bytes", 10.0 * kGiB, {});
   program.facts.Set("limit_bytes", 15.75 * kGiB, {});
-  program.prospects = MadeProspects(module);
+  program.estimates = MadeProspects(module);
   Identify(&program);
   return program;
 }
@@ -61,22 +61,22 @@ TEST_CASE("memory shares have names and fractions of the whole", "[report]") {
 }
 
 TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
-  CHECK(RoomTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
-                                                                       "or the whole batch in 3 micro-batches",
-                                                                       "longest sequence that fits: 1024 (now 4096)"});
-  CHECK(RoomTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the current size"});
-  CHECK(RoomTexts({64, 16, 0, 0, 0, 4, AxisPlace{"batch['x']", 0, 64, "batch"}, {}}) ==
+  CHECK(FitTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
+                                                                      "or the whole batch in 3 micro-batches",
+                                                                      "longest sequence that fits: 1024 (now 4096)"});
+  CHECK(FitTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the current size"});
+  CHECK(FitTexts({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
         std::vector<std::string>{"largest batch that fits: 16 (now 64) over 4 devices"});
-  CHECK(RoomTexts({400000, 341232, 0, 0, 0, 1, AxisPlace{"points", 0, 400000, ""}, {}}) ==
+  CHECK(FitTexts({400000, 341232, 0, 0, 0, 1, AxisLocation{"points", 0, 400000, ""}, {}}) ==
         std::vector<std::string>{"longest axis 0 of points that fits: about 341200 (now 400000)"});
-  CHECK(RoomTexts({}).empty());
-  CHECK(RoomTexts({64, 0, 0, 0, 0}).empty());
+  CHECK(FitTexts({}).empty());
+  CHECK(FitTexts({64, 0, 0, 0, 0}).empty());
 }
 
 TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
-  finding.prospects = MadeProspects("decoder/mlp");
+  finding.estimates = MadeProspects("decoder/mlp");
   const Report report = MadeReport({finding});
   for (const std::size_t width : {80, 120}) {
     const std::string text = PrintText(report, {width, false});

@@ -23,8 +23,8 @@ TEST_CASE("an extension adds a header with its example and keeps everything else
                        "heads": [{"id": "ours", "pattern": "launcher: program needs %{size:used_bytes} of memory"}],
                        "examples": {"match": [{"text": "launcher: program needs 2G of memory"}]}})")},
              &set) == "");
-  CHECK(E1000(set).heads.size() == E1000(base).heads.size() + 1);
-  CHECK(E1000(set).heads.back().id == "ours");
+  CHECK(E1000(set).header_patterns.size() == E1000(base).header_patterns.size() + 1);
+  CHECK(E1000(set).header_patterns.back().id == "ours");
   CHECK(E1000(set).match.size() == E1000(base).match.size() + 1);
   CHECK(E1000(set).title == E1000(base).title);
   CHECK(set.fingerprint() != base.fingerprint());

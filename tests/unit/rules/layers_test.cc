@@ -47,12 +47,12 @@ TEST_CASE("disabled entries are removed, and references to them are not faults",
   const Failure& failure = *set.FindFailure("E1000");
   CHECK(failure.absorbed_by.empty());
   CHECK(failure.contexts.empty());
-  CHECK(failure.heads.size() == base.FindFailure("E1000")->heads.size() - 1);
+  CHECK(failure.header_patterns.size() == base.FindFailure("E1000")->header_patterns.size() - 1);
   CHECK(failure.scenarios[0].remedies.size() == 1);
   CHECK(set.contexts().empty());
   CHECK(set.quotations().empty());
   CHECK(set.chips().empty());
-  CHECK(set.affixes().size() == 1);
+  CHECK(set.prefixes_and_suffixes().size() == 1);
   CHECK(set.frameworks().size() == 1);
   CHECK(set.fingerprint() != base.fingerprint());
   const std::vector<std::string>& literals = set.literals();
@@ -90,7 +90,7 @@ TEST_CASE("examples that fail only because of disabled entries count as changed"
     return TestRules(rules);
   };
   const std::string code = BuiltInRules().failures()[0].code;
-  const std::string head = BuiltInRules().failures()[0].heads[0].id;
+  const std::string head = BuiltInRules().failures()[0].header_patterns[0].id;
   const RuleTestResult result = test("\"failures/" + code + "/heads/" + head + "\"");
   CHECK(result.Failures() == std::vector<std::string>());
   CHECK_FALSE(result.changed.empty());

@@ -84,7 +84,7 @@ TEST_CASE("a misspelt name yields a suggestion", "[rules]") {
 
 TEST_CASE("a suggestion can be a term", "[rules]") {
   Check check(R"({"when": "too_larg"})");
-  check.names.MayMean("too_large");
+  check.names.AddTermName("too_large");
   check.Use("E1", "when");
   CHECK(check.Run().size() == 1);
   CHECK(check.Hints() == Texts{"did you mean 'too_large'?"});
@@ -103,7 +103,7 @@ TEST_CASE("a field of a row is valid in a row and in functions over rows only", 
 TEST_CASE("a defined row field is valid like the built-in ones", "[rules]") {
   Check check(R"({"when": "replicated"})");
   check.Use("E1", "when", true);
-  check.names.GiveRowField("replicated");
+  check.names.AddRowField("replicated");
   CHECK(check.Run().empty());
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("a failure with unknown facts yields no faults", "[rules]") {
   check.Use("E1", "one");
   check.Use("E2", "two");
   check.Use("", "any");  // a remedy, which may use the facts of E1
-  check.names.Forgive("E1");
+  check.names.SuppressFaults("E1");
   const Texts said = check.Run();
   REQUIRE(said.size() == 1);
   CHECK(said[0].ends_with("unknown name 'unknown_two'"));

@@ -60,11 +60,11 @@ TEST_CASE("a new rule generalises values that change between runs", "[rules]") {
   REQUIRE(rules.FindFailure("my.pool") != nullptr);
   const Failure& failure = *rules.FindFailure("my.pool");
   PatternMatch match;
-  REQUIRE(failure.heads.at(0).pattern.Find("x Pool 'ids' is full: wanted 1.5K, try 77", 0, &match));
+  REQUIRE(failure.header_patterns.at(0).pattern.Find("x Pool 'ids' is full: wanted 1.5K, try 77", 0, &match));
   CHECK(match.captures.at(0).name == "used_bytes");
   CHECK(match.captures.at(0).value == Value(1536.0));
-  CHECK(failure.heads.at(0).pattern.Find("x Pool \\'ids\\' is full: wanted 1.5K, try 77", 0, &match));
-  CHECK_FALSE(failure.heads.at(0).pattern.Find("Pool 'ids' is empty: wanted 1.5K, try 77", 0, &match));
+  CHECK(failure.header_patterns.at(0).pattern.Find("x Pool \\'ids\\' is full: wanted 1.5K, try 77", 0, &match));
+  CHECK_FALSE(failure.header_patterns.at(0).pattern.Find("Pool 'ids' is empty: wanted 1.5K, try 77", 0, &match));
 }
 
 TEST_CASE("values of keys, paths, hosts, ids and numbers are generalised", "[rules]") {
@@ -135,9 +135,9 @@ TEST_CASE("drafts go from the shortest header pattern to the longest", "[rules]"
   const std::vector<NewRule> rules =
       NewRules(BuiltInRules(), {"my.pool", {{"ValueError: the arena gave up. It had 3 pools. Ask for less."}}, ""});
   REQUIRE(rules.size() == 3);
-  CHECK(rules[0].heads[0].source() == "the arena gave up");
-  CHECK(rules[1].heads[0].source() == R"(the arena gave up\. It had \d+ pools)");
-  CHECK(rules[2].heads[0].source() == R"(ValueError: the arena gave up\. It had \d+ pools)");
+  CHECK(rules[0].header_patterns[0].source() == "the arena gave up");
+  CHECK(rules[1].header_patterns[0].source() == R"(the arena gave up\. It had \d+ pools)");
+  CHECK(rules[2].header_patterns[0].source() == R"(ValueError: the arena gave up\. It had \d+ pools)");
 }
 
 TEST_CASE("a new rule needs a message with words", "[rules]") {

@@ -61,7 +61,7 @@ TEST_CASE("frequent occurrences of the prefix do not hide a later match", "[rule
 std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
   for (const Failure& failure : rules.failures()) {
-    for (const Head& head : failure.heads) patterns.push_back(&head.pattern);
+    for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
     for (const Pattern& fact : failure.facts) patterns.push_back(&fact);
   }
   for (const Context& context : rules.contexts()) {

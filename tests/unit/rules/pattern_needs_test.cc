@@ -1,4 +1,4 @@
-// Necessary conditions of patterns.
+// RequiredLiterals conditions of patterns.
 #include "rules/pattern_needs.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST_CASE("each example of a quotation satisfies the quotation's needs", "[rules
   for (const Quotation& quotation : BuiltInRules().quotations()) {
     if (quotation.source_line) continue;
     const TextNeeds before = NeedsAtEnd(quotation.pattern.source());
-    const TextNeeds from_head = NeedsAtBegin(quotation.after.source());
+    const TextNeeds from_header = NeedsAtBegin(quotation.after.source());
     for (const std::string& written : quotation.examples) {
       const std::string example = '\n' + written;
       const std::size_t head = std::min(example.find("<head>"), example.size());
@@ -90,10 +90,10 @@ TEST_CASE("each example of a quotation satisfies the quotation's needs", "[rules
       CAPTURE(quotation.id, example);
       const std::string_view last = std::string_view(lead).substr(lead.rfind('\n') + 1);
       const std::string_view first = std::string_view(rest).substr(0, rest.find('\n'));
-      CHECK(SeenText(lead, last).MayMatch(before));
-      CHECK(SeenText(rest, first).MayMatch(from_head));
+      CHECK(PreparedText(lead, last).MayMatch(before));
+      CHECK(PreparedText(rest, first).MayMatch(from_header));
       CHECK(has_word(before.words, last));
-      CHECK(has_word(from_head.words, first));
+      CHECK(has_word(from_header.words, first));
     }
   }
   CHECK(tried > 50);

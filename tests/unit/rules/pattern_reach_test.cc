@@ -14,10 +14,10 @@ std::string Reach(const std::string& source, const std::string& text) {
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile(source, &faults);
   REQUIRE(faults.empty());
-  const std::optional<PatternReach> reach = FindReach(pattern, text);
+  const std::optional<PartialPatternMatch> reach = FindPartialMatch(pattern, text);
   if (!reach) return "none";
   return text.substr(reach->begin, reach->end - reach->begin) + (reach->anywhere ? "|…" : "|") + reach->wanted +
-         (reach->again_at ? "|" + text.substr(*reach->again_at) : "");
+         (reach->suffix_at ? "|" + text.substr(*reach->suffix_at) : "");
 }
 
 struct Case {
@@ -54,8 +54,8 @@ TEST_CASE("a differing character is located by the text on both sides", "[rules]
 
 TEST_CASE("a pattern that did not compile matches no prefix", "[rules]") {
   std::vector<SyntaxFault> faults;
-  CHECK_FALSE(FindReach(Pattern::Compile("a(", &faults), "a(").has_value());
-  CHECK_FALSE(FindReach(Pattern(), "a").has_value());
+  CHECK_FALSE(FindPartialMatch(Pattern::Compile("a(", &faults), "a(").has_value());
+  CHECK_FALSE(FindPartialMatch(Pattern(), "a").has_value());
 }
 
 }  // namespace TEST_FILE

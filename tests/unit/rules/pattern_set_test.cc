@@ -53,13 +53,13 @@ TEST_CASE("a pattern may match only if the words of its literal occur in order",
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile("Out of memory on %{word:device}", &faults);
   const PatternSet set({&pattern});
-  CHECK(set.MayBeIn("Out of memory on gpu:0") == Places{0});
-  CHECK(set.MayBeIn("OUT  OF\n\tMEMORY ON") == Places{0});
-  CHECK(set.MayBeIn("layout of memory one") == Places{0});  // inside other words: left to RE2
-  CHECK(set.MayBeIn("memory on out of, out of memory").empty());
-  CHECK(set.MayBeIn("out ofmemory on").empty());
-  CHECK(set.MayBeIn("out of memory").empty());
-  CHECK(set.MayBeIn("out of memory out of memory on gpu:1") == Places{0});
+  CHECK(set.FindCandidates("Out of memory on gpu:0") == Places{0});
+  CHECK(set.FindCandidates("OUT  OF\n\tMEMORY ON") == Places{0});
+  CHECK(set.FindCandidates("layout of memory one") == Places{0});  // inside other words: left to RE2
+  CHECK(set.FindCandidates("memory on out of, out of memory").empty());
+  CHECK(set.FindCandidates("out ofmemory on").empty());
+  CHECK(set.FindCandidates("out of memory").empty());
+  CHECK(set.FindCandidates("out of memory out of memory on gpu:1") == Places{0});
 }
 
 TEST_CASE("matching patterns are returned in ascending order", "[rules]") {
@@ -119,7 +119,7 @@ TEST_CASE("a set can be searched by many threads at once", "[rules]") {
 
 TEST_CASE("the build has stored the literals of the built-in header patterns", "[rules]") {
   for (const Failure& failure : BuiltInRules().failures()) {
-    for (const Head& head : failure.heads) {
+    for (const HeaderPattern& head : failure.header_patterns) {
       INFO(failure.code << " " << head.pattern.source());
       const std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(head.pattern.source());
       REQUIRE(known.has_value());

@@ -34,9 +34,10 @@ TEST_CASE("all fields of failures are read", "[rules]") {
   const Failure& failure = set.failures()[1];
   CHECK(failure.about == std::vector<std::string>{"One paragraph.", "Another."});
   CHECK(failure.links.at(0).url == "https://example.com/");
-  REQUIRE(failure.heads.size() == 3);
-  CHECK(failure.heads[1].id == "name");
-  CHECK((failure.heads[1].line_start && failure.heads[1].fragment && !failure.heads[0].fragment));
+  REQUIRE(failure.header_patterns.size() == 3);
+  CHECK(failure.header_patterns[1].id == "name");
+  CHECK((failure.header_patterns[1].line_start && failure.header_patterns[1].fragment &&
+         !failure.header_patterns[0].fragment));
   CHECK(failure.facts.size() == 3);
   CHECK(failure.absorbed_by == std::vector<std::string>{"0100"});
   CHECK(set.failures()[0].consequence_of == std::vector<std::string>{"E1000"});
@@ -71,9 +72,9 @@ TEST_CASE("the fields of other sections are read", "[rules]") {
   CHECK(set.chips().at(0).limits == std::vector<double>{16911433728.0, 16911433728.0});
   CHECK(set.contexts().at(0).match.at(0).facts.at("before_bytes") == Value(5368709120.0));
   CHECK(set.quotations().at(0).examples == std::vector<std::string>{"grep x"});
-  REQUIRE(set.affixes().size() == 2);
-  CHECK(set.affixes()[1].place == Affix::Place::kSuffix);
-  CHECK(set.affix_examples().at(0).leaves == "x");
+  REQUIRE(set.prefixes_and_suffixes().size() == 2);
+  CHECK(set.prefixes_and_suffixes()[1].place == PrefixOrSuffix::Place::kSuffix);
+  CHECK(set.prefix_and_suffix_examples().at(0).leaves == "x");
   CHECK(set.json_keys().text == std::vector<std::string>{"/message"});
 }
 

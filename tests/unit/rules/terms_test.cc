@@ -174,7 +174,7 @@ TEST_CASE("a line can be split into pieces", "[rules]") {
              &set) == "");
   const Failure* failure = set.FindFailure("X1");
   REQUIRE(failure != nullptr);
-  CHECK(failure->heads.at(0).pattern.source() == "a long enough head");
+  CHECK(failure->header_patterns.at(0).pattern.source() == "a long enough head");
   CHECK(failure->about == std::vector<std::string>{"one paragraph", "two"});
   CHECK(failure->match.at(0).text == "first\na long enough head\nlast");
   // A fault has its place inside the piece.

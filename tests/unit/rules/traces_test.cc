@@ -34,7 +34,7 @@ TEST_CASE("traces are sorted by prior and their sentences concatenated", "[rules
   REQUIRE(set.traces().size() == 2);
   CHECK(set.traces()[0].id == "b");
   CHECK(set.traces()[0].otherwise);
-  CHECK(SayAll(set.traces()[0].why, TwoRuns()) == "6 before, 4 now");
+  CHECK(JoinSentences(set.traces()[0].why, TwoRuns()) == "6 before, 4 now");
   REQUIRE(set.traces()[0].remedies.size() == 2);
   CHECK(set.traces()[0].remedies[0].when);
   CHECK_FALSE(set.traces()[0].remedies[1].when);

@@ -95,7 +95,7 @@ std::vector<Line> Read(const std::string& log) {
   std::vector<Line> lines;
   RawLine raw;
   RecordJoiner records;
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   const auto read = [&](const RawLine& whole) { RuleNormalizer().Normalize(whole, &unfinished, &lines); };
   while (scanner.Next(true, &raw)) records.Feed(raw, read);
   records.Flush(read);
@@ -252,8 +252,8 @@ TEST_CASE("JSON records on several lines are read as one", "[text]") {
     if (array) log += "]\n";
     Lines texts;
     for (const Line& line : Read(log)) {
-      if (line.reporter.empty()) continue;  // skip the brackets
-      CHECK(line.reporter == "train-0");
+      if (line.stream_name.empty()) continue;  // skip the brackets
+      CHECK(line.stream_name == "train-0");
       CHECK(line.time == ParseTimestamp("2026-11-20T12:00:00Z"));
       texts.push_back(line.text);
       // The line number is that of the text, not of the record's first line.
@@ -276,8 +276,8 @@ TEST_CASE("interleaved ranks are different streams", "[text]") {
   }
   Lines rank0;
   for (const Line& line : Read(log)) {
-    REQUIRE((line.reporter == "rank0" || line.reporter == "rank1"));
-    if (line.reporter == "rank0") rank0.push_back(line.text);
+    REQUIRE((line.stream_name == "rank0" || line.stream_name == "rank1"));
+    if (line.stream_name == "rank0") rank0.push_back(line.text);
   }
   CHECK(rank0 == Report());
 }

@@ -17,7 +17,7 @@ std::string Show(const JsonRecordReader::Record& record) {
   for (const MappedText& text : record.texts)
     shown += (shown.empty() ? "" : "|") + text.text +
              (text.segments.empty() ? "" : "@" + std::to_string(text.segments.front().raw_at));
-  if (!record.reporter.empty()) shown += " by " + record.reporter;
+  if (!record.stream_name.empty()) shown += " by " + record.stream_name;
   if (record.time) shown += " at " + ToString(*record.time);
   return shown;
 }

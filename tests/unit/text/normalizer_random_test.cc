@@ -102,7 +102,7 @@ TEST_CASE("lines from random bytes are clean and map back to them", "[text][slow
     std::uint64_t previous = 0;
     for (const Line& line : lines) {
       REQUIRE(IsClean(line.text));
-      REQUIRE(IsClean(line.reporter));
+      REQUIRE(IsClean(line.stream_name));
       REQUIRE(line.repeats >= 1);
       REQUIRE(line.segments.at(0).text_at == 0);
       for (std::size_t i = 1; i < line.segments.size(); ++i) {

@@ -46,46 +46,47 @@ TEST_CASE("lines of a memory report are unchanged", "[text]") {
     const auto lines = NormalizeLine(line);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].text == line);
-    CHECK(lines[0].reporter.empty());
+    CHECK(lines[0].stream_name.empty());
     CHECK(lines[0].repeats == 1);
     CHECK(lines[0].RawOffset(line.size()) == 1000 + line.size());
   }
 }
 
 TEST_CASE("each prefix and suffix of the rule data is removed from its examples", "[text]") {
-  for (const auto& affix : AffixData()["affixes"]) {
-    CAPTURE(affix["id"]);
-    REQUIRE_FALSE(affix["examples"].empty());
-    REQUIRE(affix["examples"].size() == affix["leaves"].size());
-    for (std::size_t i = 0; i < affix["examples"].size(); ++i) {
-      const std::string example = JoinedText(affix["examples"][i]);
+  for (const auto& prefix_or_suffix : PrefixAndSuffixData()["affixes"]) {
+    CAPTURE(prefix_or_suffix["id"]);
+    REQUIRE_FALSE(prefix_or_suffix["examples"].empty());
+    REQUIRE(prefix_or_suffix["examples"].size() == prefix_or_suffix["leaves"].size());
+    for (std::size_t i = 0; i < prefix_or_suffix["examples"].size(); ++i) {
+      const std::string example = JoinedText(prefix_or_suffix["examples"][i]);
       CAPTURE(example);
-      CHECK(Text(example) == JoinedText(affix["leaves"][i]));
+      CHECK(Text(example) == JoinedText(prefix_or_suffix["leaves"][i]));
     }
   }
 }
 
 TEST_CASE("prefixes identify the stream", "[text]") {
-  const auto reporter = [](std::string_view bytes) { return NormalizeLine(bytes).at(0).reporter; };
-  CHECK(reporter("[rank0] boom") == "rank0");
-  CHECK(reporter("[rank0]: boom") == "rank0");
-  CHECK(reporter("[default3]:boom") == "default3");
-  CHECK(reporter("3: boom") == "3");
-  CHECK(reporter("[1,0]<stderr>:boom") == "1,0");
-  CHECK(reporter("worker-0  | boom") == "worker-0");
-  CHECK(reporter("(TrainWorker pid=70231, ip=10.0.3.7) boom") == "pid=70231, ip=10.0.3.7");
-  CHECK(reporter("(pid=, ip=10.68.9.4) boom") == "ip=10.68.9.4");
-  CHECK(reporter("2020-10-22 02:48:58 10.128.0.33 [3] boom") == "10.128.0.33 [3]");
-  CHECK(reporter("[pod/train-abc12/worker] 2026-11-20T12:00:00.123456789Z [rank4] boom") == "train-abc12/worker rank4");
-  CHECK(reporter("Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: boom") == "tpu-vm-3 train.sh[8123]");
-  CHECK(reporter("t1v-n-0a1b2c3d-w-3: boom") == "t1v-n-0a1b2c3d-w-3");
-  CHECK(reporter(R"({"resource":{"labels":{"pod_name":"train-0"}},"textPayload":"[rank1] boom\n"})") ==
+  const auto stream_name = [](std::string_view bytes) { return NormalizeLine(bytes).at(0).stream_name; };
+  CHECK(stream_name("[rank0] boom") == "rank0");
+  CHECK(stream_name("[rank0]: boom") == "rank0");
+  CHECK(stream_name("[default3]:boom") == "default3");
+  CHECK(stream_name("3: boom") == "3");
+  CHECK(stream_name("[1,0]<stderr>:boom") == "1,0");
+  CHECK(stream_name("worker-0  | boom") == "worker-0");
+  CHECK(stream_name("(TrainWorker pid=70231, ip=10.0.3.7) boom") == "pid=70231, ip=10.0.3.7");
+  CHECK(stream_name("(pid=, ip=10.68.9.4) boom") == "ip=10.68.9.4");
+  CHECK(stream_name("2020-10-22 02:48:58 10.128.0.33 [3] boom") == "10.128.0.33 [3]");
+  CHECK(stream_name("[pod/train-abc12/worker] 2026-11-20T12:00:00.123456789Z [rank4] boom") ==
+        "train-abc12/worker rank4");
+  CHECK(stream_name("Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: boom") == "tpu-vm-3 train.sh[8123]");
+  CHECK(stream_name("t1v-n-0a1b2c3d-w-3: boom") == "t1v-n-0a1b2c3d-w-3");
+  CHECK(stream_name(R"({"resource":{"labels":{"pod_name":"train-0"}},"textPayload":"[rank1] boom\n"})") ==
         "train-0 rank1");
-  CHECK(reporter(R"({"rank":3,"message":"boom"})") == "3");
+  CHECK(stream_name(R"({"rank":3,"message":"boom"})") == "3");
   // Times and threads do not identify a stream.
-  CHECK(reporter("E1120 12:00:00.272763 140408571025152 error_handling.py:81] boom").empty());
-  CHECK(reporter("2026-11-20T12:00:00.000123Z boom").empty());
-  CHECK(reporter("boom").empty());
+  CHECK(stream_name("E1120 12:00:00.272763 140408571025152 error_handling.py:81] boom").empty());
+  CHECK(stream_name("2026-11-20T12:00:00.000123Z boom").empty());
+  CHECK(stream_name("boom").empty());
 }
 
 TEST_CASE("prefixes and records contain the time", "[text]") {
@@ -224,7 +225,7 @@ TEST_CASE("records of pairs yield their texts", "[text]") {
   const auto lines = NormalizeLine(bytes);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "boom");
-  CHECK(lines[0].reporter == "tpu-vm-3");
+  CHECK(lines[0].stream_name == "tpu-vm-3");
   CHECK(lines[0].time == ParseTimestamp("1795176000.5"));
   CHECK(lines[0].RawOffset(0) == 1000 + bytes.find("boom"));
   for (const std::string line : {"step=3 loss=2.31", "msg=boom", "msg=\"boom level=3", "a=1 msg=\"b\"c",
@@ -297,7 +298,7 @@ TEST_CASE("number, offset and gap come from the raw line", "[text]") {
 }
 
 TEST_CASE("invalid prefixes and JSON pointers are rejected", "[text]") {
-  CHECK_THROWS_AS(Normalizer({{"bad", Affix::Place::kPrefix, "("}}, {}), Error);
+  CHECK_THROWS_AS(Normalizer({{"bad", PrefixOrSuffix::Place::kPrefix, "("}}, {}), Error);
   CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), Error);
   std::vector<Line> lines;
   RawLine raw;
@@ -384,10 +385,10 @@ TEST_CASE("the last word of an unterminated line may be incomplete", "[text]") {
   const auto may_go_on = [&](const std::string& text, bool open) {
     RawLine raw;
     raw.bytes = text;
-    raw.open_end = open;
+    raw.may_continue = open;
     std::vector<Line> lines;
     normalizer.Normalize(raw, &lines);
-    return lines.back().open_end;
+    return lines.back().may_continue;
   };
   for (const char* text : {"Used 1", "Used 1.", "Used 16.5", "Used 16.5G", "of program jit_st"}) {
     INFO(text);

@@ -10,31 +10,31 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-Line Piece(const std::string& text, bool goes_on, const std::string& reporter = "a", std::uint64_t offset = 0) {
+Line Piece(const std::string& text, bool continues, const std::string& stream_name = "a", std::uint64_t offset = 0) {
   Line part;
-  part.reporter = reporter;
+  part.stream_name = stream_name;
   part.offset = offset;
-  part.goes_on = goes_on;
+  part.continues = continues;
   static_cast<MappedText&>(part) = MapRaw(text);
   return part;
 }
 
 // The result of joining the piece: "kept", or the returned text.
-std::string Join(Unfinished* unfinished, Line part) {
+std::string Join(IncompleteLines* unfinished, Line part) {
   switch (unfinished->Join(&part)) {
-    case Unfinished::Joined::kKept:
+    case IncompleteLines::Joined::kKept:
       return "kept";
-    case Unfinished::Joined::kWhole:
+    case IncompleteLines::Joined::kWhole:
       return "whole: " + part.text;
-    case Unfinished::Joined::kNot:
+    case IncompleteLines::Joined::kNot:
       break;
   }
-  CHECK_FALSE(part.goes_on);
+  CHECK_FALSE(part.continues);
   return "alone: " + part.text;
 }
 
 TEST_CASE("pieces are joined until one is the last", "[text]") {
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   CHECK(unfinished.empty());
   CHECK(Join(&unfinished, Piece("one", false)) == "alone: one");
   CHECK(Join(&unfinished, Piece("one ", true)) == "kept");
@@ -48,15 +48,15 @@ TEST_CASE("pieces are joined until one is the last", "[text]") {
 }
 
 TEST_CASE("a joined line maps each piece back to its raw offset", "[text]") {
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   Line first = Piece("one ", true, "a", 100);
   first.number = 7;
   first.repeats = 2;
   Line last = Piece("two", false, "a", 150);
   last.number = 9;
   last.repeats = 5;
-  CHECK(unfinished.Join(&first) == Unfinished::Joined::kKept);
-  REQUIRE(unfinished.Join(&last) == Unfinished::Joined::kWhole);
+  CHECK(unfinished.Join(&first) == IncompleteLines::Joined::kKept);
+  REQUIRE(unfinished.Join(&last) == IncompleteLines::Joined::kWhole);
   CHECK(last.number == 7);
   CHECK(last.offset == 100);
   CHECK(last.repeats == 5);
@@ -70,7 +70,7 @@ TEST_CASE("a joined line maps each piece back to its raw offset", "[text]") {
 }
 
 TEST_CASE("a line that becomes too long is returned incomplete", "[text]") {
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   const std::string half(std::size_t{1} << 19, 'x');
   CHECK(Join(&unfinished, Piece(half, true)) == "kept");
   CHECK(Join(&unfinished, Piece(half.substr(1), true)) == "kept");
@@ -78,7 +78,7 @@ TEST_CASE("a line that becomes too long is returned incomplete", "[text]") {
 }
 
 TEST_CASE("beyond the maximum of streams, pieces are not joined", "[text]") {
-  Unfinished unfinished;
+  IncompleteLines unfinished;
   for (int i = 0; i < 1024; ++i) CHECK(Join(&unfinished, Piece("x", true, fmt::format("{}", i))) == "kept");
   CHECK(Join(&unfinished, Piece("x", true, "more")) == "alone: x");
   CHECK(Join(&unfinished, Piece("y", false, "0")) == "whole: xy");
@@ -86,18 +86,18 @@ TEST_CASE("beyond the maximum of streams, pieces are not joined", "[text]") {
 }
 
 TEST_CASE("an overdue line is returned incomplete", "[text]") {
-  Unfinished unfinished;
-  CHECK_FALSE(unfinished.TakeOverdue(true));
+  IncompleteLines unfinished;
+  CHECK_FALSE(unfinished.RemoveOverdue(true));
   Join(&unfinished, Piece("one", true));
   for (int i = 0; i < 1024; ++i) unfinished.CountLine();
-  CHECK_FALSE(unfinished.TakeOverdue(false));
+  CHECK_FALSE(unfinished.RemoveOverdue(false));
   Join(&unfinished, Piece("two", true, "b"));
   unfinished.CountLine();
-  std::optional<Line> overdue = unfinished.TakeOverdue(false);
+  std::optional<Line> overdue = unfinished.RemoveOverdue(false);
   REQUIRE(overdue);
   CHECK(overdue->text == "one");
-  CHECK_FALSE(unfinished.TakeOverdue(false));
-  overdue = unfinished.TakeOverdue(true);
+  CHECK_FALSE(unfinished.RemoveOverdue(false));
+  overdue = unfinished.RemoveOverdue(true);
   REQUIRE(overdue);
   CHECK(overdue->text == "two");
   CHECK(unfinished.empty());
@@ -106,7 +106,7 @@ TEST_CASE("an overdue line is returned incomplete", "[text]") {
   for (int i = 0; i < 1024; ++i) unfinished.CountLine();
   Join(&unfinished, Piece("two", true));
   unfinished.CountLine();
-  CHECK_FALSE(unfinished.TakeOverdue(false));
+  CHECK_FALSE(unfinished.RemoveOverdue(false));
 }
 
 }  // namespace TEST_FILE

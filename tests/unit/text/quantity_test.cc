@@ -93,11 +93,11 @@ TEST_CASE("a formatted size is parsed back to the same digits", "[text]") {
 TEST_CASE("a size is complete only with its unit", "[text]") {
   for (const char* text : {"15.75G", "used 2.43G", "12 bytes", "1.5 GiB", "64K", "7B"}) {
     INFO(text);
-    CHECK(EndsInUnit(text));
+    CHECK(EndsWithUnit(text));
   }
   for (const char* text : {"15.75", "15.", "15.7 ", "", "G", "jit_step", "fusion.5", "15 steps", "5.G."}) {
     INFO(text);
-    CHECK_FALSE(EndsInUnit(text));
+    CHECK_FALSE(EndsWithUnit(text));
   }
 }
 

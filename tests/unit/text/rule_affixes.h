@@ -10,7 +10,7 @@
 
 namespace whyoom {
 
-inline const nlohmann::json& AffixData() {
+inline const nlohmann::json& PrefixAndSuffixData() {
   static const nlohmann::json data = nlohmann::json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/rules/affixes.json"));
   return data;
 }
@@ -30,13 +30,13 @@ inline std::string JoinedText(const nlohmann::json& value) {
 
 inline const Normalizer& RuleNormalizer() {
   static const Normalizer normalizer = [] {
-    std::vector<Affix> affixes;
-    for (const auto& entry : AffixData()["affixes"]) {
-      const auto place = entry["place"] == "prefix" ? Affix::Place::kPrefix : Affix::Place::kSuffix;
-      affixes.push_back({entry["id"], place, JoinedText(entry["pattern"])});
+    std::vector<PrefixOrSuffix> prefixes_and_suffixes;
+    for (const auto& entry : PrefixAndSuffixData()["affixes"]) {
+      const auto place = entry["place"] == "prefix" ? PrefixOrSuffix::Place::kPrefix : PrefixOrSuffix::Place::kSuffix;
+      prefixes_and_suffixes.push_back({entry["id"], place, JoinedText(entry["pattern"])});
     }
-    const auto& logs = AffixData()["json_logs"];
-    return Normalizer(affixes, {logs["text"], logs["reporter"], logs["time"]});
+    const auto& logs = PrefixAndSuffixData()["json_logs"];
+    return Normalizer(prefixes_and_suffixes, {logs["text"], logs["reporter"], logs["time"]});
   }();
   return normalizer;
 }
