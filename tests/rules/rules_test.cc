@@ -77,7 +77,7 @@ class EmptyScope : public Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
 
-TEST_CASE("the fields of a row that rules may name are those there are, and the README lists them", "[rules]") {
+TEST_CASE("the fields of a row that rules may use all exist and are documented", "[rules]") {
   std::vector<std::string> given = {"same_size_count"};
   for (const std::string_view name : RowFieldsOfOneRow()) given.emplace_back(name);
   std::vector<std::string> named = RowFields();
@@ -85,7 +85,7 @@ TEST_CASE("the fields of a row that rules may name are those there are, and the 
   std::sort(named.begin(), named.end());
   CHECK(given == named);
 
-  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/rules/README.md";
+  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/rules-language.md";
   const std::string head = "| field | what it is |\n|---|---|\n";
   std::string table = head;
   for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
@@ -146,6 +146,7 @@ TEST_CASE("a literal is near the begin of each head", "[rules]") {
 
 TEST_CASE("no line of a rule file is longer than 160 characters", "[rules]") {
   for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.name == "schema.json") continue;  // JSON Schema cannot break its descriptions
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < file.text.size();) {
       const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
