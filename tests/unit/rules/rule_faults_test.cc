@@ -184,7 +184,7 @@ TEST_CASE("rule faults: hostile files are faults", "[rules]") {
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
   CHECK(
       nested ==
-      "user.json:2:73: expected an integer, found a number (What the remedy costs the user: 0 nothing "
+      "user.json:2:73: expected an integer, found a number (The cost for the user: 0 nothing "
       "changes, 1 a local change with the same results, 2 slower steps, 3 lasting slowness or uncertain, 4 precision, "
       "5 other training or another task, 6 another model.)\n"
       "user.json:3:184: nested more than 100 levels deep\n");
