@@ -27,8 +27,8 @@ For people who write rule files. This page lists every section and key, with one
 [Write your own rules](../rules/README.md) is the tutorial; [Use expressions, patterns and names](rules-language.md)
 describes the language of conditions and patterns.
 
-A rule file is one JSON object. Each section is optional, any file may contain any section, and the order of entries means
-nothing. A key is optional unless it is marked as required.
+A rule file is one JSON object. Each section is optional, any file may contain any section, and the order of entries
+means nothing. A key is optional unless it is marked as required.
 """
 
 NAMES = {
