@@ -1,21 +1,21 @@
 #!/bin/sh
-# Gets the whyoom of a release, checks it, and puts it into a folder:
+# Downloads the whyoom of a release, checks it, and installs it into a folder:
 #
 #   WHYOOM_RELEASES=https://… WHYOOM_VERSION=0.1.0 WHYOOM_SHA256=<of the archive> get-whyoom.sh FOLDER
 #
-# Prints the program's path, FOLDER/whyoom. Nothing else is changed, and nothing is installed whose SHA-256 is not one of WHYOOM_SHA256
-# (more than one, with blanks between them, where machines of several kinds do this). What was got once is kept in WHYOOM_CACHE
-# (default: whyoom below XDG_CACHE_HOME or ~/.cache; checked again each time), and needs no network then. Needs sh, tar, gzip,
-# sha256sum, and curl or wget.
+# Prints the path of the program, FOLDER/whyoom, and changes nothing else. Refuses an archive whose SHA-256 is not one of
+# WHYOOM_SHA256. (List several with spaces between them if machines of several kinds run this script.) Keeps the archive in
+# WHYOOM_CACHE (default: whyoom below XDG_CACHE_HOME or ~/.cache), checks it each time, and then needs no network. Needs sh,
+# tar, gzip, sha256sum, and curl or wget.
 #
-# FOLDER and the cache may be in a folder that others can write to: names of files that are being written cannot be guessed, no link is
-# written through, and a folder that another user owns is not used.
+# FOLDER and the cache may be in a folder that others can write to. The script writes to names that cannot be guessed,
+# follows no link, and uses no folder of another user.
 #
-# Exit status: 0 it is there, 2 called wrongly or no program for this machine, 3 it cannot be fetched, 4 it is not what it should be.
+# Exit status: 0 installed, 2 wrong usage or no program for this machine, 3 download failed, 4 wrong checksum or version.
 set -eu
 
-# What a release fills in (packaging/release.sh), so that its own copy of this script needs no settings.
-releases=${WHYOOM_RELEASES:-} # the archives lie at RELEASES/vVERSION/
+# packaging/release.sh fills these in, so that the script's copy in a release needs no settings.
+releases=${WHYOOM_RELEASES:-} # the archives are at RELEASES/vVERSION/
 version=${WHYOOM_VERSION:-}
 sums=${WHYOOM_SHA256:-}
 
@@ -26,15 +26,15 @@ fail() { # STATUS MESSAGE
 
 [ $# = 1 ] || fail 2 "usage: get-whyoom.sh FOLDER"
 [ -n "$1" ] || fail 2 "usage: get-whyoom.sh FOLDER"
-[ -n "$version" ] || fail 2 "WHYOOM_VERSION is not set (as 0.1.0)"
-[ -n "$sums" ] || fail 2 "WHYOOM_SHA256 is not set: the 64 digits before the archive's name in SHA256SUMS of the release"
+[ -n "$version" ] || fail 2 "WHYOOM_VERSION is not set (expected, for example, 0.1.0)"
+[ -n "$sums" ] || fail 2 "WHYOOM_SHA256 is not set (expected the 64 digits before the name of the archive in SHA256SUMS of the release)"
 case $version in
-  *[!0-9A-Za-z.+~-]*) fail 2 "WHYOOM_VERSION is no version: $version" ;;
-  v*) fail 2 "WHYOOM_VERSION is $version: write ${version#v}, without the v of the tag" ;;
+  *[!0-9A-Za-z.+~-]*) fail 2 "invalid WHYOOM_VERSION: $version (expected, for example, 0.1.0)" ;;
+  v*) fail 2 "invalid WHYOOM_VERSION: $version (expected ${version#v}, without the v of the tag)" ;;
 esac
 for sum in $sums; do
-  case $sum in *[!0-9a-f]*) fail 2 "WHYOOM_SHA256 is no SHA-256: $sum (of a line of SHA256SUMS, the 64 digits before the name)" ;; esac
-  [ ${#sum} = 64 ] || fail 2 "WHYOOM_SHA256 is no SHA-256: $sum"
+  case $sum in *[!0-9a-f]*) fail 2 "invalid WHYOOM_SHA256: $sum (expected the 64 digits before the name of the archive in SHA256SUMS)" ;; esac
+  [ ${#sum} = 64 ] || fail 2 "invalid WHYOOM_SHA256: $sum (expected 64 digits)"
 done
 
 system=$(uname -s)
@@ -42,7 +42,7 @@ machine=$(uname -m)
 case $machine in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
 case $system-$machine in
   Linux-x86_64 | Linux-aarch64) ;;
-  *) fail 2 "there is no program for $system on $machine" ;;
+  *) fail 2 "no program for $system on $machine (expected Linux on x86_64 or aarch64)" ;;
 esac
 name=whyoom-$version-linux-$machine
 
@@ -63,16 +63,16 @@ fetch() { # ADDRESS FILE
   elif command -v wget >/dev/null; then
     wget --quiet --tries=4 --timeout=20 --output-document="$2" -- "$1"
   else
-    fail 2 "neither curl nor wget is here"
+    fail 2 "neither curl nor wget is installed"
   fi
 }
 
-owner() { # FILE: the number of its owner, of a link's own; empty without ls
-  # shellcheck disable=SC2012 # the first fields are no names
+owner() { # FILE: prints the user id of the owner, of a link itself for a link; empty without ls
+  # shellcheck disable=SC2012 # the first fields are not file names
   ls -nd -- "$1" 2>/dev/null | (read -r _ _ number _ && printf '%s' "$number") || true
 }
 
-is_safe() { # FOLDER: it, and a link to it, is of this user or of root
+is_safe() { # FOLDER: succeeds if it, and a link to it, belong to this user or to root
   [ -d "$1" ] || return 1
   for owned in "$(owner "$1")" "$(owner "$1/.")"; do
     case $owned in 0 | "$user") ;; *) return 1 ;; esac
@@ -80,10 +80,10 @@ is_safe() { # FOLDER: it, and a link to it, is of this user or of root
   [ -n "$user" ] || [ -O "$1" ]
 }
 
-put() { # FILE TARGET: renamed in one step, never through a link or into a folder that has the target's name
+put() { # FILE TARGET: renames in one step; follows no link, and does not move into a folder with the name of the target
   [ -L "$2" ] || [ ! -d "$2" ] || return 1
   mv -fT -- "$1" "$2" 2>/dev/null && return
-  [ ! -L "$2" ] || rm -f -- "$2" # an mv without -T would follow it
+  [ ! -L "$2" ] || rm -f -- "$2" # mv without -T would follow the link
   [ ! -d "$2" ] && mv -f -- "$1" "$2"
 }
 
@@ -103,7 +103,7 @@ cache=${WHYOOM_CACHE:-${XDG_CACHE_HOME:-${HOME:-$folder}/.cache}/whyoom}
 got=
 for sum in $sums; do
   kept=$cache/$sum.tar.gz
-  # A copy first: what was checked is what is unpacked, whoever else writes there.
+  # Copy first, so that the checked file is the one that is unpacked, even if others can write to the cache.
   if [ -f "$kept" ] && [ ! -L "$kept" ] && cp -- "$kept" "$work/archive" 2>/dev/null && [ "$(sum_of "$work/archive")" = "$sum" ] &&
     tar -tzf "$work/archive" "$name/bin/whyoom" >/dev/null 2>&1; then
     got=$sum
@@ -111,21 +111,21 @@ for sum in $sums; do
   fi
 done
 if [ -z "$got" ]; then
-  [ -n "$releases" ] || fail 2 "WHYOOM_RELEASES is not set: where the releases lie"
+  [ -n "$releases" ] || fail 2 "WHYOOM_RELEASES is not set (expected the address of the releases)"
   address=${releases%/}/v$version/$name.tar.gz
   fetch "$address" "$work/archive" || fail 3 "cannot fetch $address"
   got=$(sum_of "$work/archive")
-  is_wanted "$got" || fail 4 "$address is not what it should be: its SHA-256 is $got"
-  # A cache that cannot be written to is none.
+  is_wanted "$got" || fail 4 "$address has another checksum: its SHA-256 is $got"
+  # Without a writable cache, nothing is kept.
   if mkdir -p -- "$cache" 2>/dev/null && is_safe "$cache" && part=$(mktemp -d "$cache/.get-whyoom.XXXXXX" 2>/dev/null); then
     cp -- "$work/archive" "$part/archive" 2>/dev/null && put "$part/archive" "$cache/$got.tar.gz" || true
   fi
 fi
 
-tar -xzOf "$work/archive" "$name/bin/whyoom" >"$work/whyoom" || fail 4 "the archive holds no $name/bin/whyoom"
+tar -xzOf "$work/archive" "$name/bin/whyoom" >"$work/whyoom" || fail 4 "the archive contains no $name/bin/whyoom"
 chmod 755 "$work/whyoom"
-said=$("$work/whyoom" --version | head -n 1) || fail 4 "the program does not run here"
-[ "$said" = "whyoom $version" ] || fail 4 "the archive holds another version: $said"
-# At once, so that a process that runs it meanwhile has the old one or the new one.
+version_line=$("$work/whyoom" --version | head -n 1) || fail 4 "the program does not run on this machine"
+[ "$version_line" = "whyoom $version" ] || fail 4 "the archive contains another version: $version_line"
+# Replace in one step, so that another process sees either the old program or the new one.
 put "$work/whyoom" "$folder/whyoom" || fail 2 "$folder/whyoom is a folder"
 printf '%s\n' "$folder/whyoom"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Make docs/advice.md: how often each remedy was advised, and how often it was right.
+"""Make docs/advice.md: how often each remedy was advised, and how often that was right.
 
   tools/advice_table.py --bin build/release/whyoom --corpus ../shared/corpus > docs/advice.md
 
-The corpus is a folder with manifest.json, {"cases": [case, ...]}. Only cases whose "expect" contains "fixes" and "evidence": true
-are used. These are logs (some with their XLA dump, "dump") that show the allocations. Remedies were applied to the programs one
-at a time, and the programs compiled again: "fixes" fitted, "fails" did not, "unknown" is undecided, and "saves" are the bytes
-that each remedy saved. The output depends only on the corpus and the binary.
+The corpus is a folder with manifest.json, {"cases": [case, ...]}. The script uses the cases whose "expect" contains "fixes"
+and "evidence": true. Such a case is a log that lists allocations, perhaps with its XLA dump ("dump"), of a program that was
+compiled again with one remedy at a time. With the remedies in "fixes" the program fitted, with those in "fails" it did not,
+and for those in "unknown" the result is not known. "saves" are the bytes that each remedy saved. The output depends only on
+the corpus and the binary.
 """
 import argparse
 import collections
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import sys
 
-# The planted causes of running out of memory, by the first letter of a family.
+# The planted cause of each family of programs, by the first letter of the family.
 CAUSES = {
     "a": "a replicated or unsharded array", "b": "a debug print or callback", "c": "the batch", "d": "padding", "e": "float32",
     "f": "residuals kept for the backward pass", "g": "arguments and outputs, not donated", "h": "a near fit", "i": "constants",
@@ -76,7 +77,7 @@ class Remedy:
 
 
 def outcome(case, remedy_id):
-    """A remedy that is in none of the lists was not applicable to the program or was not tried."""
+    """Returns the list that contains the remedy; "untried" if it could not be applied or was not tried."""
     for name, label in (("fits", "fixes"), ("fails", "fails"), ("unknown", "unknown")):
         if remedy_id in case["expect"].get(label, []):
             return name
@@ -154,36 +155,40 @@ def page(cases, diagnoses):
     dumps = sum("dump" in case for case in cases)
     out = ["# How good the advice is", "",
            "<!-- Made by tools/advice_table.py from the corpus; do not edit. -->", "",
-           f"Measured on {overall['cases']} compiles that ran out of HBM, of {programs} programs with a planted cause, by real XLA:TPU compilers",
-           f"(libtpu {', '.join(compilers)}). {dumps} of them are read with their XLA dump. Each remedy that can be applied to a program was",
-           "applied alone, and the program compiled again. This shows whether it then fitted, and how many bytes it saved.", "",
-           "**Read these figures with care.** The estimates were developed on the same programs, so they may be worse for other programs.",
-           "All compiles were ahead of time for one small slice; a program counts once per compiler. Remedies without a row were never offered",
-           "in these compiles.", "", "## Overall", ""]
+           "For users who want to know how far to trust the advice, and for engineers who change it. This page compares the advice",
+           "with real compiles of changed programs.", "",
+           f"The data are {overall['cases']} compiles that ran out of HBM. They come from {programs} programs with a planted cause, compiled by real XLA:TPU",
+           f"compilers (libtpu {', '.join(compilers)}). whyoom read {dumps} of them with their XLA dump. Each remedy that can be applied to a",
+           "program was applied alone, and the program was compiled again. This shows whether the program then fits and how much",
+           "memory the remedy saves.", "",
+           "**Read these figures with care.** The estimates were developed on the same programs, so other programs may do worse.",
+           "All compiles were ahead of time for one small slice. A program counts once for each compiler. A remedy that is missing",
+           "below was never offered.", "", "## Overall", ""]
     ranked = overall["cases"] - overall["no advice"]
     tried = overall["first fits"] + overall["first fails"]
     overview = [
-        ["the remedy ranked first fitted (of the compiles in which it was tried)", share(overall["first fits"], tried)],
-        ["one of the first three fitted (of the compiles that some remedy alone fixed)", share(overall["three"], overall["any fits"])],
-        ["one of the first two addresses the planted cause (if some remedy does)", share(overall["two for cause"], overall["has cause"])],
-        ["\"enough\" or \"not enough\" was right", share(overall["verdicts right"], overall["verdicts"])],
-        ["an estimate was within a quarter of the measured bytes, or within 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
-        ["the budget names remedies that are estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
-        ["… with a single remedy that was tried, and it fitted", share(overall["budgets of one right"], overall["budgets of one"])],
+        ["the remedy ranked first made the program fit (of the compiles in which it was tried)", share(overall["first fits"], tried)],
+        ["one of the first three made it fit (of the compiles that some remedy alone cured)", share(overall["three"], overall["any fits"])],
+        ["one of the first two addresses the planted cause (if a remedy for it exists)", share(overall["two for cause"], overall["has cause"])],
+        ["\"enough\" or \"not enough\" was reported and was right", share(overall["verdicts right"], overall["verdicts"])],
+        ["an estimate was within 25 % of the measured bytes, or within 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
+        ["the budget lists remedies that are estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
+        ["… and if that is one remedy that was tried, the program fitted", share(overall["budgets of one right"], overall["budgets of one"])],
     ]
     if overall["no advice"]:
-        overview.append(["no diagnosis or no remedy", share(overall["no advice"], overall["cases"])])
+        overview.append(["no diagnosis or no remedy at all", share(overall["no advice"], overall["cases"])])
     if ranked != tried:
-        overview.append(["the remedy ranked first was not tried, or its compile did not finish", share(ranked - tried, ranked)])
+        overview.append(["the remedy ranked first was not tried on the program, or its compile did not finish", share(ranked - tried, ranked)])
     out += table(["", "n"], overview)
     out += ["", "## By remedy", "",
-            "- **first**: compiles in which it was ranked first. **first, fitted**: of these, if it was tried, it alone made the program fit.",
-            "- **offered**: compiles in which it was ranked at any position. A remedy that is ruled out is not offered. If a remedy was not tried on a",
-            "  program, the compile counts only in **first** and **offered**.",
-            "- **enough, was**: the report called it enough alone, and the program fitted (of the times when it was tried).",
-            "- **not enough, was not**: the report called it not enough alone, and the program did not fit (likewise).",
-            "- **compared**: compiles with an estimate and a measured saving of more than 2 % of the limit. **median** and **worst** are ratios of",
-            "  estimated to measured bytes there (2.00: half of the estimate was saved). **miss** is the median difference of all estimates.", ""]
+            "- **first**: compiles in which the remedy ranked first. **first, fitted**: it made the program fit by itself, of those",
+            "  in which it was tried.",
+            "- **offered**: compiles in which the remedy was ranked at all. A remedy that is ruled out is not offered. If a remedy",
+            "  was not tried on a program, the compile counts only in **first** and **offered**.",
+            "- **enough, was**: the report called it enough by itself, and the program fitted, of those in which it was tried.",
+            "- **not enough, was not**: the report called it not enough by itself, and the program did not fit.",
+            "- **compared**: compiles with an estimate and a measured saving of more than 2 % of the limit. **median** and **worst**",
+            "  are estimated : measured bytes (2.00: half of the estimate was saved). **miss** is the median error of all estimates.", ""]
     order = sorted(remedies.values(), key=lambda remedy: (-sum(remedy.first.values()), -remedy.offered, remedy.id))
     out += table(["remedy", "first", "first, fitted", "offered", "enough, was", "not enough, was not", "compared", "median", "worst", "miss"],
                  [remedy.row() for remedy in order])
@@ -202,7 +207,7 @@ def page(cases, diagnoses):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", required=True, help="the whyoom binary to measure")
+    parser.add_argument("--bin", required=True, help="the whyoom to measure")
     parser.add_argument("--corpus", required=True, help="folder with manifest.json")
     options = parser.parse_args()
     with open(os.path.join(options.corpus, "manifest.json"), encoding="utf-8") as file:
@@ -210,7 +215,7 @@ def main():
     cases = sorted((case for case in manifest["cases"] if case["expect"].get("evidence") and "fixes" in case["expect"]),
                    key=lambda case: case["id"])
     if not cases:
-        sys.exit("advice_table.py: the corpus contains no compile with tried remedies (expected cases with \"fixes\" and \"evidence\")")
+        sys.exit("advice_table.py: the corpus contains no compile in which remedies were tried")
     sys.stdout.write(page(cases, {case["id"]: diagnose(options.bin, options.corpus, case) for case in cases}))
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Scans an archive of logs on a Spark cluster: whyoom runs once for each batch of paths, wherever a task runs.
+"""Reads an archive of logs on a Spark cluster: each task runs whyoom once for each batch of paths.
 
     spark-submit --files whyoom whyoom_spark.py LIST OUTPUT --partitions 400
-    whyoom merge --format json OUTPUT/kind=records      # the report that one process over all of LIST would have printed
+    whyoom merge --format json OUTPUT/kind=records      # the report of one process over all of LIST
 
-Nothing that an input does fails the job: what could not be read is a problem in the report, and where a process crashes
-or takes too long, each path of its batch gets a process of its own, so that only the guilty ones are lost. What would
-go wrong with every input does fail it: no program, or one that cannot run as it was called.
+An input never fails the job. An input that cannot be read is a problem in the report. If a process crashes or needs too
+long, each path of its batch gets its own process, so that only the bad paths are lost. The job fails if every input would
+fail: if the program is missing or cannot run with these options.
 """
 import argparse
 import atexit
@@ -24,18 +24,18 @@ import pandas
 from pyspark import SparkFiles, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
-# A row is a line that whyoom printed (`record`), or says how a process of it ended: how many paths it was given, its
-# exit status (-N: ended by signal N) and the end of what it wrote to standard error.
+# A row is a line that whyoom printed (`record`), or describes how a process ended: the number of its paths, its exit
+# status (-N: ended by signal N) and the end of its standard error.
 SCHEMA = "record string, inputs long, status int, stderr string"
-SEPARATORS = {"lines": "\n", "jsonl": "\n", "null": "\0"}  # as --files-format names them
+SEPARATORS = {"lines": "\n", "jsonl": "\n", "null": "\0"}  # by the names of --files-format
 COULD_NOT_RUN = 2  # exit status: usage, or a bad rule file
 STDERR_BYTES = 4096  # kept of each process
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors need no copy of this file
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # so that executors need no copy of this file
 
 
 class Scanner:
-    """Runs whyoom over batches of entries of a path list; what a Spark task works with."""
+    """Runs whyoom on batches of entries of a path list, in a Spark task."""
 
     def __init__(self, program, form, options, batch, timeout):
         self.program, self.form, self.options, self.batch, self.timeout = program, form, list(options), batch, timeout
@@ -45,7 +45,7 @@ class Scanner:
             yield pandas.DataFrame(self.scan(entries), columns=["record", "inputs", "status", "stderr"])
 
     def batches(self, frames):
-        """At least one, so that there is a report, of nothing, where there is no path at all."""
+        """Yields at least one batch, so that there is a report even if there are no paths."""
         any_batch = False
         for frame in frames:
             entries = [bytes(entry) for entry in frame["entry"] if entry]
@@ -56,20 +56,20 @@ class Scanner:
             yield []
 
     def scan(self, entries):
-        """The rows of a batch."""
+        """Returns the rows of a batch."""
         records, status, stderr = self.run(entries)
         rows = [(None, len(entries), status, stderr)]
         if records is not None:
             return rows + [(record, None, None, None) for record in records]
         if not entries:
-            raise RuntimeError(f"whyoom fails even with no input: status {status}: {stderr.strip()}")
+            raise RuntimeError(f"whyoom fails even without input: status {status}: {stderr.strip()}")
         if len(entries) > 1:
             return rows + [row for entry in entries for row in self.scan([entry])]
         return rows + [(record, None, None, None) for record in self.failed(entries[0], status, stderr)]
 
     def run(self, entries):
-        """The lines of a whole report, or None where it did not print one; its exit status; its standard error."""
-        # One task has one core, and Spark starts as many tasks as there are.
+        """Returns the lines of a complete report (else None), the exit status, and the standard error."""
+        # A task has one core; Spark starts as many tasks as there are cores.
         command = [find_program(self.program), "-j", "1", *self.options, "--files-from", "-"]
         command += ["--files-format", self.form, "--format", "ndjson", "--progress", "never", "--exit-zero"]
         end = SEPARATORS[self.form].encode()
@@ -91,7 +91,7 @@ class Scanner:
         return records if whole else None, process.returncode, stderr
 
     def failed(self, entry, status, stderr):
-        """A report that says of the one path that whyoom failed on it."""
+        """Returns a report with one problem: whyoom failed on the path."""
         empty = [row[0] for row in self.scan([]) if row[0] is not None]
         summary = json.loads(empty[-1])
         summary["problem_count"] += 1
@@ -101,30 +101,33 @@ class Scanner:
 
 
 def find_program(name):
-    """`name` as it was shipped with the job (--files, addFile), else from PATH; a path is taken as it is."""
+    """Returns the program `name` that was shipped with the job (--files, addFile), else from PATH. A path is returned unchanged."""
     if "/" in name:
         return name
     shipped = SparkFiles.get(name)
     found = shipped if os.path.exists(shipped) else shutil.which(name)
     if found is None:
-        raise RuntimeError(f"no program {name!r} on this machine: ship it with --files, or give its path")
+        raise RuntimeError(f"no program {name!r} on this machine (ship it with --files, or pass its path)")
     return found
 
 
 def ship(spark: SparkSession, script: str) -> None:
-    """Gets a release's program with get-whyoom.sh, as its variables say, and ships it with the job. The machines must be of the driver's kind."""
+    """Downloads the program of a release with get-whyoom.sh and its variables, and ships it with the job.
+
+    The machines must be of the same kind as the driver.
+    """
     folder = tempfile.mkdtemp(prefix="whyoom-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may ask for it until the job's end
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors may fetch it until the job ends
     got = subprocess.run(["sh", script, folder], stdout=subprocess.PIPE, text=True, check=True)
     spark.sparkContext.addFile(got.stdout.rstrip("\n"))
 
 
 def end_text(status):
-    return f"ended by signal {-status}" if status < 0 else f"it ended with status {status}, its report is not whole"
+    return f"ended by signal {-status}" if status < 0 else f"it ended with status {status}, its report is incomplete"
 
 
 def path_of(entry, form):
-    """The path, as bytes, that whyoom takes an entry of a list for."""
+    """Returns the path of an entry of a list, as bytes, as whyoom reads it."""
     if form == "null":
         return entry
     path = entry.rstrip(b"\r")
@@ -136,7 +139,7 @@ def path_of(entry, form):
 
 
 def path_fields(path):
-    """As whyoom writes a path in a record: text, and the bytes where these cannot be printed."""
+    """Returns a path as in whyoom's records: the text, and the bytes if they cannot be printed."""
     text = path.decode("utf-8", "replace")
     if text.isprintable() and text.encode() == path:
         return {"path": text}
@@ -144,23 +147,23 @@ def path_fields(path):
 
 
 def read_list(spark: SparkSession, path: str, form: str = "lines") -> DataFrame:
-    """The entries of a list of paths, for `scan`. No byte of a name is lost: Spark decodes text only when asked to."""
+    """Returns the entries of a list of paths, for `scan`. Every byte of a name is preserved, because Spark does not decode them."""
     return spark.read.text(path, lineSep=SEPARATORS[form])
 
 
 def scan(paths: DataFrame, partitions: int, *, program: str = "whyoom", form: str = "null", options=(),
          batch: int = 1000, timeout: float = 3600) -> DataFrame:  # fmt: skip
-    """Rows of SCHEMA for the paths in the first column (string or binary), which are entries of a list of this form.
+    """Returns rows of SCHEMA for the paths in the first column (string or binary), which are entries of a list of this form.
 
-    whyoom runs with `options` for `batch` paths at once and at most `timeout` seconds; `--max-time` among the options
-    bounds each input, and loses less.
+    whyoom runs with `options` on `batch` paths at once, for at most `timeout` seconds. `--max-time` in the options limits
+    each input instead and loses less.
     """
     entries = paths.select(paths[paths.columns[0]].cast("binary").alias("entry"))
     return entries.repartition(partitions).mapInPandas(Scanner(program, form, options, batch, timeout), SCHEMA)
 
 
 def write(rows: DataFrame, output: str) -> None:
-    """Writes OUTPUT/kind=records, which is what `whyoom merge` reads, and how the processes ended to OUTPUT/kind=processes."""
+    """Writes OUTPUT/kind=records, which `whyoom merge` reads, and OUTPUT/kind=processes, which describes how the processes ended."""
     rows.selectExpr(
         "coalesce(record, to_json(struct(inputs, status, stderr))) AS value",
         "if(record IS NULL, 'processes', 'records') AS kind",
@@ -169,15 +172,15 @@ def write(rows: DataFrame, output: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("list", help="where the list of paths lies; each path must mean the same on every machine")
-    parser.add_argument("output", help="a folder that is not there yet")
-    parser.add_argument("--files-format", choices=SEPARATORS, default="lines", help="of LIST (default: lines)")
-    parser.add_argument("--partitions", type=int, default=200, help="tasks that the paths are shared out to (200)")
-    parser.add_argument("--batch", type=int, default=1000, help="paths that one process gets (1000)")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one process (3600)")
-    parser.add_argument("--program", default="whyoom", help="a path, or a name shipped with --files or found in PATH")
-    parser.add_argument("--get", metavar="SCRIPT", help="get the program of a release with this get-whyoom.sh, and ship it")
-    parser.add_argument("--option", action="append", default=[], help="for whyoom, as in --option=--max-time=60; may be repeated")
+    parser.add_argument("list", help="the list of paths; each path must mean the same file on every machine")
+    parser.add_argument("output", help="a folder that does not exist yet")
+    parser.add_argument("--files-format", choices=SEPARATORS, default="lines", help="format of LIST (default: lines)")
+    parser.add_argument("--partitions", type=int, default=200, help="number of tasks (default: 200)")
+    parser.add_argument("--batch", type=int, default=1000, help="paths per process (default: 1000)")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds per process (default: 3600)")
+    parser.add_argument("--program", default="whyoom", help="a path, or a name that was shipped with --files or is in PATH")
+    parser.add_argument("--get", metavar="SCRIPT", help="download the program of a release with this get-whyoom.sh, and ship it")
+    parser.add_argument("--option", action="append", default=[], help="an option for whyoom, for example --option=--max-time=60; may be repeated")
     given = parser.parse_args()
 
     spark = SparkSession.builder.appName("whyoom").getOrCreate()

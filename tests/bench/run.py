@@ -267,16 +267,23 @@ def machine():
 
 
 DOCUMENT = """\
-# Benchmarks
+# How fast whyoom is
+
+For users who plan to read large logs, and for engineers who change the reader. This page compares whyoom with `rg`,
+`grep` and plain decompression on the same data. Repeat the measurement:
 
     python3 tests/bench/run.py --size {size}M --rounds {rounds}
 
-The plain log is {size} MiB of made-up lines of training jobs, with {size} real reports and look-alikes of `testdata/cases`
-spread through it, and comes from the page cache. whyoom and the command it is held against ran in turn, {rounds} rounds; times are
-medians, ratios the medians of the rounds' ratios (below 1: whyoom is faster), CPU time is that of all processes, peak memory
-that of the largest process (rg maps a single file into memory, which counts; whyoom's target is 48 MiB throughout). *What one
-types* is a pattern of somebody who knows the messages, and finds less: `{pattern}`. *The rules' literals* are
-`whyoom rules literals`, given as `-i -F -f`: what whyoom itself looks for before it looks closer.
+- The plain log has {size} MiB of synthetic lines of training jobs. It contains {size} reports and similar lines from
+  `testdata/cases`, and is in the page cache.
+- whyoom and the other command ran alternately, {rounds} rounds. Times are medians. A ratio is the median of the rounds'
+  ratios; below 1, whyoom is faster.
+- CPU time covers all processes. Peak memory is that of the largest process. rg maps a single file into memory, which
+  counts. The target for whyoom is 48 MiB in every case.
+- *what one types* is a pattern that a person who knows the messages would type. It finds fewer messages:
+  `{pattern}`.
+- *the rules' literals* are the output of `whyoom rules literals`, passed with `-i -F -f`. whyoom searches for the same
+  literals before it looks more closely.
 
 {machine}
 

@@ -329,7 +329,7 @@ class ActionTest(unittest.TestCase):
         server.put(b"#!/bin/sh\ntouch pwned\n")
         self.assertEqual(self.get(server, releases=server.address), 2)
         (error,) = self.runner.of("error")
-        self.assertIn("is not what it should be", error[2])
+        self.assertIn("has another checksum", error[2])
         self.assertEqual(self.runner.result["found"], "")
         self.assertEqual(self.get(server, releases=server.address, sha256=""), 2)
         self.assertEqual(self.get(server, releases=server.address, install="x"), 2)

@@ -66,7 +66,7 @@ class GetTest(unittest.TestCase):
             served.write_bytes(damaged)
             done = self.get()
             self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-            self.assertIn("is not what it should be: its SHA-256 is " + hashlib.sha256(damaged).hexdigest(), done.stderr)
+            self.assertIn("has another checksum: its SHA-256 is " + hashlib.sha256(damaged).hexdigest(), done.stderr)
             self.assertTrue(self.nothing_there())
             self.assertFalse(self.server.cache.exists())
 
@@ -84,7 +84,7 @@ class GetTest(unittest.TestCase):
             self.assertTrue(self.nothing_there())
         done = self.get(WHYOOM_SHA256=self.server.put(b"x", name="other"))
         self.assertEqual(done.returncode, 4)
-        self.assertIn(f"holds no {NAME}/bin/whyoom", done.stderr)
+        self.assertIn(f"contains no {NAME}/bin/whyoom", done.stderr)
 
     def test_sums_of_several_machines(self):
         self.assertEqual(self.get(WHYOOM_SHA256=f"{'0' * 64} {self.server.sum}\n").returncode, 0)
@@ -252,7 +252,7 @@ class SlurmTest(unittest.TestCase):
         for name in ("train.sbatch", "whyoom.sbatch"):
             done = self.sbatch(name, "touch", self.work / "reached")
             self.assertEqual(done.returncode, 4)
-            self.assertIn("is not what it should be", done.stderr)
+            self.assertIn("has another checksum", done.stderr)
         self.assertFalse((self.work / "reached").exists())
 
 

@@ -42,7 +42,7 @@ WHYOOM_SHARDS=5 task 3 2 1 3
 same 'slurm out'
 status=0
 task 1 5 1 5 2>err || status=$?
-[ $status = 2 ] && grep -q 'has to be 0-N' err || fail "an array that does not begin at 0 was taken (status $status)"
+[ $status = 2 ] && grep -q 'must be 0-N' err || fail "an array that does not begin at 0 was taken (status $status)"
 status=0
 task 1 2 1 3 2>/dev/null || status=$?
 [ $status = 2 ] || fail "an array with gaps was taken"

@@ -111,7 +111,7 @@ class GitlabTest(CiServer):
         server.put(b"#!/bin/sh\ntouch pwned\n")
         status, log = self.sh(self.dump["script"], **{**self.variables, **settings})
         self.assertEqual(status, 4)
-        self.assertIn("is not what it should be", log)
+        self.assertIn("has another checksum", log)
         self.assertNotIn("begun", log)
         self.assertFalse((self.workspace / "pwned").exists())
 

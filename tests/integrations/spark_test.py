@@ -232,7 +232,7 @@ class SparkTest(unittest.TestCase):
         self.output += " 2"
         done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment, "WHYOOM_CACHE": self.folder})
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("is not what it should be", done.stderr)
+        self.assertIn("has another checksum", done.stderr)
         self.assertFalse(os.path.exists(self.output))
 
     def test_the_scan_of_the_readme(self):

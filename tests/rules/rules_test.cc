@@ -77,7 +77,7 @@ class EmptyScope : public Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
 
-TEST_CASE("the fields of a row that rules can use are exactly those in the README", "[rules]") {
+TEST_CASE("the fields of a row that rules may use all exist and are documented", "[rules]") {
   std::vector<std::string> given = {"same_size_count"};
   for (const std::string_view name : RowFieldNames()) given.emplace_back(name);
   std::vector<std::string> named = RowFields();
@@ -85,7 +85,7 @@ TEST_CASE("the fields of a row that rules can use are exactly those in the READM
   std::sort(named.begin(), named.end());
   CHECK(given == named);
 
-  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/rules/README.md";
+  const std::string path = std::string(WHYOOM_SOURCE_DIR) + "/docs/rules-language.md";
   const std::string head = "| field | what it is |\n|---|---|\n";
   std::string table = head;
   for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
@@ -147,6 +147,7 @@ TEST_CASE("each header has a literal near its start", "[rules]") {
 
 TEST_CASE("no line of a rule file is longer than 160 bytes", "[rules]") {
   for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (file.name == "schema.json") continue;  // JSON Schema cannot break its descriptions
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < file.text.size();) {
       const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());

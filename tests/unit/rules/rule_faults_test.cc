@@ -117,37 +117,38 @@ TEST_CASE("each cause is reported once", "[rules]") {
 
 TEST_CASE("faults of form are reported", "[rules]") {
   CHECK(LoadFaults("[]") ==
-        "user.json:1:1: expected an object, found an array (What whyoom knows about failures; rules/README.md tells "
-        "how to write it.)\n");
-  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (The version of this form.)\n");
+        "user.json:1:1: expected an object, found an array (A rule file of whyoom; rules/README.md shows how "
+        "to write one.)\n");
+  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (The version of the rule format.)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/2"})") ==
         "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'? allowed: "
         "whyoom.rules/1)\n");
-  CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
-        "user.json:1:39: expected an array, found an object (Chips by their limits.)\n"
-        "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
-        "contradictions, disable, "
-        "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
-        "remedies, roles, "
-        "row_fields, situations, suspects, "
-        "terms, thresholds, traces, versions, wording)\n"
-        "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
+  CHECK(
+      LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
+      "user.json:1:39: expected an array, found an object (The chips that whyoom recognises by their memory limits.)\n"
+      "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
+      "contradictions, disable, "
+      "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
+      "remedies, roles, "
+      "row_fields, situations, suspects, "
+      "terms, thresholds, traces, versions, wording)\n"
+      "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
  "json_logs": {"text": ["message"]},
  "affixes": [{"id": "a", "place": "front", "pattern": "(", "examples": ["b"], "leaves": ["b", "c"]}],
  "quotations": [{"id": "q", "pattern": "q"}]})") ==
-        "user.json:2:19: the text is empty (Its name, such as v5e.)\n"
+        "user.json:2:19: the text is empty (The name of the chip, such as v5e.)\n"
         "user.json:2:33: the array is empty (add at least one entry)\n"
-        "user.json:2:45: expected a text, found a number (Its name, such as v5e.)\n"
-        "user.json:2:69: the key 'id' is missing (Its name, such as v5e.)\n"
+        "user.json:2:45: expected a text, found a number (The name of the chip, such as v5e.)\n"
+        "user.json:2:69: the key 'id' is missing (The name of the chip, such as v5e.)\n"
         "user.json:2:112: 'much' is not a size (write it as messages print it: 15.75G)\n"
         "user.json:3:25: 'message' is not a JSON pointer (write /message)\n"
         "user.json:4:35: 'front' is not allowed here (allowed: prefix, suffix)\n"
         "user.json:4:55: RE2 rejects the pattern: missing ): (\n"
         "user.json:4:89: 2 leaves for 1 examples (write the text that remains of each example, in the same order)\n"
-        "user.json:5:17: the key 'examples' is missing (Lines that only quote, with <head> before the head; without it "
-        "the head is at the end.)\n");
+        "user.json:5:17: the key 'examples' is missing (Lines that only quote, with "
+        "<head> before the header pattern.)\n");
 }
 
 TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
@@ -172,16 +173,18 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
   CHECK(LoadFaults("{\"format\": \"" + std::string(10'000'000, 'x') + "\"}") ==
         "user.json:1:1: the file is larger than 4 MiB\n");
   CHECK(LoadFaults("null") ==
-        "user.json:1:1: expected an object, found null (What whyoom knows about failures; rules/README.md tells how "
-        "to write it.)\n");
+        "user.json:1:1: expected an object, found null (A rule file of whyoom; rules/README.md shows how to write "
+        "one.)\n");
   const std::string begin = R"({"format": "whyoom.rules/1", "remedies": [{
     "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 99999999999999999999, "gain": "g",
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
-  CHECK(nested ==
-        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
-        "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
-        "user.json:3:184: nested more than 100 levels deep\n");
+  CHECK(
+      nested ==
+      "user.json:2:73: expected an integer, found a number (The cost for the user: 0 nothing "
+      "changes, 1 a local change with the same results, 2 slower steps, 3 lasting slowness or uncertain, 4 precision, "
+      "5 other training or another task, 6 another model.)\n"
+      "user.json:3:184: nested more than 100 levels deep\n");
   // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";
   for (int i = 0; i < 20'000; ++i) many += ",0";

@@ -132,8 +132,8 @@ TEST_CASE("faults inside a term are reported once, at its definition", "[rules]"
         "user.json:2:18: unknown name 'used_byte' (did you mean 'used_bytes'?)\n"
         "user.json:2:30: unknown name 'size_byts' (did you mean 'size_bytes'?)\n");
   CHECK(Faults(R"("a": 5)") ==
-        "user.json:2:17: expected a text or an array, found a number (A condition or an estimate, see "
-        "\"Expressions\" in rules/README.md.)\n");
+        "user.json:2:17: expected a text or an array, found a number (A condition or formula; "
+        "docs/rules-language.md lists operators, functions and names.)\n");
 }
 
 TEST_CASE("names in a term are checked at each use", "[rules]") {
