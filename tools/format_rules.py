@@ -64,12 +64,12 @@ class Layout:
         """The separator that joins an array of strings here; None if the array is not a single text."""
         rule = self.resolve(rule)
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
-        return None if not pieces else "\n" if "line breaks" in rule["description"] else " "
+        return None if not pieces else "\n" if "joined with line breaks" in rule["description"] else " "
 
     def write(self, value, rule, indent, lead="", trail="", expected=False):
         """`lead` precedes the value on its line ('"key": '), `trail` follows it (','); `expected`: inside an expected conclusion."""
         joint = self.joint(rule)
-        if "pieces joined with a blank" in rule.get("description", ""):
+        if joint is None and re.search("strings is joined with a space|strings, which are joined with a space", rule.get("description", "")):
             value, expected = whole(value), True
         if expected and isinstance(value, str) and indent + size(lead) + size(flat(value)) + size(trail) > WIDTH:
             value = self.wrapped(value, indent)

@@ -1,6 +1,6 @@
-"""The records of a report. Made from docs/report.schema.json by tools/python_types.py; not to be edited.
+"""The records of a report. Made from docs/report.schema.json by tools/python_types.py; do not edit.
 
-Each is the dictionary that the program prints, whose fields are attributes, too; what is not known is None there.
+Each record is the dictionary that the program prints. Its fields are also attributes, which are None if unknown.
 """
 
 from typing import Dict, List, Literal, Optional, Union
@@ -12,15 +12,15 @@ class Tool(Record):
     __slots__ = ()
     version: str
     rules: str
-    # The rule files in use beside the built-in data; absent where that is all.
+    # The rule files in use in addition to the built-in rules; absent if there are none.
     rule_files: Optional[List[str]]
 
 
 class Job(Record):
-    """The job of a report that whyoom run wrote."""
+    """The job that whyoom run started."""
 
     __slots__ = ()
-    # 128 and the signal's number where a signal ended it.
+    # 128 plus the signal number if a signal ended it.
     exit_status: int
 
 
@@ -32,13 +32,13 @@ class Scenario(Record):
 
 
 class Contradiction(Record):
-    """Figures of the log that cannot all be right; nothing is concluded from them."""
+    """Figures in the log that contradict each other; they are not used."""
 
     __slots__ = ()
     id: str
     text: str
     line: Optional[int]
-    # The figures as they were read; they are not among the facts.
+    # The contradictory figures; they are not among the facts.
     figures: Dict[str, Union[int, float, str, bool]]
 
 
@@ -46,7 +46,7 @@ class Where(Record):
     __slots__ = ()
     path: str
     path_bytes: Optional[str]
-    # The name inside an archive.
+    # The name inside the archive.
     member: Optional[str]
     member_bytes: Optional[str]
     line: int
@@ -106,13 +106,13 @@ class MemoryPart(Record):
         "unknown",
     ]
     bytes: int
-    # By the user's modules, the largest first; not all need be there.
+    # By the user's modules, largest first; may be incomplete.
     by: Optional[List[ModuleShare]]
 
 
 class Moment(Record):
     __slots__ = ()
-    # 0: the begin, 1: the end.
+    # Position in the schedule: 0 is the start, 1 is the end.
     at: float
     bytes: int
 
@@ -121,34 +121,33 @@ class Axis(Record):
     """A dimension of an argument."""
 
     __slots__ = ()
-    # The argument, as the program's user names it.
+    # The argument's name in the user's program.
     array: str
-    # From 0.
+    # Counted from 0.
     number: int
-    # On all devices together.
+    # The length over all devices, before sharding.
     length: int
-    # What it is, where that can be told: batch, sequence, vocabulary.
+    # The meaning of the dimension, if known: batch, sequence, vocabulary.
     name: Optional[str]
 
 
 class Room(Record):
-    """What fits, where the XLA dump tells, in the sizes of the program as its user wrote it: of all devices together. 0
-    does not occur: what is not known or does not fit is absent.
+    """What would fit, with sizes over all devices; needs an XLA dump. Sizes that are unknown or cannot fit are absent.
     """
 
     __slots__ = ()
     _records = {"batch_axis": Axis, "sequence_axis": Axis}
     batch: Optional[int]
     largest_batch: Optional[int]
-    # A number that fits: 4 or fewer where that does, else the fewest that do; those of the remedy.
+    # The number that the remedy uses: at most 4 if that fits, else the fewest that fit.
     micro_batches: Optional[int]
     sequence: Optional[int]
     largest_sequence: Optional[int]
-    # The devices that the batch is split over, where they are several.
+    # Devices that the batch is split over; absent if there is only one.
     batch_devices: Optional[int]
-    # The dimension that batch and largest_batch mean.
+    # The dimension that batch and largest_batch measure.
     batch_axis: Optional[Axis]
-    # The dimension that sequence and largest_sequence mean.
+    # The dimension that sequence and largest_sequence measure.
     sequence_axis: Optional[Axis]
 
 
@@ -159,29 +158,28 @@ class Link(Record):
 
 
 class RankReasons(Record):
-    """Why the remedy stands where it does: what they are sorted by, in this order."""
+    """Why the remedy has this rank: the sort keys, in this order."""
 
     __slots__ = ()
-    # It finds out which scenario it is, where that has to be known first; true ranks higher.
+    # It can determine the scenario, which must be known first; true ranks higher.
     finds_out: bool
-    # As free of the remedy; false ranks higher.
+    # Same as the remedy's free; false ranks higher.
     free: Optional[bool]
-    # It is estimated not to be enough, alone or with another; false ranks higher.
+    # Estimated not to be enough, alone or with another remedy; false ranks higher.
     falls_short: Optional[bool]
-    # This log speaks for it: by evidence, or by an estimate that covers the excess, alone or with another; true ranks
-    # higher.
+    # The log has evidence for it, or an estimate shows that it is enough, alone or with another; true ranks higher.
     supported: bool
-    # It is estimated not to be enough; false ranks higher.
+    # Estimated not to be enough; false ranks higher.
     too_little: bool
-    # Nothing is known of it, where others were worked out on the program or the list; false ranks higher.
+    # It has no estimate, but other remedies have one; false ranks higher.
     gamble: bool
-    # To the user, 0 to 6, see rules/README.md; 0 where supported is false. The lower ranks higher.
+    # The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher.
     cost: int
-    # Whether it is enough is known; true ranks higher.
+    # Whether enough has a value; true ranks higher.
     estimated: bool
-    # As borderline; false ranks higher.
+    # Same as the remedy's borderline; false ranks higher.
     doubtful: bool
-    # The rule data's order for this scenario; the lower ranks higher, and then the id decides.
+    # The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id.
     prior: int
 
 
@@ -195,33 +193,33 @@ class Remedy(Record):
     safety: Literal["safe", "safe_slower", "risky", "changes_training"]
     safety_why: Optional[str]
     gain: str
-    # An estimate: what the whole program needs less.
+    # Estimated reduction of the whole program's need.
     saves_bytes: Optional[int]
-    # What the program then needs, against limit_bytes; absent where its need is not wholly known.
+    # The need with the remedy, to compare with limit_bytes; absent if the whole need is unknown.
     left_bytes: Optional[int]
-    # How far off left_bytes may be, up or down.
+    # The error of left_bytes, in either direction.
     spread_bytes: Optional[int]
-    # What the figures were worked out on.
+    # The source of the estimate.
     basis: Optional[Literal["program", "list"]]
-    # The devices, steps or pieces that the figures are for.
+    # The number of devices, steps or pieces that the estimate assumes.
     parts: Optional[int]
-    # What is cut into them.
+    # The dimension that is divided into parts.
     axis: Optional[Axis]
-    # saves_bytes is of what is listed, which is less than half of the need; more may be saved.
+    # saves_bytes covers only the listed allocations, less than half of the need; it may be more.
     at_least: Optional[bool]
-    # Whether the estimate covers the excess; of this remedy alone.
+    # Whether this remedy alone is estimated to cover the excess.
     enough: Optional[bool]
-    # The excess is within spread_bytes of what is saved: enough may turn out otherwise.
+    # The excess is within spread_bytes of saves_bytes, so enough may be wrong.
     borderline: Optional[bool]
-    # Ids of remedies together with which it is enough.
+    # Ids of remedies; together with one of them it is enough.
     enough_with: Optional[List[str]]
-    # It costs nothing and is not enough alone: reports list it apart.
+    # It costs nothing and is not enough alone; reports list such remedies separately.
     free: Optional[bool]
     note: Optional[str]
     why: List[Reason]
     how: List[str]
     links: List[Link]
-    # Absent in what older versions wrote.
+    # Absent in reports of older versions.
     rank_reasons: Optional[RankReasons]
 
 
@@ -244,7 +242,7 @@ class Budget(Record):
     excess_bytes: int
     steps: List[BudgetStep]
     covered: bool
-    # The excess is less than that; the log's sizes are rounded.
+    # The excess is below excess_bytes, because the log's sizes are rounded.
     at_most: Optional[bool]
 
 
@@ -266,33 +264,32 @@ class Diagnosis(Record):
         "budget": Budget,
         "links": Link,
     }
-    # The same failure has the same id, whatever the host, time or prefix.
+    # Identifies the failure; independent of host, time and log prefix.
     id: str
     code: str
     aliases: Optional[List[str]]
     title: str
     category: str
     scenario: Optional[Scenario]
-    # Where the log cannot tell: those that it leaves open.
+    # The possible scenarios, if the log does not decide.
     scenario_candidates: Optional[List[Scenario]]
     confidence: Literal["low", "medium", "high"]
-    # Where the log contradicts itself; confidence is low.
+    # Present if the log contradicts itself; confidence is then low.
     contradictions: Optional[List[Contradiction]]
-    # Whether the same job can succeed when it is started again and nothing was changed: never, it will fail the same
-    # way; maybe, it can succeed.
+    # Whether the unchanged job can succeed if it is started again: never, it fails the same way; maybe, it can succeed.
     retry: Optional[Literal["never", "maybe", "unknown"]]
-    # A sentence that says why.
+    # The reason, as a sentence.
     retry_why: Optional[str]
     message: str
     where: Where
-    # Further places, the first hundred by path, member and offset.
+    # Other places of the same failure: the first hundred by path, member and offset.
     also: Optional[List[Where]]
     also_left_out: Optional[int]
-    # Distinct hosts, ranks or processes that reported it.
+    # The number of distinct hosts, ranks or processes that reported it.
     occurrences: int
-    # More hosts than are listed; to about 3 %.
+    # There are more hosts than listed; occurrences is accurate to about 3 %.
     occurrences_estimated: Optional[bool]
-    # Inputs with a report of it, where more than one.
+    # The number of inputs that report it, if more than one.
     artifacts: Optional[int]
     first_time: Optional[str]
     last_time: Optional[str]
@@ -302,11 +299,10 @@ class Diagnosis(Record):
     why: List[Reason]
     allocations: List[Allocation]
     allocations_left_out: Optional[int]
-    # What fills the memory at the peak, by kind, the largest first; where the XLA dump tells. The bytes add up to the
-    # need.
+    # Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump.
     memory: Optional[List[MemoryPart]]
-    # What the program takes over its schedule, where the XLA dump tells: at most 64 places in order, each the fullest
-    # of its part. What fragmentation takes is in none of them; the most of them is what was live at the peak.
+    # Memory over the program's schedule: at most 64 moments, each the maximum of its section, without fragmentation.
+    # The largest is what is live at the peak. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
     remedies: List[Remedy]
@@ -316,28 +312,27 @@ class Diagnosis(Record):
 
 
 class Program(Record):
-    """A program that was compiled and is no failure: what it takes, as its XLA dump tells or a log states."""
+    """A program that compiled, and the memory that it needs according to its XLA dump or a log."""
 
     __slots__ = ()
     _records = {"where": Where, "allocations": Allocation, "memory": MemoryPart, "timeline": Moment, "room": Room}
-    # Of what it takes: the same program has the same id.
+    # Identifies the program by its memory needs.
     id: str
-    # Who tells: its XLA dump, or a line of a log.
+    # The source: its XLA dump, or a line of a log.
     basis: Literal["dump", "log"]
     module: Optional[str]
-    # The dump's buffer assignment, or the line.
+    # The dump's buffer assignment file, or the line of the log.
     where: Where
-    # Dumps, or lines that state the same.
+    # The number of dumps or lines that report the same.
     occurrences: int
-    # need_bytes; where known limit_bytes, chip, arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, …
+    # need_bytes; if known, limit_bytes, chip, arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, …
     facts: Dict[str, Union[int, float, str, bool]]
-    # The largest that are live at the peak.
+    # The largest allocations that are live at the peak.
     allocations: List[Allocation]
-    # What fills the memory at the peak, by kind, the largest first; where the XLA dump tells. The bytes add up to the
-    # need.
+    # Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump.
     memory: Optional[List[MemoryPart]]
-    # What the program takes over its schedule, where the XLA dump tells: at most 64 places in order, each the fullest
-    # of its part. What fragmentation takes is in none of them; the most of them is what was live at the peak.
+    # Memory over the program's schedule: at most 64 moments, each the maximum of its section, without fragmentation.
+    # The largest is what is live at the peak. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
 
@@ -365,19 +360,19 @@ class Summary(Record):
     _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share, "by_inquiry": Share}
     artifacts: int
     bytes: int
-    # Different failures.
+    # The number of different failures.
     diagnoses: int
     occurrences: int
-    # Different failures by code.
+    # The number of different failures by code.
     by_code: Dict[str, int]
     by_scenario: Dict[str, Share]
     by_program: Dict[str, Share]
     programs_left_out: Optional[int]
-    # By the first remedy that is a cure.
+    # By the first remedy that is not merely diagnostic.
     by_remedy: Dict[str, Share]
-    # By what finds out more, of the failures whose first remedy is that: to be done before any cure.
+    # By the first remedy, if it is diagnostic: it gathers information, and precedes the others.
     by_inquiry: Optional[Dict[str, Share]]
-    # The failures of more than one process or input that were reported most often.
+    # The most frequent failures that occur in more than one process or input.
     recurring: List[Recurring]
     first_time: Optional[str]
     last_time: Optional[str]
@@ -391,16 +386,16 @@ class Problem(Record):
     member: Optional[str]
     member_bytes: Optional[str]
     what: str
-    # unknown_error: a line tells of an error about memory that no rule knows; note: all was read, and something is to
-    # be said of it. Absent: the input could not be read whole, or a limit was met.
+    # unknown_error: a line reports a memory error that matches no rule; note: all was read, with a remark. Absent: the
+    # input was not read completely, or a limit was reached.
     kind: Optional[str]
-    # The first one of an unknown error; absent where more of them are counted.
+    # The first line of an unknown error; absent if the entry only counts further errors.
     line: Optional[int]
-    # What it says, cut where it is long.
+    # The text of the line; shortened if it is long.
     text: Optional[str]
-    # How often it was printed, figures aside.
+    # How often the line was printed, ignoring its numbers.
     occurrences: Optional[int]
-    # A shell command that prints a rule for it to begin with.
+    # A shell command that prints a first version of a rule for it.
     rule_command: Optional[str]
 
 
@@ -408,9 +403,9 @@ class ReportSummary(Summary):
     __slots__ = ()
     _records = {**Summary._records, "problems": Problem}
     problems: List[Problem]
-    # Failures that are not among the diagnoses, since the baseline knows them; at most 5000 are counted.
+    # The number of failures that are hidden because the baseline lists them, at most 5000.
     known: Optional[int]
-    # The same of those that --select and --ignore leave out.
+    # The number of failures that are hidden by --select and --ignore, at most 5000.
     ignored: Optional[int]
 
 
@@ -422,7 +417,7 @@ class ReportFields(Record):
     # Absent unless whyoom run wrote the report.
     run: Optional[Job]
     diagnoses: List[Diagnosis]
-    # Those that need most, a hundred at most; absent where there are none.
+    # The programs that need most, at most a hundred; absent if there are none.
     programs: Optional[List[Program]]
     programs_left_out: Optional[int]
     summary: ReportSummary

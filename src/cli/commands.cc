@@ -284,7 +284,7 @@ CommandArguments BuildRules(Options* options) {
   CLI::App& app = *command.app;
   app.footer(
       "Examples:\n"
-      "  whyoom rules list                          all entries and the file each is from\n"
+      "  whyoom rules list                          all entries and their files\n"
       "  whyoom rules new my.pool --from train.log:41 > my-rules.json\n"
       "  whyoom rules test my-rules.json\n"
       "  whyoom rules trace train.log:812           why a line is or is not found\n");

@@ -28,11 +28,10 @@ Problem UnknownError(std::uint64_t line, const std::string& text, std::uint64_t 
   problem.occurrences = occurrences;
   const std::string times = std::to_string(occurrences);
   if (text.empty()) {
-    problem.what = times + (occurrences == 1 ? " more line tells" : " more lines tell") +
-                   " of errors about memory that no rule knows";
+    problem.what = times + (occurrences == 1 ? " more line" : " more lines") + " with a memory error that no rule knows";
   } else {
-    problem.what = "line " + std::to_string(line) + " tells of an error about memory that no rule knows" +
-                   (occurrences > 1 ? ", " + times + " lines do" : "") + ": " + text;
+    problem.what = "line " + std::to_string(line) + ": memory error that no rule knows" +
+                   (occurrences > 1 ? ", in " + times + " lines" : "") + ": " + text;
   }
   return problem;
 }

@@ -86,7 +86,8 @@ TEST_CASE("every format shows an unknown error", "[cli]") {
   CHECK(Holds(junit, "<skipped type=\"whyoom.unknown_error\""));
   CHECK(Holds(RunWhyoom({"--format", "junit", "--strict", log}).out, "failures=\"1\" errors=\"0\""));
   CHECK(Holds(RunWhyoom({"--format", "github", log}).out, "::warning title=Memory errors that match no rule::"));
-  CHECK(Holds(RunWhyoom({"--format", "github", "--strict", log}).out, "::error title=Errors about memory"));
+  CHECK(
+      Holds(RunWhyoom({"--format", "github", "--strict", log}).out, "::error title=Memory errors that match no rule"));
   const json run = Parsed(RunWhyoom({"--format", "sarif", log}))["runs"][0];
   CHECK(run["results"].empty());
   const json invocation = run["invocations"][0];

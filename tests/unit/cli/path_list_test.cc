@@ -50,7 +50,7 @@ TEST_CASE("a list of JSON strings contains paths and URIs", "[cli]") {
       Read("\"a\\nb\"\r\n\"file:///%ff\"\n\"\"\n{\"path\":\"x\"}\n\"cut\nplain\n\"n\\u0000\"\n", PathListForm::kJsonl);
   CHECK(listed.names == Names{"a\nb", "/\xff"});
   CHECK(listed.problems ==
-        std::vector<std::string>{"entry 4 and 2 more: not a JSON string", "entry 7: contains a NUL byte"});
+        std::vector<std::string>{"entry 7: contains a NUL byte", "entry 4 and 2 more: not a JSON string"});
 }
 
 TEST_CASE("invalid entries are reported once per kind, and the others are read", "[cli]") {

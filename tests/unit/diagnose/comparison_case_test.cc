@@ -30,12 +30,12 @@ std::vector<std::string> RunsFailures(const std::string& expect) {
 using Complaints = std::vector<std::string>;
 
 TEST_CASE("a comparison example passes if all its expectations are met", "[diagnose][comparisons]") {
-  CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but 1.00 GiB less is needed",
+  CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but needs 1.00 GiB less",
     "totals": {"need_bytes": "needed"}, "notes": ["Neither"],
     "seems": [{"remedies": ["donate_buffers"], "says": ["10.00 MiB", "are shared."]}]})")
             .front()
             .starts_with("notes is "));
-  CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but 1.00 GiB less is needed",
+  CHECK(RunsFailures(R"({"verdict": "still_over", "says": "still fails, but needs 1.00 GiB less",
     "totals": {"need_bytes": "needed"}, "notes": [],
     "seems": [{"remedies": ["donate_buffers"], "says": ["10.00 MiB", "are shared."]}]})") == Complaints{""});
 }

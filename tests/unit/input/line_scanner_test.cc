@@ -62,7 +62,7 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
   LineScanner::Options options{nullptr, limits};
-  if (leads) options.lead = [&] { return Lead{&lead, 1}; };
+  if (leads) options.lead = [&] { return LookBehind{&lead, 1}; };
   LineScanner scanner(*source, prefilter, options);
   std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == log.size());
@@ -78,7 +78,7 @@ std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
   Survey survey(source->RegularFile(), prefilter, threads, blocks);
-  const auto make_lead = [&] { return Lead{&lead, 1}; };
+  const auto make_lead = [&] { return LookBehind{&lead, 1}; };
   LineScanner scanner(*source, prefilter, {make_lead, limits, &survey});
   std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == std::filesystem::file_size(path));

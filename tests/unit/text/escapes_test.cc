@@ -19,7 +19,7 @@ std::string Meaning(const std::string& text, std::size_t at = 0) {
 // The parts with their raw offsets: "one@0|two@5"; "uncut" if there is nothing to split.
 std::string Cut(const std::string& text, std::size_t most = 100) {
   std::vector<MappedText> parts;
-  if (!CutEscapedBreaks(MapRaw(text), most, &parts)) {
+  if (!SplitAtEscapedBreaks(MapRaw(text), most, &parts)) {
     CHECK(parts.empty());
     return "uncut";
   }
