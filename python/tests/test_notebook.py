@@ -85,7 +85,7 @@ class IPython(unittest.TestCase):
         output = self.ipython("%%whyoom\nx = 1\nstep()")
         self.assertEqual(output.count("\nE1000  "), 1, output)
         self.assertLess(output.index("RuntimeError: RESOURCE_EXHAUSTED"), output.index("\nE1000  "))
-        self.assertIn("needs it is at Cell In[1], line 5. ", output)
+        self.assertIn("was started at Cell In[1], line 5.", output)
         self.assertNotIn("ipython-input", output[output.index("\nE1000  ") :])
 
     def test_a_cell_that_does_not_fail_is_unchanged(self):
@@ -152,7 +152,7 @@ class Notebook(unittest.TestCase):
         nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
         _, failed, line, good = (each.outputs for each in notebook.cells)
         self.assertEqual([out.output_type for out in failed], ["error", "display_data"])
-        self.assertIn("needs it is at Cell In[1], line 5. ", failed[1].data["text/plain"])
+        self.assertIn("was started at Cell In[1], line 5.", failed[1].data["text/plain"])
         traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(failed[0].traceback))
         self.assertIn("Cell In[2], line 2", traceback)
         self.assertNotIn("_magic.py", traceback)
