@@ -26,15 +26,10 @@ namespace {
   throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
 }
 
-// Returns an errno.
-int WriteAndClose(int file, std::string_view text) {
-  const int problem = WriteAll(file, text);
-  return close(file) != 0 && problem == 0 ? errno : problem;
-}
-
 void WriteInPlace(std::string_view text, const std::string& path, int how) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-  const int problem = file < 0 ? errno : WriteAndClose(file, text);
+  int problem = file < 0 ? errno : WriteAll(file, text);
+  if (file >= 0 && close(file) != 0 && problem == 0) problem = errno;
   if (problem != 0) ThrowCannotWrite(path, problem);
 }
 
@@ -74,6 +69,15 @@ std::optional<struct stat> WritableFile(const std::string& path) {
   return is_same ? std::optional(opened) : std::nullopt;
 }
 
+// Opens a file without a name in the folder: a killed process leaves nothing behind. Returns -1 if not possible.
+int OpenUnnamed([[maybe_unused]] const std::filesystem::path& folder) {
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) == 0)
+    return open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#endif
+  return -1;
+}
+
 // Writes a new file and renames it over the old one, with the old owner and permissions. Returns false if that is not
 // possible: no file can be created in the folder, ownership cannot be changed, or the file must be written in place.
 bool ReplaceFile(std::string_view text, const std::string& path) {
@@ -88,16 +92,19 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
   const std::string beside = (target.parent_path() / name).string();
-  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int unnamed = OpenUnnamed(target.parent_path());
+  const int file =
+      unnamed >= 0 ? unnamed : open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return false;
-  if (old && (fchown(file, old->st_uid, old->st_gid) != 0 || fchmod(file, old->st_mode & 07777) != 0)) {
-    close(file);
-    unlink(beside.c_str());
-    return false;
-  }
-  const int problem = WriteAndClose(file, text);
-  if (problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
-  unlink(beside.c_str());
+  const bool is_ours = !old || (fchown(file, old->st_uid, old->st_gid) == 0 && fchmod(file, old->st_mode & 07777) == 0);
+  const std::string from = fmt::format("/proc/self/fd/{}", file);
+  int problem = is_ours ? WriteAll(file, text) : 0;
+  const bool is_named =
+      unnamed < 0 ||
+      (is_ours && problem == 0 && linkat(AT_FDCWD, from.c_str(), AT_FDCWD, beside.c_str(), AT_SYMLINK_FOLLOW) == 0);
+  if (close(file) != 0 && problem == 0) problem = errno;
+  if (is_ours && is_named && problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
+  if (is_named) unlink(beside.c_str());
   if (problem != 0) ThrowCannotWrite(path, problem);
   return false;  // for example, a mount point
 }

@@ -5,9 +5,7 @@
 // - Only standard output and standard error are redirected. If ours is a terminal, the job gets a pseudo terminal of
 //   the same size and settings that alters no byte; otherwise a pipe. If both of ours are the same file, both of the
 //   job's are too, and their order is kept.
-//   Unlike script(1), which gives the job its own session: typed-ahead input is not lost, Ctrl-Z works, and background
-//   jobs stay in the background. But programs that change terminal settings through standard output (curses) change
-//   those of the pseudo terminal.
+//   Programs that change terminal settings through standard output (curses) change those of the pseudo terminal.
 // - Signals to this process alone are forwarded. Signals from the terminal to the whole group are not sent twice.
 #pragma once
 

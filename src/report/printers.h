@@ -10,11 +10,9 @@
 namespace whyoom {
 
 // Workflow commands of GitHub Actions (docs.github.com, "Workflow commands for GitHub Actions"): an annotation for each
-// diagnosis, then the report as text in a folded group of the step's log. An annotation names the line of the user's
-// code if it is known and below `source_root`; if `source_root` is empty, only relative names qualify. Log text cannot
-// become a command.
-//
-// GitHub shows ten errors and ten warnings per step; the last one reports how many more there are.
+// diagnosis, then the report as text in a folded group. An annotation names the line of the user's code if it is known
+// and below `source_root` (if that is empty: if it is relative). Log text cannot become a command. GitHub shows ten
+// errors and ten warnings per step; the last one reports how many more there are.
 std::string PrintGithub(const Report& report, const std::string& source_root);
 
 // A single page without external resources: style, script and drawings are inline, and its content security policy
@@ -26,7 +24,7 @@ std::string PrintHtml(const Report& report);
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis
 // is a failed test with the report as text; each unread input is a test with an error. If there are none, one test
 // passes, because servers treat a report without tests as a failure. Class names are codes with scenarios; test names
-// contain the diagnosis id, so servers can track it across builds.
+// contain the diagnosis id, so servers can track it.
 std::string PrintJunit(const Report& report);
 
 // GitHub accepts 65536 characters in an issue or comment; this leaves some for the user's own text.

@@ -1,4 +1,4 @@
-// What a target makes up is chosen by the fuzzer's bytes, so that it learns which choices lead further.
+// Generates inputs from the fuzzer's bytes, so that the fuzzer learns which choices reach new code.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Choices {
   // Borrows the bytes.
   explicit Choices(std::string_view bytes) : bytes_(bytes) {}
 
-  // Once it is, all choices are the first ones.
+  // Whether all bytes are used; then every choice is the first one.
   bool empty() const { return bytes_.empty(); }
 
   std::uint8_t Byte() {
@@ -26,7 +26,7 @@ class Choices {
     return byte;
   }
 
-  // Below `count`; one byte where that is enough.
+  // Returns a number below `count`. Uses one byte if `count` is at most 256.
   std::size_t Below(std::size_t count) {
     std::size_t number = Byte();
     if (count > 256) number = number << 8 | Byte();
@@ -40,7 +40,7 @@ class Choices {
     return *(std::begin(list) + static_cast<std::ptrdiff_t>(Below(std::size(list))));
   }
 
-  // Numbers that limits are near to, besides any.
+  // Returns any number, or one near a limit.
   std::uint64_t Number() {
     constexpr std::array<std::uint64_t, 14> kOdd = {
         0,          1,         2,          511,       512,        513,       UINT8_MAX + 1,
@@ -52,7 +52,7 @@ class Choices {
     return number;
   }
 
-  // The next bytes as they are, at most `most` of them.
+  // Returns the next bytes unchanged, at most `most`.
   std::string_view Bytes(std::size_t most) {
     const std::size_t count = std::min({Below(256), most, bytes_.size()});
     const std::string_view taken = bytes_.substr(0, count);
@@ -66,7 +66,7 @@ class Choices {
   std::string_view bytes_;
 };
 
-// Changes some bytes of what was made up, and cuts it, as chosen; mostly neither.
+// Sometimes changes some bytes of the text or truncates it.
 inline void Damage(Choices& choices, std::string* bytes) {
   for (std::size_t changes = choices.Below(4); changes > 0 && !bytes->empty(); --changes) {
     const std::size_t at = (std::size_t{choices.Byte()} << 8U | choices.Byte()) % bytes->size();

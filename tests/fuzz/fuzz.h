@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each target is a file of its own with one function, LLVMFuzzerTestOneInput, which takes
-// any bytes and fails by Require, a sanitizer or an exception that comes through.
+// Shared by the fuzz targets. Each target is one file with one function, LLVMFuzzerTestOneInput. It accepts any bytes
+// and fails if Require fails, a sanitizer reports an error, or an exception escapes.
 #pragma once
 
 #include <cstddef>

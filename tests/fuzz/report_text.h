@@ -1,5 +1,5 @@
-// Logs made up of what compilers, runtimes and allocators print: the examples of the rule data and the parts of their
-// reports, in any order, with any figures, behind any prefix, escaped or cut.
+// Generates logs from the output of compilers, runtimes and allocators: the examples of the rule data and parts of
+// their reports, in any order, with any figures and prefixes, escaped or truncated.
 #pragma once
 
 #include <array>
@@ -12,8 +12,7 @@
 
 namespace whyoom {
 
-// In the parts, a letter behind a dollar stands for what is chosen: $s a size, $n a number, $d a shape, $t a text, $u
-// a line's end or a blank.
+// Placeholders in the parts: $s a size, $n a number, $d a shape, $t a text, $u a line break or a blank.
 inline constexpr std::array kReportParts = {
     "Ran out of memory in memory space hbm. Used $s of $s hbm. Exceeded hbm capacity by $s.\n",
     "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm.$uUsed $s of $s hbm. "
@@ -197,7 +196,7 @@ inline std::string FilledPart(std::string_view part, Choices& choices) {
   return text;
 }
 
-// The messages of the rule data, and lines about them that are none.
+// The messages of the rule data, and similar lines that are not failures.
 inline const std::vector<std::string>& RuleExamples() {
   static const std::vector<std::string> examples = [] {
     std::vector<std::string> texts;
@@ -217,7 +216,7 @@ inline const std::vector<std::string>& RuleExamples() {
   return examples;
 }
 
-// What loggers and collectors write before a line; none is the first.
+// Prefixes of loggers and collectors; the first is empty.
 inline const std::vector<std::string>& LinePrefixes() {
   static const std::vector<std::string> prefixes = [] {
     std::vector<std::string> texts = {""};
@@ -240,7 +239,7 @@ inline std::string WithPrefix(std::string_view text, std::string_view prefix) {
   return prefixed;
 }
 
-// As a program that prints the message in quotes, or a record in JSON.
+// Puts the message in quotes or in a JSON record.
 inline std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// What ReadMembers makes of bytes, so that it can be compared.
+// Returns the output of ReadMembers as text, for comparison.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 #include "fuzz/fuzz.h"
 #include "input/members.h"
 
-// A header may name so much that the sanitizer is busy for seconds with what nobody uses: there is not so much here.
-// Not inline, so that it stands before the one of the sanitizer; a target is one file.
+// Limits allocations: a header may ask for so much memory that the sanitizer spends seconds on it.
+// Not inline, so that it replaces the sanitizer's function; a target is one file.
 extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256:allocator_may_return_null=1"; }
 
 namespace whyoom {
 
-// "member: text" of each piece, and what is wrong, as they come.
+// "member: text" of each piece and each problem, in order.
 inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
   Limits limits;
   limits.sandbox = false;
@@ -45,7 +45,7 @@ inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacit
   return all;
 }
 
-// As a pipe or as a file. What of a damaged member comes before the damage depends on how libarchive was given it.
+// Reads a pipe or a file: how much of a damaged member libarchive returns depends on that.
 inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
   const auto all = [&](std::size_t most, std::size_t capacity) {
     return AllOf(file ? std::make_unique<FileInMemory>(std::string(bytes), most) : OpenMemory(bytes, most), capacity);

@@ -1,6 +1,7 @@
 #include "report/ci/brief.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -102,7 +103,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
   if (need) parts.push_back(NeedText(*need));
   if (std::string reporters = ProcessesText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
   if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
-  return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), Joined(parts));
+  return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), fmt::join(parts, " · "));
 }
 
 std::string ProgramLine(const CompiledProgram& program) {

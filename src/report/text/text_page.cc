@@ -74,10 +74,4 @@ void TextPage::Warning(std::string_view text) {
   out_ += Hanging(style_.Warning(kLead), kLead.size(), text, width_);
 }
 
-std::string Joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : " · ") + item;
-  return text;
-}
-
 }  // namespace whyoom

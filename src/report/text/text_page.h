@@ -80,7 +80,4 @@ class TextPage {
   std::string out_;
 };
 
-// "a · b · c".
-std::string Joined(const std::vector<std::string>& items);
-
 }  // namespace whyoom

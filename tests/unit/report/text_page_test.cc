@@ -134,10 +134,4 @@ TEST_CASE("a word that is wider than the page is not broken", "[report]") {
   CHECK(page.Take() == "a\n" + std::string(60, 'x') + "\nb\n");
 }
 
-TEST_CASE("items are joined with dots", "[report]") {
-  CHECK(Joined({}).empty());
-  CHECK(Joined({"a"}) == "a");
-  CHECK(Joined({"a", "b", "c"}) == "a · b · c");
-}
-
 }  // namespace TEST_FILE
