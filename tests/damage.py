@@ -30,6 +30,8 @@ DERIVED = {"excess_bytes", "have_bytes", "need_bytes", "used_bytes", "limit_byte
 
 # Codes for sentences truncated before they name the memory.
 GENERAL = {"tpu.memory", "tpu.vmem", "device.oom"}
+# Codes (with their aliases) whose message is the end of another failure's message: 0101 without its first line is 0100.
+ENDS = {"0101": {"0100", "E0100", "RuntimeBufferAllocationFailure"}}
 
 
 def damages(log, each, random_source):
@@ -82,12 +84,16 @@ def codes_of(report):
 
 def judge(name, whole, damaged, log):
     """Returns what the report on the damaged log claims without basis."""
-    wrong = [f"code {code}" for code in sorted(codes_of(damaged) - codes_of(whole) - GENERAL)]
+    known = codes_of(whole) | GENERAL
+    for code in codes_of(whole):
+        known |= ENDS.get(code, set())
+    wrong = [f"code {code}" for code in sorted(codes_of(damaged) - known)]
     if not name.startswith("cut:"):
         return wrong
     text = log.decode(errors="replace")
+    stated = {(fact, value) for _, fact, value in facts_of(whole)}
     for code, fact, value in sorted(facts_of(damaged) - facts_of(whole)):
-        if fact in DERIVED:
+        if fact in DERIVED or (code in GENERAL and (fact, value) in stated):
             continue
         plain = json.loads(value)
         # Another place in the log may state it for another failure: accept it if the text contains it as a whole word.
