@@ -64,8 +64,8 @@ class DumpReporter {
   }
 
  private:
-  // Returns the failed compiles to report: of those with the same name and need, the last; of each name, at most the
-  // last kMostOfFolder.
+  // Returns the failed compiles to report. Of several with the same name and need, keeps the last one. Of each name,
+  // keeps at most the last kMostOfFolder.
   std::vector<const InputModule*> Failures(const std::vector<InputModule>& folder) {
     std::map<std::string, std::vector<const InputModule*>> by_name;
     for (const InputModule& module : folder) {
@@ -133,13 +133,13 @@ class DumpReporter {
 
   void ReportFitting(const std::vector<InputModule>& folder) {
     std::vector<std::pair<std::int64_t, const InputModule*>> by_need;
-    Problem of_need;
+    Problem need_problem;
     for (const InputModule& module : folder) {
       if (dump_.stopped()) return;
       if (module.assignment.empty()) {
         AddProblem({module.path, "", XlaDump::kNoAssignment});
       } else {
-        by_need.emplace_back(dump_.NeedOf(module, &of_need), &module);
+        by_need.emplace_back(dump_.NeedOf(module, &need_problem), &module);
       }
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -155,7 +155,7 @@ class DumpReporter {
         ++left_out;
       }
     }
-    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(of_need);
+    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(need_problem);
     table_.programs().LeaveOut(left_out);
   }
 

@@ -65,7 +65,7 @@ class RemedyScope : public Scope {
   const RemedyEstimate* made_;
 };
 
-const RemedyEstimate* FindProspect(const Diagnosis& diagnosis, const Remedy& remedy) {
+const RemedyEstimate* FindEstimate(const Diagnosis& diagnosis, const Remedy& remedy) {
   return diagnosis.estimates && !remedy.change.empty() ? diagnosis.estimates->Find(remedy.change) : nullptr;
 }
 
@@ -92,7 +92,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
@@ -125,7 +125,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
 // to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
-  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
   const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.estimates->need_bytes);
@@ -231,7 +231,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   // A remedy that was tried on the program need not be estimated from a list.
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
-  const RemedyEstimate* made = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* made = FindEstimate(diagnosis, remedy);
   std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))

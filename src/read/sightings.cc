@@ -53,7 +53,7 @@ void LineReader::Pause() {
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.candidate_errors.size());
   for (auto& [name, stream] : log_streams_) stream.session.Finish(&done_);
-  // The order of streams_ is unspecified; the output must be deterministic.
+  // The order of log_streams_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.candidate_errors.begin() + before, done_.candidate_errors.end(),
                    [](const CandidateLine& a, const CandidateLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
