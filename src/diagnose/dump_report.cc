@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostOfFolder = 12;
+constexpr std::size_t kMostReported = 12;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // the files have 1 and 60 KiB
 
@@ -65,7 +65,7 @@ class DumpReporter {
 
  private:
   // Returns the failed compiles to report. Of several with the same name and need, keeps the last one. Of each name,
-  // keeps at most the last kMostOfFolder.
+  // keeps at most the last kMostReported.
   std::vector<const InputModule*> Failures(const std::vector<InputModule>& folder) {
     std::map<std::string, std::vector<const InputModule*>> by_name;
     for (const InputModule& module : folder) {
@@ -80,7 +80,7 @@ class DumpReporter {
       for (const InputModule* module : modules) {
         Problem unread;  // reported when the module is read
         if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
-        if (++of_name > kMostOfFolder) {
+        if (++of_name > kMostReported) {
           problems_.push_back({module->path, "", "earlier failures of this module were dropped", true});
           break;
         }
@@ -149,7 +149,7 @@ class DumpReporter {
         by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
-      if (reported++ < kMostOfFolder) {
+      if (reported++ < kMostReported) {
         ReportProgram(*module, need);
       } else {
         ++left_out;

@@ -91,14 +91,14 @@ void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
 void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<RemedyEstimate>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
+  const bool is_partial = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
     SetEstimate(*estimate, ranked);
   } else if (const RemedyEstimate* shown = FindListed(listed, remedy)) {
-    if (glimpse && !Saves(shown)) return;
+    if (is_partial && !Saves(shown)) return;
     ranked->basis = "list";
     SetEstimate(*shown, ranked);
   } else if (remedy.saves) {
@@ -110,7 +110,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     ranked->basis = "list";
     ranked->saves_bytes = ClampToBytes(std::max(0.0, *saves));
   }
-  ranked->at_least = glimpse && ranked->basis == "list";
+  ranked->at_least = is_partial && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If there is a program, a list's "not enough" only means that the list does not show enough.
@@ -154,7 +154,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
-  // If other remedies were estimated on values of the program or list, one without an estimate is a gamble.
+  // If other remedies were estimated on values of the program or list, one without an estimate ranks lower.
   reasons.gamble = worked_out && !ranked.enough;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
@@ -310,7 +310,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   const double least_share = rules.Threshold("worth_a_step");
   if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
   SetFree(&candidates);
-  // If a supported cure is estimated to be enough, there is no need for an inquiry first.
+  // If a supported remedy is estimated to be enough, no inquiry is needed first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();

@@ -51,8 +51,7 @@ std::string FateText(const TracedHeader& head) {
     case TracedHeader::Fate::kAbsorbed:
       return "matches, but " + by + " reports the same failure (absorbed_by)";
     case TracedHeader::Fate::kOfReport:
-      return "matches, but a line of a report begins a failure only outside of a report and at a level that allows "
-             "a failure";
+      return "matches, but is ignored (of_report): the line is inside a report, or its level means that nothing failed";
     default:
       return "matches, but a longer message or another header of the same lines was used";
   }
