@@ -68,8 +68,7 @@ class Batch {
 
 // Size of the queue, so that millions of paths do not fill the memory.
 constexpr std::size_t kMaxQueued = 4096;
-// Maximum number of inputs that a thread takes at once: handing over each small file alone would cost more than reading
-// it.
+// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
 constexpr std::size_t kMaxTaken = 32;
 
 struct Batch::Queue {
@@ -214,7 +213,7 @@ class InputReader {
   const bool wants_sizes_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
-  std::atomic<std::uint64_t> not_read_{0};   // listed, but the run was interrupted before
+  std::atomic<std::uint64_t> not_read_{0};   // listed, but not begun when the run was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
 };
 
@@ -374,8 +373,8 @@ int RunDiagnose(const RunContext& run) {
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
-  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });  // the shard that owns it
-                                                                                               // reports it
+  // Another shard reports the others.
+  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });
   int signal = 0;
   Report report;
   {

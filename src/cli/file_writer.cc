@@ -26,8 +26,8 @@ namespace {
   throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
 }
 
-void WriteInPlace(std::string_view text, const std::string& path, int how) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+void WriteInPlace(std::string_view text, const std::string& path, int flags) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   int problem = file < 0 ? errno : WriteAll(file, text);
   if (file >= 0 && close(file) != 0 && problem == 0) problem = errno;
   if (problem != 0) ThrowCannotWrite(path, problem);
@@ -91,27 +91,27 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   if (old && IsShared(*old, target)) return false;
   std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
-  const std::string beside = (target.parent_path() / name).string();
+  const std::string temporary = (target.parent_path() / name).string();
   const int unnamed = OpenUnnamed(target.parent_path());
   const int file =
-      unnamed >= 0 ? unnamed : open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+      unnamed >= 0 ? unnamed : open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return false;
   const bool is_ours = !old || (fchown(file, old->st_uid, old->st_gid) == 0 && fchmod(file, old->st_mode & 07777) == 0);
   const std::string from = fmt::format("/proc/self/fd/{}", file);
   int problem = is_ours ? WriteAll(file, text) : 0;
   const bool is_named =
       unnamed < 0 ||
-      (is_ours && problem == 0 && linkat(AT_FDCWD, from.c_str(), AT_FDCWD, beside.c_str(), AT_SYMLINK_FOLLOW) == 0);
+      (is_ours && problem == 0 && linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0);
   if (close(file) != 0 && problem == 0) problem = errno;
-  if (is_ours && is_named && problem == 0 && std::rename(beside.c_str(), target.c_str()) == 0) return true;
-  if (is_named) unlink(beside.c_str());
+  if (is_ours && is_named && problem == 0 && std::rename(temporary.c_str(), target.c_str()) == 0) return true;
+  if (is_named) unlink(temporary.c_str());
   if (problem != 0) ThrowCannotWrite(path, problem);
   return false;  // for example, a mount point
 }
 
 using File = std::pair<unsigned long long, unsigned long long>;
 
-// nullopt if there is no such file, or if it is a device or pipe, which has no content to lose.
+// Returns nullopt if there is no such file, or if it is a device or pipe, which has no content to lose.
 std::optional<File> RegularFile(const std::string& path) {
   struct stat status {};
   if (path.empty() || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -175,9 +175,8 @@ OutputFiles::OutputFiles(const Options& options) {
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfRule(path);
   ThrowIfOutput(options.files_from);
-  if (options.baseline != options.write_baseline)
-    ThrowIfOutput(options.baseline);  // the new baseline includes the old
-                                      // one
+  // The new baseline includes the old one.
+  if (options.baseline != options.write_baseline) ThrowIfOutput(options.baseline);
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
   if (names.contains(ResolvedPath(options.resume)))

@@ -104,8 +104,8 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
 }
 
 struct Channel {
-  Descriptor ours;  // whyoom reads the job's output here
-  Descriptor jobs;  // the job writes it here
+  Descriptor our_end;  // whyoom reads the job's output here
+  Descriptor job_end;  // the job writes it here
 };
 
 Channel MakePipe(int flags = O_CLOEXEC) {
@@ -125,19 +125,19 @@ Channel MakePipe(int flags = O_CLOEXEC) {
 // Makes a pseudo terminal with the settings of `stream`; nullopt if the system has none left.
 std::optional<Channel> MakePseudoTerminal(int stream) {
   Channel pty;
-  pty.ours = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
+  pty.our_end = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
   char name[128];
-  if (!pty.ours.is_open() || fcntl(pty.ours.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(pty.ours.get()) != 0 ||
-      unlockpt(pty.ours.get()) != 0 || ptsname_r(pty.ours.get(), name, sizeof name) != 0)
+  if (!pty.our_end.is_open() || fcntl(pty.our_end.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(pty.our_end.get()) != 0 ||
+      unlockpt(pty.our_end.get()) != 0 || ptsname_r(pty.our_end.get(), name, sizeof name) != 0)
     return std::nullopt;
-  pty.jobs = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  pty.job_end = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
   termios settings{};
-  if (!pty.jobs.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
+  if (!pty.job_end.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
   settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the real terminal does the output processing
   winsize size{};
-  if (tcsetattr(pty.jobs.get(), TCSANOW, &settings) != 0) return std::nullopt;
-  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty.jobs.get(), TIOCSWINSZ, &size);
-  g_signal_state.pty[static_cast<std::size_t>(stream)] = pty.ours.get();
+  if (tcsetattr(pty.job_end.get(), TCSANOW, &settings) != 0) return std::nullopt;
+  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty.job_end.get(), TIOCSWINSZ, &size);
+  g_signal_state.pty[static_cast<std::size_t>(stream)] = pty.our_end.get();
   return pty;
 }
 
@@ -287,7 +287,7 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
   const pid_t child = fork();
   if (child == 0) {
-    ExecJob(job, argv.data(), environment.data(), out, err, failure.jobs.get(), signals, mask, self);
+    ExecJob(job, argv.data(), environment.data(), out, err, failure.job_end.get(), signals, mask, self);
   }
   const int error = errno;
   g_signal_state.child = std::max(child, 0);
@@ -300,11 +300,11 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
   errno = error;
   if (child < 0) Fail("cannot start a process");
-  failure.jobs.Close();
+  failure.job_end.Close();
   int problem = 0;
   ssize_t got;
   do {
-    got = read(failure.ours.get(), &problem, sizeof problem);
+    got = read(failure.our_end.get(), &problem, sizeof problem);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof problem) result->problem = std::strerror(problem);
 }
@@ -439,18 +439,18 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   OpenStandardStreams();
   JobResult result;
   Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
-  g_signal_state.wake = wake.jobs.get();
+  g_signal_state.wake = wake.job_end.get();
   const bool as_one = SameFile(STDOUT_FILENO, STDERR_FILENO);
   Channel out = MakeChannel(STDOUT_FILENO);
   Channel err;
   if (!as_one) err = MakeChannel(STDERR_FILENO);
-  Spawn(job, out.jobs.get(), as_one ? out.jobs.get() : err.jobs.get(), signals, &result);
-  out.jobs.Close();
-  err.jobs.Close();
+  Spawn(job, out.job_end.get(), as_one ? out.job_end.get() : err.job_end.get(), signals, &result);
+  out.job_end.Close();
+  err.job_end.Close();
   std::vector<Stream> streams;
-  streams.emplace_back(std::move(out.ours), STDOUT_FILENO, tee, &result);
-  if (!as_one) streams.emplace_back(std::move(err.ours), STDERR_FILENO, tee, &result);
-  Relay(&streams, wake.ours.get(), &result);
+  streams.emplace_back(std::move(out.our_end), STDOUT_FILENO, tee, &result);
+  if (!as_one) streams.emplace_back(std::move(err.our_end), STDERR_FILENO, tee, &result);
+  Relay(&streams, wake.our_end.get(), &result);
   // After a failure the diagnosis must be the end of the output.
   if (result.exit_status == 0) ForkRelay(streams, signals);
   for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;

@@ -93,7 +93,7 @@ struct Options {
   Detail detail = Detail::kUsual;
   bool quiet = false;                // no notes, no progress, no warnings
   bool verbose = false;              // print what is read to standard error
-  std::vector<std::string> select;   // failures to report (see report/selection.h); empty: all
+  std::vector<std::string> select;   // failures to report (see cli/report_filter.h); empty: all
   std::vector<std::string> ignore;   // failures not to report
   std::vector<std::string> fail_on;  // failures that make the exit status 1; empty: all
   std::string baseline;              // file of known failures; empty: none

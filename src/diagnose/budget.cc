@@ -149,8 +149,9 @@ std::optional<Budget> MakeBudget(const Diagnosis& diagnosis, double least_share)
       best_steps = steps;
     }
   });
-  const bool glimpse = std::any_of(all.begin(), all.end(), [](const RankedRemedy* ranked) { return ranked->at_least; });
-  if (glimpse && !best.covered) return std::nullopt;
+  const bool is_partial =
+      std::any_of(all.begin(), all.end(), [](const RankedRemedy* ranked) { return ranked->at_least; });
+  if (is_partial && !best.covered) return std::nullopt;
   best.at_most = diagnosis.facts.Find("excess_bytes") == nullptr;
   return best;
 }

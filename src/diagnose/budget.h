@@ -26,7 +26,8 @@ namespace whyoom {
 // Returns the excess, or its upper bound (the fact excess_below_bytes) if the sizes are rounded to the same figure.
 std::optional<double> MostExcess(const Diagnosis& diagnosis);
 
-// Whether a budget may contain the remedy: it is a cure and is estimated to save at least `least_share` of the excess.
+// Whether a budget may contain the remedy: it is no inquiry and is estimated to save at least `least_share` of the
+// excess.
 bool IsStep(const RankedRemedy& ranked, double excess, double least_share);
 
 // Whether two remedies with estimates may be added and together cover the excess, which must be known.

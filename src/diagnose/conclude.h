@@ -9,6 +9,8 @@
 
 namespace whyoom {
 
+enum class Figures { kChecked, kTrusted };
+
 // Makes the diagnosis of a finding:
 //   0. Removes figures that contradict each other by the rule data, so that no later step uses them.
 //   1. Adds the failure's derived facts, and the chip that its limit identifies.
@@ -20,8 +22,7 @@ namespace whyoom {
 //   4. Sets the confidence, which is low after a contradiction, and the reasons, those of the scenario first.
 //   5. Ranks the remedies, see diagnose/rank.h.
 //
-// Trusted figures are not checked for contradictions. Records each step into `recorder` unless it is null.
-enum class Figures { kChecked, kTrusted };
+// Skips step 0 if the figures are trusted. Records each step into `recorder` unless it is null.
 Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked,
                    Recorder* recorder = nullptr);
 

@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostOfFolder = 12;
+constexpr std::size_t kMostReported = 12;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // the files have 1 and 60 KiB
 
@@ -64,8 +64,8 @@ class DumpReporter {
   }
 
  private:
-  // Returns the failed compiles to report: of those with the same name and need, the last; of each name, at most the
-  // last kMostOfFolder.
+  // Returns the failed compiles to report. Of several with the same name and need, keeps the last one. Of each name,
+  // keeps at most the last kMostReported.
   std::vector<const InputModule*> Failures(const std::vector<InputModule>& folder) {
     std::map<std::string, std::vector<const InputModule*>> by_name;
     for (const InputModule& module : folder) {
@@ -80,7 +80,7 @@ class DumpReporter {
       for (const InputModule* module : modules) {
         Problem unread;  // reported when the module is read
         if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
-        if (++of_name > kMostOfFolder) {
+        if (++of_name > kMostReported) {
           problems_.push_back({module->path, "", "earlier failures of this module were dropped", true});
           break;
         }
@@ -133,13 +133,13 @@ class DumpReporter {
 
   void ReportFitting(const std::vector<InputModule>& folder) {
     std::vector<std::pair<std::int64_t, const InputModule*>> by_need;
-    Problem of_need;
+    Problem need_problem;
     for (const InputModule& module : folder) {
       if (dump_.stopped()) return;
       if (module.assignment.empty()) {
         AddProblem({module.path, "", XlaDump::kNoAssignment});
       } else {
-        by_need.emplace_back(dump_.NeedOf(module, &of_need), &module);
+        by_need.emplace_back(dump_.NeedOf(module, &need_problem), &module);
       }
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -149,13 +149,13 @@ class DumpReporter {
         by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
-      if (reported++ < kMostOfFolder) {
+      if (reported++ < kMostReported) {
         ReportProgram(*module, need);
       } else {
         ++left_out;
       }
     }
-    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(of_need);
+    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(need_problem);
     table_.programs().LeaveOut(left_out);
   }
 

@@ -65,7 +65,7 @@ class RemedyScope : public Scope {
   const RemedyEstimate* made_;
 };
 
-const RemedyEstimate* FindProspect(const Diagnosis& diagnosis, const Remedy& remedy) {
+const RemedyEstimate* FindEstimate(const Diagnosis& diagnosis, const Remedy& remedy) {
   return diagnosis.estimates && !remedy.change.empty() ? diagnosis.estimates->Find(remedy.change) : nullptr;
 }
 
@@ -91,14 +91,14 @@ void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
 void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<RemedyEstimate>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
-  const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  const bool is_partial = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
+  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
     SetEstimate(*estimate, ranked);
   } else if (const RemedyEstimate* shown = FindListed(listed, remedy)) {
-    if (glimpse && !Saves(shown)) return;
+    if (is_partial && !Saves(shown)) return;
     ranked->basis = "list";
     SetEstimate(*shown, ranked);
   } else if (remedy.saves) {
@@ -110,7 +110,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
     ranked->basis = "list";
     ranked->saves_bytes = ClampToBytes(std::max(0.0, *saves));
   }
-  ranked->at_least = glimpse && ranked->basis == "list";
+  ranked->at_least = is_partial && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If there is a program, a list's "not enough" only means that the list does not show enough.
@@ -125,7 +125,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
 // to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
-  const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
   const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.estimates->need_bytes);
@@ -154,7 +154,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
-  // If other remedies were estimated on values of the program or list, one without an estimate is a gamble.
+  // If other remedies were estimated on values of the program or list, one without an estimate ranks lower.
   reasons.gamble = worked_out && !ranked.enough;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
@@ -231,7 +231,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   // A remedy that was tried on the program need not be estimated from a list.
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
-  const RemedyEstimate* made = FindProspect(diagnosis, remedy);
+  const RemedyEstimate* made = FindEstimate(diagnosis, remedy);
   std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))
@@ -310,7 +310,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   const double least_share = rules.Threshold("worth_a_step");
   if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
   SetFree(&candidates);
-  // If a supported cure is estimated to be enough, there is no need for an inquiry first.
+  // If a supported remedy is estimated to be enough, no inquiry is needed first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();

@@ -12,7 +12,7 @@
 //      little, unless other remedies were estimated on the program's values or on those of a list.
 //   5. Among remedies that the log supports: lower cost to the user (rules/README.md, `cost`). Then an estimate that
 //      covers the excess before none, and one that covers it including its spread before one that may not.
-//   6. The order of the rule data for the scenario (`prior`): the most frequent cure first.
+//   6. The order of the rule data for the scenario (`prior`): the remedy that helps most often first.
 //   7. The id, so that the order is total.
 // A remedy whose `ruled_out` condition is true is not offered; the diagnosis records the reason.
 #pragma once

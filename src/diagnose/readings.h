@@ -20,7 +20,7 @@ struct Readings {
   std::optional<FindingTable> table;  // absent if nothing was found
   std::uint64_t artifacts = 0;        // number read, even partly: inputs, or members unpacked from them
   std::uint64_t bytes = 0;            // unpacked
-  std::uint64_t unknown_times = 0;    // reports kept although it is unknown whether they are in the time range
+  std::uint64_t unknown_times = 0;    // sightings kept although it is unknown whether they are in the time range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
   HiddenFindings hidden_findings;       // of merged reports

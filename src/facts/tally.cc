@@ -111,8 +111,8 @@ std::uint64_t Tally::occurrences() const {
   const std::uint64_t names = hosts.count();
   const std::uint64_t named = SaturatingAdd(names, nameless_artifacts);
   // One process reports for each of its replicas, so replicas count only if nothing else distinguishes streams.
-  const std::uint64_t told_apart = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
-  return SaturatingAdd(std::max<std::uint64_t>(1, told_apart), repeats);
+  const std::uint64_t distinct = names == 0 && nameless_artifacts <= 1 ? std::max(named, replicas) : named;
+  return SaturatingAdd(std::max<std::uint64_t>(1, distinct), repeats);
 }
 
 }  // namespace whyoom

@@ -61,14 +61,14 @@ class MemberSource : public ByteSource {
   }
 
  private:
-  // Offsets before the last kMostHoles holes are too small.
+  // Only the last kMostHoles holes are stored, so earlier offsets are computed too small.
   static constexpr std::size_t kMostHoles = 1000;
 
   MemberReader& reader_;
   const ByteSource& archive_;
   std::uint64_t given_ = 0;
   std::deque<std::pair<std::uint64_t, std::uint64_t>>
-      holes_;  // where their zeros are, and what is left out up to there
+      holes_;  // the position of each hole, and the number of zeros left out up to it
 };
 
 class Unpacker {

@@ -30,16 +30,16 @@ class WordLists {
 
   // Returns which words occur in `text`, for HasOne.
   std::vector<bool> WordsIn(std::string_view text) const {
-    std::vector<bool> is_there(numbers_.size());
+    std::vector<bool> occurs(numbers_.size());
     std::vector<std::size_t> found;
-    search_->Mark(text, &is_there, &found);
-    return is_there;
+    search_->Mark(text, &occurs, &found);
+    return occurs;
   }
 
   // Whether a word of the list occurs; true if the list is empty.
-  bool HasOne(std::size_t list, const std::vector<bool>& is_there) const {
+  bool HasOne(std::size_t list, const std::vector<bool>& occurs) const {
     const std::vector<std::size_t>& words = lists_[list];
-    return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return is_there[word]; });
+    return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return occurs[word]; });
   }
 
  private:

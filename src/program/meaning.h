@@ -79,8 +79,8 @@ class Semantics {
     return axis && Occurrences(GroupsOf(parameter), axis) > 0;
   }
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether the value may have the axis without it being known: it has a dimension that is neither a weight's nor the
-  // batch or the sequence.
+  // Whether it is unknown if the value has the axis: one of its dimensions is neither a weight's, nor the batch, nor
+  // the sequence.
   bool MayHaveAxis(ValueId value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores

@@ -311,10 +311,10 @@ std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMa
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
 // quotation precede only the first.
 void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around,
-                              std::vector<HeaderMatch>* header_patterns) const {
+                              std::vector<HeaderMatch>* headers) const {
   constexpr std::size_t kSentence = 400;
   std::size_t quoted_to = 0;
-  std::erase_if(*header_patterns, [&](const HeaderMatch& head) {
+  std::erase_if(*headers, [&](const HeaderMatch& head) {
     const std::size_t begin = head.match.begin;
     if (begin >= quoted_to && !quotations_.IsQuoted(around, joined.ColumnOf(begin))) return false;
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
@@ -323,24 +323,24 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
 }
 
 std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool* quoted) const {
-  std::vector<HeaderMatch> header_patterns;
+  std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.text(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
     HeaderMatch found{failure, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       if (head->line_start && !StandsAtLineStart(joined, found.match.begin)) continue;
-      header_patterns.push_back(found);
+      headers.push_back(found);
     }
   }
-  std::stable_sort(header_patterns.begin(), header_patterns.end(), [](const HeaderMatch& a, const HeaderMatch& b) {
+  std::stable_sort(headers.begin(), headers.end(), [](const HeaderMatch& a, const HeaderMatch& b) {
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
-  const std::size_t found = header_patterns.size();
-  DropQuoted(joined, around, &header_patterns);
-  if (quoted != nullptr && header_patterns.size() < found) *quoted = true;
-  return header_patterns;
+  const std::size_t found = headers.size();
+  DropQuoted(joined, around, &headers);
+  if (quoted != nullptr && headers.size() < found) *quoted = true;
+  return headers;
 }
 
 namespace {

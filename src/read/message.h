@@ -167,8 +167,7 @@ class HeaderFinder {
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  void DropQuoted(const JoinedLines& joined, const Surroundings& around,
-                  std::vector<HeaderMatch>* header_patterns) const;
+  void DropQuoted(const JoinedLines& joined, const Surroundings& around, std::vector<HeaderMatch>* headers) const;
 
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const HeaderPattern*>> heads_;

@@ -152,14 +152,14 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   bool quoted = false;
-  const std::vector<HeaderMatch> header_patterns = finder_.Find(joined, around, &quoted);
+  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, &quoted);
   if (quoted) candidate_errors_.Drop(front.number);
-  if (!of_more || std::any_of(header_patterns.begin(), header_patterns.end(), is_whole))
-    return OpenSightings(joined, glued, header_patterns, front);
-  const std::vector<HeaderMatch> glued_heads = finder_.Find(glued, around);
-  const bool cut = header_patterns.empty() || std::any_of(glued_heads.begin(), glued_heads.end(), is_whole);
-  if (cut) return OpenSightings(glued, joined, glued_heads, front);
-  OpenSightings(joined, glued, header_patterns, front);
+  if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
+    return OpenSightings(joined, glued, headers, front);
+  const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around);
+  const bool cut = headers.empty() || std::any_of(glued_headers.begin(), glued_headers.end(), is_whole);
+  if (cut) return OpenSightings(glued, joined, glued_headers, front);
+  OpenSightings(joined, glued, headers, front);
 }
 
 // Makes facts of the job visible to all streams at once, without waiting for the lines of a wrapped message.
@@ -190,8 +190,8 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
 }
 
 void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
-                            const std::vector<HeaderMatch>& header_patterns, const Line& front) {
-  for (const HeaderMatch& head : header_patterns) {
+                            const std::vector<HeaderMatch>& headers, const Line& front) {
+  for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
     if (head.head->of_report && (in_report() || message_healthy_)) continue;
     OpenSighting open;
@@ -248,8 +248,8 @@ void Session::MarkWaiting(const Failure& next) {
 void Session::EndReports(const Failure& next) {
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
     OpenSighting& earlier = open_[i];
-    const bool is_told = earlier.sighting.failure != &next && ShareMessage(*earlier.sighting.failure, next);
-    if (earlier.reader == nullptr || is_told) continue;
+    const bool is_part = earlier.sighting.failure != &next && ShareMessage(*earlier.sighting.failure, next);
+    if (earlier.reader == nullptr || is_part) continue;
     earlier.reader->End();
     earlier.message_end = 0;
   }

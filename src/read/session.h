@@ -103,8 +103,8 @@ class Session {
   std::size_t FirstRecent() const;
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
-  void OpenSightings(const JoinedLines& joined, const JoinedLines& other,
-                     const std::vector<HeaderMatch>& header_patterns, const Line& front);
+  void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
+                     const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
                      std::optional<UserCall>* call);
   void MarkWaiting(const Failure& next);

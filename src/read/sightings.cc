@@ -13,7 +13,7 @@
 namespace whyoom {
 namespace {
 
-bool EarlierHead(const Sighting& a, const Sighting& b) {
+bool EarlierHeader(const Sighting& a, const Sighting& b) {
   return std::tie(a.head.offset, a.stream_name) < std::tie(b.head.offset, b.stream_name);
 }
 
@@ -30,7 +30,7 @@ void LineReader::FlushPending() {
     NoteCrowdedLine(stream);
   }
   // The order of pending_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHead);
+  std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHeader);
   pending_.clear();
   active_.clear();
 }
@@ -47,13 +47,13 @@ void LineReader::FeedUnfinished() {
 void LineReader::Pause() {
   FeedUnfinished();
   FlushPending();
-  std::stable_sort(done_.sightings.begin(), done_.sightings.end(), EarlierHead);
+  std::stable_sort(done_.sightings.begin(), done_.sightings.end(), EarlierHeader);
 }
 
 void LineReader::Finish() {
   const auto before = static_cast<std::ptrdiff_t>(done_.candidate_errors.size());
   for (auto& [name, stream] : log_streams_) stream.session.Finish(&done_);
-  // The order of streams_ is unspecified; the output must be deterministic.
+  // The order of log_streams_ is unspecified; the output must be deterministic.
   std::stable_sort(done_.candidate_errors.begin() + before, done_.candidate_errors.end(),
                    [](const CandidateLine& a, const CandidateLine& b) {
                      return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);

@@ -31,7 +31,7 @@ std::size_t FittingBytes(std::string_view text, std::size_t columns) {
   return fits;
 }
 
-// A character has at most four bytes, so longer texts are too wide without counting.
+// A character has at most four bytes, so a text with more bytes is too wide: no need to decode it.
 bool WiderThan(std::string_view text, std::size_t columns) {
   return text.size() > 4 * columns || DisplayWidth(text) > columns;
 }
@@ -168,16 +168,16 @@ std::size_t AfterBlanks(std::string_view page, std::size_t at) {
   return at;
 }
 
-// Commands after white space, and commands at the very start of a line.
+// CI servers accept kLineCommands after white space, and kGroups only at the start of a line.
 constexpr std::string_view kLineCommands[] = {"::", "section_start:", "section_end:", "travis_fold:", "travis_time:"};
 constexpr std::string_view kGroups[] = {"--- ", "+++ ", "~~~ ", "^^^ "};
 
 bool BeginsCommand(std::string_view page, std::size_t begin, std::size_t first) {
-  const auto stands_at = [&](std::size_t at) {
+  const auto begins_at = [&](std::size_t at) {
     return [page, at](std::string_view command) { return page.substr(at, command.size()) == command; };
   };
-  return std::any_of(std::begin(kLineCommands), std::end(kLineCommands), stands_at(first)) ||
-         std::any_of(std::begin(kGroups), std::end(kGroups), stands_at(begin));
+  return std::any_of(std::begin(kLineCommands), std::end(kLineCommands), begins_at(first)) ||
+         std::any_of(std::begin(kGroups), std::end(kGroups), begins_at(begin));
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ std::size_t RankedCount(const Diagnosis& finding) {
 
 // The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
 std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
-  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in the order of the first
+  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in order of appearance
   for (const RuledOut& ruled_out : finding.ruled_out) {
     const auto same =
-        std::find_if(titles.begin(), titles.end(), [&](const auto& of) { return of.first == ruled_out.why; });
+        std::find_if(titles.begin(), titles.end(), [&](const auto& group) { return group.first == ruled_out.why; });
     if (same == titles.end()) {
       titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
     } else {
@@ -41,7 +41,7 @@ std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
     }
   }
   std::vector<std::string> texts;
-  for (const auto& [why, of] : titles) texts.push_back(of + " (" + Printable(why) + ")");
+  for (const auto& [why, names] : titles) texts.push_back(names + " (" + Printable(why) + ")");
   return texts;
 }
 

@@ -16,12 +16,12 @@ namespace {
 using doc::Words;
 using Kind = doc::Span::Kind;
 
-constexpr std::size_t kLineBytes = 160;    // shown of a line of the log
+constexpr std::size_t kLineBytes = 160;    // shown of a log line
 constexpr std::size_t kPatternBytes = 70;  // shown of a pattern, or of the text on each side of a mismatch
 constexpr std::size_t kSentenceBytes = 200;
 constexpr std::size_t kLiterals = 12;  // shown; the JSON lists all
 constexpr std::size_t kElsewhere = 6;  // failures at other lines that are named
-constexpr int kDepth = 4;              // of the parts of a condition; the JSON lists all
+constexpr int kDepth = 4;              // levels of nested conditions shown; the JSON lists all
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(Printable(text), bytes); }
 std::string Quoted(std::string_view text) { return "\"" + Cut(text, kPatternBytes) + "\""; }
@@ -51,8 +51,7 @@ std::string FateText(const TracedHeader& head) {
     case TracedHeader::Fate::kAbsorbed:
       return "matches, but " + by + " reports the same failure (absorbed_by)";
     case TracedHeader::Fate::kOfReport:
-      return "matches, but a line of a report begins a failure only outside of a report and at a level that allows "
-             "a failure";
+      return "matches, but is ignored (of_report): the line is inside a report, or its level means that nothing failed";
     default:
       return "matches, but a longer message or another header of the same lines was used";
   }
@@ -145,7 +144,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   return facts;
 }
 
-// Unless `all` is set, counts patterns that do not match if another pattern matches.
+// If a pattern matches and `all` is not set, shows only the number of those that do not.
 doc::Section LineSection(const LineTrace& line, bool all) {
   doc::Section section{.title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line)};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
@@ -214,8 +213,8 @@ void AddFacts(const FindingTrace& trace, doc::Blocks* blocks) {
                   doc::Depth::kAlways, blocks);
 }
 
-// The entries from `*at` on that are at `depth` or deeper. A condition is labelled with its result, a step with its
-// name.
+// Lays out the entries from `*at` on, up to the first that is above `depth`. The label of a condition is its result,
+// the label of a step is its name.
 doc::Blocks StepBlocks(const std::vector<RecordEntry>& entries, std::size_t* at, int depth) {
   doc::List fields = Fields();
   while (*at < entries.size() && entries[*at].depth >= depth) {
@@ -299,17 +298,17 @@ void AddFindings(const LogTrace& trace, doc::Blocks* blocks) {
 
 void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   if (trace.literals.empty()) return;
-  const bool is_asked = trace.request.line > 0;
+  const bool has_line = trace.request.line > 0;
   doc::Section section{.title = "No literal"};
   section.blocks.emplace_back(Text(fmt::format("{} has any of the {} literals of header patterns (ignoring case):",
-                                               is_asked ? "No line near this one" : "No line", trace.literals.size())));
+                                               has_line ? "No line near this one" : "No line", trace.literals.size())));
   doc::List literals;
   for (std::size_t i = 0; i < std::min(trace.literals.size(), kLiterals); ++i)
     literals.items.push_back({Words(Printable(trace.literals[i]), Kind::kCode)});
   literals.left_out = trace.literals.size() - literals.items.size();
   literals.elsewhere = " (--format json lists them)";
   section.blocks.emplace_back(std::move(literals));
-  if (!is_asked) section.blocks.emplace_back(Text("LOG:LINE shows which patterns match most of a line."));
+  if (!has_line) section.blocks.emplace_back(Text("LOG:LINE shows which patterns match most of a line."));
   blocks->emplace_back(std::move(section));
 }
 

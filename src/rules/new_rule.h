@@ -19,8 +19,8 @@ struct NewRuleRequest {
 
 // A rule file that recognises the messages.
 struct NewRule {
-  std::string text;                      // the JSON text
-  std::vector<Pattern> header_patterns;  // header patterns
+  std::string text;  // the JSON text
+  std::vector<Pattern> header_patterns;
   std::vector<std::string>
       prefilter_literals;  // literals for the prefilter, one of which a log must contain; longest first
 };

@@ -1,4 +1,4 @@
-// RequiredLiterals conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it.
+// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes and words anywhere in it.
 // May omit a condition, never invents one. Patterns use the syntax of rules/pattern.h.
 //
 // This is an optimisation: a log with failures takes 12 % longer without the conditions of prefixes and suffixes, 8 %
@@ -15,7 +15,7 @@
 
 namespace whyoom {
 
-// All non-ASCII bytes. A byte set contains all of them or none, and letters in both cases.
+// All non-ASCII bytes. Each byte set contains all of them or none. It contains a letter in both cases or in none.
 const ByteSet& OutsideAscii();
 
 // The possible first bytes of a character class as written; all bytes if it is not understood.

@@ -120,10 +120,9 @@ void RuleSetBuilder::Disable(const RuleNode& node) {
   }
   std::string id = path.substr(slash + 1);
   std::string head;
-  if (const std::size_t header_patterns = id.find(kHeaderPath);
-      section == kFailures && header_patterns != std::string::npos) {
-    head = id.substr(header_patterns + kHeaderPath.size());
-    id.resize(header_patterns);
+  if (const std::size_t at = id.find(kHeaderPath); section == kFailures && at != std::string::npos) {
+    head = id.substr(at + kHeaderPath.size());
+    id.resize(at);
   }
   Section& entries = sections_[section];
   if (section == kFailures && !entries.contains(id)) {
@@ -194,8 +193,8 @@ void RuleSetBuilder::DropDisabled() {
   for (const auto& [section, entries] : disabled_) {
     for (const auto& [id, node] : entries) set_.disabled_.push_back(section + "/" + id);
   }
-  for (const auto& [code, header_patterns] : disabled_headers_) {
-    for (const auto& [head, node] : header_patterns)
+  for (const auto& [code, headers] : disabled_headers_) {
+    for (const auto& [head, node] : headers)
       set_.disabled_.push_back(std::string(kFailures) + "/" + code + std::string(kHeaderPath) + head);
   }
   if (set_.disabled_.empty()) return;

@@ -165,7 +165,7 @@ void RuleSetBuilder::LintHeaders() {
 
 // An example that another failure's header also matches, at the same place, would be reported as two failures.
 void RuleSetBuilder::LintExamples(const std::vector<WrittenHeader>& header_patterns) {
-  const auto is_told = [&](const std::string& a, const std::string& b) {
+  const auto is_absorbed = [&](const std::string& a, const std::string& b) {
     const Failure* one = set_.FindFailure(a);
     const Failure* other = set_.FindFailure(b);
     return one == nullptr || other == nullptr || Contains(one->absorbed_by, other->code) ||
@@ -186,7 +186,7 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHeader>& header_patte
       if (own.code != code || !own.is_independent || !own.pattern.Find(text, 0, &match)) continue;
       for (const WrittenHeader& other : header_patterns) {
         PatternMatch found;
-        if (other.code == code || !other.is_independent || is_old(item, other.at) || is_told(code, other.code))
+        if (other.code == code || !other.is_independent || is_old(item, other.at) || is_absorbed(code, other.code))
           continue;
         if (!other.pattern.Find(text, 0, &found) || found.begin >= match.end || match.begin >= found.end) continue;
         item["text"].Report(

@@ -315,7 +315,7 @@ struct Quotation {
   Pattern unless_after;
   bool in_source = false;    // applies only in source code
   bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
-  // RequiredLiterals conditions of the patterns; empty if not computed.
+  // Necessary conditions of the patterns; empty if not computed.
   struct Needed {
     TextNeeds before;
     TextNeeds from_header;

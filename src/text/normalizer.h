@@ -77,7 +77,7 @@ struct PrefixOrSuffix {
   // `repeats`, the number of lines that it represents; `time`, in a form that ParseTimestamp reads; `goes_on`, not
   // empty if the line is split here and continues in the next.
   std::string pattern;
-  // RequiredLiterals conditions of the pattern, for a fast rejection. Absent if not computed.
+  // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
   struct Signs {
     // Possible values of a prefix's first bytes, or of a suffix's last bytes, last byte first.
     std::vector<ByteSet> bytes;

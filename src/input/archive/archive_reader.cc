@@ -327,7 +327,7 @@ void ArchiveReader::ReadEnd() {
 // space between the place where libarchive stopped and that record.
 std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t size) const {
   constexpr std::size_t kRecord = 22;
-  constexpr std::uint64_t kLongestDescriptor = 24;   // whose rest may precede the list
+  constexpr std::uint64_t kLongestDescriptor = 24;   // its rest may precede the list
   constexpr std::uint64_t kLargestOthers = 56 + 20;  // the records of zip64 may follow it
   const std::size_t at = end.size() < kRecord ? std::string_view::npos : end.rfind("PK\x05\x06", end.size() - kRecord);
   const std::uint64_t after = at == std::string_view::npos ? UINT64_MAX : at + kRecord + NumberAt(end, at + 20, 2);

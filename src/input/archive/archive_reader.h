@@ -78,7 +78,7 @@ class ArchiveReader : public MemberReader {
   bool Next(ArchiveMember* member) override;
   std::size_t Read(char* buffer, std::size_t capacity) override;
 
-  // Whether Read would return bytes. If so, that Read does not read from the source.
+  // Whether Read would return bytes. If true, the next Read does not read from the source.
   bool HasPiece();
 
  private:
@@ -126,7 +126,7 @@ class ArchiveReader : public MemberReader {
   int restarts_ = 0;         // after damage
   int linked_ = 0;           // members with several names
   std::uint64_t found_ = 0;  // members
-  bool check_end_;           // whether the end of a zip should count as many
+  bool check_end_;           // compare found_ with the count in the zip's end record
 };
 
 }  // namespace whyoom

@@ -37,7 +37,7 @@ namespace worker {
 // argv[0] of a worker; argv[1] is its memory limit in bytes.
 constexpr const char* kName = "whyoom: reads archives";
 
-// Exit status of a worker that needs more.
+// Exit status of a worker that needs more memory than its limit.
 constexpr int kNoMemoryStatus = 12;
 
 // The descriptors of a worker.
@@ -46,7 +46,7 @@ constexpr int kMemory = 1;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 constexpr std::uint32_t kInputs = 2;  // blocks for the bytes of the archive
-constexpr std::uint32_t kBlocks = 6;  // these, then blocks for the worker's output
+constexpr std::uint32_t kBlocks = 6;  // the inputs, then the blocks for the worker's output
 constexpr std::uint32_t kControl = kBlocks;
 
 // Memory shared by both processes.
@@ -56,10 +56,10 @@ struct Shared {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// Passes a block to the other process: an input, filled with the next `bytes` of the archive (0: its end) or to be
-// filled; or an output, with `bytes` of records or to be reused. kControl is not a block: a worker sends it once when
-// it is ready, and whyoom sends it to start an archive, with its Packing as `bytes`. Then whyoom owns all inputs and
-// the worker all outputs.
+// Passes a block to the other process. whyoom fills inputs with the next `bytes` of the archive (0: its end), and the
+// worker fills outputs with `bytes` of records. The receiver returns each block for reuse. kControl is not a block: a
+// worker sends it once when it is ready, and whyoom sends it to start an archive, with its Packing as `bytes`. Then
+// whyoom owns all inputs and the worker all outputs.
 struct Message {
   std::uint32_t block = 0;
   std::uint32_t bytes = 0;
@@ -69,9 +69,9 @@ struct Message {
 // archive. whyoom validates everything, because an archive may have compromised the worker.
 struct Record {
   enum class Kind : std::uint32_t {
-    kMember = 1,     // the first `value` of its `bytes` are the name, the rest is why it is unreadable
+    kMember = 1,     // its first `value` bytes are the name; the others are why it is unreadable
     kData = 2,       // `bytes` of the member
-    kHole = 3,       // a zero that represents `value` more
+    kHole = 3,       // stands for one zero and `value` more
     kMemberEnd = 4,  // `bytes` are the problem if it ended early
     kEnd = 5         // of the archive; `bytes` likewise
   };

@@ -11,7 +11,7 @@
 
 namespace whyoom {
 
-inline constexpr double kMargin = 1.02;  // of the scale, so that a limit at the right edge is visible
+inline constexpr double kMargin = 1.02;  // scale per largest value, so that a limit at the right edge is visible
 
 // Draws the parts side by side. `alternative` is the text for screen readers; empty if the figures are next to the bar.
 void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale, const std::string& style,

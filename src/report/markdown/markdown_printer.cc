@@ -188,7 +188,7 @@ std::string Render(doc::Blocks blocks, doc::Pass pass) {
   return WithoutCommands(MarkdownRenderer().Render(doc::Select(std::move(blocks), pass, doc::Drawings::kDropped)));
 }
 
-// The kMore content, one folded block per section.
+// The content that the brief pass omits, one folded block per section.
 std::vector<std::string> FoldedSections(const doc::Blocks& blocks) {
   std::vector<std::string> folded;
   for (const doc::Block& block : doc::Select(blocks, doc::Pass::kRest, doc::Drawings::kDropped)) {

@@ -5,7 +5,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("the other places contain all but one copy of the finding's own", "[diagnose]") {
+TEST_CASE("the other places omit one copy of the finding's own place", "[diagnose]") {
   Finding finding;
   const Where here = {{"a", ""}, 5, 6, 50};
   const Where there = {{"b", ""}, 1, 2, 10};

@@ -58,11 +58,11 @@ const RuleSet& Rules() {
 struct Case {
   Case() {
     diagnosis.failure = Rules().FindFailure("T1");
-    Say("need_bytes", 1000);
-    Say("limit_bytes", 600);
-    Say("excess_bytes", 400);
+    Set("need_bytes", 1000);
+    Set("limit_bytes", 600);
+    Set("excess_bytes", 400);
   }
-  Case& Say(const std::string& fact, double value) {
+  Case& Set(const std::string& fact, double value) {
     diagnosis.facts.Set(fact, value, {3, 0});
     return *this;
   }
@@ -123,17 +123,17 @@ TEST_CASE("a modification that saves next to nothing is ruled out", "[diagnose]"
   inference.diagnosis.estimates->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
   // A condition to rule out a remedy does not count against an estimate on the program.
-  CHECK(Ranked(Case().Say("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
-  CHECK(Ranked(Case().Say("free_bytes", 6).Change("donate", 450)) == "d 450, 550 ±0 program enough; h; b; l; n; i");
+  CHECK(Ranked(Case().Set("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
+  CHECK(Ranked(Case().Set("free_bytes", 6).Change("donate", 450)) == "d 450, 550 ±0 program enough; h; b; l; n; i");
 }
 
 TEST_CASE("an estimate from facts is based on the list", "[diagnose]") {
-  CHECK(Ranked(Case().Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
-  CHECK(Ranked(Case().Say("test_saves", 400)) == "l 400 list enough; h; b; d; i");
-  CHECK(Ranked(Case().Say("test_saves", -5)) == "h; b; d; i; l 0 list little");
-  CHECK(Ranked(Case().Say("test_saves", 399).Say("listed_bytes", 100)) == "h; b; d; l >=399 list; i");
-  CHECK(Ranked(Case().Say("test_saves", 400).Say("listed_bytes", 100)) == "l >=400 list enough; h; b; d; i");
-  CHECK(Ranked(Case().Say("test_saves", 399).Change("bfloat16", 300)) ==
+  CHECK(Ranked(Case().Set("test_saves", 399)) == "h; b; d; i; l 399 list little");
+  CHECK(Ranked(Case().Set("test_saves", 400)) == "l 400 list enough; h; b; d; i");
+  CHECK(Ranked(Case().Set("test_saves", -5)) == "h; b; d; i; l 0 list little");
+  CHECK(Ranked(Case().Set("test_saves", 399).Set("listed_bytes", 100)) == "h; b; d; l >=399 list; i");
+  CHECK(Ranked(Case().Set("test_saves", 400).Set("listed_bytes", 100)) == "l >=400 list enough; h; b; d; i");
+  CHECK(Ranked(Case().Set("test_saves", 399).Change("bfloat16", 300)) ==
         "h; d; l 399 list; i; b 300, 700 ±0 program little");
 }
 
@@ -154,8 +154,8 @@ TEST_CASE("two remedies that name each other and are enough together rank above 
 TEST_CASE("a remedy estimated to be too little is not first and ranks below those that cover the excess",
           "[diagnose]") {
   // The log supports l, whose estimate is too little; h and b have no estimate.
-  CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399)) == "h; b; d; i; l 399 list little");
-  CHECK(Ranked(Case().Say("test_evidence", 1).Say("test_saves", 399).Change("half_batch", 450)) ==
+  CHECK(Ranked(Case().Set("test_evidence", 1).Set("test_saves", 399)) == "h; b; d; i; l 399 list little");
+  CHECK(Ranked(Case().Set("test_evidence", 1).Set("test_saves", 399).Change("half_batch", 450)) ==
         "h 450, 550 ±40 program enough; l 399 list; b; d; i");  // if there is a program, a list does not show that a
                                                                 // remedy is too little
 }
@@ -181,20 +181,20 @@ TEST_CASE("a free remedy that is not enough is listed separately, after all othe
       shown += ranked.remedy->id + (ranked.free ? " free;" : ";");
     return shown;
   };
-  CHECK(free(Case().Say("test_transfer", 1).Change("no_host_transfer", 399).Change("half_batch", 10)) ==
+  CHECK(free(Case().Set("test_transfer", 1).Change("no_host_transfer", 399).Change("half_batch", 10)) ==
         "b;d;l;i;h;f free;");
-  CHECK(free(Case().Say("test_transfer", 1).Change("no_host_transfer", 400).Change("half_batch", 10)) ==
+  CHECK(free(Case().Set("test_transfer", 1).Change("no_host_transfer", 400).Change("half_batch", 10)) ==
         "f;b;d;l;i;h;");
 }
 
-TEST_CASE("remedies with evidence come first, inquiries after cures", "[diagnose]") {
-  CHECK(Ranked(Case().Say("test_evidence", 1)) == "l; h; b; d; i");
+TEST_CASE("remedies with evidence come first, inquiries last", "[diagnose]") {
+  CHECK(Ranked(Case().Set("test_evidence", 1)) == "l; h; b; d; i");
   CHECK(Ranked(Case()) == "h; b; d; l; i");
 }
 
 TEST_CASE("a remedy with a condition is offered only if the condition is known to be true", "[diagnose]") {
-  CHECK(Ranked(Case().Say("free_bytes", 10)) == "h; b; l; n; i; w | d: it has 10 B free");
-  CHECK(Ranked(Case().Say("free_bytes", 9)) == "h; b; l; n; i | d: it has 9 B free");
+  CHECK(Ranked(Case().Set("free_bytes", 10)) == "h; b; l; n; i; w | d: it has 10 B free");
+  CHECK(Ranked(Case().Set("free_bytes", 9)) == "h; b; l; n; i | d: it has 9 B free");
   CHECK(Ranked(Case()) == "h; b; d; l; i");
 }
 
