@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diagnose/finding.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

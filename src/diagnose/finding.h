@@ -10,7 +10,7 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "facts/tally.h"
 #include "facts/where.h"
 #include "input/artifact.h"

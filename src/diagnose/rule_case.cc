@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "diagnose/diagnosis_examples.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/readings.h"
-#include "diagnose/situation.h"
 
 namespace whyoom {
 namespace {

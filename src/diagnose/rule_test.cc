@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "diagnose/conclude.h"
+#include "diagnose/diagnosis_examples.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/read_input.h"
 #include "diagnose/readings.h"
-#include "diagnose/situation.h"
 #include "read/engine.h"
 #include "rules/expression_node.h"
 #include "rules/rule_set.h"

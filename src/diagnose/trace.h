@@ -12,7 +12,7 @@
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "read/engine.h"
-#include "read/head_trace.h"
+#include "read/header_trace.h"
 #include "read/sightings.h"
 #include "rules/recorder.h"
 

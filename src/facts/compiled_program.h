@@ -12,7 +12,7 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "facts/where.h"
 #include "text/timestamp.h"
 

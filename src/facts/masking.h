@@ -6,7 +6,7 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "input/artifact.h"
 
 namespace whyoom {

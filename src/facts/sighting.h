@@ -8,7 +8,7 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "rules/rule_set.h"
 #include "text/timestamp.h"
 

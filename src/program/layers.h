@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "program/buffer_assignment.h"
-#include "program/meaning.h"
 #include "program/program.h"
+#include "program/semantics.h"
 
 namespace whyoom {
 

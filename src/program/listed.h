@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "facts/array_shape.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 
 namespace whyoom {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "program/memory.h"
 
 namespace whyoom {

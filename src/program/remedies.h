@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "input/stop.h"
 #include "program/buffer_assignment.h"
-#include "program/meaning.h"
 #include "program/program.h"
+#include "program/semantics.h"
 
 namespace whyoom {
 

@@ -13,7 +13,7 @@
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "rules/rule_set.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "input/prefilter.h"
+#include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/message.h"
-#include "read/suspects.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
 #include "text/normalizer.h"

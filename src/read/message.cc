@@ -274,7 +274,7 @@ HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
   }
 }
 
-bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin) {
+bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin) {
   static const Regex exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
   return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
 }
@@ -329,7 +329,7 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
     HeaderMatch found{failure, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
-      if (head->line_start && !StandsAtLineStart(joined, found.match.begin)) continue;
+      if (head->line_start && !BeginsAtLineStart(joined, found.match.begin)) continue;
       headers.push_back(found);
     }
   }
@@ -392,9 +392,9 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-ReadMessage HeaderFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
-                               std::size_t limit) const {
-  ReadMessage message;
+MessageContent HeaderFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
+                                  std::size_t limit) const {
+  MessageContent message;
   const auto set = [&](const JoinedLines& lines, const Capture& capture) {
     if (!lines.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, lines.PlaceOf(capture.begin));
   };

@@ -115,7 +115,7 @@ class JoinedLines {
 };
 
 // The content of a message.
-struct ReadMessage {
+struct MessageContent {
   Evidence facts;
   std::string text;     // for display
   std::size_t end = 0;  // in the joined lines
@@ -153,8 +153,8 @@ class HeaderFinder {
   // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end
   // of the message or `limit` in `joined`. `other` is the same lines joined the other way; it supplies values that
   // `joined` splits inside a figure or name.
-  ReadMessage Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
-                   std::size_t limit) const;
+  MessageContent Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
+                      std::size_t limit) const;
 
   // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
@@ -177,7 +177,7 @@ class HeaderFinder {
 };
 
 // Whether only exception class names precede `begin` in its line.
-bool StandsAtLineStart(const JoinedLines& joined, std::size_t begin);
+bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin);
 
 // Whether the rule data lets `by` absorb `failure`.
 bool IsAbsorbedBy(const Failure& failure, const Failure& by);

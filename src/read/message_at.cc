@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "input/byte_source.h"
-#include "read/head_trace.h"
+#include "read/header_trace.h"
 #include "read/message.h"
 #include "text/normalizer.h"
 #include "text/regex_options.h"

@@ -197,7 +197,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     OpenSighting open;
     Sighting& sighting = open.sighting;
     const std::size_t limit = finder_.EndOfMessage(joined, head);
-    ReadMessage message = finder_.Read(joined, other, head, limit);
+    MessageContent message = finder_.Read(joined, other, head, limit);
     sighting.facts = std::move(message.facts);
     sighting.message = std::move(message.text);
     const std::size_t end = message.end;

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "read/head_trace.h"
+#include "read/header_trace.h"
 
 namespace whyoom {
 namespace {
@@ -174,7 +174,7 @@ void LineReader::EnforceMemoryLimit(LogStream* stream) {
   held_ -= stream->held;
   stream->held = stream->session.buffered_bytes();
   held_ += stream->held;
-  while (held_ > most_held_ && log_streams_.size() > 1) {
+  while (held_ > max_buffered_ && log_streams_.size() > 1) {
     LogStream* oldest = &log_streams_.at(recent_.front());
     if (oldest == stream) return;
     if (oldest->session.active())

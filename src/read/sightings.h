@@ -25,10 +25,10 @@
 #include "input/line_scanner.h"
 #include "input/stop.h"
 #include "input/survey.h"
+#include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
 #include "read/session.h"
-#include "read/suspects.h"
 #include "read/time_filter.h"
 #include "text/normalizer.h"
 #include "text/timestamp.h"
@@ -45,7 +45,7 @@ class LineReader {
   // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
   // lines, even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
   explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr)
-      : engine_(engine), most_held_(max_buffered), stop_(stop) {}
+      : engine_(engine), max_buffered_(max_buffered), stop_(stop) {}
 
   void Feed(const RawLine& raw);
 
@@ -112,7 +112,7 @@ class LineReader {
   void EnforceMemoryLimit(LogStream* stream);
 
   const Engine& engine_;
-  const std::size_t most_held_;
+  const std::size_t max_buffered_;
   const Stop* const stop_;
   RecordJoiner records_;
   IncompleteLines unfinished_;
@@ -141,7 +141,7 @@ struct ReadOptions {
   std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
   ReadControl* control = nullptr;  // stops reading from another thread; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
-  ReadTrace* trace = nullptr;      // records lines and sightings (read/head_trace.h); may be null
+  ReadTrace* trace = nullptr;      // records lines and sightings (read/header_trace.h); may be null
 };
 
 // Results of an artifact besides its sightings.

@@ -8,8 +8,8 @@
 
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
+#include "read/candidate_errors.h"
 #include "read/session.h"
-#include "read/suspects.h"
 #include "text/timestamp.h"
 
 namespace whyoom {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "read/suspects.h"
+#include "read/candidate_errors.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "report/unknown_errors.h"
@@ -33,7 +33,8 @@ std::string ElsewhereText(const Report& report) {
                      report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
-// An error, merged over the inputs that contain it (read/suspects.h). The place is "a.log:41 and 12 more inputs".
+// An error, merged over the inputs that contain it (read/candidate_errors.h). The place is "a.log:41 and 12 more
+// inputs".
 struct UnknownLine {
   std::string place;
   std::string text;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "read/suspects.h"
+#include "read/candidate_errors.h"
 #include "report/finding_view.h"
 #include "report/shell_word.h"
 #include "text/numbers.h"

@@ -131,7 +131,7 @@ struct DiagnosisExample {
   std::string framework;  // empty if not recognised
   std::map<std::string, Value> facts;
   std::vector<std::map<std::string, Value>> rows;  // the allocation list, by field name
-  std::string expect;                              // JSON, parsed in diagnose/situation.cc
+  std::string expect;                              // JSON, parsed in diagnose/diagnosis_examples.cc
   std::string place;                               // "file:line" of a rule file
   bool built_in = false;                           // part of the built-in rule data
 };

@@ -148,7 +148,7 @@ const std::vector<Exception> kProse = {
     {"diagnose/rule_case.cc", "refers to an unknown failure", kOfExamples},
     {"diagnose/rule_case.cc", "does not match", kOfExamples},
     {"diagnose/rule_case.cc", "matches but must not", kOfExamples},
-    {"diagnose/situation.cc", "advice: '{}' is", kOfExamples},
+    {"diagnose/diagnosis_examples.cc", "advice: '{}' is", kOfExamples},
     {"diagnose/rule_test.cc", "proposes the value in use", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},

@@ -16,7 +16,7 @@
 
 #include "diagnose/diagnosis.h"
 #include "facts/compiled_program.h"
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 #include "report/finding_view.h"
 #include "report/record/fields.h"
 #include "report/report.h"

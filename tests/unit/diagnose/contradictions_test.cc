@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/situation.h"
+#include "diagnose/diagnosis_examples.h"
 #include "diagnose_log.h"
 
 using namespace whyoom;

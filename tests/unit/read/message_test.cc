@@ -28,7 +28,7 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines});
   if (header_patterns.empty()) return "no head";
   const std::size_t limit = TestEngine().finder().EndOfMessage(joined, header_patterns[0]);
-  const ReadMessage message = TestEngine().finder().Read(joined, glued, header_patterns[0], limit);
+  const MessageContent message = TestEngine().finder().Read(joined, glued, header_patterns[0], limit);
   return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
 }
 

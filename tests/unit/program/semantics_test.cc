@@ -1,5 +1,5 @@
 // Roles of parameters, names of dimensions and kinds of values in hand-written programs.
-#include "program/meaning.h"
+#include "program/semantics.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "diagnose/situation.h"
+#include "diagnose/diagnosis_examples.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Candidate errors: which lines are reported as unknown memory errors, by the built-in rules.
-#include "read/suspects.h"
+#include "read/candidate_errors.h"
 
 #include <string>
 #include <vector>

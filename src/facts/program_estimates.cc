@@ -1,4 +1,4 @@
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 
 namespace whyoom {
 

@@ -1,4 +1,4 @@
-#include "read/head_trace.h"
+#include "read/header_trace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -220,7 +220,7 @@ HeaderTrace HeaderTracer::Trace(const Entry& entry, const LineWindow& window,
       trace.outcome = HeaderTrace::Outcome::kMatched;
     } else if (match.begin >= joined.first_line_end()) {
       trace.outcome = HeaderTrace::Outcome::kInLaterLine;
-    } else if (entry.head->line_start && !StandsAtLineStart(joined, match.begin)) {
+    } else if (entry.head->line_start && !BeginsAtLineStart(joined, match.begin)) {
       trace.outcome = HeaderTrace::Outcome::kNotAtLineStart;
     } else {
       trace.outcome = HeaderTrace::Outcome::kQuoted;

@@ -1,4 +1,4 @@
-#include "program/meaning.h"
+#include "program/semantics.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "read/suspects.h"
+#include "read/candidate_errors.h"
 
 #include <re2/re2.h>
 

@@ -1,5 +1,5 @@
 // Estimates by name.
-#include "facts/prospects.h"
+#include "facts/program_estimates.h"
 
 #include "catch.h"
 
