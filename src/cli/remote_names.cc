@@ -94,7 +94,7 @@ void ThrowIfRemote(const Options& options) {
     if (IsHere(*folder)) continue;
     if (const std::optional<std::string> command = ReadCommand(*folder, true))
       throw Error(
-          fmt::format("{}: whyoom cannot read remote folders, copy it first:\n  {}", Printable(*folder), *command));
+          fmt::format("{}: whyoom cannot read remote folders; copy the folder first:\n  {}", Printable(*folder), *command));
   }
 }
 
