@@ -84,13 +84,13 @@ def attacks(scratch):
     """Yields a description of each input and its path."""
     mebibyte = 1 << 20
     made = {
-        "a cpio whose one name is of 1 GiB": gzip.compress(cpio(0, said=(1 << 30))[:-1] + b"n" * (512 * mebibyte), 1),
-        "a cpio of 300 files with names of 1 MiB, each with more to come": gzip.compress(b"".join(cpio(mebibyte, 2, i) for i in range(300)), 1),
+        "a cpio with one name of 1 GiB": gzip.compress(cpio(0, said=(1 << 30))[:-1] + b"n" * (512 * mebibyte), 1),
+        "a cpio of 300 linked files with names of 1 MiB": gzip.compress(b"".join(cpio(mebibyte, 2, i) for i in range(300)), 1),
         "a cpio of 300,000 linked files": gzip.compress(b"".join(cpio(8, 2, i) for i in range(300_000)), 6),
-        "a tar with a hole of a terabyte": sparse_tar(1 << 40, b"text\n"),
-        "a tar with a map of 30 million pieces": gzip.compress(sparse_map_tar(30_000_000), 1),
+        "a sparse tar with a hole of a terabyte": sparse_tar(1 << 40, b"text\n"),
+        "a sparse tar with a map of 30 million pieces": gzip.compress(sparse_map_tar(30_000_000), 1),
         "a zip of 4 GiB of zeros, deflated twice": gzip.compress(zip_of([("zeros", bytes(1 << 30)) for _ in range(4)]), 9),
-        "a zip whose 2 GiB are a program": zip_of([("prog", b"\x7fELF\2\1\1" + bytes((1 << 31) - 7))]),
+        "a zip with a program of 2 GiB": zip_of([("prog", b"\x7fELF\2\1\1" + bytes((1 << 31) - 7))]),
         "a zip in a zip, 200 deep": nested_zip(200),
         "a zip of 100,000 empty members": zip_of([(f"{i}", b"") for i in range(100_000)]),
         "a line of 300 MB": b"Ran out of memo" * (20 * mebibyte),

@@ -51,7 +51,7 @@ def _reject_name(text: str) -> None:
         return
     if os.path.exists(text):
         raise ValueError(
-            f"{text!r} is the name of a file, and a str is taken for the content of a log: "
+            f"{text!r} is the name of a file, but a str must be the content of a log; use "
             f"whyoom.diagnose(pathlib.Path({text!r}))"
         )
     if not any(letter.isspace() for letter in text) and ("/" in text or text.endswith((".log", ".txt", ".out", ".gz"))):

@@ -188,8 +188,8 @@ int ToExitStatus(const std::string& text) {
 void AddExitRetry(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--exit-retry", [options](const std::string& text) { options->exit_retry = ToExitStatus(text); },
-         "Exit with STATUS if a retry would fail the same way, so that a scheduler can stop retrying; otherwise with "
-         "the job's exit status")
+         "Exit with STATUS if a retry would fail the same way, so that a scheduler can stop retrying (default: " +
+             std::to_string(kFailsAgain) + "); otherwise with the job's exit status")
       ->type_name("[STATUS]")
       ->expected(0, 1)
       ->default_str(std::to_string(kFailsAgain));
@@ -291,7 +291,7 @@ CommandArguments BuildRules(Options* options) {
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",
        {Command::kRulesList,
-        "List failures, remedies and other entries, with the file each is from and what user files change in it"}},
+        "List failures, remedies and other entries, the file that defines each one, and what user files change"}},
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
       {"literals",
        {Command::kRulesLiterals,
@@ -322,8 +322,8 @@ CommandArguments BuildRules(Options* options) {
       ->required();
   sub->add_option("--from", options->new_rule_from,
                   "Read the message from a line of a log (train.log:41) or a range of lines (train.log:41-44); the log "
-                  "may be compressed; - is standard input. If given twice, the rule matches both messages: what "
-                  "differs between them becomes variable")
+                  "may be compressed; - is standard input. If given twice, the rule matches both messages: parts "
+                  "that differ become variable")
       ->allow_extra_args(false)
       ->type_name("LOG:LINE");
   AddCommon(*sub, options, &command.words);

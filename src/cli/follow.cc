@@ -122,7 +122,7 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   for (const std::string& path : run.options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
-      throw Error("cannot follow a folder, name its files instead: " + Printable(path));
+      throw Error("cannot follow a folder; name its files instead: " + Printable(path));
   }
   // Interrupting is the normal way to end --follow on a file, not a failure.
   const Interrupt interrupt(&control->stop);

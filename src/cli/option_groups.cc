@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -19,10 +20,18 @@ Timestamp CurrentTime() {
   return {std::chrono::duration_cast<microseconds>(now).count(), true};
 }
 
-std::uint64_t ToSize(const std::string& text) {
+std::uint64_t ToSize(const std::string& option, const std::string& text) {
   const std::optional<std::int64_t> size = ParseSize(text);
-  if (!size || *size <= 0) throw CLI::ValidationError("invalid size '" + text + "' (expected, for example, 64M or 2G)");
+  if (!size || *size <= 0)
+    throw CLI::ValidationError(option, "invalid size '" + Printable(text) + "' (expected, for example, 64M or 2G)");
   return static_cast<std::uint64_t>(*size);
+}
+
+// Returns the error message, or an empty string if `text` is a valid number of seconds.
+std::string CheckSeconds(const std::string& text) {
+  double seconds = 0;
+  if (CLI::detail::lexical_cast(text, seconds) && std::isfinite(seconds) && seconds >= 0) return {};
+  return "invalid number of seconds '" + Printable(text) + "' (expected 0 or more)";
 }
 
 }  // namespace
@@ -183,7 +192,7 @@ void AddTimeRange(CLI::App& app, Options* options) {
              if (!*to)
                throw CLI::ValidationError(name, "invalid time '" + Printable(text) +
                                                     "' (expected 2026-11-20, \"2026-11-20 12:00\", "
-                                                    "2026-11-20T12:00:00Z, or 30m, 2h, 7d ago)");
+                                                    "2026-11-20T12:00:00Z, or an age such as 30m, 2h or 7d)");
            },
            what)
         ->type_name("TIME")
@@ -191,9 +200,9 @@ void AddTimeRange(CLI::App& app, Options* options) {
   };
   bound("--since", &options->range.since,
         "Only failures at or after TIME, by the timestamp of their line: a date, a date and time, or an age (30m, 2h, "
-        "7d before the start of this command). A TIME without a zone is compared with timestamps as written, in UTC if "
-        "the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. Failures that "
-        "cannot be compared are kept, and a note gives their number");
+        "7d before the start of this command). A TIME without a zone is compared with each timestamp as printed, or in "
+        "UTC if the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. Failures "
+        "that cannot be compared are kept, and a note gives their number");
   bound("--until", &options->range.until, "Only failures before TIME (same syntax as --since)");
 }
 
@@ -221,13 +230,14 @@ void AddLimits(CLI::App& app, Limits* limits) {
   const Limits usual;
   const auto add_size = [&](const char* name, const std::string& about, auto set) {
     app.add_option_function<std::string>(
-           name, [set](const std::string& text) { set(ToSize(text)); }, about)
+           name, [set, option = std::string(name)](const std::string& text) { set(ToSize(option, text)); }, about)
         ->type_name("SIZE")
         ->group(group);
   };
   add_size("--max-bytes",
-           "Unpack at most SIZE (default: " + WholeSize(usual.bytes) + ", or " + WholeSize(usual.suspicious_bytes) +
-               " of work if that is over " + std::to_string(usual.suspicious_ratio) + " times the packed size)",
+           "Unpack at most SIZE (default: " + WholeSize(usual.bytes) + "; also stops after " +
+               WholeSize(usual.suspicious_bytes) + " if that is over " + std::to_string(usual.suspicious_ratio) +
+               " times the packed size)",
            [limits](std::uint64_t size) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
@@ -243,7 +253,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->type_name("N")
       ->group(group);
   app.add_option("--max-time", limits->seconds, "Stop after SECONDS (default: no limit)")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CLI::Validator(CheckSeconds, ""))
       ->type_name("SECONDS")
       ->group(group);
   app.add_flag_callback(

@@ -93,8 +93,8 @@ void ThrowIfRemote(const Options& options) {
   for (const std::string* folder : {&options.xla_dump, &options.xla_dump_before, &options.xla_dump_after}) {
     if (IsHere(*folder)) continue;
     if (const std::optional<std::string> command = ReadCommand(*folder, true))
-      throw Error(
-          fmt::format("{}: whyoom cannot read remote folders, copy it first:\n  {}", Printable(*folder), *command));
+      throw Error(fmt::format("{}: whyoom cannot read remote folders; copy the folder first:\n  {}", Printable(*folder),
+                              *command));
   }
 }
 

@@ -23,7 +23,7 @@ std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
   if (list.empty()) return {};
   return candidates.size() == 1 ? "Possibly " + list + "; the log does not show it for certain."
-                                : "The log does not show which: " + list + ".";
+                                : "The log does not show which scenario applies: " + list + ".";
 }
 
 std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {

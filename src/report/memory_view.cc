@@ -67,7 +67,7 @@ std::string VerdictOf(const ProgramView& view, const std::string& basis) {
   if (view.need > view.limit)
     return needs + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
   return needs + SizeText(view.need) + of + " (" + PercentText(view.need / view.limit) + "); " +
-         SizeText(view.limit - view.need) + " are free";
+         SizeText(view.limit - view.need) + " is free";
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct ProgramView {
   double need = 0;
   double limit = 0;  // 0: unknown
   std::string chip;
-  std::string verdict;                                // "It needs 9.81 GiB of 15.75 GiB (62 %); 5.94 GiB are free"
+  std::string verdict;                                // "It needs 9.81 GiB of 15.75 GiB (62 %); 5.94 GiB is free"
   std::vector<std::pair<std::string, double>> parts;  // "arguments" and its bytes; only known parts
   std::string note;                                   // may be empty
 };

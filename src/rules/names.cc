@@ -23,7 +23,7 @@ const std::vector<NamedField>& RowFieldTable() {
       {"dims", ValueType::kNumber, "the number of dimensions"},
       {"minor_dim", ValueType::kNumber, "the length of the dimension that varies fastest, by the layout"},
       {"second_minor_dim", ValueType::kNumber, "the length of the next one"},
-      {"tile_minor", ValueType::kNumber, "what the layout pads `minor_dim` to a multiple of"},
+      {"tile_minor", ValueType::kNumber, "the layout pads `minor_dim` to a multiple of this"},
       {"tile_second_minor", ValueType::kNumber, "likewise for `second_minor_dim`"},
       {"op_name", ValueType::kText, "the name that JAX or another framework gave the operation"},
       {"source", ValueType::kText,

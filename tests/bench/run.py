@@ -24,7 +24,7 @@ import measure
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What someone would type who knows the messages; finds less than the rules do.
 TYPED_PATTERN = "RESOURCE_EXHAUSTED|Ran out of memory|That was not possible|Hbm usage"
-TYPED = "what one types"
+TYPED = "a typed pattern"
 LITERALS = "the rules' literals"
 # What whyoom may hold at once, whatever it reads.
 MOST_MEMORY = 48 << 20
@@ -278,9 +278,9 @@ For users who plan to read large logs, and for engineers who change the reader. 
   `testdata/cases`, and is in the page cache.
 - whyoom and the other command ran alternately, {rounds} rounds. Times are medians. A ratio is the median of the rounds'
   ratios; below 1, whyoom is faster.
-- CPU time covers all processes. Peak memory is that of the largest process. rg maps a single file into memory, which
-  counts. The target for whyoom is 48 MiB in every case.
-- *what one types* is a pattern that a person who knows the messages would type. It finds fewer messages:
+- CPU time covers all processes. Peak memory is that of the largest process. rg maps a single file into memory, and
+  that memory is included. The target for whyoom is 48 MiB in every case.
+- *a typed pattern* is what a person who knows the messages would type. It finds fewer messages:
   `{pattern}`.
 - *the rules' literals* are the output of `whyoom rules literals`, passed with `-i -F -f`. whyoom searches for the same
   literals before it looks more closely.

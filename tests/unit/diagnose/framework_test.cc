@@ -90,7 +90,7 @@ TEST_CASE("MaxText: settings have the values of the config lines", "[diagnose]")
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 12: try 6."));
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
   CHECK(Holds(How(finding, "micro_batch"),
-              "per_device_batch_size is 12 and gradient_accumulation_steps 1: try 3 and 4."));
+              "per_device_batch_size is 12 and gradient_accumulation_steps is 1: try 3 and 4."));
   CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16. Raise it"));
   CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is already full, the strictest policy");
   CHECK(How(finding, "donate_buffers") == "not offered: MaxText already donates the train state");

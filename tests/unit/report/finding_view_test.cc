@@ -32,7 +32,7 @@ TEST_CASE("a finding has the same names in every format", "[report]") {
   finding.candidates = {&failure.scenarios[0]};
   CHECK(ViewOf(finding).scenario == "Possibly too large; the log does not show it for certain.");
   finding.candidates.push_back(&failure.scenarios[0]);
-  CHECK(ViewOf(finding).scenario == "The log does not show which: too large — or — too large.");
+  CHECK(ViewOf(finding).scenario == "The log does not show which scenario applies: too large — or — too large.");
   CHECK(Verdict(finding) == "a test – possibly too large or too large");
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("programs are separate from failures", "[report]") {
   report.programs = {MadeProgram("jit_eval", "decoder")};
   const std::string text = PrintText(report, {80, false});
   CHECK(text.find("Programs that fit") > text.find("too large"));
-  CHECK(Holds(text, "It needs 10.00 GiB of 15.75 GiB (63 %); 5.75 GiB are free"));
+  CHECK(Holds(text, "It needs 10.00 GiB of 15.75 GiB (63 %); 5.75 GiB is free"));
   CHECK(Holds(PrintMarkdown(report), "### Programs that fit"));
   CHECK(Holds(PrintHtml(report), "Programs that fit"));
   report.findings.clear();
