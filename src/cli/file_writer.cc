@@ -69,15 +69,6 @@ std::optional<struct stat> WritableFile(const std::string& path) {
   return is_same ? std::optional(opened) : std::nullopt;
 }
 
-// Opens a file without a name in the folder: a killed process leaves nothing behind. Returns -1 if not possible.
-int OpenUnnamed([[maybe_unused]] const std::filesystem::path& folder) {
-#ifdef O_TMPFILE
-  if (access("/proc/self/fd", X_OK) == 0)
-    return open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-#endif
-  return -1;
-}
-
 // Writes a new file and renames it over the old one, with the old owner and permissions. Returns false if that is not
 // possible: no file can be created in the folder, ownership cannot be changed, or the file must be written in place.
 bool ReplaceFile(std::string_view text, const std::string& path) {
@@ -92,16 +83,20 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
   const std::string temporary = (target.parent_path() / name).string();
-  const int unnamed = OpenUnnamed(target.parent_path());
-  const int file =
-      unnamed >= 0 ? unnamed : open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  int file = -1;
+#ifdef O_TMPFILE  // has no name until it is complete, so that a killed process leaves nothing behind
+  const std::string folder = (target.parent_path() / ".").string();
+  if (access("/proc/self/fd", X_OK) == 0) file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#endif
+  bool is_named = file < 0;
+  if (is_named) file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file < 0 && (errno == ENOSPC || errno == EDQUOT)) ThrowCannotWrite(path, errno);
   if (file < 0) return false;
   const bool is_ours = !old || (fchown(file, old->st_uid, old->st_gid) == 0 && fchmod(file, old->st_mode & 07777) == 0);
   const std::string from = fmt::format("/proc/self/fd/{}", file);
   int problem = is_ours ? WriteAll(file, text) : 0;
-  const bool is_named =
-      unnamed < 0 ||
-      (is_ours && problem == 0 && linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0);
+  if (!is_named && is_ours && problem == 0)
+    is_named = linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;
   if (close(file) != 0 && problem == 0) problem = errno;
   if (is_ours && is_named && problem == 0 && std::rename(temporary.c_str(), target.c_str()) == 0) return true;
   if (is_named) unlink(temporary.c_str());

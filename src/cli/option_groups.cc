@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -25,13 +24,6 @@ std::uint64_t ToSize(const std::string& option, const std::string& text) {
   if (!size || *size <= 0)
     throw CLI::ValidationError(option, "invalid size '" + Printable(text) + "' (expected, for example, 64M or 2G)");
   return static_cast<std::uint64_t>(*size);
-}
-
-// Returns the error message, or an empty string if `text` is a valid number of seconds.
-std::string CheckSeconds(const std::string& text) {
-  double seconds = 0;
-  if (CLI::detail::lexical_cast(text, seconds) && std::isfinite(seconds) && seconds >= 0) return {};
-  return "invalid number of seconds '" + Printable(text) + "' (expected 0 or more)";
 }
 
 }  // namespace
@@ -253,7 +245,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->type_name("N")
       ->group(group);
   app.add_option("--max-time", limits->seconds, "Stop after SECONDS (default: no limit)")
-      ->check(CLI::Validator(CheckSeconds, ""))
+      ->check(CLI::Range(0.0, 1e9))
       ->type_name("SECONDS")
       ->group(group);
   app.add_flag_callback(

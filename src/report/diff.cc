@@ -17,20 +17,8 @@ using Kind = doc::Span::Kind;
 using ColumnKind = doc::Column::Kind;
 
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON lists all
-constexpr std::size_t kBar = 30;  // columns
 
-const char* Name(RowChangeKind kind) {
-  switch (kind) {
-    case RowChangeKind::kSmaller:
-      return "smaller";
-    case RowChangeKind::kLarger:
-      return "larger";
-    case RowChangeKind::kGone:
-      return "gone";
-    default:
-      return "new";
-  }
-}
+constexpr const char* kChanges[] = {"smaller", "larger", "gone", "new"};  // by RowChangeKind
 
 doc::Spans SizeSpans(std::optional<std::int64_t> bytes) { return Words(bytes ? FormatSize(*bytes) : "unknown"); }
 
@@ -65,7 +53,7 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
                                  [](const TotalChange& total) { return total.id == "need_bytes"; });
   if (need == comparison.totals.end()) return;
   doc::Table table;
-  table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, kBar}, {"run"}};
+  table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, 30}, {"run"}};
   table.caption = "of device memory";
   table.scale.whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
   const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
@@ -126,7 +114,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
       const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
       table.rows.push_back(
           {.cells = {{Words(Sizes(row))},
-                     {Words(fmt::format("{:<7}", Name(row.kind)))},
+                     {Words(fmt::format("{:<7}", kChanges[static_cast<std::size_t>(row.kind)]))},
                      {Words(Printable(shapes), Kind::kCode)},
                      {is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)}},
            .drops = true});
