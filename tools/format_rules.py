@@ -60,16 +60,20 @@ class Layout:
         inner = rule.get("properties", {}).get(key, rule.get("additionalProperties"))
         return inner if isinstance(inner, dict) else {}
 
+    @staticmethod
+    def about(rule):
+        return " ".join([rule.get("description", ""), *rule.get("details", [])])
+
     def joint(self, rule):
         """The separator that joins an array of strings here; None if the array is not a single text."""
         rule = self.resolve(rule)
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
-        return None if not pieces else "\n" if "joined with line breaks" in rule["description"] else " "
+        return None if not pieces else "\n" if "joined with line breaks" in self.about(rule) else " "
 
     def write(self, value, rule, indent, lead="", trail="", expected=False):
         """`lead` precedes the value on its line ('"key": '), `trail` follows it (','); `expected`: inside an expected conclusion."""
         joint = self.joint(rule)
-        if joint is None and re.search("strings is joined with a space|strings, which are joined with a space", rule.get("description", "")):
+        if joint is None and re.search("strings is joined with a space|strings, which are joined with a space", self.about(rule)):
             value, expected = whole(value), True
         if expected and isinstance(value, str) and indent + size(lead) + size(flat(value)) + size(trail) > WIDTH:
             value = self.wrapped(value, indent)

@@ -3,7 +3,7 @@
 
   tools/rules_reference.py [--check]
 
-The texts are the titles, descriptions and examples of the schema. With --check nothing is written; the exit status is 1 if
+The texts are the titles, descriptions, details and examples of the schema. With --check nothing is written; the exit status is 1 if
 the page is out of date.
 """
 import argparse
@@ -128,7 +128,7 @@ class Reference:
 
     @staticmethod
     def text(node):
-        return node["description"].replace("<head>", "`<head>`")
+        return " ".join([node["description"], *node.get("details", [])]).replace("<head>", "`<head>`")
 
     def example(self, node):
         return [f"```json\n{laid_out(example)}\n```\n" for example in node.get("examples", [])[:1] if isinstance(example, (dict, list))]

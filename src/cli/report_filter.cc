@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -44,12 +43,6 @@ Baseline ReadBaseline(const Options& options) {
 
 Selection SelectionOf(const char* option, const std::vector<std::string>& names, const RuleSource& rules) {
   return names.empty() ? Selection() : Selection(option, names, rules.rules());
-}
-
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 std::string WithoutBlanksAround(const std::string& text) {
@@ -163,11 +156,11 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
   const std::vector<std::string> known = KnownNames(rules);
   for (const std::string& given : names) {
     const std::string name = WithoutBlanksAround(given);  // "E1000, 0100"
-    const std::string lower = LowerCase(name);
+    const std::string lower = LowerAscii(name);
     const bool exact =
-        std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerCase(each) == lower; });
+        std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerAscii(each) == lower; });
     const bool any = !lower.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& each) {
-      return Matches(lower, exact, LowerCase(each));
+      return Matches(lower, exact, LowerAscii(each));
     });
     if (!any) {
       const std::string meant = DidYouMean(name, known);
@@ -179,7 +172,7 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
 }
 
 bool Selection::MatchesAny(const std::string& known) const {
-  const std::string lower = LowerCase(known);
+  const std::string lower = LowerAscii(known);
   return std::any_of(names_.begin(), names_.end(),
                      [&](const Name& name) { return Matches(name.text, name.exact, lower); });
 }
@@ -196,7 +189,7 @@ bool Selection::IsUndecided(const Diagnosis& finding) const {
   const std::vector<std::string> codes = NamesOf(*finding.failure);
   return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
          std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
-           const std::string open = LowerCase(code) + kUndecidedSuffix;
+           const std::string open = LowerAscii(code) + kUndecidedSuffix;
            return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
          });
 }

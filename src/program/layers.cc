@@ -245,7 +245,7 @@ class BlockFinder {
     return blocks;
   }
 
-  // Merges each block without a product into the previous block: nobody checkpoints a mere addition.
+  // Merges each block without a product into the previous block, because additions alone are not checkpointed.
   void MergeBlocksWithoutProducts(Indexed<BlockId, Block>* blocks) const {
     Indexed<BlockId, Block> joined;
     for (Block& block : *blocks) {

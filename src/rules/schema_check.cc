@@ -72,12 +72,7 @@ class Check {
     faults_.push_back({pointer_, false, std::move(what), std::move(hint)});
   }
 
-  // The first sentence of the description. The others are for editors and for docs/rules-reference.md.
-  static std::string Description(const json& node) {
-    const std::string text = node.is_object() ? node.value("description", "") : "";
-    const std::size_t end = text.find(". ");
-    return end == std::string::npos ? text : text.substr(0, end + 1);
-  }
+  static std::string Description(const json& node) { return node.is_object() ? node.value("description", "") : ""; }
 
   bool CheckType() {
     if (!node_.contains("type")) return true;

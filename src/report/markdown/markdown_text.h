@@ -8,8 +8,8 @@
 
 namespace whyoom {
 
-// Text that these functions escape is no markup or HTML, mentions nobody (@name), refers to no issue or commit (#12,
-// GH-12, a hash) and becomes no link. Results are one line unless stated otherwise.
+// Escaped text cannot become markup, HTML, a mention (@name), a reference to an issue or commit (#12, GH-12, a hash) or
+// a link. Results are one line unless stated otherwise.
 
 // A sentence: words unchanged, names as code.
 std::string MarkdownSentence(std::string_view sentence);

@@ -36,11 +36,11 @@ void AddKeywords(const json& node, std::set<std::string>* keywords) {
 TEST_CASE("rules/schema.json uses only supported keywords", "[rules]") {
   std::set<std::string> keywords;
   AddKeywords(json::parse(RuleSet::SchemaText()), &keywords);
-  const std::set<std::string> known = {"$id",         "$ref",        "$schema",    "additionalProperties",
-                                       "definitions", "description", "enum",       "examples",
-                                       "items",       "maximum",     "minItems",   "minLength",
-                                       "minimum",     "pattern",     "properties", "required",
-                                       "title",       "type"};
+  const std::set<std::string> known = {"$id",         "$ref",        "$schema", "additionalProperties",
+                                       "definitions", "description", "details", "enum",
+                                       "examples",    "items",       "maximum", "minItems",
+                                       "minLength",   "minimum",     "pattern", "properties",
+                                       "required",    "title",       "type"};
   for (const std::string& keyword : keywords) {
     INFO(keyword);
     CHECK(known.contains(keyword));
