@@ -195,6 +195,22 @@ void AddExitRetry(CLI::App& app, Options* options) {
       ->default_str(std::to_string(kFailsAgain));
 }
 
+void AddTry(CLI::App& app, Options* options) {
+  app.add_option("--remedy", options->try_remedies, "Try only these remedies (ids, separated by commas)")
+      ->type_name("ID,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--python", options->python, "The Python that has jax and libtpu (default: python3)")
+      ->type_name("PATH");
+  app.add_option_function<std::uint64_t>(
+         "--attempt-time",
+         [options](std::uint64_t seconds) { options->compile_limits.time = std::chrono::seconds(seconds); },
+         "Give up an attempt after this many seconds (default: 300)")
+      ->type_name("SECONDS");
+  app.add_flag("--whole", options->compile_limits.whole,
+               "Compile to the end, not only until the need is known; takes several times as long");
+}
+
 CommandArguments BuildRun(Options* options) {
   CommandArguments command = Begin(
       "Runs a job and passes its output through. If the job runs out of memory, prints the diagnosis to standard "
@@ -228,8 +244,37 @@ CommandArguments BuildRun(Options* options) {
       "--no-dump", [options] { options->dump = false; }, "Do not change XLA_FLAGS");
   app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print where it is");
   AddExitRetry(app, options);
+  app.add_flag("--try", options->try_remedies_after,
+               "If the compile did not fit: compile it again with each remedy that needs no change to the code");
+  AddTry(app, options);
   options->command = Command::kRun;
   command.trailer = "-- CMD ...";
+  return command;
+}
+
+CommandArguments BuildTry(Options* options) {
+  CommandArguments command = Begin(
+      "Compiles the program of an XLA dump again with each remedy that needs no change to the code, and reports which "
+      "of them make it fit. Needs Python with jax and libtpu, but no TPU.",
+      "whyoom try");
+  CLI::App& app = *command.app;
+  app.footer(
+      "A dump is the folder of XLA_FLAGS=--xla_dump_to=DIR. Tried are compiler options, the memory fitting level,\n"
+      "donation of arguments, and sharding of arguments that are whole although a mesh axis is free.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom try dump/\n"
+      "  whyoom try dump/ --remedy donate_buffers,xla_flags_remat --python venv/bin/python\n");
+  app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->required()->expected(1);
+  AddTry(app, options);
+  app.add_option("-j,--jobs", options->jobs, "Compile this many at once (default: 1)")->type_name("N");
+  AddFormat(app, kReportFormats, options, &command.words);
+  AddDetail(app, options);
+  AddFramework(app, options);
+  AddForCi(app, options);
+  AddCommon(app, options, &command.words);
+  AddVerbose(app, options);
+  options->command = Command::kTry;
   return command;
 }
 
@@ -373,8 +418,9 @@ CommandArguments BuildSkill(Options* options) {
 
 const std::vector<CommandDefinition>& Commands() {
   static const std::vector<CommandDefinition> commands = {
-      {"", BuildDiagnose},   {"run", BuildRun},     {"explain", BuildExplain},         {"diff", BuildDiff},
-      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"skill", BuildSkill}};
+      {"", BuildDiagnose},  {"run", BuildRun},     {"explain", BuildExplain}, {"diff", BuildDiff},
+      {"try", BuildTry},    {"merge", BuildMerge}, {"rules", BuildRules},     {"completions", BuildCompletions},
+      {"skill", BuildSkill}};
   return commands;
 }
 

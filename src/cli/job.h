@@ -37,7 +37,7 @@ struct JobResult {
   bool line_open = false;               // the last output line had no line feed
   std::uint64_t undelivered_bytes = 0;  // bytes that could not be written (full disk); not counted if the reader closed
                                         // the pipe
-  std::string undelivered_reason;  // reason for the first of them
+  std::string undelivered_reason;       // reason for the first of them
 };
 
 // Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay

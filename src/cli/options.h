@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/recompile.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
 #include "report/text/text_page.h"
@@ -28,6 +29,7 @@ enum class Command {
   kDiff,
   kRun,
   kMerge,
+  kTry,
   kCompletions,
   kSkill,
   kComplete
@@ -116,10 +118,14 @@ struct Options {
   std::vector<std::string> job;  // for kRun: the command and its arguments
   bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
   bool keep_dump = false;
-  std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
-  Shell shell = Shell::kBash;       // for kCompletions
-  std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor
-  bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way
+  std::optional<int> exit_retry;          // for kRun: exit status if a retry would fail the same way
+  bool try_remedies_after = false;        // for kRun: compile the remedies again if the job failed
+  std::string python = "python3";         // for kTry and kRun: the interpreter that has jax and libtpu
+  std::vector<std::string> try_remedies;  // for kTry: ids; empty: all that can be tried
+  CompileLimits compile_limits;           // for kTry: limits of each attempt
+  Shell shell = Shell::kBash;             // for kCompletions
+  std::vector<std::string> words;         // for kComplete: the words after "whyoom" up to the cursor
+  bool ignore_broken_pipe = false;        // this process was started with SIGPIPE ignored; start the job the same way
 };
 
 // Print `text` and exit with `exit_status` instead of running.

@@ -17,7 +17,9 @@
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
+#include "cli/try_command.h"
 #include "diagnose/readings.h"
+#include "input/error.h"
 #include "input/stop.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
@@ -133,6 +135,30 @@ void PrintStatusNote(int of_job, int status) {
                   status, of_job));
 }
 
+bool FailedToCompile(const FindingTable& table) {
+  const std::vector<const FindingTable::Entry*> entries = table.entries();
+  return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
+    return !FindingOf(*entry).failure->reader.empty() && FindingOf(*entry).failure->phase == "compile";
+  });
+}
+
+// The interpreter of the job if it is a Python, else the one of the options.
+std::string PythonOf(const Options& options) {
+  const std::string name = std::filesystem::path(options.job.front()).filename().string();
+  return options.python == Options().python && name.starts_with("python") ? options.job.front() : options.python;
+}
+
+void TryRemedies(const RunContext& run, const XlaDump& dump, const ReadControl& control, Readings* readings) {
+  std::string problem;
+  try {
+    if (std::optional<Recompilation> result = Recompile(run, PythonOf(run.options), dump, control, &problem))
+      readings->table->SetRecompilation(*std::move(result));
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) readings->problems.push_back({"--try", "", problem, true});
+}
+
 struct FailedJob {
   const JobResult& result;
   PrintedLines& printed;
@@ -152,6 +178,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
+  if (options.try_remedies_after && readings.table && FailedToCompile(*readings.table))
+    TryRemedies(run, modules, control, &readings);
   Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);

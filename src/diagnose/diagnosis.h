@@ -55,7 +55,8 @@ struct RankedRemedy {
   std::optional<std::int64_t> saves_bytes;
   std::optional<std::int64_t> left_bytes;    // the program's need with the remedy
   std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes; only if estimated on the program
-  std::string basis;                         // of the figures: "program", "list"; empty if there are none
+  std::string basis;                         // of the figures: "program", "list", "compiled"; empty if there are none
+  std::optional<CompiledBasis> compiled;     // if the basis is "compiled"
   std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
   std::optional<AxisLocation> axis;          // the axis that is split into them; only if estimated on the program
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed

@@ -77,6 +77,10 @@ const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, cons
 
 bool Saves(const RemedyEstimate* estimate) { return estimate != nullptr && estimate->saves_bytes > 0; }
 
+const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& remedy) {
+  return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id) : nullptr;
+}
+
 void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
   ranked->parts = estimate.parts;
   ranked->axis = estimate.axis;
@@ -93,8 +97,18 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   const Remedy& remedy = *ranked->remedy;
   const bool glimpse = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
-  if (estimate != nullptr && estimate->open) return;
-  if (estimate != nullptr) {
+  const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy);
+  if (compiled == nullptr && estimate != nullptr && estimate->open) return;
+  if (compiled != nullptr) {
+    const std::int64_t unchanged = diagnosis.recompilation->unchanged_bytes;
+    const auto need = diagnosis.facts.Number("need_bytes");
+    ranked->basis = "compiled";
+    ranked->saves_bytes = std::max<std::int64_t>(0, unchanged - *compiled->need_bytes);
+    ranked->left_bytes =
+        need ? static_cast<std::int64_t>(*need) - unchanged + *compiled->need_bytes : *compiled->need_bytes;
+    ranked->spread_bytes = 0;
+    ranked->compiled = {diagnosis.recompilation->compiler, compiled->setting, compiled->seconds};
+  } else if (estimate != nullptr) {
     ranked->basis = "program";
     SetEstimate(*estimate, ranked);
   } else if (const RemedyEstimate* shown = FindListed(listed, remedy)) {
@@ -114,7 +128,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If there is a program, a list's "not enough" only means that the list does not show enough.
-  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
+  if (covers || (!ranked->at_least && (ranked->basis != "list" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // If the need is not completely known, neither is what is left.
@@ -125,6 +139,12 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
 // to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
+  if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy)) {
+    const double saves = static_cast<double>(diagnosis.recompilation->unchanged_bytes - *compiled->need_bytes);
+    return saves < rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.recompilation->unchanged_bytes)
+               ? "next_to_nothing"
+               : "";
+  }
   const RemedyEstimate* estimate = FindProspect(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
@@ -232,7 +252,8 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
   const RemedyEstimate* made = FindProspect(diagnosis, remedy);
-  std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
+  const bool is_tried = made != nullptr || FindCompiled(diagnosis, remedy) != nullptr;
+  std::vector<Reason> against = is_tried ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))
     std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });

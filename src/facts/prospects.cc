@@ -16,4 +16,13 @@ const PairEstimate* ProgramEstimates::Find(std::string_view change, std::string_
   return nullptr;
 }
 
+const CompiledAttempt* Recompilation::Best(std::string_view remedy) const {
+  const CompiledAttempt* best = nullptr;
+  for (const CompiledAttempt& attempt : attempts) {
+    if (attempt.remedy != remedy || !attempt.need_bytes) continue;
+    if (best == nullptr || *attempt.need_bytes < *best->need_bytes) best = &attempt;
+  }
+  return best;
+}
+
 }  // namespace whyoom

@@ -80,4 +80,33 @@ struct ProgramEstimates {
   const PairEstimate* Find(std::string_view change, std::string_view other) const;  // the order does not matter
 };
 
+// A remedy, or several together, made on the program and compiled (`whyoom try`).
+struct CompiledAttempt {
+  std::string remedy;                      // id; of several joined by "+"
+  std::string setting;                     // what to type
+  std::optional<std::int64_t> need_bytes;  // in HBM; absent: see problem
+  std::string problem;
+  double seconds = 0;
+};
+
+// By which compile a remedy's figures were confirmed.
+struct CompiledBasis {
+  std::string compiler;
+  std::string setting;  // what to type
+  double seconds = 0;
+};
+
+// The compiles of a module's attempts. In terms of the compiler that was used: the need of the unchanged program may
+// differ from the log's if the log is of another version.
+struct Recompilation {
+  std::string module;    // "jit_train_step"
+  std::string compiler;  // "Built on … cl/1014260217"
+  std::int64_t unchanged_bytes = 0;
+  double seconds = 0;
+  std::vector<CompiledAttempt> attempts;
+
+  // The attempt of this remedy alone that needs least; nullptr if there is none.
+  const CompiledAttempt* Best(std::string_view remedy) const;
+};
+
 }  // namespace whyoom

@@ -28,7 +28,8 @@ Problem UnknownError(std::uint64_t line, const std::string& text, std::uint64_t 
   problem.occurrences = occurrences;
   const std::string times = std::to_string(occurrences);
   if (text.empty()) {
-    problem.what = times + (occurrences == 1 ? " more line" : " more lines") + " with a memory error that no rule knows";
+    problem.what =
+        times + (occurrences == 1 ? " more line" : " more lines") + " with a memory error that no rule knows";
   } else {
     problem.what = "line " + std::to_string(line) + ": memory error that no rule knows" +
                    (occurrences > 1 ? ", in " + times + " lines" : "") + ": " + text;

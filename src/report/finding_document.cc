@@ -102,6 +102,7 @@ class FindingBuilder {
     AddWhy();
     AddLargest();
     if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    AddCompiled();
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
     AddSection("retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
     AddMore();
@@ -119,6 +120,7 @@ class FindingBuilder {
   void AddNeed();
   void AddWhy();
   void AddLargest();
+  void AddCompiled();
   void AddMore();
   void AddAllocations();
   void AddOrigin();
@@ -243,6 +245,36 @@ void FindingBuilder::AddLargest() {
     blocks.emplace_back(doc::Paragraph{Words(fmt::format("and {} smaller (--all shows them)", smaller))},
                         Depth::kBrief);
   AddSection("top", "Largest allocations", std::move(blocks));
+}
+
+// What the compiler says of each attempt; those that need least first.
+void FindingBuilder::AddCompiled() {
+  if (!finding_.recompilation) return;
+  const Recompilation& recompilation = *finding_.recompilation;
+  const auto limit = finding_.facts.Number("limit_bytes");
+  std::vector<CompiledAttempt> attempts = recompilation.attempts;
+  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
+  attempts.insert(attempts.begin(), {"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
+  doc::Table table;
+  table.caption = "what the compiler says: " + Printable(recompilation.compiler);
+  table.columns = {{"what to type"},
+                   {"needs", doc::Column::Kind::kNumber},
+                   {"fits", doc::Column::Kind::kWord},
+                   {"seconds", doc::Column::Kind::kNumber}};
+  for (const CompiledAttempt& attempt : attempts) {
+    const bool fits = limit && attempt.need_bytes && static_cast<double>(*attempt.need_bytes) <= *limit;
+    const bool worse = attempt.need_bytes && *attempt.need_bytes > recompilation.unchanged_bytes;
+    table.rows.push_back({{{Words(Printable(attempt.setting), doc::Span::Kind::kCode)},
+                           {Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : Printable(attempt.problem))},
+                           {Words(!attempt.need_bytes ? "failed"
+                                  : fits              ? "fits"
+                                  : worse             ? "worse"
+                                                      : "no")},
+                           {Words(fmt::format("{:.1f}", attempt.seconds))}}});
+  }
+  AddSection("compiled", "Compiled again", {std::move(table)});
 }
 
 void FindingBuilder::AddMore() {

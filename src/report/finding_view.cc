@@ -92,7 +92,10 @@ std::string SafetyText(const RankedRemedy& ranked) {
 
 std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
-  std::string text = (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
+  std::string text = (ranked.compiled   ? "saves "
+                      : ranked.at_least ? "saves at least "
+                                        : "saves about ") +
+                     FormatSize(*ranked.saves_bytes);
   const std::string& in_parts = ranked.remedy->in_parts;
   const std::size_t hole = in_parts.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return text;
@@ -103,6 +106,7 @@ std::string SavesText(const RankedRemedy& ranked) {
 
 std::string EnoughText(const RankedRemedy& ranked) {
   if (!ranked.enough) return {};
+  if (ranked.compiled) return *ranked.enough ? "fits, compiled" : "does not fit alone, compiled";
   if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
   return ranked.borderline ? "may not be enough alone" : "not enough alone";
 }
@@ -134,7 +138,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 }
 
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const bool is_searched = finding.estimates && !ranked.remedy->change.empty();
+  const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
     return {"savings unknown: the program does not show them", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
