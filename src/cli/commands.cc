@@ -61,11 +61,7 @@ CommandArguments BuildDiagnose(Options* options) {
                  "compilers no longer print")
       ->type_name("DIR")
       ->group(kInputs);
-  app.add_option("--hbm", options->hbm,
-                 "HBM of one device, as in messages (15.75G), or its chip (v5e); used if the XLA dump or the log does "
-                 "not contain it")
-      ->type_name("SIZE|CHIP")
-      ->group(kInputs);
+  AddHbm(app, options);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
                "Keep reading as files grow or are replaced, and print each diagnosis as soon as its message is "
@@ -228,8 +224,43 @@ CommandArguments BuildRun(Options* options) {
       "--no-dump", [options] { options->dump = false; }, "Do not change XLA_FLAGS");
   app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print where it is");
   AddExitRetry(app, options);
+  app.add_flag("--try", options->attempts.after_failure,
+               "If the program does not fit, compile it again with each remedy that needs no change to the code")
+      ->group(kTrying);
+  AddTry(app, &options->attempts);
   options->command = Command::kRun;
   command.trailer = "-- CMD ...";
+  return command;
+}
+
+CommandArguments BuildTry(Options* options) {
+  CommandArguments command = Begin(
+      "Compiles the program of an XLA dump again with each remedy that needs no change to the code, and reports which "
+      "of them make it fit. Needs Python with jax and libtpu, but no TPU.",
+      "whyoom try");
+  CLI::App& app = *command.app;
+  app.footer(
+      "A dump is the folder of XLA_FLAGS=--xla_dump_to=DIR. Tried are compiler options, the memory fitting level,\n"
+      "donation of arguments, and sharding of arguments that are whole although a mesh axis is free.\n"
+      "\n"
+      "Examples:\n"
+      "  whyoom try dump/\n"
+      "  whyoom try dump/ --remedy donate_buffers,xla_flags_remat --python venv/bin/python\n");
+  app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->required()->expected(1);
+  AddTry(app, &options->attempts);
+  app.add_option("-j,--jobs", options->jobs, "Number of compiles at once (default: half the processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64).description(""))
+      ->group(kTrying);
+  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
+  AddHbm(app, options);
+  AddFormat(app, kReportFormats, options, &command.words);
+  AddDetail(app, options);
+  AddFramework(app, options);
+  AddForCi(app, options);
+  AddCommon(app, options, &command.words);
+  AddVerbose(app, options);
+  options->command = Command::kTry;
   return command;
 }
 
@@ -373,8 +404,9 @@ CommandArguments BuildSkill(Options* options) {
 
 const std::vector<CommandDefinition>& Commands() {
   static const std::vector<CommandDefinition> commands = {
-      {"", BuildDiagnose},   {"run", BuildRun},     {"explain", BuildExplain},         {"diff", BuildDiff},
-      {"merge", BuildMerge}, {"rules", BuildRules}, {"completions", BuildCompletions}, {"skill", BuildSkill}};
+      {"", BuildDiagnose},  {"run", BuildRun},     {"explain", BuildExplain}, {"diff", BuildDiff},
+      {"try", BuildTry},    {"merge", BuildMerge}, {"rules", BuildRules},     {"completions", BuildCompletions},
+      {"skill", BuildSkill}};
   return commands;
 }
 

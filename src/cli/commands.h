@@ -43,6 +43,7 @@ constexpr const char* kInputs = "Inputs";
 constexpr const char* kOutput = "Output";
 constexpr const char* kSelection = "Which failures count";
 constexpr const char* kBatches = "Batches";
+constexpr const char* kTrying = "Compiling remedies";
 
 void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words);
 void AddForCi(CLI::App& app, Options* options);
@@ -57,6 +58,8 @@ void AddFramework(CLI::App& app, Options* options);
 void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
 void AddTimeRange(CLI::App& app, Options* options);
 void AddBatches(CLI::App& app, Options* options, ValueWords* words);
+void AddHbm(CLI::App& app, Options* options);
+void AddTry(CLI::App& app, TryOptions* options);
 void AddLimits(CLI::App& app, Limits* limits);  // per path, including everything packed in it
 
 }  // namespace whyoom

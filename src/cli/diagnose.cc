@@ -164,11 +164,6 @@ std::size_t Jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
-// --quiet hides the progress bar unless --progress was given.
-ProgressMode ProgressOf(const Options& options) {
-  return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
-}
-
 // Everything but the input itself that affects its findings. Any new option with such an effect must be added, or the
 // journal would return stale findings.
 std::string Settings(const RuleSource& rules, const Options& options) {
@@ -306,7 +301,7 @@ Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadContr
   Inputs inputs(run.options, *control);
   InputReader reader(run, control, dump);
   {
-    const ProgressBar progress(ProgressOf(run.options), reader.counts(), *control);
+    const ProgressBar progress(ProgressOf(run.options), BatchProgress(reader.counts(), *control));
     Batch batch(Jobs(run.options),
                 [&](const Artifact& input, std::size_t threads) { return reader.Read(input, threads); });
     while (const std::optional<Artifact> input = inputs.Next()) {
@@ -323,17 +318,6 @@ Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadContr
   reader.Finish(interrupt.signal(), &problems);
   std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
   return readings;
-}
-
-// The value of --hbm.
-std::optional<double> LimitOf(const RunContext& run) {
-  const std::string& hbm = run.options.hbm;
-  if (hbm.empty()) return std::nullopt;
-  const std::optional<double> limit = ParseLimit(hbm, run.rules.rules());
-  if (!limit)
-    throw Error(fmt::format(
-        "--hbm: invalid value '{}' (expected a size, for example 15.75G, or a chip, for example v5e)", Printable(hbm)));
-  return limit;
 }
 
 // A list may contain remote names: suggest the command that reads them.
@@ -369,7 +353,7 @@ bool IsPartMetadata(const std::string& path) {
 
 int RunDiagnose(const RunContext& run) {
   const Options& options = run.options;
-  const std::optional<double> limit = LimitOf(run);
+  const std::optional<double> limit = run.Limit();
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);

@@ -1,9 +1,11 @@
+#include "cli/compile_child.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "input/archive/worker.h"
 
 int main(int argc, char** argv) {
   whyoom::ServeArchivesIfAsked(argc, argv);
+  whyoom::BecomeCompileIfAsked(argc, argv);
   whyoom::ReserveStandardStreams();
   return whyoom::RunCommandLine({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

@@ -217,6 +217,47 @@ void AddBatches(CLI::App& app, Options* options, ValueWords* words) {
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, words)->group(kBatches);
 }
 
+void AddHbm(CLI::App& app, Options* options) {
+  app.add_option("--hbm", options->hbm,
+                 "HBM of one device, as in messages (15.75G), or its chip (v5e); used if the XLA dump or the log does "
+                 "not contain it")
+      ->type_name("SIZE|CHIP")
+      ->group(kInputs);
+}
+
+void AddTry(CLI::App& app, TryOptions* options) {
+  app.add_option("--remedy", options->remedies,
+                 "Try only this remedy; for example donate_buffers, or with a setting:\n"
+                 "xla_flags_remat=--xla_tpu_pre_fusion_remat=true")
+      ->type_name("ID[=SETTING],...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kTrying);
+  app.add_option("--python", options->python, "The Python that has jax and libtpu (default: the job's, or python3)")
+      ->type_name("PATH")
+      ->group(kTrying);
+  const auto add_seconds = [&](const char* name, std::chrono::seconds* seconds, const char* about) {
+    app.add_option_function<std::uint32_t>(
+           name, [seconds](std::uint32_t value) { *seconds = std::chrono::seconds(value); },
+           fmt::format("{} (default: {})", about, seconds->count()))
+        ->type_name("SECONDS")
+        ->group(kTrying);
+  };
+  add_seconds("--attempt-time", &options->limits.time, "Stop a compile after this time");
+  add_seconds("--total-time", &options->limits.total, "Start no more compiles after this time");
+  app.add_option_function<std::string>(
+         "--memory", [options](const std::string& text) { options->limits.memory = ToSize("--memory", text); },
+         "Stop a compile that needs more host memory (default: three quarters of the machine's)")
+      ->type_name("SIZE")
+      ->group(kTrying);
+  app.add_flag("--whole", options->limits.whole,
+               "Compile to the end, not only until the need is known; takes several times as long")
+      ->group(kTrying);
+  app.add_flag_callback(
+         "--no-cache", [options] { options->use_cache = false; }, "Compile again what was compiled before")
+      ->group(kTrying);
+}
+
 void AddLimits(CLI::App& app, Limits* limits) {
   const std::string group = "Limits per input (reaching one is reported, exit status 3)";
   const Limits usual;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/recompile.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
 #include "report/text/text_page.h"
@@ -28,6 +29,7 @@ enum class Command {
   kDiff,
   kRun,
   kMerge,
+  kTry,
   kCompletions,
   kSkill,
   kComplete
@@ -68,6 +70,15 @@ Shard ParseShard(std::string_view text);
 struct ExtraOutput {
   Format format = Format::kText;
   std::string path;
+};
+
+// How remedies are tried with the compiler.
+struct TryOptions {
+  bool after_failure = false;         // for kRun: try them if the compile failed
+  std::string python;                 // the interpreter that has jax and libtpu; empty: the job's, or else python3
+  std::vector<std::string> remedies;  // "ID" or "ID=SETTING"; empty: all
+  CompileLimits limits;
+  bool use_cache = true;
 };
 
 struct Options {
@@ -117,6 +128,7 @@ struct Options {
   bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
   bool keep_dump = false;
   std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
+  TryOptions attempts;              // for kTry and kRun
   Shell shell = Shell::kBash;       // for kCompletions
   std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor
   bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way

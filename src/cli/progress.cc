@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "cli/terminal.h"
@@ -123,8 +124,19 @@ bool ProgressBar::IsWanted(ProgressMode mode) {
          (mode == ProgressMode::kAuto && ErrorIsTerminal());
 }
 
-ProgressBar::ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control)
-    : mode_(mode), counts_(counts), control_(control) {
+ProgressMode ProgressOf(const Options& options) {
+  return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
+}
+
+ProgressLines BatchProgress(const BatchCounts& counts, const ReadControl& control) {
+  const auto now = [&counts, &control, start = std::chrono::steady_clock::now()] {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    return StateOf(counts, control.bytes, passed.count());
+  };
+  return {[now](std::size_t columns) { return ProgressText(now(), columns); }, [now] { return ProgressJson(now()); }};
+}
+
+ProgressBar::ProgressBar(ProgressMode mode, ProgressLines lines) : mode_(mode), lines_(std::move(lines)) {
   if (IsWanted(mode)) thread_ = std::thread([this] { Show(); });
 }
 
@@ -138,14 +150,9 @@ ProgressBar::~ProgressBar() {
   thread_.join();
 }
 
-ProgressState ProgressBar::Now() const {
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  return StateOf(counts_, control_.bytes, passed.count());
-}
-
 // Leaves the last column free, because some terminals wrap when it is used.
 void ProgressBar::Draw() const {
-  Write(mode_ == ProgressMode::kJson ? ProgressJson(Now()) : kClear + ProgressText(Now(), Columns() - 1));
+  Write(mode_ == ProgressMode::kJson ? lines_.json() : kClear + lines_.text(Columns() - 1));
 }
 
 void ProgressBar::Show() {

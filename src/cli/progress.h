@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -53,13 +54,25 @@ std::string ProgressText(const ProgressState& state, std::size_t columns);
 // One line of JSON, with a line feed.
 std::string ProgressJson(const ProgressState& state);
 
+// Makes a line to show; called from a thread of the bar.
+struct ProgressLines {
+  std::function<std::string(std::size_t columns)> text;  // of at most `columns`
+  std::function<std::string()> json;                     // with a line feed
+};
+
+// The lines of a batch that starts now. Borrows the arguments.
+ProgressLines BatchProgress(const BatchCounts& counts, const ReadControl& control);
+
+// The mode of the options; --quiet hides the bar unless --progress was given.
+ProgressMode ProgressOf(const Options& options);
+
 class ProgressBar {
  public:
   // Whether anything will be shown. If not, file sizes are not needed.
   static bool IsWanted(ProgressMode mode);
 
-  // Borrows the counters. With kAuto, the bar appears after half a second.
-  ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
+  // With kAuto, the bar appears after half a second.
+  ProgressBar(ProgressMode mode, ProgressLines lines);
   ~ProgressBar();  // clears the bar, or prints the last line of JSON
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -67,12 +80,9 @@ class ProgressBar {
  private:
   void Show();
   void Draw() const;
-  ProgressState Now() const;
 
   const ProgressMode mode_;
-  const BatchCounts& counts_;
-  const ReadControl& control_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const ProgressLines lines_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;

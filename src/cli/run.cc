@@ -25,6 +25,7 @@
 #include "cli/rules_command.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
+#include "cli/try_command.h"
 #include "input/error.h"
 #include "text/utf8.h"
 
@@ -42,6 +43,7 @@ Options WithPaths(Options options) {
 }
 
 int RunWithReport(const Options& given, const OutputFiles& outputs) {
+  if (given.command == Command::kTry) return RunTry(RunContext(given, outputs, LoadExtraRules(given)));
   const Options options = WithPaths(given);
   const RunContext context(options, outputs, LoadExtraRules(options));
   if (options.command == Command::kMerge) return RunMerge(context);

@@ -17,7 +17,9 @@
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
+#include "cli/try_command.h"
 #include "diagnose/readings.h"
+#include "input/error.h"
 #include "input/stop.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
@@ -133,6 +135,28 @@ void PrintStatusNote(int of_job, int status) {
                   status, of_job));
 }
 
+bool FailedToCompile(const FindingTable& table) {
+  const std::vector<const FindingTable::Entry*> entries = table.entries();
+  return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
+    return !FindingOf(*entry).failure->reader.empty() && FindingOf(*entry).failure->phase == "compile";
+  });
+}
+
+// The interpreter of --python, or of the job if it is a Python.
+std::string PythonOf(const Options& options) {
+  if (!options.attempts.python.empty()) return options.attempts.python;
+  const std::string name = std::filesystem::path(options.job.front()).filename().string();
+  return name.starts_with("python") ? options.job.front() : "python3";
+}
+
+void TryRemedies(const RunContext& run, const XlaDump& dump, ReadControl* control, Readings* readings) {
+  try {
+    readings->table->SetRecompilation(Recompile(run, PythonOf(run.options), dump, control));
+  } catch (const Error& error) {
+    readings->problems.push_back({"--try", "", error.what(), true});
+  }
+}
+
 struct FailedJob {
   const JobResult& result;
   PrintedLines& printed;
@@ -152,6 +176,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
+  if (options.attempts.after_failure && readings.table && FailedToCompile(*readings.table))
+    TryRemedies(run, modules, &control, &readings);
   Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);

@@ -7,6 +7,8 @@
 #include "cli/explain_command.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
+#include "diagnose/dump_report.h"
+#include "input/error.h"
 #include "report/finding_view.h"
 #include "report/unknown_errors.h"
 #include "text/quantity.h"
@@ -74,6 +76,16 @@ RunContext::RunContext(const Options& given, const OutputFiles& files, std::opti
       filter(options, rules),
       framework(SelectedFramework(options, rules)),
       log(options) {}
+
+std::optional<double> RunContext::Limit() const {
+  if (options.hbm.empty()) return std::nullopt;
+  const std::optional<double> limit = ParseLimit(options.hbm, rules.rules());
+  if (!limit)
+    throw Error(
+        fmt::format("--hbm: invalid value '{}' (expected a size, for example 15.75G, or a chip, for example v5e)",
+                    Printable(options.hbm)));
+  return limit;
+}
 
 Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   if (readings.table) {

@@ -40,6 +40,9 @@ struct RunContext {
   // failure, framework or baseline.
   RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
 
+  // The value of --hbm; nullopt without the option. Throws Error if it is invalid.
+  std::optional<double> Limit() const;
+
   // Adds facts from the dump to the findings, then concludes them.
   Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 

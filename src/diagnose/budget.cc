@@ -21,8 +21,12 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
   return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
 }
 
-// Returns the need of the program modified by both remedies.
+// Returns the need of the program modified by both remedies, as compiled or else as estimated.
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
+  if (const auto& compiled = diagnosis.recompilation) {
+    if (const CompiledAttempt* pair = compiled->BestOfPair(one.remedy->id, other.remedy->id))
+      return static_cast<double>(*pair->need_bytes + compiled->Difference(diagnosis.facts.Number("need_bytes")));
+  }
   if (!diagnosis.estimates) return std::nullopt;
   const PairEstimate* pair = diagnosis.estimates->Find(one.remedy->change, other.remedy->change);
   return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));

@@ -37,6 +37,7 @@ struct Contradiction {
 struct RankReasons {
   bool finds_out = false;    // finds out what is unknown and must be known first
   bool free = false;         // listed separately, after the others
+  bool confirmed = false;    // the compiler confirmed that it is enough alone
   bool falls_short = false;  // not enough, not even with any other remedy
   bool supported = false;    // the log supports it, or it is estimated to be enough, alone or with another
   bool too_little = false;
@@ -55,7 +56,8 @@ struct RankedRemedy {
   std::optional<std::int64_t> saves_bytes;
   std::optional<std::int64_t> left_bytes;    // the program's need with the remedy
   std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes; only if estimated on the program
-  std::string basis;                         // of the figures: "program", "list"; empty if there are none
+  std::string basis;                         // of the figures: "program", "list", "compiled"; empty if there are none
+  std::optional<CompiledBasis> compiled;     // if the basis is "compiled"
   std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
   std::optional<AxisLocation> axis;          // the axis that is split into them; only if estimated on the program
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed

@@ -43,6 +43,8 @@ struct Finding {
   std::optional<Problem> dump_problem;        // why its XLA dump could not be read
   std::optional<ProgramEstimates> estimates;  // from the program of its XLA dump
 
+  std::optional<Recompilation> recompilation;  // its program compiled again, with remedies
+
   // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const;
 };

@@ -145,6 +145,9 @@ Diagnosis FindingTable::ToDiagnosis(Entry entry) const {
   if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
   if (!framework_.empty()) std::get<Finding>(entry).framework = framework_;
   if (no_dump_) std::get<Finding>(entry).facts.Set("no_dump", true, {});
+  if (Finding& finding = std::get<Finding>(entry);
+      recompilation_ && finding.failure->phase == "compile" && finding.facts.Text("module") == recompilation_->module)
+    finding.recompilation = recompilation_;
   Recorder* const recorder = recorder_for_ ? recorder_for_(std::get<Finding>(entry)) : nullptr;
   return Conclude(*rules_, std::get<Finding>(std::move(entry)), Figures::kChecked, recorder);
 }

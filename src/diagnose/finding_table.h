@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -37,6 +38,9 @@ class FindingTable {
   void SetFramework(const std::string& id) { framework_ = id; }
   // Adds the fact no_dump to findings, because an XLA dump was requested but there is none.
   void SetNoDump() { no_dump_ = true; }
+
+  // Sets the compiles of a module. Its failures are concluded with them. Call before AddDump and Finish.
+  void SetRecompilation(Recompilation recompilation) { recompilation_ = std::move(recompilation); }
 
   // Returns the recorder for a finding that is being concluded, or null.
   using RecorderFor = std::function<Recorder*(const Finding&)>;
@@ -87,6 +91,7 @@ class FindingTable {
   std::string framework_;  // empty: the one seen in the artifacts and dumps
   bool no_dump_ = false;
   RecorderFor recorder_for_;
+  std::optional<Recompilation> recompilation_;
 };
 
 // The finding of an entry, without conclusions.

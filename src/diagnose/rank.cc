@@ -19,9 +19,10 @@ namespace whyoom {
 namespace {
 
 // Returns the reasons as numbers; the smaller key ranks higher.
-std::array<int, 10> SortKey(const RankReasons& reasons) {
+std::array<int, 11> SortKey(const RankReasons& reasons) {
   return {reasons.finds_out ? 0 : 1,
           reasons.free ? 1 : 0,
+          reasons.confirmed ? 0 : 1,
           reasons.falls_short ? 1 : 0,
           reasons.supported ? 0 : 1,
           reasons.too_little ? 1 : 0,
@@ -37,8 +38,8 @@ struct Candidate {
   int prior = 0;
 
   bool RanksBefore(const Candidate& other) const {
-    const std::array<int, 10> key = SortKey(*ranked.rank_reasons);
-    const std::array<int, 10> others = SortKey(*other.ranked.rank_reasons);
+    const std::array<int, 11> key = SortKey(*ranked.rank_reasons);
+    const std::array<int, 11> others = SortKey(*other.ranked.rank_reasons);
     return key != others ? key < others : ranked.remedy->id < other.ranked.remedy->id;
   }
 };
@@ -77,6 +78,10 @@ const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, cons
 
 bool Saves(const RemedyEstimate* estimate) { return estimate != nullptr && estimate->saves_bytes > 0; }
 
+const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& remedy) {
+  return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id) : nullptr;
+}
+
 void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
   ranked->parts = estimate.parts;
   ranked->axis = estimate.axis;
@@ -87,12 +92,32 @@ void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
                                                        static_cast<std::int64_t>(ranked->remedy->spread_percent));
 }
 
-// Estimates the remedy on the program if possible, otherwise on the allocation list.
+// Sets the figures of the compile. It decides whether the remedy is enough.
+void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, RankedRemedy* ranked) {
+  constexpr double kCloseToLimit = 50e6;  // the compiler can still fail when it generates code
+  const Recompilation& recompilation = *diagnosis.recompilation;
+  const std::int64_t difference = recompilation.Difference(diagnosis.facts.Number("need_bytes"));
+  ranked->basis = "compiled";
+  ranked->saves_bytes = std::max<std::int64_t>(0, recompilation.unchanged_bytes - *compiled.need_bytes);
+  ranked->left_bytes = *compiled.need_bytes + difference;
+  ranked->spread_bytes = std::abs(difference);
+  ranked->compiled = {recompilation.compiler, compiled.setting, compiled.seconds};
+  const std::optional<double> limit = diagnosis.facts.Number("limit_bytes");
+  if (!limit) return;
+  const double below = *limit - static_cast<double>(*ranked->left_bytes);
+  ranked->enough = below >= 0;
+  ranked->borderline =
+      std::abs(below) < static_cast<double>(std::abs(difference)) || (below >= 0 && below < kCloseToLimit);
+}
+
+// Takes the remedy's figures from its compile, or else estimates them on the program or on the allocation list.
 void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<RemedyEstimate>& listed,
               std::optional<double> excess, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   const bool is_partial = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
+  if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy))
+    return SetCompiled(diagnosis, *compiled, ranked);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
@@ -114,7 +139,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If there is a program, a list's "not enough" only means that the list does not show enough.
-  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
+  if (covers || (!ranked->at_least && (ranked->basis != "list" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // If the need is not completely known, neither is what is left.
@@ -125,6 +150,12 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
 // to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
+  if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy)) {
+    const double saves = static_cast<double>(diagnosis.recompilation->unchanged_bytes - *compiled->need_bytes);
+    return saves < rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.recompilation->unchanged_bytes)
+               ? "compiled"
+               : "";
+  }
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
@@ -150,6 +181,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   RankReasons reasons;
   reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
   reasons.free = ranked.free;
+  reasons.confirmed = ranked.compiled && ranked.enough == true;
   reasons.too_little = ranked.enough == false;
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
@@ -232,7 +264,8 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
   const RemedyEstimate* made = FindEstimate(diagnosis, remedy);
-  std::vector<Reason> against = made != nullptr ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
+  const bool is_tried = made != nullptr || FindCompiled(diagnosis, remedy) != nullptr;
+  std::vector<Reason> against = is_tried ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy. A saving on the list does.
   if (Saves(FindListed(listed, remedy)))
     std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });

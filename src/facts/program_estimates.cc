@@ -1,5 +1,9 @@
 #include "facts/program_estimates.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 namespace whyoom {
 
 const RemedyEstimate* ProgramEstimates::Find(std::string_view change) const {
@@ -14,6 +18,26 @@ const PairEstimate* ProgramEstimates::Find(std::string_view change, std::string_
     if ((pair.change == change && pair.other == other) || (pair.change == other && pair.other == change)) return &pair;
   }
   return nullptr;
+}
+
+const CompiledAttempt* Recompilation::Best(std::string_view remedy) const {
+  const CompiledAttempt* best = nullptr;
+  for (const CompiledAttempt& attempt : attempts) {
+    if (attempt.remedy != remedy || !attempt.need_bytes) continue;
+    if (best == nullptr || *attempt.need_bytes < *best->need_bytes) best = &attempt;
+  }
+  return best;
+}
+
+const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::string_view other) const {
+  const CompiledAttempt* pair = Best(fmt::format("{}+{}", remedy, other));
+  return pair != nullptr ? pair : Best(fmt::format("{}+{}", other, remedy));
+}
+
+std::int64_t Recompilation::Difference(std::optional<double> need) const {
+  constexpr double kRounding = 0.001;  // logs print "20.42G"
+  if (!need || std::abs(*need - static_cast<double>(unchanged_bytes)) <= kRounding * *need) return 0;
+  return static_cast<std::int64_t>(*need) - unchanged_bytes;
 }
 
 }  // namespace whyoom

@@ -80,4 +80,39 @@ struct ProgramEstimates {
   const PairEstimate* Find(std::string_view change, std::string_view other) const;  // the order does not matter
 };
 
+// A remedy, or two together, applied to the program and compiled (`whyoom try`).
+struct CompiledAttempt {
+  std::string remedy;                      // id; of two joined by "+"
+  std::string setting;                     // what the user types
+  std::optional<std::int64_t> need_bytes;  // in HBM; nullopt: see problem
+  std::string problem;                     // why the need is unknown
+  double seconds = 0;
+};
+
+// The compile that the figures of a remedy come from.
+struct CompiledBasis {
+  std::string compiler;  // "libtpu 0.0.52"
+  std::string setting;   // what the user types
+  double seconds = 0;
+};
+
+// The compiles of a module, unchanged and with attempts.
+struct Recompilation {
+  std::string module;    // "jit_train_step"
+  std::string compiler;  // "libtpu 0.0.52"
+  std::int64_t unchanged_bytes = 0;
+  double seconds = 0;  // of the unchanged program
+  std::vector<CompiledAttempt> attempts;
+
+  // Returns the attempt of this remedy alone that needs least; nullptr if none was compiled.
+  const CompiledAttempt* Best(std::string_view remedy) const;
+
+  // Returns the attempt of two remedies together that needs least. The order does not matter.
+  const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other) const;
+
+  // The difference between `need`, which the log or dump states, and the unchanged program here; for example because
+  // the compiler's version differs. 0 if `need` is unknown or the difference is only rounding.
+  std::int64_t Difference(std::optional<double> need) const;
+};
+
 }  // namespace whyoom

@@ -102,6 +102,7 @@ class FindingBuilder {
     AddWhy();
     AddLargest();
     if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    AddCompiled();
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
     AddSection("retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
     AddMore();
@@ -119,6 +120,7 @@ class FindingBuilder {
   void AddNeed();
   void AddWhy();
   void AddLargest();
+  void AddCompiled();
   void AddMore();
   void AddAllocations();
   void AddOrigin();
@@ -243,6 +245,39 @@ void FindingBuilder::AddLargest() {
     blocks.emplace_back(doc::Paragraph{Words(fmt::format("and {} smaller (--all shows them)", smaller))},
                         Depth::kBrief);
   AddSection("top", "Largest allocations", std::move(blocks));
+}
+
+// What to type, and why its need is unknown.
+doc::Spans ChangeSpans(const CompiledAttempt& attempt) {
+  if (attempt.remedy.empty()) return Words(attempt.setting);
+  doc::Spans spans = Words(Printable(attempt.setting), doc::Span::Kind::kCode);
+  if (attempt.need_bytes) return spans;
+  return doc::Joined({std::move(spans), Words(": " + Printable(attempt.problem))});
+}
+
+// The compiled attempts, smallest need first.
+void FindingBuilder::AddCompiled() {
+  if (!finding_.recompilation) return;
+  const Recompilation& recompilation = *finding_.recompilation;
+  std::vector<CompiledAttempt> attempts = recompilation.attempts;
+  attempts.push_back({"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
+  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
+  doc::Table table;
+  table.columns = {{"needs", doc::Column::Kind::kNumber},
+                   {"seconds", doc::Column::Kind::kNumber},
+                   {"result", doc::Column::Kind::kNumber},
+                   {"change"}};
+  for (const CompiledAttempt& attempt : attempts) {
+    table.rows.push_back({{{Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown")},
+                           {Words(fmt::format("{:.1f}", attempt.seconds))},
+                           {Words(AttemptText(finding_, attempt))},
+                           {ChangeSpans(attempt)}}});
+  }
+  Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};
+  blocks.push_back(std::move(table));
+  AddSection("tried", "Compiled with each change", std::move(blocks));
 }
 
 void FindingBuilder::AddMore() {

@@ -92,7 +92,10 @@ std::string SafetyText(const RankedRemedy& ranked) {
 
 std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
-  std::string text = (ranked.at_least ? "saves at least " : "saves about ") + FormatSize(*ranked.saves_bytes);
+  std::string text = (ranked.compiled   ? "saves "
+                      : ranked.at_least ? "saves at least "
+                                        : "saves about ") +
+                     FormatSize(*ranked.saves_bytes);
   const std::string& in_parts = ranked.remedy->in_parts;
   const std::size_t hole = in_parts.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return text;
@@ -101,8 +104,34 @@ std::string SavesText(const RankedRemedy& ranked) {
                                        fmt::format("{}", ranked.parts));
 }
 
+std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
+  if (!attempt.need_bytes) return "failed";
+  const Recompilation& recompilation = *finding.recompilation;
+  const std::int64_t left = *attempt.need_bytes + recompilation.Difference(finding.facts.Number("need_bytes"));
+  const std::optional<double> limit = finding.facts.Number("limit_bytes");
+  if (limit && static_cast<double>(left) <= *limit) return "fits";
+  return *attempt.need_bytes > recompilation.unchanged_bytes ? "makes it worse" : "does not fit";
+}
+
+std::string RecompilationText(const Diagnosis& finding) {
+  const Recompilation& recompilation = *finding.recompilation;
+  const std::int64_t difference = recompilation.Difference(finding.facts.Number("need_bytes"));
+  const std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {} here",
+                                       Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
+  if (difference == 0) return text + ", as reported.";
+  return fmt::format(
+      "{}, {} {} than reported, because the version of the compiler or the topology differs. Each result is corrected "
+      "by "
+      "this difference.",
+      text, FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
+}
+
 std::string EnoughText(const RankedRemedy& ranked) {
   if (!ranked.enough) return {};
+  if (ranked.compiled)
+    return !*ranked.enough     ? "does not fit alone (compiled)"
+           : ranked.borderline ? "just fits (compiled)"
+                               : "fits (compiled)";
   if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
   return ranked.borderline ? "may not be enough alone" : "not enough alone";
 }
@@ -134,7 +163,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 }
 
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const bool is_searched = finding.estimates && !ranked.remedy->change.empty();
+  const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
     return {"savings unknown: the program does not show them", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");

@@ -43,6 +43,13 @@ std::string ExcessText(const Need& need);
 // "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked);
 
+// "fits", "does not fit", "makes it worse", "failed".
+std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt);
+
+// "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The finding must
+// have a recompilation.
+std::string RecompilationText(const Diagnosis& finding);
+
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
 // "should be enough", "not enough alone"; "may be …" if the spread leaves it open. Empty if unknown.

@@ -90,7 +90,7 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   doc::Item item{doc::Sentence(remedy.title), depth, ranked.rank, remedy.id, {}, ""};
   doc::Facts effect;
   for (const std::string& text : EffectTexts(ranked, finding)) {
-    const bool is_good = text.starts_with("enough together") || (ranked.enough == true && text == "should be enough");
+    const bool is_good = text.starts_with("enough together") || (ranked.enough == true && text == EnoughText(ranked));
     const bool is_careful = text == SafetyText(ranked) && !remedy.inquiry && !ranked.safety.starts_with("safe");
     effect.facts.push_back(doc::Sentence(text, is_good      ? doc::Span::Kind::kGood
                                                : is_careful ? doc::Span::Kind::kCareful
@@ -99,6 +99,9 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   item.blocks.emplace_back(std::move(effect));
   const std::optional<Need> need = NeedOf(finding);
   if (need && need->excess > 0 && !SavesText(ranked).empty()) item.blocks.emplace_back(EffectBar(*need, ranked));
+  if (ranked.compiled)
+    item.blocks.emplace_back(doc::Paragraph{
+        doc::Joined({Words("type "), Words(Printable(ranked.compiled->setting), doc::Span::Kind::kCode)})});
   doc::List why;
   for (std::size_t i = 0; i < ranked.why.size(); ++i)
     why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});

@@ -186,6 +186,7 @@ std::string OrderText(const RankReasons& reasons) {
   std::vector<std::string> parts;
   if (reasons.finds_out) parts.emplace_back("an inquiry: first");
   if (reasons.free) parts.emplace_back("free, not enough alone: listed separately");
+  if (reasons.confirmed) parts.emplace_back("confirmed by the compiler");
   if (reasons.falls_short) parts.emplace_back("not enough, even with another");
   parts.emplace_back(reasons.supported ? "supported by the log" : "not supported by the log");
   parts.emplace_back(!reasons.estimated ? "no estimate" : reasons.too_little ? "not enough" : "enough");

@@ -225,6 +225,7 @@ class RuleSetBuilder::Fields {
     Field("telltale", remedy.telltale);
     Field("note", remedy.note);
     Field("change", remedy.change);
+    Field("attempts", remedy.attempts);
     Field("in_parts", remedy.in_parts);
     Field("spread_percent", remedy.spread_percent);
     Field("when", remedy.when);

@@ -218,11 +218,12 @@ struct Remedy {
   std::optional<Expression> when;  // the condition for offering it
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // reasons not to offer it; the first that applies is printed
-  std::string change;      // id of the change to the compiled program, see program/remedies.h; empty: not simulated
-  std::string in_parts;    // "over {parts} devices": the division that the estimate assumes
-  int spread_percent = 0;  // error of three of four estimates at most, in percent of the estimated saving
-  std::optional<Expression> saves;          // bytes, estimated from an allocation list
-  std::vector<std::string> with;            // remedies that it combines well with
+  std::string change;    // id of the change to the compiled program, see program/remedies.h; empty: not simulated
+  std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
+  std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
+  int spread_percent = 0;             // error of three of four estimates at most, in percent of the estimated saving
+  std::optional<Expression> saves;    // bytes, estimated from an allocation list
+  std::vector<std::string> with;      // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
 };
 

@@ -153,6 +153,8 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Need("finds_out", reasons.finds_out,
          {.about = "It can determine the scenario, which must be known first; true ranks higher."});
   v.Maybe("free", reasons.free, {.about = "Same as the remedy's free; false ranks higher."});
+  v.Maybe("confirmed", reasons.confirmed,
+          {.about = "The compiler confirmed that it is enough alone; true ranks higher."});
   v.Maybe("falls_short", reasons.falls_short,
           {.about = "Estimated not to be enough, alone or with another remedy; false ranks higher."});
   v.Need("supported", reasons.supported,
@@ -166,6 +168,31 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Need("doubtful", reasons.doubtful, {.about = "Same as the remedy's borderline; false ranks higher."});
   v.Need("prior", reasons.prior,
          {.about = "The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id."});
+}
+
+void Describe(auto& v, RecordOf<CompiledBasis> auto& compiled) {
+  v.Record("compiled");
+  v.Need("compiler", compiled.compiler);
+  v.Need("setting", compiled.setting, {.about = "What to type."});
+  v.Need("seconds", compiled.seconds);
+}
+
+void Describe(auto& v, RecordOf<CompiledAttempt> auto& attempt) {
+  v.Record("attempt", "A remedy, or several joined by +, made on the program and compiled.");
+  v.Need("remedy", attempt.remedy);
+  v.Need("setting", attempt.setting, {.about = "What to type."});
+  v.Maybe("need_bytes", attempt.need_bytes, {.about = "What the program then needs; absent: see problem."});
+  v.Maybe("problem", attempt.problem);
+  v.Need("seconds", attempt.seconds);
+}
+
+void Describe(auto& v, RecordOf<Recompilation> auto& recompilation) {
+  v.Record("recompilation", "The program compiled again, unchanged and with remedies.");
+  v.Need("module", recompilation.module);
+  v.Need("compiler", recompilation.compiler);
+  v.Need("unchanged_bytes", recompilation.unchanged_bytes, {.about = "What the unchanged program needs."});
+  v.Need("seconds", recompilation.seconds);
+  v.Need("attempts", recompilation.attempts);
 }
 
 template <class V>
@@ -182,7 +209,8 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Maybe("left_bytes", ranked.left_bytes,
           {.about = "The need with the remedy, to compare with limit_bytes; absent if the whole need is unknown."});
   v.Maybe("spread_bytes", ranked.spread_bytes, {.about = "The error of left_bytes, in either direction."});
-  v.Maybe("basis", ranked.basis, {.about = "The source of the estimate.", .one_of = "program list"});
+  v.Maybe("basis", ranked.basis, {.about = "The source of the estimate.", .one_of = "program list compiled"});
+  v.Maybe("compiled", ranked.compiled, {.about = "The compile that confirms it, if the basis is compiled."});
   v.Maybe("parts", ranked.parts, {.about = "The number of devices, steps or pieces that the estimate assumes."});
   v.Maybe("axis", ranked.axis, {.about = "The dimension that is divided into parts."});
   v.Maybe("at_least", ranked.at_least,
@@ -343,6 +371,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Need("allocations", finding.allocations);
   v.Maybe("allocations_left_out", finding.allocations_left_out);
   DescribeProspects(v, finding.estimates);
+  v.Maybe("recompilation", finding.recompilation, {.about = "What `whyoom try` compiled."});
   v.Need("remedies", finding.remedies);
   v.Maybe("ruled_out", finding.ruled_out);
   v.Maybe("budget", finding.budget);

@@ -1,0 +1,312 @@
+"""Compiles a module of an XLA dump again, with changes and without a TPU. `whyoom try` runs this file.
+
+    python3 recompile.py REQUEST.json
+
+The request is an object with the keys
+    module      the folder of the dump that contains module.mlir, compile_options.textproto and topology.textproto
+    result      the file to write: an object with "error", or the keys below
+    describe    true: only describe the module
+    dump_to     the folder for the compiler's dump
+    options     {"xla_tpu_…": "true"}: compiler options, as XLA_FLAGS or LIBTPU_INIT_ARGS would set them
+    fitting     the memory fitting level: "O0" to "O3"
+    donate      indexes of arguments to donate
+    shard       {"3": [0, "fsdp"]}: dimension 0 of argument 3 is split over the mesh axis fsdp
+    shard_results  likewise, of results
+
+The result of a description: "compiler", "versions", "mesh": {axis: size}, "arguments" and "results": lists of
+{"name", "dtype", "dims", "donated", "splits": [[axis, …], …] or null}. The result of a compile that fits:
+{"fits": true}; of one that does not: {"fits": false, "error": the compiler's message}.
+
+The compile needs jax and libtpu, and uses parts of jax that are not public: the calls differ between releases.
+"""
+
+import json
+import os
+import re
+import sys
+from importlib import metadata
+
+CHIPS = {"v2": "v2", "v3": "v3", "v4": "v4", "v5 lite": "v5e", "v5e": "v5e", "v5": "v5p", "v5p": "v5p", "v6 lite": "v6e", "v6e": "v6e", "7x": "tpu7x"}
+
+
+class Unsupported(Exception):
+    pass
+
+
+def read(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def setting(text, name, default):
+    found = re.search(rf"\b{name}: (\S+)", text)
+    return found.group(1) if found else default
+
+
+# The fields of a serialized protocol buffer: (number, value), a value being an int or bytes.
+def fields(data):
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, data[at : at + size]
+            at += size
+        else:
+            return
+
+
+# "v5e:2x2": chip and bounds of topology.textproto. Its value is a TpuPjRtTopologyDescriptionProto, whose field 1
+# contains the bounds of a host in chips (5) and of the slice in hosts (6).
+def topology_name(text):
+    version = re.search(r'platform_version: "TFRT TPU ([^\\"]+)', text)
+    chip = CHIPS.get(version.group(1).strip().lower()) if version else None
+    if chip is None:
+        raise Unsupported("topology.textproto names no TPU that is known" + (f": {version.group(1)}" if version else ""))
+    value = re.search(r'value: "((?:[^"\\]|\\.)*)"', text)
+    bounds = {}
+    if value:
+        data = value.group(1).encode().decode("unicode_escape").encode("latin-1")
+        for number, inner in fields(data):
+            if number == 1 and isinstance(inner, bytes):
+                bounds = {n: dict(fields(v)) for n, v in fields(inner) if n in (5, 6) and isinstance(v, bytes)}
+    if 5 not in bounds:
+        raise Unsupported("topology.textproto does not contain the shape of the slice")
+    sizes = [bounds[5].get(i, 1) * bounds.get(6, {}).get(i, 1) for i in (1, 2, 3)]
+    if sizes[2] == 1 and chip not in ("v4", "v5p", "tpu7x"):
+        sizes.pop()
+    return chip + ":" + "x".join(map(str, sizes))
+
+
+def topology(folder):
+    from jax.experimental import topologies
+
+    name = topology_name(read(folder, "topology.textproto"))
+    try:
+        return topologies.get_topology_desc(platform="tpu", topology_name=name)
+    except Exception as error:
+        raise Unsupported(f"libtpu has no topology {name}: {first_line(error)}") from error
+
+
+def first_line(error):
+    return str(error).strip().split("\n")[0][:500]
+
+
+def dims_and_dtype(kind):
+    found = re.fullmatch(r"tensor<((?:\d+x)*)([^,]+?)(?:,.*)?>", str(kind))
+    if not found:
+        return None, str(kind)
+    return [int(size) for size in found.group(1).split("x") if size], found.group(2)
+
+
+# The mesh axes of each dimension in an attribute such as #sdy.sharding<@mesh, [{"data"}, {}]>; None if there is none.
+def splits_of(attributes, rank):
+    if "sdy.sharding" not in attributes:
+        return None
+    text = re.sub(r"\(\d+\)\d+", "", str(attributes["sdy.sharding"]))
+    found = re.search(r"\[(.*?)\](?:, |>)", text)
+    splits = [re.findall(r'"([^"]+)"', one) for one in re.findall(r"\{([^}]*)\}", found.group(1))] if found else []
+    return splits if len(splits) == rank else None
+
+
+def name_of(location):
+    found = re.search(r'"((?:[^"\\]|\\.)*)"', str(location))
+    return found.group(1) if found else ""
+
+
+def main_function(module):
+    for operation in module.body.operations:
+        if operation.operation.name == "func.func" and operation.attributes["sym_name"].value == "main":
+            return operation
+    raise Unsupported("module.mlir has no function main")
+
+
+def meshes(module):
+    found = {}
+    for operation in module.body.operations:
+        if operation.operation.name == "sdy.mesh":
+            sizes = re.findall(r'"([^"]+)"=(\d+)', str(operation.attributes["mesh"]))
+            found[operation.attributes["sym_name"].value] = {axis: int(size) for axis, size in sizes}
+    return found
+
+
+def value_record(kind, attributes, name, donated):
+    dims, dtype = dims_and_dtype(kind)
+    return {"name": name, "dtype": dtype, "dims": dims or [], "donated": donated, "splits": splits_of(attributes, len(dims or []))}
+
+
+def attribute_dicts(function, key, count):
+    if key not in function.attributes:
+        return [{}] * count
+    return [{one.name: one.attr for one in each} for each in function.attributes[key]]
+
+
+def describe(module):
+    function = main_function(module)
+    block = function.regions[0].blocks[0]
+    arguments, results = [], []
+    for argument, attributes in zip(block.arguments, attribute_dicts(function, "arg_attrs", len(block.arguments))):
+        donated = "jax.buffer_donor" in attributes or "tf.aliasing_output" in attributes
+        arguments.append(value_record(argument.type, attributes, name_of(argument.location), donated))
+    kinds = function.type.results
+    for kind, attributes in zip(kinds, attribute_dicts(function, "res_attrs", len(kinds))):
+        name = attributes["jax.result_info"].value if "jax.result_info" in attributes else ""
+        results.append(value_record(kind, attributes, name, False))
+    found = meshes(module)
+    return {"arguments": arguments, "results": results, "mesh": next(iter(found.values()), {})}
+
+
+# Sets attributes of arguments (or results): changes is {index: {name: text of the attribute}}.
+def set_attributes(ir, function, key, count, changes):
+    lists = attribute_dicts(function, key, count)
+    made = []
+    for index, attributes in enumerate(lists):
+        attributes = dict(attributes)
+        for name, text in changes.get(index, {}).items():
+            attributes[name] = ir.Attribute.parse(text)
+        made.append(ir.DictAttr.get(attributes))
+    function.attributes[key] = ir.ArrayAttr.get(made)
+
+
+def sharding_changes(module, values, request):
+    found = meshes(module)
+    changes = {}
+    for index, (dimension, axis) in request.items():
+        mesh = next((name for name, axes in found.items() if axis in axes), None)
+        if mesh is None:
+            raise Unsupported(f"the module has no mesh axis {axis}")
+        rank = len(values[int(index)]["dims"])
+        splits = values[int(index)]["splits"] or [[] for _ in range(rank)]
+        splits[dimension] = splits[dimension] + [axis]
+        text = ", ".join("{" + ", ".join(f'"{one}"' for one in each) + "}" for each in splits)
+        changes[int(index)] = {"sdy.sharding": f"#sdy.sharding<@{mesh}, [{text}]>"}
+    return changes
+
+
+def change(ir, module, request):
+    function = main_function(module)
+    described = describe(module)
+    changes = sharding_changes(module, described["arguments"], request.get("shard", {}))
+    for index in request.get("donate", []):
+        changes.setdefault(index, {})["jax.buffer_donor"] = "true"
+    if changes:
+        set_attributes(ir, function, "arg_attrs", len(described["arguments"]), changes)
+    changes = sharding_changes(module, described["results"], request.get("shard_results", {}))
+    if changes:
+        set_attributes(ir, function, "res_attrs", len(described["results"]), changes)
+
+
+def compile_options(xla_client, text, request):
+    import numpy
+
+    options = xla_client.CompileOptions()
+    options.num_replicas = int(setting(text, "num_replicas", 1))
+    options.num_partitions = int(setting(text, "num_partitions", 1))
+    build = options.executable_build_options
+    build.use_spmd_partitioning = setting(text, "use_spmd_partitioning", "false") == "true"
+    build.use_shardy_partitioner = setting(text, "use_shardy_partitioner", "false") == "true"
+    count = options.num_replicas * options.num_partitions
+    build.device_assignment = xla_client.DeviceAssignment.create(numpy.arange(count).reshape(options.num_replicas, options.num_partitions))
+    build.debug_options.xla_dump_to = request["dump_to"]
+    overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
+    overrides.update(request.get("options", {}))
+    options.env_option_overrides = list(overrides.items())
+    level = request.get("fitting") or setting(text, "memory_fitting_level", "").replace("EFFORT_", "")
+    if level and hasattr(build, "memory_fitting_level"):
+        kind = type(build.memory_fitting_level)
+        build.memory_fitting_level = kind(int(level[1:])) if kind is int else getattr(xla_client.EffortLevel if hasattr(xla_client, "EffortLevel") else kind, level)
+    elif request.get("fitting"):
+        raise Unsupported("this jax has no memory fitting level")
+    return options, count
+
+
+# "libtpu 0.0.52", or as the compiler names its build if libtpu is not an installed package.
+def compiler_name(client):
+    for package in ("libtpu", "libtpu-nightly"):
+        try:
+            return f"{package} {metadata.version(package)}"
+        except metadata.PackageNotFoundError:
+            pass
+    return client.platform_version.split("\n")[-1]
+
+
+def compile_module(client, module, devices, options):
+    from jax._src.interpreters import mlir
+
+    errors = []
+    for call in (
+        lambda: client.compile(module, executable_devices=devices, compile_options=options),
+        lambda: client.compile(module, devices, options),
+        lambda: client.compile(mlir.module_to_bytecode(module), compile_options=options),
+    ):
+        try:
+            return call()
+        except TypeError as error:
+            errors.append(first_line(error))
+    raise Unsupported("this jax compiles in another way: " + errors[-1])
+
+
+def run(request):
+    import jax
+    from jax._src.interpreters import mlir
+    from jax._src.lib import xla_client
+
+    folder = request["module"]
+    if not os.path.exists(os.path.join(folder, "module.mlir")):
+        raise Unsupported("the dump contains no module.mlir (compilers write it since 2026)")
+    described = topology(folder)
+    client = described.devices[0].client
+    with mlir.make_ir_context():
+        ir = mlir.ir
+        module = ir.Module.parse(read(folder, "module.mlir"))
+        if request.get("describe"):
+            return dict(describe(module), compiler=compiler_name(client), versions=f"{jax.__version__} {client.platform_version}")
+        change(ir, module, request)
+        options, count = compile_options(xla_client, read(folder, "compile_options.textproto"), request)
+        if count > len(described.devices):
+            raise Unsupported(f"the program is for {count} devices, its topology has {len(described.devices)}")
+        devices = xla_client.DeviceList(tuple(described.devices[:count]))
+        try:
+            compile_module(client, module, devices, options)
+        except Unsupported:
+            raise
+        except Exception as error:  # of the compiler: jax has one class for all of them
+            return {"fits": False, "error": str(error)[:4000]}
+        return {"fits": True}
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        request = json.load(file)
+    os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", ALLOW_MULTIPLE_LIBTPU_LOAD="1", TPU_LIBRARY_PATH=os.environ.get("TPU_LIBRARY_PATH", ""))
+    if not os.environ["TPU_LIBRARY_PATH"]:
+        del os.environ["TPU_LIBRARY_PATH"]
+    try:
+        result = run(request)
+    except ImportError as error:
+        result = {"error": f"{error.name or error} is not installed", "missing": True}
+    except Unsupported as error:
+        result = {"error": str(error)}
+    except Exception as error:
+        result = {"error": f"{type(error).__name__}: {first_line(error)}"}
+    with open(request["result"] + ".part", "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    os.replace(request["result"] + ".part", request["result"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+#include "cli/compile_child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#endif
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "input/error.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// argv[0] of the child; the interpreter, the script and the request follow.
+constexpr const char* kCompileName = "whyoom: compiles";
+
+#if defined(__linux__)
+// Only local sockets remain. Other calls fail with an error that Python can report.
+void ForbidNetwork() {
+  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  if (filter == nullptr) _exit(1);
+  const scmp_arg_cmp not_local{0, SCMP_CMP_NE, AF_UNIX, 0};
+  seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, &not_local);
+  for (const int call : {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev)})
+    seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+  if (seccomp_load(filter) != 0) _exit(1);
+  seccomp_release(filter);
+}
+
+void DropPrivileges() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  ForbidNetwork();
+}
+#else
+void DropPrivileges() {}
+#endif
+
+// Python and its packages need these variables. Others may contain credentials.
+std::vector<std::string> ChildEnvironment(const fs::path& folder) {
+  std::vector<std::string> environment = {"TMPDIR=" + folder.string(), "HOME=" + folder.string(),
+                                          "PYTHONDONTWRITEBYTECODE=1"};
+  for (const char* name :
+       {"PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"}) {
+    if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
+  }
+  // Packages of `pip install --user` are in the home directory, which is not the child's.
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && std::getenv("PYTHONUSERBASE") == nullptr)
+    environment.push_back("PYTHONUSERBASE=" + (fs::path(home) / ".local").string());
+  return environment;
+}
+
+}  // namespace
+
+void BecomeCompileIfAsked(int argc, char** argv) {
+  if (argc != 4 || std::string_view(argv[0]) != kCompileName) return;
+  DropPrivileges();
+  execlp(argv[1], argv[1], argv[2], argv[3], nullptr);
+  std::fprintf(stderr, "cannot run %s: %s\n", argv[1], strerror(errno));
+  _exit(127);
+}
+
+PrivateFolder::PrivateFolder() {
+  std::string name = (fs::temp_directory_path() / "whyoom-try-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("cannot create {}: {}", name, strerror(errno)));
+  path_ = name;
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+CompileChild::CompileChild(const std::string& python, const fs::path& folder) {
+  const std::string script = (folder / "recompile.py").string();
+  const std::string request = (folder / "request.json").string();
+  const std::string output = (folder / "output.txt").string();
+  std::array<const char*, 5> arguments = {kCompileName, python.c_str(), script.c_str(), request.c_str(), nullptr};
+  std::vector<std::string> environment = ChildEnvironment(folder);
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C reaches whyoom only, which ends the child
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  const int error =
+      posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, const_cast<char**>(arguments.data()), variables.data());
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw Error(fmt::format("cannot start a compile: {}", strerror(error)));
+}
+
+CompileChild::~CompileChild() {
+  if (pid_ <= 0) return;
+  kill(-pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+bool CompileChild::HasEnded() {
+  if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) {
+    kill(-pid_, SIGKILL);  // processes that it left
+    pid_ = -1;
+  }
+  return pid_ <= 0;
+}
+
+std::string CompileChild::HowItEnded() const {
+  return WIFSIGNALED(status_) ? fmt::format("signal {}", WTERMSIG(status_))
+                              : fmt::format("exit status {}", WEXITSTATUS(status_));
+}
+
+std::uint64_t CompileChild::MemoryBytes() const {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/" + std::to_string(pid_) + "/statm") >> pages >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace whyoom

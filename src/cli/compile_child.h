@@ -1,0 +1,53 @@
+// A child process that runs the user's Python with python/whyoom/recompile.py.
+//
+// The module that it compiles may come from a stranger. The child has no network, no environment variables except those
+// that Python needs, a private folder for its files, and is killed with whyoom.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace whyoom {
+
+// Call first in main. If this process was started as a CompileChild, drops its privileges, runs Python instead of
+// whyoom, and does not return.
+void BecomeCompileIfAsked(int argc, char** argv);
+
+// A folder that only this user can read; removed with the object.
+class PrivateFolder {
+ public:
+  PrivateFolder();  // throws Error if it cannot be created
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The running child. The destructor kills it and its own children.
+class CompileChild {
+ public:
+  // Runs `python`, which is looked up in PATH, with `folder`/recompile.py and `folder`/request.json. Its output goes to
+  // `folder`/output.txt. Throws Error if it cannot be started.
+  CompileChild(const std::string& python, const std::filesystem::path& folder);
+  ~CompileChild();
+  CompileChild(const CompileChild&) = delete;
+  CompileChild& operator=(const CompileChild&) = delete;
+
+  bool HasEnded();
+  std::string HowItEnded() const;  // "signal 9", "exit status 1"
+
+  std::uint64_t MemoryBytes() const;  // resident
+
+ private:
+  pid_t pid_ = -1;
+  int status_ = 0;
+};
+
+}  // namespace whyoom

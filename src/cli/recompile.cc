@@ -1,0 +1,251 @@
+#include "cli/recompile.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <thread>
+
+#include "cli/compile_child.h"
+#include "cli/embedded.h"
+#include "input/error.h"
+#include "program/xla_dump.h"
+#include "rules/sha256.h"
+#include "text/quantity.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPoll = std::chrono::milliseconds(20);
+constexpr std::size_t kMostProblemBytes = 300;
+
+std::string FileText(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The last line of the child's output: of a Python error, its message.
+std::string LastLine(const fs::path& file) {
+  std::ifstream input(file);
+  std::string last;
+  for (std::string line; std::getline(input, line);) {
+    if (!line.empty()) last = line;
+  }
+  return CutBytes(Printable(last), kMostProblemBytes);
+}
+
+nlohmann::json ParseFile(const fs::path& path) { return nlohmann::json::parse(FileText(path), nullptr, false); }
+
+ModuleValue ToValue(const nlohmann::json& json) {
+  ModuleValue value;
+  value.name = json.value("name", "");
+  value.dtype = json.value("dtype", "");
+  value.dims = json.value("dims", std::vector<std::int64_t>());
+  value.donated = json.value("donated", false);
+  if (json.contains("splits") && json["splits"].is_array())
+    value.splits = json["splits"].get<std::vector<std::vector<std::string>>>();
+  return value;
+}
+
+ModuleDescription ToDescription(const nlohmann::json& json) {
+  ModuleDescription description;
+  description.compiler = Printable(json.value("compiler", ""));
+  description.mesh = json.value("mesh", std::map<std::string, std::int64_t>());
+  for (const nlohmann::json& value : json.at("arguments")) description.arguments.push_back(ToValue(value));
+  for (const nlohmann::json& value : json.at("results")) description.results.push_back(ToValue(value));
+  return description;
+}
+
+nlohmann::json ToJson(const std::map<std::size_t, Split>& splits) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [index, split] : splits)
+    json[std::to_string(index)] = nlohmann::json::array({split.first, split.second});
+  return json;
+}
+
+// Writes the files that the child reads. `request`: an object of JSON without the paths.
+void WriteRequest(const fs::path& folder, const std::string& module, const std::string& request) {
+  nlohmann::json json = nlohmann::json::parse(request);
+  json["module"] = fs::absolute(module).string();
+  json["result"] = (folder / "result.json").string();
+  json["dump_to"] = (folder / "dump").string();
+  std::ofstream(folder / "recompile.py") << RecompileScript();
+  std::ofstream(folder / "request.json") << json.dump();
+}
+
+// The compiler writes this file after those that contain the need.
+bool HasAssignedBuffers(const fs::path& dump) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dump, ignored)) {
+    if (entry.path().filename().string().ends_with("after_optimizations.txt")) return true;
+  }
+  return false;
+}
+
+// Sets the need that the compiler's dump states, or the problem. `error`: the compiler's message, if it failed.
+void ReadNeed(const fs::path& folder, const std::string& error, CompileResult* result) {
+  XlaDump dump;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored))
+    dump.AddFile(entry.path().string());
+  Problem problem;
+  const std::optional<DumpReading> reading = dump.ReadAny("", &problem);
+  const std::optional<double> need = reading ? reading->facts.Number("need_bytes") : std::nullopt;
+  const std::string message = CutBytes(Printable(error.substr(0, error.find('\n'))), kMostProblemBytes);
+  if (!need) {
+    if (result->problem.empty()) result->problem = message.empty() ? "the compiler did not report the need" : message;
+  } else if (!message.empty() && !reading->failed) {
+    result->problem = "buffers were assigned, but then the compile failed: " + message;
+  } else {
+    result->need_bytes = static_cast<std::int64_t>(*need);
+    result->problem.clear();
+  }
+}
+
+// Returns why the child has to be ended; empty if it may go on.
+std::string WhyEnd(const CompileChild& child, const CompileLimits& limits, Clock::time_point begin,
+                   const ReadControl& control) {
+  if (control.stopped()) return "interrupted";
+  if (Clock::now() - begin > limits.time) return fmt::format("not done after {} s", limits.time.count());
+  if (limits.memory > 0 && child.MemoryBytes() > limits.memory)
+    return fmt::format("the compiler needs more than {} of host memory",
+                       FormatSize(static_cast<std::int64_t>(limits.memory)));
+  return "";
+}
+
+std::int64_t BitsOf(const std::string& dtype) {
+  if (dtype.starts_with("complex")) return dtype.find("64") != std::string::npos ? 128 : 64;
+  const std::size_t digit = dtype.find_first_of("0123456789");
+  const std::int64_t bits = digit == std::string::npos ? 8 : std::atoi(dtype.c_str() + digit);
+  return bits == 1 ? 8 : bits;  // a bool is a byte
+}
+
+}  // namespace
+
+std::int64_t ModuleValue::bytes() const {
+  std::int64_t bits = BitsOf(dtype);
+  for (const std::int64_t dim : dims) bits *= dim;
+  return bits / 8;
+}
+
+void ModuleChange::Add(const ModuleChange& other) {
+  options.insert(other.options.begin(), other.options.end());
+  if (fitting_level.empty()) fitting_level = other.fitting_level;
+  donated.insert(donated.end(), other.donated.begin(), other.donated.end());
+  split_arguments.insert(other.split_arguments.begin(), other.split_arguments.end());
+  split_results.insert(other.split_results.begin(), other.split_results.end());
+}
+
+Recompiler::Recompiler(std::string python, std::string module, std::string cache, CompileLimits limits,
+                       const ReadControl& control)
+    : python_(std::move(python)),
+      module_(std::move(module)),
+      cache_(std::move(cache)),
+      limits_(limits),
+      control_(control) {}
+
+ModuleDescription Recompiler::Describe() {
+  const PrivateFolder folder;
+  WriteRequest(folder.path(), module_, R"({"describe": true})");
+  CompileChild child(python_, folder.path());
+  const Clock::time_point begin = Clock::now();
+  while (!child.HasEnded()) {
+    if (const std::string why = WhyEnd(child, limits_, begin, control_); !why.empty())
+      throw Error(fmt::format("cannot describe {}: {}", Printable(module_), why));
+    std::this_thread::sleep_for(kPoll);
+  }
+  const nlohmann::json result = ParseFile(folder.path() / "result.json");
+  if (!result.is_object()) {
+    throw Error(
+        fmt::format("{}: {} ({})", Printable(python_), LastLine(folder.path() / "output.txt"), child.HowItEnded()));
+  }
+  if (result.contains("error")) {
+    std::string what = Printable(result.value("error", ""));
+    if (result.value("missing", false))
+      what = fmt::format(
+          "{0}: {1} (install it with: {0} -m pip install 'jax[tpu]'; or select another Python with --python)",
+          Printable(python_), what);
+    throw Error(what);
+  }
+  try {
+    const ModuleDescription description = ToDescription(result);
+    cache_key_ = Sha256Hex(std::string(RecompileScript()) + result.value("versions", ""));
+    for (const char* file : {"module.mlir", "compile_options.textproto", "topology.textproto"})
+      cache_key_ = Sha256Hex(cache_key_ + FileText(fs::path(module_) / file));
+    return description;
+  } catch (const nlohmann::json::exception&) {
+    throw Error(fmt::format("{}: unexpected description of {}", Printable(python_), Printable(module_)));
+  }
+}
+
+std::string Recompiler::CacheFile(const std::string& request) const {
+  return cache_.empty() ? "" : cache_ + "/" + Sha256Hex(cache_key_ + request) + ".json";
+}
+
+CompileResult Recompiler::Compile(const ModuleChange& change) const {
+  const nlohmann::json json = {{"options", change.options},
+                               {"fitting", change.fitting_level},
+                               {"donate", change.donated},
+                               {"shard", ToJson(change.split_arguments)},
+                               {"shard_results", ToJson(change.split_results)},
+                               {"whole", limits_.whole}};
+  const std::string request = json.dump();
+  const std::string file = CacheFile(request);
+  if (!file.empty()) {
+    const nlohmann::json known = ParseFile(file);
+    if (known.is_object() && known.contains("need_bytes") && known["need_bytes"].is_number_integer())
+      return {known["need_bytes"].get<std::int64_t>(), "", known.value("seconds", 0.0)};
+  }
+  const CompileResult result = CompileAnew(request);
+  if (!file.empty() && result.need_bytes) {
+    std::error_code ignored;
+    fs::create_directories(cache_, ignored);
+    const std::string part = fmt::format("{}.{}.part", file, getpid());
+    std::ofstream(part) << nlohmann::json{{"need_bytes", *result.need_bytes}, {"seconds", result.seconds}}.dump();
+    fs::rename(part, file, ignored);  // a cache that cannot be written is not used
+  }
+  return result;
+}
+
+CompileResult Recompiler::CompileAnew(const std::string& request) const {
+  const PrivateFolder folder;
+  const fs::path dump = folder.path() / "dump";
+  fs::create_directory(dump);
+  WriteRequest(folder.path(), module_, request);
+  CompileResult result;
+  const Clock::time_point begin = Clock::now();
+  {
+    CompileChild child(python_, folder.path());
+    bool ended = false;
+    while (!ended && (limits_.whole || !HasAssignedBuffers(dump))) {
+      result.problem = WhyEnd(child, limits_, begin, control_);
+      if (!result.problem.empty()) return result;
+      std::this_thread::sleep_for(kPoll);
+      ended = child.HasEnded();
+    }
+    if (ended && !fs::exists(folder.path() / "result.json"))
+      result.problem = fmt::format("{} ({})", LastLine(folder.path() / "output.txt"), child.HowItEnded());
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  const nlohmann::json outcome = ParseFile(folder.path() / "result.json");
+  ReadNeed(dump, outcome.is_object() ? outcome.value("error", "") : "", &result);
+  return result;
+}
+
+std::string CompileCacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/whyoom/compiles";
+  return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/whyoom/compiles" : "";
+}
+
+}  // namespace whyoom
