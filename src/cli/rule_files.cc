@@ -170,7 +170,7 @@ FileId IdOf(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 ? FileId(status.st_dev, status.st_ino) : FileId();
 }
 
-// Keeps only the last, most important, mention of each file.
+// If a file occurs several times, keeps only the last occurrence, which has precedence.
 void DropDuplicates(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
   std::set<FileId> seen;
   for (std::size_t i = files->size(); i-- > 0;) {

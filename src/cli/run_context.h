@@ -40,7 +40,7 @@ struct RunContext {
   // failure, framework or baseline.
   RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
 
-  // Adds facts from the dump to the findings, then concludes them.
+  // Adds facts from the dump to the findings, then draws the conclusions.
   Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 
   // Applies the filter and writes the rest. Returns the exit status.
