@@ -135,7 +135,7 @@ void Batch::Work() {
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
       ++queue.busy;
-      // A thread that waits for matches in a large file is not busy, so one more can search blocks.
+      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
       const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
       const std::size_t searchers = idle == 0 ? 0 : idle + 1;
       lock.unlock();

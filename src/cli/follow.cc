@@ -155,7 +155,7 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   return live.Finish();
 }
 
-// Prints notes that the diagnoses printed one by one do not contain.
+// Prints the notes of the report, which the diagnoses printed so far do not contain.
 void PrintNotes(const Report& report) {
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));

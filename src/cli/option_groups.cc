@@ -234,7 +234,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
            });
-  add_size("--max-memory", "Memory limit of each decoder (default: " + WholeSize(usual.memory) + ")",
+  add_size("--max-memory", "Limit the memory of each decoder to SIZE (default: " + WholeSize(usual.memory) + ")",
            [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });
   constexpr int kDeepest = 64;  // each level needs a decoder's memory
   app.add_option("--max-depth", limits->depth, "Unpack at most N nested levels (default: 8)")

@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for a hundred thousand failures; a device or pipe may be endless.
+// Enough for a hundred thousand failures. Bounds the memory, because a device or pipe may be endless.
 constexpr std::size_t kLargestBaseline = std::size_t{16} << 20;
 
-// If both options name a file that does not exist yet, the first run creates it.
+// Returns an empty baseline if --write-baseline names the same file and it does not exist yet: this run creates it.
 Baseline ReadBaseline(const Options& options) {
   const std::string& path = options.baseline;
   std::error_code error;

@@ -40,7 +40,7 @@ constexpr const char* kOuter = ".whyoom";
 constexpr const char* kInner = "rules";
 constexpr std::size_t kMostFiles = 1000;
 
-// Whether the group has no members but the user: many systems create such a group, with the user's name, for each user.
+// Whether only the user is a member of the group. Many systems create such a group for each user, with the user's name.
 bool IsOwnGroup(gid_t group) {
   std::array<char, 16384> buffer{};
   struct passwd user {};

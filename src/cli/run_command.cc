@@ -43,7 +43,7 @@ bool IsPathArgument(const std::string& word) {
   return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
 }
 
-// The name of the job's output in the report: "run: python train.py". Only the program and its first path argument.
+// The name of the job's output in the report, "run: python train.py": the program and its first path argument only.
 std::string Name(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
   for (std::size_t i = 1; i < command.size(); ++i) {

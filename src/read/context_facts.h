@@ -45,8 +45,8 @@ class FrameworkSigns {
   PatternSet signs_;
 };
 
-// Returns the framework that a program's source files show, or `known` if they show none of higher priority. A log may
-// not name its framework, but the stack frames of its program contain the framework's files.
+// Returns the framework with signs in a program's source files, or `known` if none of higher priority has one there. A
+// log may not name its framework, but the stack frames of its program contain the framework's files.
 std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
                         const std::string& known);
 

@@ -164,8 +164,8 @@ class SequenceFinder {
   }
 
   const std::string_view text_;
-  std::size_t bell_ = 0;        // the first one at or after the last search position
-  std::size_t terminator_ = 0;  // likewise
+  std::size_t bell_ = 0;        // the first BEL at or after the last search position
+  std::size_t terminator_ = 0;  // the first ST, likewise
 };
 
 }  // namespace

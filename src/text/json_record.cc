@@ -95,7 +95,7 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
 
-// Returns null if there is none.
+// Returns the value at the pointer, or null.
 const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
 }

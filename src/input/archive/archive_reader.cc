@@ -323,8 +323,8 @@ void ArchiveReader::ReadEnd() {
 }
 
 // libarchive skips a member with a damaged header without an error, and stops at anything that looks like the list of
-// members at the end of a zip. So the last record must count as many members as were found, and the list must fill the
-// space between the place where libarchive stopped and that record.
+// members at the end of a zip. So the end record must count as many members as were found, and the list must fill the
+// space between the offset where libarchive stopped and the end record.
 std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t size) const {
   constexpr std::size_t kRecord = 22;
   constexpr std::uint64_t kLongestDescriptor = 24;   // the rest of one may precede the list
