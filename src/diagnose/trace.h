@@ -96,7 +96,7 @@ struct LogTrace {
 // Maximum number of traced lines if no line is requested.
 inline constexpr std::size_t kMostTracedLines = 20;
 
-// Maximum number of traced findings, and of further ones at the requested line. Each takes tens of milliseconds.
+// Maximum number of traced findings, and of further ones at the requested line. Tracing one takes tens of milliseconds.
 inline constexpr std::size_t kMostTracedFindings = 20;
 
 // Borrows the engine's rules.
