@@ -233,7 +233,7 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
     {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
-    // A single device becomes a host; otherwise double the number of devices.
+    // Instead of a single device, use all devices of a host; otherwise, double the number of devices.
     {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},

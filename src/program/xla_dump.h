@@ -89,8 +89,8 @@ class XlaDump {
 
   // The problem of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
-      "no buffer assignment (after_optimizations-buffer-assignment.txt) in its folder: cannot determine how much "
-      "memory the program needs";
+      "no buffer assignment (after_optimizations-buffer-assignment.txt) of this module in the folder: cannot determine "
+      "how much memory the program needs";
 
   // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
   // it is empty, reads the only module that ran out of memory. Of several compiles, chooses the one that needs
