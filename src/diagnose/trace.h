@@ -23,7 +23,7 @@ struct TraceRequest {
   std::set<std::string> codes;  // whose header patterns are traced even if their literals do not occur
 };
 
-// A header pattern traced on a line and, if it matches, what the reader made of it.
+// A header pattern traced on a line and, if it matches, what the reader did with it.
 struct TracedHeader {
   enum class Fate {
     kNone,         // it does not match, or does not count

@@ -275,8 +275,7 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
 void Semantics::FindBatch() {
   // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
   std::int64_t best = -1;
-  // First consider inputs without an output of their shape, then all arguments but state, then also dimensions of
-  // weights.
+  // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
