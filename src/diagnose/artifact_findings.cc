@@ -173,7 +173,7 @@ void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
     kept.facts = std::move(finding.facts);
     return;
   }
-  // Reports of several hosts are not completed in the order of the log.
+  // Reports of several hosts may be completed in another order than they start.
   if (kept.allocations.empty() && finding.where.offset < kept.where.offset) kept.where = std::move(finding.where);
   kept.facts.Add(finding.facts);
 }

@@ -113,7 +113,7 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   ranked->at_least = is_partial && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
-  // If there is a program, a list's "not enough" only means that the list does not show enough.
+  // If the program was simulated but not with this remedy, "not enough" only means that the list shows too little.
   if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));

@@ -77,7 +77,7 @@ void SetFate(const ArtifactTrace& artifact, const std::string& stream_name, Trac
   head->by_line = by->line;
 }
 
-// Of several headers of a failure in one line, the first one started it.
+// If several headers of one failure are in one line, only the first one started it.
 void KeepFirst(std::vector<TracedHeader>* header_patterns) {
   for (TracedHeader& head : *header_patterns) {
     if (head.fate != TracedHeader::Fate::kOpened) continue;

@@ -33,7 +33,7 @@ struct CompiledProgram {
 // Computes the id from the basis and the facts, except the limit, the chip and all places.
 void Identify(CompiledProgram* program);
 
-// The programs that need most, without duplicates. Joining tables in any order and grouping gives the same table.
+// The programs that need most memory, without duplicates. Joining tables in any order and grouping gives the same one.
 class ProgramTable {
  public:
   static constexpr std::size_t kMost = 100;

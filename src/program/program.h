@@ -1,5 +1,5 @@
-// A compiled module: its HLO, its memory and live ranges, and its equal dimensions. Built once from the files of a dump
-// and never changed: remedies (program/remedies.h) are applied to copies of its sizes.
+// A compiled module: its HLO, its memory and live ranges, and its groups of dimensions. Built once from the files of a
+// dump and never changed: remedies (program/remedies.h) are applied to copies of its sizes.
 #pragma once
 
 #include <algorithm>

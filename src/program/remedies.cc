@@ -36,7 +36,7 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
   };
   ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
   for (const ValueId id : program_.values().ids()) both.sizes[id] = share(one.sizes[id], id, other);
-  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, the buffer goes, too.
+  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, remove the buffer.
   const auto add = [&](const ModifiedProgram& from, const ModifiedProgram& by) {
     for (Buffer buffer : from.added) {
       if (!buffer.values.empty()) buffer.size = share(buffer.size, buffer.values.front(), by);

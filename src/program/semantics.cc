@@ -273,7 +273,7 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
 }
 
 void Semantics::FindBatch() {
-  // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
+  // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
   std::int64_t best = -1;
   // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {

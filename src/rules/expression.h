@@ -8,7 +8,7 @@
 // Grammar, lowest precedence first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
 // (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false, unknown,
 // a name (letters, digits, _ and dots), a call, parentheses. A name may refer to a term: a named expression that is
-// evaluated as if it stood there in parentheses.
+// evaluated as if it were written there in parentheses.
 //
 // Functions: known(x); default(x, y): x, or y if x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
 // round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; between(x, least,

@@ -67,7 +67,7 @@ struct Fault {
 struct Sentence {
   std::optional<Expression> when;
   std::optional<Expression> row;  // the first row that satisfies it fills the template; none: no sentence
-  std::string at;  // the fact whose log line is cited as evidence; empty: that of the row, if there is one
+  std::string at;                 // the fact whose log line is cited as evidence; empty: the line of the row, if any
   Template text;
 };
 
@@ -341,7 +341,7 @@ struct CandidateError {
 };
 
 // The shape of lines that report an error, as opposed to prose, source code and a healthy job's messages. The pattern
-// sees what precedes the text in its raw line (such as a logger's prefix), a line break, and the text.
+// is matched against the start of the raw line (such as a logger's prefix), a line break, and the text.
 struct ErrorLine {
   std::string id;
   Pattern pattern;
