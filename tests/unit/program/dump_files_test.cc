@@ -142,7 +142,7 @@ TEST_CASE("HLO text that is truncated, duplicated or missing is not used", "[pro
     CHECK(Reports(read, kOptimized, "truncated or damaged"));
   }
   files.erase(kOptimized);
-  CHECK(Reports(Read(files), kAssignment, "no HLO text of its module in its folder"));
+  CHECK(Reports(Read(files), kAssignment, "the folder contains no HLO text of this module"));
   files[kOptimized] = text;
   files[kBefore] = Cut(files[kBefore], 50);
   const DumpFiles read = Read(files);
