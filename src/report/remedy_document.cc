@@ -14,7 +14,7 @@ namespace {
 using doc::Depth;
 using doc::Words;
 
-constexpr const char* kFreeTitle = "Remedies that cost nothing, but are not enough alone";
+constexpr const char* kFreeTitle = "No cost, but not enough alone";
 constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others are only named
 constexpr std::size_t kStepsOfFirst = 3;   // the other remedies shown in full have one
 constexpr std::size_t kNamedRemedies = 6;
@@ -162,7 +162,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
     (i < ranked ? list : free).items.push_back(std::move(item));
   }
   doc::List free_names = OthersList(finding, ranked, all);
-  free_names.lead = "cost nothing, but are not enough alone: ";
+  free_names.lead = "no cost, but not enough alone: ";
   doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
   for (const std::string& text : RuledOutTexts(finding))
     ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});
