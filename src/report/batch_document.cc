@@ -22,7 +22,7 @@ namespace {
 using doc::Column;
 using doc::Words;
 
-constexpr std::size_t kLargeBatch = 20;  // failures; of more, only a few are shown in full
+constexpr std::size_t kLargeBatch = 20;  // failures; with more, only a few are shown in full
 constexpr std::size_t kWholeOfLarge = 3;
 constexpr std::size_t kShares = 12;
 constexpr std::size_t kRecurring = 8;

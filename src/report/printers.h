@@ -37,10 +37,10 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes = kMostOf
 std::string PrintMarkdownPage(const doc::Blocks& blocks);
 
 // SARIF 2.1.0 for code scanning, within GitHub's limits. Each diagnosis is a result, at the line of the user's code if
-// it is known, else at its place in the log. Each code and scenario that occurs is a rule. Each unread input and each
-// omission is a notification. `executionSuccessful` is false only if nothing was read, because code scanning rejects
-// all results of an unsuccessful run. `source_root`, the folder of the sources, is the base %SRCROOT%. The diagnosis id
-// is the partial fingerprint "whyoom/v1".
+// it is known, else at its place in the log. Each code and scenario that occurs is a rule. Unread inputs, unknown
+// errors and omissions are notifications. `executionSuccessful` is false only if nothing was read, because code
+// scanning rejects all results of an unsuccessful run. `source_root`, the folder of the sources, is the base %SRCROOT%.
+// The diagnosis id is the partial fingerprint "whyoom/v1".
 std::string PrintSarif(const Report& report, const std::string& source_root);
 
 }  // namespace whyoom

@@ -162,7 +162,7 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Need("gamble", reasons.gamble, {.about = "It has no estimate, but other remedies have one; false ranks higher."});
   v.Need("cost", reasons.cost,
          {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher."});
-  v.Need("estimated", reasons.estimated, {.about = "Whether the remedy has the field enough; true ranks higher."});
+  v.Need("estimated", reasons.estimated, {.about = "Whether the field enough is present; true ranks higher."});
   v.Need("doubtful", reasons.doubtful, {.about = "Same as the remedy's borderline; false ranks higher."});
   v.Need("prior", reasons.prior,
          {.about = "The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id."});
