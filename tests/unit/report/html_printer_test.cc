@@ -160,7 +160,8 @@ TEST_CASE("a histogram counts every time once", "[report]") {
   CHECK(drawn({{5, true}, {5, true}}).empty());
   const std::string page = drawn({{-1, true}, {0, true}, {3'600'000'000, true}, {3'600'000'001, true}});
   CHECK(page.find(": 1</title>") != std::string::npos);
-  CHECK(page.find("one column covers 5 minutes; the tallest has 2, from 1970-01-01T01:00:00Z") != std::string::npos);
+  CHECK(page.find("each column covers 5 minutes; the tallest counts 2, from 1970-01-01T01:00:00Z on") !=
+        std::string::npos);
   CHECK(drawn({{-62135596800'000'000, false}, {253402300799'000'000, false}}).find("<rect") != std::string::npos);
 }
 
@@ -173,10 +174,10 @@ TEST_CASE("a histogram states the time span of a column in words", "[report]") {
     return html.Take();
   };
   const std::string days = drawn({"2026-11-01T10:00:00Z", "2026-11-28T11:00:00Z", "2026-11-28T00:00:00Z"});
-  CHECK(days.find("one column covers a day; the tallest has 2, from 2026-11-28") != std::string::npos);
+  CHECK(days.find("each column covers a day; the tallest counts 2, from 2026-11-28 on") != std::string::npos);
   CHECK(days.find("<span>2026-11-01</span>") != std::string::npos);
   const std::string years = drawn({"1999-12-31T23:59:59Z", "2026-11-01T00:00:00Z", "2026-11-01T00:00:01Z"});
-  CHECK(years.find("one column covers 365 days; the tallest has 2, ") != std::string::npos);
+  CHECK(years.find("each column covers 365 days; the tallest counts 2, ") != std::string::npos);
 }
 
 TEST_CASE("the common folder of all paths is printed once", "[report]") {

@@ -180,8 +180,8 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
   CHECK(nested ==
-        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
-        "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
+        "user.json:2:73: expected an integer, found a number (The effort: 0 none, 1 a small change, 2 slower steps, 3 "
+        "slow or uncertain, 4 lower precision, 5 another setup, 6 another model.)\n"
         "user.json:3:184: nested more than 100 levels deep\n");
   // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";
