@@ -1,4 +1,4 @@
-// Packs bytes in the ways that are streams of bytes made smaller.
+// Compresses bytes in each stream format that whyoom reads.
 #pragma once
 
 #include <bzlib.h>

@@ -15,7 +15,7 @@ extern "C" const char* __asan_default_options() { return "max_allocation_size_mb
 
 namespace whyoom {
 
-// "member: text" of each piece and each problem, in order.
+// "member: text" for each piece, and each problem, in order.
 inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
   Limits limits;
   limits.sandbox = false;
