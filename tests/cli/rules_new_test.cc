@@ -64,7 +64,7 @@ TEST_CASE("a rule made from a log line passes check and test unchanged", "[cli][
   CHECK(facts["limit_bytes"] == 10737418240);
 }
 
-TEST_CASE("the message is taken without the prefixes of loggers", "[cli]") {
+TEST_CASE("a new rule's message does not contain the prefixes of loggers", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   const std::vector<std::string> message = {
