@@ -8,8 +8,7 @@ export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Longer than 4 MiB, so that a separate thread reads ahead. Mostly plain steps, because failures are slow under
-# ThreadSanitizer.
+# Longer than 4 MiB, so that a separate thread reads ahead. Mostly steps: failures are slow under ThreadSanitizer.
 for i in 1 2 3 4; do
   {
     seq -f 'step %.0f loss 1.234 tokens per second 12345' 150000

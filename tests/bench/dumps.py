@@ -27,8 +27,7 @@ READ = re.compile(r"\.(after_optimizations-(buffer-assignment|live-range)|oom_in
 
 
 def make_module(path, out, times):
-    """Writes a module with the computations of all copies and one entry computation that concatenates their entries.
-    Returns the number of parameters of one copy."""
+    """Writes a module with all copies, whose entry does what their entries do. Returns the parameters of one copy."""
     lines = path.read_text(errors="replace").split("\n")
     first = next(i for i, line in enumerate(lines) if line.startswith(("%", "ENTRY ")))
     begin = next(i for i, line in enumerate(lines) if line.startswith("ENTRY "))

@@ -54,7 +54,7 @@ inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
   const std::string whole = all(std::string_view::npos, kRoom);
   const std::string in_chunks = all(chunk, 100 + chunk);
   if (whole.find("\n! ") == std::string::npos) {
-    Require(whole == in_chunks, "the result does not depend on the chunking");
+    Require(whole == in_chunks, "the result depends only on the bytes");
   } else {
     Require(whole == all(std::string_view::npos, kRoom), "a second read gives the same result");
   }

@@ -100,8 +100,7 @@ def unescaped(text, codes="%25 %0D %0A".split()):
 
 
 def commands(log):
-    """Yields (name, properties, message) for each command that the runner executes: "::x::" at the start of a line, or
-    "##[x]" anywhere."""
+    """Yields (name, properties, message) of the commands "::x::" at the start of a line and "##[x]" anywhere."""
     stopped = None
     for line in re.split(r"\r\n|\n|\r", log):
         match = re.match(r"\s*::([\w-]+)(?: (.*?))?::(.*)", line) or re.search(r"##\[([\w-]+)(?: (.*?))?\](.*)", line)
@@ -240,7 +239,7 @@ class ActionTest(unittest.TestCase):
                 self.assertEqual(self.runner.result["found"], "1")
                 self.assertEqual(len(self.runner.of("error")), 1)
                 self.run_action(paths="missing", args=name, fail="false")
-                self.assertLessEqual(len(self.runner.of("error")), 1)  # one error if the argument is a path, and so is diagnosed
+                self.assertLessEqual(len(self.runner.of("error")), 1)  # one if the argument is a path
                 self.assertEqual(self.run_action(paths=str(self.workspace / name), sarif=str(self.workspace / name) + ".sarif"), 1)
                 self.assertTrue(self.sarif()["runs"])
                 (self.workspace / name).unlink()

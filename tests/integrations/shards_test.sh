@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Tests that the shards of integrations/parallel and integrations/slurm merge to the report of one process:
-#   shards_test.sh WHYOOM
+# Tests that the shards of integrations/parallel and slurm merge to the report of one process:   shards_test.sh WHYOOM
 # Does not need Slurm: sets the variables of an array task and runs the batch script with bash.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)

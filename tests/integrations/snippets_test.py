@@ -1,7 +1,6 @@
-"""Tests integrations/gitlab, jenkins and problem-matcher without their servers:   snippets_test.py WHYOOM
+"""Tests integrations/gitlab, jenkins and problem-matcher without servers:   snippets_test.py WHYOOM   (needs PyYAML)
 
-Runs the shell commands of the snippets as the servers would. Applies the problem matchers to whyoom's report of every
-log in testdata. Needs PyYAML.
+Runs the snippets' shell commands like the servers. Applies the matchers to whyoom's report of every log in testdata.
 """
 import json
 import os
@@ -48,8 +47,7 @@ class CiServer(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def release(self):
-        """Removes whyoom from PATH, adds get-whyoom.sh to the repository, and serves a release. Returns the server and
-        the variables for a job."""
+        """Makes whyoom available only as a release. Returns the server and the variables for a job."""
         server = Server(self)
         (self.workspace / "tools" / "whyoom").unlink()
         (self.workspace / "ci").mkdir()
@@ -162,7 +160,7 @@ class JenkinsTest(CiServer):
 
 
 def matches(matcher, lines):
-    """Returns what a matcher extracts from lines. Its patterns match adjacent lines, as in VS Code and GitHub's runner."""
+    """Returns what a matcher extracts from lines, like VS Code and GitHub. Its patterns match adjacent lines."""
     patterns = [(re.compile(pattern["regexp"]), pattern) for pattern in matcher["pattern"]]
     found = []
     for begin in range(len(lines) - len(patterns) + 1):

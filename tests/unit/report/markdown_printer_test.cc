@@ -43,7 +43,7 @@ std::string WithoutCode(const std::string& markdown) {
       rest += markdown[at++];
     }
   }
-  const std::string comment = "<!-- -->";  // ours, inside code elements
+  const std::string comment = "<!-- -->";  // whyoom writes these inside code elements
   for (std::size_t at = rest.find(comment); at != std::string::npos; at = rest.find(comment, at))
     rest.erase(at, comment.size());
   rest = std::regex_replace(rest, std::regex("<code>[^<\n]*</code>"), "");

@@ -91,7 +91,7 @@ TEST_CASE("a relative path is kept, without redundant parts", "[report]") {
   CHECK(RelativeTo("", "./train.py") == "train.py");
 }
 
-TEST_CASE("paths outside of the folder and names that are no files give nothing", "[report]") {
+TEST_CASE("a path outside of the folder, or a name that is no file, has no relative path", "[report]") {
   for (const char* path :
        {"/home/bob/train.py", "/home/ada2/train.py", "/home/ada/../bob/train.py", "/home/ada", "/home/ada/",
         "../train.py", "src/../../train.py", "", ".", "Cell In[3]", "<stdin>", "<ipython-input-3-ab>"}) {

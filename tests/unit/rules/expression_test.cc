@@ -162,7 +162,7 @@ TEST_CASE("functions compute their results", "[rules]") {
             {"floor(2.7) + ceil(2.1) + round(2.5)", "8"},
             {"floor(-2.5)", "-3"},
             {"abs(2 - 5)", "3"},
-            // A hundredth of the unit or a tenth of a KiB; 0 for a figure that cannot have been printed so.
+            // A hundredth of the unit, or a tenth of a KiB; 0 if the figure has more digits than a rounded one.
             {"rounding(1.25GiB) == 0.01GiB", "true"},
             {"rounding(1.5KiB) == 0.1KiB", "true"},
             {"rounding(1073741825 + 4096) + rounding(1023)", "0"},

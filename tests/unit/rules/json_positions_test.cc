@@ -59,7 +59,7 @@ TEST_CASE("bytes inside texts have places", "[rules]") {
   CHECK(Show(document.PlaceInText("/t", 5)) == "1:18");
   CHECK(Show(document.PlaceInText("/t", 6)) == "1:20");
   CHECK(Show(document.PlaceInText("/t", 99)) == "1:21");
-  // "one t\wo": the blank is in neither string.
+  // The text is "one t\wo". Its blank joins the strings and is in neither of them.
   CHECK(Show(document.PlaceInText("/l", 1)) == "2:10");
   CHECK(Show(document.PlaceInText("/l", 4)) == "3:9");
   CHECK(Show(document.PlaceInText("/l", 6)) == "3:12");
