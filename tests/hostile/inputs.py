@@ -255,7 +255,7 @@ class Scenes:
                 ["--since", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
 
 
-# The fields of a part with free text, from a log or from whoever wrote the part.
+# The fields of a part with free text, from a log or from the author of the part.
 FREE = {"message", "path", "member", "module", "program", "device", "user_source_path", "op_name", "source_file", "xla_label", "shape", "kind", "text", "why", "how",
         "instruction", "opcode", "operation", "chip", "hosts", "retry_why"}
 

@@ -11,7 +11,7 @@ import unittest
 import zipfile
 
 import yaml
-from releases import VERSION, Server  # beside this file
+from releases import VERSION, Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ACTION = ROOT / "integrations" / "github-action"

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from releases import NAME, VERSION, Server, archive  # beside this file
+from releases import NAME, VERSION, Server, archive  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GET = ROOT / "integrations" / "get-whyoom.sh"

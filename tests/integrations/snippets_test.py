@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import yaml
-from releases import Server  # beside this file
+from releases import Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INTEGRATIONS = ROOT / "integrations"

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from releases import Server  # beside this file
+from releases import Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHYOOM = os.path.abspath(sys.argv.pop(1))

@@ -148,7 +148,7 @@ TEST_CASE("allocation lists beyond the limit are dropped consistently, after the
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("the order of inputs with the same name, failure and place does not matter", "[diagnose]") {
+TEST_CASE("the order of inputs with the same name, failure and location does not matter", "[diagnose]") {
   std::vector<Finding> findings;
   for (int i = 0; i < 6; ++i) {
     findings.push_back(Make("E1000", 1, 1));
@@ -157,7 +157,7 @@ TEST_CASE("the order of inputs with the same name, failure and place does not ma
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("failures are sorted by place, but known consequences of other failures come last", "[diagnose]") {
+TEST_CASE("failures are sorted by location, but known consequences of other failures come last", "[diagnose]") {
   FindingTable table(BuiltInRules());
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
   table.Add(Make("0100", 1, 1));  // a run that fails after a failed compile

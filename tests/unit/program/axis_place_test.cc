@@ -54,7 +54,7 @@ TEST_CASE("a dimension is found in the argument that has it", "[program]") {
   CHECK(Place(program, "y", 1) == "params 1 8192 ");  // its name is unknown
 }
 
-TEST_CASE("a missing axis has no place", "[program]") {
+TEST_CASE("a missing axis has no location", "[program]") {
   const Program program = Layer(kInput);
   const Semantics semantics(program, Words());
   CHECK_FALSE(LocateAxis(program, semantics, Axis()));

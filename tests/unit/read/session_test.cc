@@ -244,7 +244,7 @@ TEST_CASE("context facts are added, and the last one counts", "[read]") {
         "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("job facts are known at once, at any column", "[read]") {
+TEST_CASE("job facts are known immediately, at any column", "[read]") {
   for (const std::size_t column : {0, 6144, 7000, 20000}) {
     INFO(column);
     Lines read;
@@ -319,7 +319,7 @@ TEST_CASE("a long line is not waited for", "[read]") {
   CHECK(WhenDone({"Test load of 'f' failed", "", long_line.substr(2)}, 3).empty());
 }
 
-TEST_CASE("each sighting has its stream, time and place", "[read]") {
+TEST_CASE("each sighting has its stream, time and location", "[read]") {
   Lines read;
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;

@@ -37,7 +37,7 @@ std::string Show(ProgramTable table) {
   return shown;
 }
 
-TEST_CASE("a statement is read with derived facts and its place", "[read]") {
+TEST_CASE("a statement is read with derived facts and its location", "[read]") {
   const std::optional<CompiledProgram> program = Read({"now test program f takes", "3B"});
   REQUIRE(program);
   CHECK(program->basis == "log");

@@ -82,7 +82,7 @@ void CheckHarmless(const std::string& markdown) {
   }
 }
 
-TEST_CASE("a name in code ends at the right place", "[report]") {
+TEST_CASE("a name in code ends at the right backtick", "[report]") {
   CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
   CHECK(MarkdownCode("a`b") == "``a`b``");
   CHECK(MarkdownCode("``") == "``` `` ```");

@@ -1,4 +1,4 @@
-// The place in the user's sources that a failure comes from.
+// The line of the user's sources that a failure comes from.
 #include "report/ci/source_place.h"
 
 #include <optional>
@@ -54,7 +54,7 @@ TEST_CASE("without such a line, or with one in a library, the source is the inne
   CHECK(Source(without_list) == "/home/ada/main.py:7");
 }
 
-TEST_CASE("an invalid line number gives no place", "[report]") {
+TEST_CASE("an invalid line number yields no location", "[report]") {
   const Failure failure = MadeFailure();
   for (const char* call : {"main.py:0", "main.py:-3", "main.py:", "main.py", "main.py:x", ""}) {
     INFO(call);

@@ -15,7 +15,7 @@ TEST_CASE("a key of the packed data is a fault in a file", "[rules]") {
         "user.json:2:44: unknown key 'signs' (keys are examples, id, leaves, pattern, place)\n");
 }
 
-TEST_CASE("all faults of a file are reported at once, each with its place", "[rules]") {
+TEST_CASE("all faults of a file are reported at once, each with its location", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -158,7 +158,7 @@ TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
         "user.json:2:38: 'HbmOom' already names the failure 'E1000'\n");
 }
 
-TEST_CASE("a fault is printed with its place and hint", "[rules]") {
+TEST_CASE("a fault is printed with its location and hint", "[rules]") {
   CHECK(Fault{"a.json", 3, 5, "what", "hint"}.ToString() == "a.json:3:5: what (hint)");
   CHECK(Fault{"a.json", 3, 5, "what", ""}.ToString() == "a.json:3:5: what");
   CHECK(Fault{"a.json", 0, 0, "what", ""}.ToString() == "a.json: what");
