@@ -64,7 +64,7 @@ TEST_CASE("a rule made from a log line passes check and test unchanged", "[cli][
   CHECK(facts["limit_bytes"] == 10737418240);
 }
 
-TEST_CASE("the message is taken without the prefixes of loggers", "[cli]") {
+TEST_CASE("a new rule's message does not contain the prefixes of loggers", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   const std::vector<std::string> message = {
@@ -114,7 +114,7 @@ TEST_CASE("a message that is already recognized is reported", "[cli]") {
   CHECK(Holds(New({"E1000", known}).err, "E1000 already recognizes this message"));
 }
 
-TEST_CASE("invalid values of --from and unusable messages are errors", "[cli]") {
+TEST_CASE("an invalid LOG:LINE and an unusable message are errors", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "12345 678\n\n" + std::string(70000, 'x') + " it's full of \\d+ 'q\n" +
                                                      "\xff\xfe bytes \x80 without text 5G in the staging pool\n");
@@ -127,9 +127,9 @@ TEST_CASE("invalid values of --from and unusable messages are errors", "[cli]") 
   CHECK(Holds(error(log + ":1"), "cannot make a rule from this message"));
   CHECK(Holds(error(log + ":2"), "line 2 of"));
   CHECK(Holds(error(log + ":9"), "has only 4 lines, not line 9"));
-  CHECK(Holds(error(log), "invalid value '"));
-  CHECK(Holds(error(log + ":0"), "invalid value '"));
-  CHECK(Holds(error(log + ":3-2"), "invalid value '"));
+  CHECK(Holds(error(log), "invalid place '"));
+  CHECK(Holds(error(log + ":0"), "invalid place '"));
+  CHECK(Holds(error(log + ":3-2"), "invalid place '"));
   CHECK(Holds(error(scratch.path() + "/none.log:1"), "none.log"));
   CHECK(New({"my.pool", "--from", log + ":4"}).exit_status == 0);
   CHECK(New({"a b", "--from", log + ":4"}).exit_status == 2);

@@ -98,7 +98,7 @@ TEST_CASE("a truncated buffer assignment is rejected", "[program][dump]") {
       INFO(percent);
       files[kAssignment] = Cut(files[kAssignment], percent);
       const DumpFiles read = Read(files);
-      // A small cut may lose nothing of value; then the need must be right.
+      // If only a little is missing, the file may still be usable. Then the need must be right.
       if (read.usable)
         CHECK(read.memory.need_bytes == Read(files.contains(kFailed) ? Failing() : Fitting()).memory.need_bytes);
       if (percent <= 80) {

@@ -126,7 +126,7 @@ TEST_CASE("the page of very many failures is bounded", "[report][slow]") {
   CHECK(page.find("more (--format json lists all)") != std::string::npos);
 }
 
-TEST_CASE("the parts of the need are those in the log, and unknown values are not drawn", "[report]") {
+TEST_CASE("the chart of the need shows the parts that the log states, and no unknown values", "[report]") {
   Failure failure;
   failure.code = "T1";
   failure.phase = "compile";
@@ -146,7 +146,7 @@ TEST_CASE("the parts of the need are those in the log, and unknown values are no
   CHECK(drawn().find(
             "8.00 GiB needed: arguments 2.00 GiB, temporaries 3.00 GiB, padding of temporaries 1.00 GiB, rest of "
             "the program 1.00 GiB, not broken down 1.00 GiB") != std::string::npos);
-  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // cut to the need
+  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // limited to the need
   CHECK(drawn().find("8.00 GiB needed: arguments 8.00 GiB\"") != std::string::npos);
 }
 
