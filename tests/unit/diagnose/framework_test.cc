@@ -242,8 +242,7 @@ TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against do
   CHECK(unshared.framework == "pytorch_xla");
   CHECK(Why(unshared, "donate_buffers") ==
         "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs. The outputs reuse 512.00 MiB of "
-        "the "
-        "inputs' memory.");
+        "the inputs' memory.");
   CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() then reuses their memory"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
