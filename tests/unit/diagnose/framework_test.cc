@@ -241,9 +241,9 @@ TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against do
   const Diagnosis unshared = Diagnose(analysis("6.000000", "0.500000") + head);
   CHECK(unshared.framework == "pytorch_xla");
   CHECK(Why(unshared, "donate_buffers") ==
-        "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs, and reuses 512.00 MiB of their "
-        "memory.");
-  CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() aliases them by itself"));
+        "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs. The outputs reuse 512.00 MiB of "
+        "the inputs' memory.");
+  CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() then reuses their memory"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
   const Diagnosis shared = Diagnose(analysis("6.000000", "5.990000") + head);
