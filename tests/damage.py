@@ -28,7 +28,7 @@ ADDRESSES = 2 << 30  # per run; libraries and threads need half a gigabyte
 DERIVED = {"excess_bytes", "have_bytes", "need_bytes", "used_bytes", "limit_bytes", "free_bytes", "total_bytes", "listed_bytes"}
 
 
-# Codes for sentences truncated before they name the memory.
+# The codes of messages that are truncated before they name the memory space.
 GENERAL = {"tpu.memory", "tpu.vmem", "device.oom"}
 # Codes (with their aliases) whose message is the end of another failure's message: 0101 without its first line is 0100.
 ENDS = {"0101": {"0100", "E0100", "RuntimeBufferAllocationFailure"}}
@@ -83,7 +83,7 @@ def codes_of(report):
 
 
 def judge(name, whole, damaged, log):
-    """Returns what the report on the damaged log claims without basis."""
+    """Returns the codes and facts in the report on the damaged log that the whole log does not yield."""
     known = codes_of(whole) | GENERAL
     for code in codes_of(whole):
         known |= ENDS.get(code, set())
@@ -96,7 +96,7 @@ def judge(name, whole, damaged, log):
         if fact in DERIVED or (code in GENERAL and (fact, value) in stated):
             continue
         plain = json.loads(value)
-        # Another place in the log may state it for another failure: accept it if the text contains it as a whole word.
+        # The value may belong to another failure: accept it if the log contains it as a whole word.
         if isinstance(plain, str) and any(plain == word.strip("'\"`()[]{},;:.") for word in text.split()):
             continue
         if isinstance(plain, (int, float)) and not fact.endswith("_bytes") and f"{plain}" in text:

@@ -1,7 +1,7 @@
 // Only this file includes valijson, which is slow to compile.
-#define VALIJSON_USE_EXCEPTIONS 1  // else it ends the program if a schema is wrong
+#define VALIJSON_USE_EXCEPTIONS 1  // otherwise valijson ends the program if a schema is invalid
 #if defined(__GNUC__) && !defined(__clang__)
-// A false positive of GCC 12 in std::regex, which valijson uses, when building with sanitizers.
+// With sanitizers, GCC 12 warns without reason about std::regex, which valijson uses.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include "json_schema.h"

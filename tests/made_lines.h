@@ -9,8 +9,8 @@
 #include "read/engine.h"
 #include "text/line.h"
 
-// Lines 1, 2, … of a log. Prefixes: "~" the lines before were skipped; "^" a logger's prefix was removed; "+" like "^",
-// and the logger's level means that nothing failed. A "$" at the end of the last line: the log is truncated there.
+// Returns lines 1, 2, … of a log. A text may begin with a mark: "~" if lines before it were skipped; "^" if it had a
+// logger's prefix; "+" if the logger's level means that nothing failed. It ends with "$" if the log is truncated there.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;

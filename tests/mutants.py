@@ -4,9 +4,9 @@
     tests/mutants.py [--count 200] [--seed 1] [--build build/mutants] [--in src/read,src/diagnose,src/program,src/text] [--json FILE] [--only FILE:LINE]
 
 Each mutant changes one token: a comparison, a sign, `and` to `or`, a number by one, a truth value, or drops a `not`.
-Mutants that do not compile are replaced by others. The tests are those of `ctest -L quick`. Survivors are listed with
-their lines: each is a missing test, an unnecessary token, or an equivalent mutant. Equivalent mutants are listed in
-tests/same_anyway.json with the reason, and not counted. Exit status 1: less than --at-least per cent are noticed.
+Mutants that do not compile are replaced by others. The tests are those of `ctest -L quick`. Prints the survivors, which
+no test notices: each is a missing test, an unnecessary token, or an equivalent mutant (without effect). Equivalent ones
+are listed in tests/same_anyway.json and not counted. Exit status 1: less than --at-least per cent are noticed.
 
 Builds a copy of the tree in the build folder once. Each mutant then needs one file compiled, the tests linked, and
 tests run until the first fails: those of its own layer, then end-to-end tests (WHOLE), then those of other layers that
@@ -41,7 +41,7 @@ HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\
 ROOMS = "input text rules facts read program diagnose compare report layering".split()
 COMMON = "algorithm array charconv functional map memory mutex numeric optional set string string_view tuple unordered_map utility variant vector"
 WHOLE = "whole"  # tag of end-to-end tests, which notice most of what a layer's own tests miss
-# The tests of a layer cannot depend on layers further left (src/README.md).
+# Layers whose code may depend on a layer, so that their tests may notice a change in it (src/README.md).
 FURTHER_LEFT = {"text": ROOMS[2:], "read": ["diagnose", "compare", "report"], "program": ["diagnose", "compare", "report"], "diagnose": ["report"]}
 WORD = re.compile(r"\b(?:true|false)\b")
 
@@ -146,11 +146,11 @@ class Lab:
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.seconds[room] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         known.write_text(json.dumps(self.seconds))
-        print("seconds of each room: " + ", ".join(f"{room} {spent:.1f}" for room, spent in self.seconds.items()), flush=True)
+        print("seconds per layer: " + ", ".join(f"{room} {spent:.1f}" for room, spent in self.seconds.items()), flush=True)
 
     def sync(self):
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True)
-        # Does not compile tests that are not used.
+        # Leaves out tests that are not run.
         left_out = ("tests/cli/", "tests/golden/", "tests/unit/cli/", *(f"tests/unit/{room}/" for room in ROOMS if room not in self.built))
         wanted = {file for file in listed.stdout.decode().split("\0") if file and (ROOT / file).is_file() and not (file.startswith(left_out) and file.endswith("_test.cc"))}
         for path in [path for path in self.tree.rglob("*") if path.is_file() and str(path.relative_to(self.tree)) not in wanted]:
@@ -183,7 +183,7 @@ class Lab:
             there = {known: str(made), str(self.tree / change.file): str(source)}
             if run([there.get(part, part) for part in [*command, "-w", "-include", str(self.header)]], cwd=self.out).returncode != 0:
                 return None
-            # The linker takes nothing from an archive that is already defined.
+            # The linker uses no object of an archive if the symbols that the object defines are already defined.
             replaced = [str(made) if part == known else part for part in self.link] if known in self.link else \
                 list(itertools.chain.from_iterable([str(made), part] if part == "libwhyoom.a" else [part] for part in self.link))
             replaced[replaced.index("-o") + 1] = str(tests)
@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--in", dest="folders", default="src/read,src/diagnose,src/program,src/text")
-    parser.add_argument("--rooms", default=",".join(ROOMS), help="layers whose tests run besides those of the changed layer; fewer build faster and notice less")
+    parser.add_argument("--rooms", default=",".join(ROOMS), help="layers whose tests run besides those of the changed layer; with fewer layers, builds are faster and fewer changes are noticed")
     parser.add_argument("--at-least", type=float, default=95)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=pathlib.Path, help="results of each change; an existing file is continued")

@@ -19,7 +19,7 @@ std::string Joined(const Json& text) {
   return all;
 }
 
-// "[place] {hole} {hole}". Doubled braces are literal ones and dropped.
+// Returns "[place] {placeholder} {placeholder}". Drops doubled braces, which stand for literal ones.
 std::string Neutral(const std::string& place, const Json& text) {
   static const std::regex hole(R"(\{[^{}]*\})");
   static const std::regex written_out(R"(\{\{|\}\})");

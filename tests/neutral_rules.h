@@ -3,8 +3,8 @@
 
 #include <string>
 
-// Path of a rule file for --rules: all failures and remedies of rules/ with each text replaced by its place ("[bf16
-// evidence 2]") and its placeholders. Conditions, patterns, estimates and examples are unchanged.
+// Path of a rule file for --rules: all failures and remedies of rules/ with each text replaced by its position in the
+// rules ("[bf16 evidence 2]") and its placeholders. Conditions, patterns, estimates and examples are unchanged.
 const std::string& NeutralRulesFile();
 
 // The content of that file.

@@ -1,5 +1,5 @@
-# For scripts that need packages from the registry; source it, with `label` set to what stands before each message.
-# Where the registry is not within reach a script is skipped (status 0); REQUIRE_REGISTRY=1 makes that a failure.
+# Functions for scripts that need packages from the registry. Set `label`, the prefix of messages, and source this file.
+# If the registry is not reachable, the script is skipped (status 0); with REQUIRE_REGISTRY=1 it fails.
 fail() { echo "$label: FAILED: $1" >&2; exit 1; }
 skip() {
   echo "$label: skipped: $1"
@@ -7,8 +7,8 @@ skip() {
   exit 0
 }
 
-# use_packages KEPT PIN...: sets `work`, a temporary folder that goes with the script, `python`, and `venv`, a virtual
-# environment with these packages: in KEPT, where it is used again the next time, or, where that is empty, in `work`.
+# use_packages KEPT PIN...: sets `work`, a temporary folder that is removed at exit; `python`; and `venv`, a virtual
+# environment with these packages. It is in KEPT, which later runs reuse, or in `work` if KEPT is empty.
 use_packages() {
   local kept=$1 candidate
   shift
@@ -34,5 +34,5 @@ use_packages() {
   echo "$*" >"$venv/pins"
 }
 
-# pip of that environment; what it says goes to $work/pip.log.
+# Runs pip of that environment, with its output in $work/pip.log.
 pip() { "$venv/bin/pip" --quiet --disable-pip-version-check --retries 2 --timeout 30 "$@" >"$work/pip.log" 2>&1; }

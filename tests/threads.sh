@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has a whyoom that was built with ThreadSanitizer read the bundled logs by four threads at once, packed and not, with and without a journal:
-#   tests/threads.sh build/threads/whyoom
+# Reads the test logs with four threads and a whyoom that was built with ThreadSanitizer: plain and compressed, with and
+# without a journal:   tests/threads.sh build/threads/whyoom
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ export TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Longer than 4 MiB, from where a thread of its own reads ahead; most of it plain steps, since failures are slow under ThreadSanitizer.
+# Longer than 4 MiB, so that a separate thread reads ahead. Mostly steps: failures are slow under ThreadSanitizer.
 for i in 1 2 3 4; do
   {
     seq -f 'step %.0f loss 1.234 tokens per second 12345' 150000
@@ -19,7 +19,7 @@ gzip -k "$scratch/1.log"
 tar -C "$scratch" -cf "$scratch/all.tar" 1.log 2.log
 python3 -m zipfile -c "$scratch/all.zip" "$scratch/3.log"
 
-run() {  # OPTION...: 0 and 1 are results, 3 says that something was not read
+run() {  # OPTION...: accepts the statuses 0 and 1 (results) and 3 (an input was not read)
   local status=0
   "$program" -j 4 "$@" > "$scratch/out" 2> "$scratch/err" || status=$?
   if [ "$status" -gt 1 ] && [ "$status" -ne 3 ]; then

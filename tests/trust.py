@@ -25,7 +25,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 SECONDS = 60
-MEBIBYTES = 256  # of the largest process: the program, a decoder's 128, and its usual memory
+MEBIBYTES = 256  # limit for the largest process; a decoder may use 128 of it
 
 
 def cpio(name_bytes, links=1, inode=1, said=None):
@@ -134,7 +134,7 @@ def good_log(scratch):
     return path
 
 
-# The table's text for the results of a script, by the beginning of their names.
+# The table's text and script for each group of results, by the part of their names before the dot.
 HARM = {
     "damage": ("logs truncated at any byte, with flipped bits, and with shuffled, lost and doubled lines", "`tests/damage.py`"),
     "hostile": ("outputs with hostile texts in any field, checked with a terminal emulator, a Markdown renderer, parsers and schemas", "`tests/hostile/run.py`"),

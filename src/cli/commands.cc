@@ -57,8 +57,8 @@ CommandArguments BuildDiagnose(Options* options) {
       ->type_name("PATH");
   AddFilesFrom(app, options, &command.words);
   app.add_option("--xla-dump", options->xla_dump,
-                 "XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR), for the allocations that newer "
-                 "compilers no longer print")
+                 "XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR), which contains the allocations that "
+                 "newer compilers no longer print")
       ->type_name("DIR")
       ->group(kInputs);
   AddHbm(app, options);
@@ -140,8 +140,8 @@ CommandArguments BuildDiff(Options* options) {
             "whyoom diff");
   CLI::App& app = *command.app;
   app.footer(
-      "A run is a log or an XLA dump folder (XLA_FLAGS=--xla_dump_to=DIR), whether or not its compile fitted.\n"
-      "Dumps of both runs prove what was changed; allocation lists only suggest it.\n"
+      "A run is a log or an XLA dump folder (XLA_FLAGS=--xla_dump_to=DIR), whether or not its program fitted.\n"
+      "Dumps of both runs prove what was changed; allocation lists in logs only suggest it.\n"
       "\n"
       "AFTER counts as fitting only if there is evidence that its program compiled or ran: training steps after the\n"
       "compile, a dump that fits, CompiledMemoryStats, or, given as AFTER, the JSON that `whyoom run --format\n"
@@ -203,10 +203,9 @@ CommandArguments BuildRun(Options* options) {
       "XLA_FLAGS, because newer compilers write the allocations only to the dump. If XLA_FLAGS already names a\n"
       "dump folder, whyoom reads that one and does not remove it.\n"
       "\n"
-      "With --exit-retry, whyoom exits with 42, or STATUS, if every failure found would occur again in a retry and "
-      "ended\n"
-      "the job: no signal from outside, and at most 500 lines and ten minutes of output after it. In doubt it\n"
-      "returns the job's exit status.\n"
+      "With --exit-retry, whyoom exits with 42, or STATUS, if every failure found ended the job and would occur\n"
+      "again in a retry. A failure ended the job if no signal from outside did, and if the job printed at most 500\n"
+      "lines, for at most ten minutes, after it. In doubt, whyoom returns the job's exit status.\n"
       "\n"
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
@@ -280,12 +279,12 @@ void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
 
 void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App* sub = app.add_subcommand(
-      "trace", "Show how far each rule matched a log, which values it saw, and why the remedies are in this order");
+      "trace", "Show how far each rule matched a log, which values its conditions had, and how remedies were ranked");
   sub->footer(
-      "With LINE (counted from 1), shows each header pattern with a literal near that line: where the pattern stopped\n"
-      "matching, or what its match led to. If there is none, shows the nearest ones. Without LINE, shows every line\n"
-      "that contains a literal of a header pattern. Then, for each finding: its facts, the conditions with the\n"
-      "values they saw, and the order of the remedies.\n"
+      "A header pattern matches the start of an error message. With LINE (counted from 1), shows each header pattern\n"
+      "with a fixed text (literal) near that line: where it stopped matching, or what followed from its match; also\n"
+      "other patterns that nearly match. Without LINE, shows every line that contains a literal. Then shows for each\n"
+      "finding its facts, the conditions with the values used in them, and the order of the remedies.\n"
       "\n"
       "Exit status: 0 traced, even if nothing was found, 2 could not run, 3 some input could not be read completely.\n"
       "\n"
@@ -299,7 +298,7 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
          "pipe")
       ->type_name("LOG[:LINE]");
   sub->add_option("--rule", options->trace_rules,
-                  "Also show the header patterns of this failure, wherever their literals occur (may be repeated)")
+                  "Also show the header patterns of this failure, even if no literal occurs (may be repeated)")
       ->type_name("CODE")
       ->allow_extra_args(false);
   AddFormat(*sub, kTraceFormats, options, words);
@@ -344,17 +343,17 @@ CommandArguments BuildRules(Options* options) {
   }
   AddRuleTest(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(
-      "new", "Print a first rule file for an unknown message: whyoom rules new CODE --from LOG:LINE");
+      "new", "Print the draft of a rule file for an unknown message: whyoom rules new CODE --from LOG:LINE");
   sub->add_option(
          "message", options->new_rule,
-         "Code of the new failure (my.pool), or of a known one to which another wording is added; then the lines of "
-         "the message as in the log. Without lines and --from, the message is read from standard input")
+         "Code of the new failure (my.pool), or of a known one that must match this message, too; then the lines "
+         "of the message as in the log. Without lines and --from, the message is read from standard input")
       ->type_name("CODE LINE")
       ->required();
   sub->add_option("--from", options->new_rule_from,
                   "Read the message from a line of a log (train.log:41) or a range of lines (train.log:41-44); the log "
-                  "may be compressed; - is standard input. If given twice, the rule matches both messages: parts "
-                  "that differ become variable")
+                  "may be compressed; - is standard input. If given twice, the rule matches both messages, with any "
+                  "text where they differ")
       ->allow_extra_args(false)
       ->type_name("LOG:LINE");
   AddCommon(*sub, options, &command.words);

@@ -30,7 +30,7 @@ struct Position {
   const CLI::Option* value_of = nullptr;  // the option whose value comes next
   std::set<const CLI::Option*> given;
   std::size_t positionals = 0;
-  bool options_ended = false;  // "--" was seen
+  bool options_ended = false;  // whether "--" was seen
 };
 
 Position FindPosition(const CLI::App& app, const std::vector<std::string>& words) {

@@ -1,5 +1,5 @@
-// Completion of command lines. The shell scripts call `whyoom __complete -- WORD ...`, so they always offer what this
-// version accepts.
+// Completion of command lines. The shell scripts call `whyoom __complete -- WORD ...`, so they always offer the words
+// that the installed version accepts.
 #pragma once
 
 #include <cstddef>

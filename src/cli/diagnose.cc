@@ -50,7 +50,7 @@ class Batch {
   Batch(std::size_t jobs, Reader reader);
   ~Batch();  // drops inputs that are not read yet
 
-  // Reads the input now or later. Blocks while the queue is full. Rethrows an exception of another read.
+  // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
   void Add(Artifact input);
 
   // Waits for all reads. Rethrows an exception of a read. Call once, at the end.
@@ -129,13 +129,13 @@ void Batch::Work() {
     while (true) {
       queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
       if (queue.waiting.empty() || queue.error) break;
-      // At most a fair share, or the last thread would finish long after the others.
+      // Takes at most a fair share; otherwise the last thread would finish long after the others.
       const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
       inputs.assign(std::make_move_iterator(queue.waiting.begin()),
                     std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
       queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
       ++queue.busy;
-      // A thread that waits for matches in a large file is not busy, so one more can search blocks.
+      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
       const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
       const std::size_t searchers = idle == 0 ? 0 : idle + 1;
       lock.unlock();
@@ -188,7 +188,8 @@ class InputReader {
                              Counted(count, "damaged line", "damaged lines")));
   }
 
-  // Counts the input; returns whether it must be read.
+  // Counts the input if this shard reads it, and returns whether it must be read. Registers dump files and returns
+  // false for them.
   bool Admit(const Artifact& input);
   Readings Read(const Artifact& input, std::size_t threads);
   // Sets whether all inputs are known.
@@ -212,7 +213,6 @@ class InputReader {
   std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
 };
 
-// Counts the input if this shard reads it. Registers dump files and returns false for them.
 bool InputReader::Admit(const Artifact& input) {
   run_.outputs.ThrowIfOutput(input.path);
   // All modules of a folder are diagnosed together, so they belong to the same shard.
@@ -295,7 +295,7 @@ void InputReader::Finish(int signal, std::vector<Problem>* problems) {
     problems->push_back({"the rest", "", InterruptText(signal)});
 }
 
-// Reads all inputs of the command line and its list.
+// Reads all inputs of the command line and of --files-from.
 Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
   Readings readings;
   Inputs inputs(run.options, *control);
@@ -343,7 +343,7 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
   if (readings->table && !run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
 }
 
-// Files that engines write beside their output parts ("_SUCCESS", ".part-00000.crc").
+// Metadata files that Spark and Hadoop write next to their output files ("_SUCCESS", ".part-00000.crc").
 bool IsPartMetadata(const std::string& path) {
   const char first = path[path.rfind('/') + 1];
   return first == '.' || first == '_';
@@ -357,7 +357,7 @@ int RunDiagnose(const RunContext& run) {
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
-  // Another shard reports the others.
+  // Problems with other paths are reported by the shards that own those paths.
   std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });
   int signal = 0;
   Report report;

@@ -36,7 +36,7 @@ struct Side {
   std::string path;
   XlaDump dump;
   std::vector<Diagnosis> findings;
-  std::vector<CompiledProgram> stated;  // programs that its logs state
+  std::vector<CompiledProgram> stated;  // programs whose memory its logs report
   std::optional<SuccessSign> progress;  // a training step, which shows that it ran
   double progress_reached = 0;          // number of that step, see JobProgress::Sign
   double reached = 0;                   // the highest step that its logs mention
@@ -49,7 +49,7 @@ struct Side {
   bool has_log = false;                    // a file that is not a whyoom report
 };
 
-// Passes the bytes of `source` through and observes what diff needs.
+// Passes the bytes of `source` through, also to `progress`, and stores the first ones.
 class ObservedSource : public ByteSource {
  public:
   ObservedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
@@ -62,7 +62,7 @@ class ObservedSource : public ByteSource {
   }
   std::string_view problem() const override { return source_.problem(); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
-  // The first bytes; for a whyoom report, as many as a record of `whyoom run` may have.
+  // The first bytes; for a whyoom report, up to the maximum size of a record of `whyoom run`.
   const std::string& begin() const { return begin_; }
 
  private:
@@ -112,7 +112,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     AddSigns(artifact, watched.begin(), progress.Finish(), &side);
     return one;
   };
-  ReadControl control;  // lets --max-time end a pipe without a writer
+  ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     outputs.ThrowIfOutput(artifact->path);
     side.read = true;
@@ -167,8 +167,8 @@ bool IsModule(const std::string& module, const std::string& name) {
 }
 
 // Sets the evidence that the program of `run` compiled or ran, if its log contains any. If the other run failed, `side`
-// must have got further: lines that the failed run printed as well, such as the initialization's programs, are no
-// evidence.
+// must have got further than it: lines that the failed run also printed, such as those of the programs for
+// initialization, are no evidence.
 void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run* run) {
   if (run->failed || run->success || side.unknown_error) return;
   const std::string module = other.facts.Text("module");

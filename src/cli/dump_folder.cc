@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFlag = "--xla_dump_to";
 constexpr std::string_view kBlanks = " \t\r\n";
-// The clock of a file server may differ.
+// Allows for a file server whose clock differs.
 constexpr std::time_t kClockSlack = 5;
 constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA's own limit
 

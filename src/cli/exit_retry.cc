@@ -12,14 +12,14 @@
 namespace whyoom {
 namespace {
 
-// Processes that wait for each other at the end of a job give up within minutes. The job survived older failures.
+// The job survived failures older than this: processes that wait for a failed one give up within minutes.
 constexpr std::chrono::minutes kRecent{10};
 constexpr std::chrono::seconds kResolution{1};
-// Allows for tracebacks of launchers and output at process exit.
+// The job survived failures with more lines after them: tracebacks of launchers and output at exit are shorter.
 constexpr std::uint64_t kMostLinesAfter = 500;
-// This many lines of one kind show progress; fewer are what processes print when they end.
+// This many lines that differ only in digits show that the job continued; processes that end print fewer.
 constexpr int kRepeats = 12;
-constexpr std::size_t kKindBytes = 48;  // compared bytes of each line; the rest differs in more than digits
+constexpr std::size_t kKindBytes = 48;  // of each line are compared; the rest may differ in more than digits
 constexpr int kLastSignal = 64;
 constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 
@@ -38,12 +38,12 @@ std::uint64_t KindOf(std::string_view line) {
     if (is_figure && !kind.empty() && kind.back() == '#') continue;
     kind += is_figure ? '#' : c;
   }
-  // Lines without digits are repeated by every thread or host when it ends.
+  // Every thread or host repeats such lines when it ends, so they do not show that the job continued.
   if (kind.find('#') == std::string::npos) return 0;
   return std::max<std::uint64_t>(std::hash<std::string>{}(kind), 1);
 }
 
-// Line of the failure's last report, or 0 if unknown, because only about the first hundred are kept.
+// Line of the failure's last report; 0 if unknown, because only about the first hundred reports are stored.
 std::uint64_t LastLine(const Finding& finding) {
   const auto& places = finding.tally.places.all();
   if (finding.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;

@@ -35,7 +35,7 @@ class PrintedLines {
 
 // Whether a retry of the job is known to fail the same way. That requires that something was found, that every finding
 // will recur, that there is no unknown memory error, and that the failures ended the job:
-// - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, also if a shell reports
+// - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports
 //   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.
 // - The job did not continue. Each failure was last printed within the last ten minutes and the last 500
 //   lines, and no line after it repeats with other numbers, as training steps do.

@@ -42,7 +42,7 @@ const Framework& NamedFramework(const RuleSet& rules, const std::string& name, b
                           Printable(Listing(known)), or_all ? ", or all" : ""));
 }
 
-// Empty: all frameworks.
+// Returns the frameworks whose steps are shown; empty for all.
 Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all_unless_asked) {
   if (asked == kAll) return {};
   if (asked.empty()) {

@@ -77,7 +77,7 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   if (is_new && errno != ENOENT) return false;
   const std::optional<struct stat> old = is_new ? std::nullopt : WritableFile(path);
   if (!is_new && !old) return false;
-  // A new path is not a link. If it becomes one meanwhile, the link itself is replaced.
+  // A path that does not exist is not resolved. If another process makes it a link now, the link itself is replaced.
   const std::filesystem::path target = is_new ? path : ResolvedPath(path);
   if (old && IsShared(*old, target)) return false;
   std::random_device random;  // so that parallel runs do not use the same name
@@ -143,7 +143,7 @@ std::string ResolvedPath(const std::string& path) {
 
 void WriteFile(std::string_view text, const std::string& path) {
   if (const int stream = StreamTo(path); stream >= 0) {
-    // Keeps what other processes write to the stream.
+    // Writes to the stream instead of replacing the file, to keep what other processes write to the stream.
     if (const int problem = WriteAll(stream, text)) ThrowCannotWrite(path, problem);
     return;
   }

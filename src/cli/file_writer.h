@@ -32,7 +32,7 @@ class OutputFiles {
   // lists, rule files and folders, the journal of --resume).
   explicit OutputFiles(const Options& options);
 
-  // Throws Error if `path`, which is about to be read, is an output. Free if no output file exists yet.
+  // Throws Error if `path`, which is about to be read, is an output. Does nothing if no output file exists yet.
   void ThrowIfOutput(const std::string& path) const;
 
  private:

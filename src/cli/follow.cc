@@ -76,8 +76,8 @@ class LiveReport {
   Readings readings_;
 };
 
-// Printing concludes all findings so far. Limits how often that happens when failures arrive quickly, to a small part
-// of the time.
+// Each print draws conclusions from all findings so far. If failures arrive quickly, limits printing to a small part of
+// the time.
 class PrintThrottle {
  public:
   bool IsDue() const { return Clock::now() >= next_; }
@@ -117,7 +117,7 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
   return source.state();
 }
 
-// Follows each path until its pipe is closed or `control` stops it (files never end).
+// Follows each pipe until it is closed, and each file until `control` stops it.
 Readings Follow(const RunContext& run, ReadControl* control) {
   for (const std::string& path : run.options.paths) {
     std::error_code error;
@@ -148,14 +148,14 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   try {
     for (const std::string& path : run.options.paths) threads.emplace_back(follow, path);
   } catch (const std::system_error&) {
-    fail();  // the system has no more threads
+    fail();  // the system cannot start another thread
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
   return live.Finish();
 }
 
-// Prints notes that the diagnoses printed one by one do not contain.
+// Prints the notes of the report, which the diagnoses printed so far do not contain.
 void PrintNotes(const Report& report) {
   for (const Problem& problem : report.problems)
     WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));

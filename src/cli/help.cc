@@ -123,7 +123,7 @@ std::string WithoutBrackets(const std::string& text) {
   return plain;
 }
 
-// Shortens `phrase` to `columns`: at a comma if that leaves at least a third, except in lists.
+// Shortens `phrase` to `columns`. Cuts at a comma if a third of the columns remains and the phrase is not a list.
 std::string Cut(const std::string& phrase, std::size_t columns) {
   if (DisplayWidth(phrase) <= columns) return phrase;
   const std::size_t comma = phrase.rfind(", ", columns);

@@ -86,7 +86,7 @@ bool PathList::ReadEntry() {
   }
 }
 
-// The name in the entry; empty if it contains none.
+// Returns the name in entry_; empty if it is blank or invalid. Counts invalid entries.
 std::string PathList::TakeEntry() {
   if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
     entry_.erase(0, kByteOrderMark.size());
@@ -99,7 +99,7 @@ std::string PathList::TakeEntry() {
   return {};
 }
 
-// The fault of the entry, or null.
+// Sets `name` to the name in the entry. Returns the entry's fault, or null.
 const char* PathList::NameOf(const std::string& entry, std::string* name) const {
   *name = entry;
   if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
@@ -124,7 +124,7 @@ std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
 
 void PathList::ReportFaults(std::vector<Problem>* problems) {
   if (!source_->problem().empty()) {
-    // Without any name, reading cannot continue.
+    // Not even the first entry could be read.
     if (number_ == 0) throw Error(fmt::format("{}: {}", Printable(path_), source_->problem()));
     problems->push_back({path_, "", std::string(source_->problem())});
   }

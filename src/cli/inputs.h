@@ -44,7 +44,7 @@ class PathList {
   const std::string path_;
   const std::unique_ptr<ByteSource> source_;
   const PathListForm form_;
-  std::string block_;  // data read from the source; `at_` is where the next entry begins
+  std::string block_;  // bytes read from the source; the next entry begins at `at_`
   std::size_t at_ = 0;
   bool ended_ = false;
   std::string entry_;

@@ -43,7 +43,7 @@ constexpr std::chrono::milliseconds kSilence{1000};
 constexpr std::chrono::milliseconds kGrace{5000};
 constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // the most that the job can leave in a pipe
 
-// SIGTSTP is forwarded as well, but needs special handling; SIGCHLD and SIGWINCH are for whyoom.
+// SIGTSTP and SIGWINCH are forwarded as well, but need special handling. SIGCHLD is caught for whyoom itself.
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
@@ -65,7 +65,7 @@ void CopyWindowSizes() {
   }
 }
 
-// Stops this process as if SIGTSTP had not been caught; the kernel knows when it must not stop.
+// Stops this process as if SIGTSTP had not been caught, so that the kernel decides whether it may stop.
 void StopByDefault() {
   struct sigaction usual {};
   struct sigaction ours {};
@@ -92,7 +92,7 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
     CopyWindowSizes();
     if (child > 0) kill(child, signal);
   } else {
-    // Signals from the kernel are from the terminal, for the whole foreground group.
+    // Signals from the kernel come from the terminal, which sends them to the whole foreground group.
     const bool job_received_it = info->si_code > 0 && getpgid(child) == getpgrp();
     int none = 0;
     if (child > 0 && !job_received_it) kill(child, signal);
@@ -176,7 +176,7 @@ class LineTee {
   std::string partial_line_;
 };
 
-// Passes one output stream of the job on. Never blocks on its reader, who may be waiting for the other stream.
+// Passes on one output stream of the job. Never blocks on a slow reader, which may be waiting for the other stream.
 class Stream {
  public:
   Stream(Descriptor source, int sink, const std::function<void(std::string_view)>& tee, JobResult* result)
@@ -339,7 +339,7 @@ void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
   while (!end || !all([](const Stream& stream) { return stream.ended(); })) {
     std::vector<pollfd> wanted = {{wake, POLLIN, 0}};
     for (const Stream& stream : *streams) wanted.push_back(stream.Wanted());
-    // Output that was read is delivered, however slow the reader; only further output is not waited for.
+    // All output that was read is delivered, even to a slow reader. The timeout ends only the wait for more output.
     const bool nothing_pending = all([](const Stream& stream) { return !stream.pending(); });
     int timeout = -1;
     // A job that succeeded is not diagnosed, so the rest of its output is not needed.
@@ -376,8 +376,8 @@ bool PassOn(int from, int to) {
   return got > 0;
 }
 
-// Forks a process that passes on what the job's own processes print after it has ended, so that their output stays open
-// without delaying the exit status. It may only make system calls.
+// Forks a process that passes on what child processes of the job print after the job has ended. Their output stays
+// open, and whyoom can exit at once. The forked process may only make system calls.
 void ForkRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
   std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
   for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
@@ -451,7 +451,7 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   streams.emplace_back(std::move(out.our_end), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.our_end), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.our_end.get(), &result);
-  // After a failure the diagnosis must be the end of the output.
+  // Not after a failure, because the diagnosis must be the end of the output.
   if (result.exit_status == 0) ForkRelay(streams, signals);
   for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;
   g_signal_state.wake = -1;

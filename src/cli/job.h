@@ -4,7 +4,7 @@
 //   control, /dev/tty and signals to the whole group work as usual.
 // - Only standard output and standard error are redirected. If ours is a terminal, the job gets a pseudo terminal of
 //   the same size and settings that alters no byte; otherwise a pipe. If both of ours are the same file, both of the
-//   job's are too, and their order is kept.
+//   job's are too, and the order of their output is kept.
 //   Programs that change terminal settings through standard output (curses) change those of the pseudo terminal.
 // - Signals to this process alone are forwarded. Signals from the terminal to the whole group are not sent twice.
 #pragma once
@@ -37,12 +37,12 @@ struct JobResult {
   bool line_open = false;               // the last output line had no line feed
   std::uint64_t undelivered_bytes = 0;  // bytes that could not be written (full disk); not counted if the reader closed
                                         // the pipe
-  std::string undelivered_reason;       // reason for the first of them
+  std::string undelivered_reason;       // why the first of them could not be written
 };
 
 // Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay
-// ignored. A signal before the job starts is kept for it; one after its end is dropped, so that temporary files can be
-// removed. Only one object may exist at a time.
+// ignored. A signal before the job starts is kept and sent to it then; one after its end is dropped, so that temporary
+// files can be removed. Only one object may exist at a time.
 class JobSignals {
  public:
   JobSignals();
@@ -122,7 +122,7 @@ class JobLog : public ByteSource {
     std::size_t size = 0;
   };
 
-  // Appends an empty block: a new one, or the oldest one after the first blocks. Returns false if there is none.
+  // Appends an empty block: a new one, or the oldest after the first blocks. Returns false if neither is available.
   bool AddBlock() {
     Block block;
     if (blocks_.size() < kMostBlocks) block.bytes.reset(static_cast<char*>(std::malloc(kBlockBytes)));

@@ -55,11 +55,11 @@ LogLines ParseLogLines(const std::string& text) {
   const std::optional<std::uint64_t> last = dash == std::string::npos ? first : ToLine(lines.substr(dash + 1));
   if (!first || !last || *last < *first || colon == 0)
     throw Error(fmt::format(
-        "--from: invalid place '{}' (expected LOG:LINE or LOG:FIRST-LAST, for example train.log:41)", place.text));
+        "--from: invalid value '{}' (expected LOG:LINE or LOG:FIRST-LAST, for example train.log:41)", place.text));
   place.range.first = *first;
   if (dash != std::string::npos) place.range.last = *last;
   place.artifact.path = text.substr(0, colon);
-  // How reports name archive members.
+  // The separator with which reports name archive members.
   constexpr std::string_view kIn = " › ";
   std::error_code error;
   const std::size_t in = place.artifact.path.find(kIn);
@@ -107,7 +107,7 @@ MessageAt ReadPlace(const Engine& engine, const LogLines& place, const Limits& l
   if (found.empty())
     throw Error(fmt::format("--from: {} has only {} lines, not line {}", members.front(), lines, place.range.first));
   if (found.size() > 1)
-    throw Error(fmt::format("--from: {} contains {} texts; name one of them, for example '{}:{}'",
+    throw Error(fmt::format("--from: {} contains {} files with this line; name one of them, for example '{}:{}'",
                             Printable(input.path), found.size(), ArtifactText(found[0].artifact), place.range.first));
   if (found[0].message.lines.empty())
     throw Error(fmt::format("--from: line {} of {} is empty", place.range.first, ArtifactText(found[0].artifact)));
@@ -173,10 +173,10 @@ void PrintKnownCodes(const std::vector<std::string>& codes, const Failure* exten
     PrintNote(fmt::format(
         "this message is already recognized as {}; with this rule it would be reported as two failures", all));
   } else {
-    PrintNote(
-        fmt::format("this message is already recognized as {0}; with its own code it would be reported as two "
-                    "failures. `whyoom rules new {0} --from …` extends {0}; an entry with the code {0} replaces it",
-                    codes[0]));
+    PrintNote(fmt::format(
+        "this message is already recognized as {0}; with its own code it would be reported as two "
+        "failures. `whyoom rules new {0} --from …` extends {0}; an entry with the code {0} would replace {0}",
+        codes[0]));
   }
 }
 
@@ -194,7 +194,7 @@ void PrintAdvice(const TriedRule& choice, const std::string& code, std::size_t r
   }
   if (!choice.rule.prefilter_literals.empty())
     PrintNote(fmt::format("the prefilter searches logs for '{}'", choice.rule.prefilter_literals[0]));
-  PrintNote("replace each TODO, then: whyoom rules check FILE; whyoom rules test FILE");
+  PrintNote("replace each TODO, then run: whyoom rules check FILE; whyoom rules test FILE");
 }
 
 }  // namespace

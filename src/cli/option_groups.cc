@@ -80,11 +80,11 @@ void AddOutput(CLI::App& app, Options* options) {
 void AddDetail(CLI::App& app, Options* options) {
   CLI::Option* brief = app.add_flag_callback(
       "--brief", [options] { options->detail = Detail::kBrief; },
-      "One line per failure (place, code, scenario, memory needed, first remedy); with --format json, a small object "
+      "One line per failure (file, code, scenario, memory needed, first remedy); with --format json, a small object "
       "with schema whyoom.brief/1");
   CLI::Option* all = app.add_flag_callback(
       "--all", [options] { options->detail = Detail::kAll; },
-      "Show every remedy in full, every row and every failure (text)");
+      "In text format, show every failure, every table row, and every remedy in full");
   brief->group(kOutput);
   all->group(kOutput)->excludes(brief);
 }
@@ -128,7 +128,7 @@ void AddSelection(CLI::App& app, Options* options) {
 
 void AddFailOn(CLI::App& app, Options* options) {
   AddCodes(app, "--fail-on", &options->fail_on,
-           "Count only these failures as found in the exit status (same syntax as --select); all are shown");
+           "Exit with 1 only for these failures (same syntax as --select); the others are still shown");
 }
 
 void AddFramework(CLI::App& app, Options* options) {
@@ -141,7 +141,7 @@ void AddFramework(CLI::App& app, Options* options) {
 
 void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
   app.add_option("--rules", options->rules,
-                 "Add rules from a file or a folder's *.json; an existing id is replaced (may be repeated)")
+                 "Add rules from a file or a folder's *.json, and replace entries of the same id (may be repeated)")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is an input, not a second rule file
   app.add_flag_callback(
@@ -194,7 +194,7 @@ void AddTimeRange(CLI::App& app, Options* options) {
         "Only failures at or after TIME, by the timestamp of their line: a date, a date and time, or an age (30m, 2h, "
         "7d before the start of this command). A TIME without a zone is compared with each timestamp as printed, or in "
         "UTC if the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. Failures "
-        "that cannot be compared are kept, and a note gives their number");
+        "whose time cannot be compared are kept, and a note gives their number");
   bound("--until", &options->range.until, "Only failures before TIME (same syntax as --since)");
 }
 
@@ -219,8 +219,8 @@ void AddBatches(CLI::App& app, Options* options, ValueWords* words) {
 
 void AddHbm(CLI::App& app, Options* options) {
   app.add_option("--hbm", options->hbm,
-                 "HBM of one device, as in messages (15.75G), or its chip (v5e); used if the XLA dump or the log does "
-                 "not contain it")
+                 "HBM of one device, as in error messages (15.75G), or its chip (v5e); the limit for programs in an "
+                 "XLA dump, and for programs whose log contains no limit")
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
 }
@@ -275,7 +275,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
            });
-  add_size("--max-memory", "Memory limit of each decoder (default: " + WholeSize(usual.memory) + ")",
+  add_size("--max-memory", "Limit the memory of each decoder to SIZE (default: " + WholeSize(usual.memory) + ")",
            [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });
   constexpr int kDeepest = 64;  // each level needs a decoder's memory
   app.add_option("--max-depth", limits->depth, "Unpack at most N nested levels (default: 8)")

@@ -58,7 +58,7 @@ std::string MissingText(const CLI::App& app) {
   return {};
 }
 
-// Parses the arguments with CLI11. Returns the text that it throws for help and errors.
+// Parses the arguments with CLI11, which throws for help and errors. Returns the text to print then.
 std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
   CLI::App& app = *command.app;
   const bool in_full = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
@@ -95,7 +95,7 @@ std::optional<EarlyExit> CheckCombinations(const CLI::App& app, const Options& o
       *options.range.until <= *options.range.since)
     return EarlyExit{2, "whyoom: --until must be later than --since\n"};
   if (options.follow && !options.xla_dump.empty())
-    return UsageError("--follow and --xla-dump cannot be used together: an XLA dump is of a compile that ended");
+    return UsageError("--follow and --xla-dump cannot be used together: a dump describes a compile that has ended");
   const std::size_t forms = app.count("--files-format") + app.count("--null");
   if (forms > 1) return EarlyExit{2, "whyoom: --null and --files-format cannot be used together\n"};
   if (forms == 1 && options.files_from.empty())
@@ -150,7 +150,7 @@ std::optional<EarlyExit> MisplacedCommand(const std::vector<std::string>& paths)
                                 paths[0], paths[0], paths[0]));
 }
 
-// The error for a command such as `rules` without, or with an unknown, subcommand.
+// The error for a command such as `rules` if its subcommand is missing or unknown.
 std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = app.get_subcommands({});
   const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
@@ -192,7 +192,7 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   return early ? early : CheckCombinations(*built.app, *options);
 }
 
-// A cryptographic digest, because with simple hashes the low bits of "rank7/rank7.log" are equal for every rank.
+// Uses a cryptographic digest, because with simple hashes the low bits of "rank7/rank7.log" are equal for every rank.
 bool Shard::Owns(const std::string& path) const {
   if (count <= 1) return true;
   std::uint64_t hash = 0;

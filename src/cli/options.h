@@ -38,8 +38,8 @@ enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJ
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever, kJson };
 
-// Format of --files-from. Lines end with LF or CRLF. Lines and the JSON strings of kJsonl may be file: URIs; kNull
-// expects plain names.
+// Format of the list of --files-from. Lines end with LF or CRLF. With kLines and kJsonl, a name may also be a file:
+// URI; kNull expects plain names.
 enum class PathListForm { kLines, kNull, kJsonl };
 
 enum class Shell { kBash, kZsh, kFish };
@@ -47,16 +47,16 @@ enum class Shell { kBash, kZsh, kFish };
 // Options of kRulesTest.
 struct RuleTestSettings {
   std::vector<std::string> healthy;  // files and folders of logs in which nothing may be found
-  bool untried = false;              // list what no example covers
+  bool untried = false;              // list the parts of rules that no example covers
 };
 
-// One of N equal parts of a batch, for jobs that share it (--shard). The part depends only on the path: it is the same
-// on every machine, and new files do not move old ones.
+// One of N equal parts of a batch, for jobs that share it (--shard). Only its path decides which part a file belongs
+// to, so all machines agree, and new files do not move old ones to another part.
 struct Shard {
   std::uint64_t index = 0;  // counted from 0
   std::uint64_t count = 1;
 
-  // Returns whether the first 8 bytes of the SHA-256 of the path, as given or found, modulo `count` equal `index`.
+  // Whether this part contains the path, as given or found: the first 8 bytes of its SHA-256 modulo `count` is `index`.
   bool Owns(const std::string& path) const;
 
   // "2/16".
@@ -89,11 +89,11 @@ struct Options {
                           // the framework detected in the log
   std::string pages;      // for kExplain: folder for all pages; empty: none
   std::vector<std::string> new_rule;       // for kRulesNew: the code, then the lines of the message
-  std::vector<std::string> new_rule_from;  // for kRulesNew: at most two places in logs (LOG:LINE)
+  std::vector<std::string> new_rule_from;  // for kRulesNew: values of --from (LOG:LINE), at most two
   std::vector<std::string> rules;          // files and folders
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
-  std::vector<std::string> trace_rules;  // codes of failures to trace everywhere
+  std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced
   bool project_rules = true;             // use the rules of the current folder's project
   Format format = Format::kText;
   std::string output;  // empty: standard output
@@ -121,7 +121,7 @@ struct Options {
   ProgressMode progress = ProgressMode::kAuto;
   std::string resume;           // journal of results; empty: none
   std::string xla_dump;         // folder; empty: none
-  std::string hbm;              // HBM of a device or its chip; empty: as in the inputs
+  std::string hbm;              // HBM of a device, or its chip; empty: as in the inputs
   std::string xla_dump_before;  // for kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;
   std::vector<std::string> job;  // for kRun: the command and its arguments

@@ -24,7 +24,7 @@ void AppendStepSummary(const Report& report) {
   AppendToFile(PrintMarkdown(report, kMostStepSummary), path);
 }
 
-// Code scanning runs in the root of the sources.
+// Uses the current folder by default, because code scanning runs in the root of the sources.
 std::string SourceRootOrHere(const std::string& source_root) {
   std::error_code error;
   return source_root.empty() ? std::filesystem::current_path(error).string() : source_root;

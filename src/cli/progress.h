@@ -18,7 +18,6 @@
 
 namespace whyoom {
 
-// Counters, updated while inputs are listed and read.
 struct BatchCounts {
   std::atomic<std::uint64_t> files_known{0};
   std::atomic<bool> listed{false};           // all files are known
@@ -28,7 +27,7 @@ struct BatchCounts {
   std::atomic<std::uint64_t> files_reused{0};  // of files_done: from an earlier run
   std::atomic<std::uint64_t> size_done{0};     // on disk, of the files done and not reused
   std::atomic<std::uint64_t> size_reused{0};
-  std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the same files
+  std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the files done and not reused
   std::atomic<std::uint64_t> findings{0};    // before equal findings of several inputs are joined
 };
 
@@ -41,7 +40,7 @@ struct ProgressState {
   std::uint64_t bytes = 0;  // read so far, unpacked
   std::uint64_t findings = 0;
   double seconds = 0;
-  std::optional<double> part_done;     // 0 to 1, by size; nullopt until all inputs are listed
+  std::optional<double> part_done;     // 0 to 1, by size; nullopt until all inputs are listed, and if a size is unknown
   std::optional<double> seconds_left;  // likewise, and nullopt in the first second
 };
 

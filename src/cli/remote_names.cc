@@ -17,8 +17,8 @@ namespace {
 
 struct Remote {
   const char* scheme;
-  const char* read;    // prints the file {}
-  const char* folder;  // copies a folder to the current folder; empty: there is no such command
+  const char* read;    // command that prints the file {}
+  const char* folder;  // command that copies the folder {} to the current folder; empty: none exists
 };
 
 constexpr Remote kRemotes[] = {
@@ -58,7 +58,7 @@ std::string LastPart(std::string name) {
   return name.substr(name.rfind('/') + 1);
 }
 
-// The whyoom command for the pipe: as typed, with "-" instead of the name.
+// The whyoom command that reads the pipe: as typed, but with "-" instead of the name.
 std::string Reader(const Options& options, const std::string& name) {
   switch (options.command) {
     case Command::kMerge:

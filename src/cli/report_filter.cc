@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for a hundred thousand failures; a device or pipe may be endless.
+// Enough for a hundred thousand failures. Bounds the memory, because a device or pipe may be endless.
 constexpr std::size_t kLargestBaseline = std::size_t{16} << 20;
 
-// If both options name a file that does not exist yet, the first run creates it.
+// Returns an empty baseline if --write-baseline names the same file and it does not exist yet: this run creates it.
 Baseline ReadBaseline(const Options& options) {
   const std::string& path = options.baseline;
   std::error_code error;
@@ -88,7 +88,7 @@ ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
       fail_on_(SelectionOf("--fail-on", options.fail_on, rules)),
       known_(ReadBaseline(options)) {}
 
-// In doubt, a failure is reported.
+// If the scenario is not decided, reports the failure rather than hiding it.
 void ReportFilter::RemoveHidden(Report* report) const {
   std::erase_if(report->findings, [&](const Diagnosis& finding) {
     const bool unasked = (!select_.empty() && !select_.MayHold(finding)) || ignore_.Holds(finding);
@@ -104,7 +104,7 @@ void ReportFilter::RemoveHidden(Report* report) const {
 void ReportFilter::Apply(Report* report) const {
   RemoveHidden(report);
   if (options_.write_baseline.empty()) return;
-  // An unread input may contain a failure of the old baseline.
+  // Keep the old baseline, because an unread input may contain one of its failures.
   std::error_code error;
   if (!AllRead(*report) && fs::exists(options_.write_baseline, error)) {
     report->problems.push_back(

@@ -58,7 +58,7 @@ class ReportFilter {
   // already known. Throws Error if it cannot be written.
   void Apply(Report* report) const;
 
-  // Only removes failures; for a part of a report.
+  // Like Apply, but does not write a baseline; for a part of a report.
   void RemoveHidden(Report* report) const;
 
   // Returns 0, 1 or 3 for the report after Apply.

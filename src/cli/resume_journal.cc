@@ -140,7 +140,7 @@ void ResumeJournal::ReadHeader() {
   }
 }
 
-// Finds the last line of each path, and removes a last line that a crash or a full disk truncated.
+// Finds the last line of each path. Removes the last line of the file if a crash or a full disk truncated it.
 void ResumeJournal::ReadIndex() {
   const std::uint64_t begin = end_;
   ForEachLine(begin, [this](Line place, std::string_view line) {

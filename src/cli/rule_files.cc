@@ -40,7 +40,7 @@ constexpr const char* kOuter = ".whyoom";
 constexpr const char* kInner = "rules";
 constexpr std::size_t kMostFiles = 1000;
 
-// Whether the group has no members but the user: many systems create such a group, with the user's name, for each user.
+// Whether only the user is a member of the group. Many systems create such a group for each user, with the user's name.
 bool IsOwnGroup(gid_t group) {
   std::array<char, 16384> buffer{};
   struct passwd user {};
@@ -170,7 +170,7 @@ FileId IdOf(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 ? FileId(status.st_dev, status.st_ino) : FileId();
 }
 
-// Keeps only the last, most important, mention of each file.
+// If a file occurs several times, keeps only the last occurrence, which has precedence.
 void DropDuplicates(const std::filesystem::path& root, std::size_t of_project, std::vector<RuleFile>* files) {
   std::set<FileId> seen;
   for (std::size_t i = files->size(); i-- > 0;) {

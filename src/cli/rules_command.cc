@@ -73,7 +73,7 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
-// If there are user files, reports only entries that they add or extend.
+// If there are user files, keeps only the lines about entries that these files add or extend.
 void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
   if (files.empty()) return;
   std::vector<std::string> owners;  // as UncoveredEntries() names them
@@ -207,7 +207,7 @@ int RunTrace(const Options& options, const TextOptions& text) {
   std::vector<Problem> problems;
   std::vector<Artifact> inputs;
   for (Walk walk(paths); std::optional<Artifact> input = walk.Next(&problems);) inputs.push_back(*std::move(input));
-  ReadControl control;  // lets --max-time end a pipe without a writer
+  ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   LogTrace trace = TraceInputs(engine, inputs, request, options.limits, &control);
   trace.problems.insert(trace.problems.begin(), problems.begin(), problems.end());
   const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
@@ -258,7 +258,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   }
   std::optional<RuleSet> rules = LoadIfAny(RuleFilesOfOption(options).files);
   if (options.quiet) return rules;
-  WriteError(fmt::format("whyoom: using only the files of --rules: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
+  WriteError(fmt::format("whyoom: ignored rules not from --rules: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
   return rules;
 }
 

@@ -45,7 +45,7 @@ bool IsPathArgument(const std::string& word) {
   return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
 }
 
-// The name of the job's output in the report: "run: python train.py". Only the program and its first path argument.
+// The name of the job's output in the report, "run: python train.py": the program and its first path argument only.
 std::string Name(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
   for (std::size_t i = 1; i < command.size(); ++i) {
@@ -80,7 +80,7 @@ Readings ReadLog(const Engine& engine, const std::string& name, const ReadContro
   if (log->dropped_bytes() > 0)
     readings.problems.push_back(
         {name, "",
-         fmt::format("{} bytes in the middle of the output were not kept, so not read", log->dropped_bytes())});
+         fmt::format("{} bytes in the middle of the output were not stored and not read", log->dropped_bytes())});
   if (control.stopped()) {
     readings.problems.push_back({name, "", "interrupted; the rest was not read"});
   } else if (stop.IsRequested()) {
@@ -89,7 +89,7 @@ Readings ReadLog(const Engine& engine, const std::string& name, const ReadContro
   return readings;
 }
 
-// Whether a compile failed, and a dump would add its allocations.
+// Whether a compile failed without a list of its allocations, which a dump would add.
 bool LacksList(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
     return finding.failure->phase == "compile" && finding.allocations.empty() && !finding.remedies.empty() &&
@@ -97,7 +97,7 @@ bool LacksList(const Report& report) {
   });
 }
 
-// `is_incomplete`: output was not read; reported even if nothing was found.
+// `is_incomplete`: some output was not read, which is reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_incomplete) {
   const bool to_file = !options.output.empty();
   const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();

@@ -43,7 +43,7 @@ struct RunContext {
   // The value of --hbm; nullopt without the option. Throws Error if it is invalid.
   std::optional<double> Limit() const;
 
-  // Adds facts from the dump to the findings, then concludes them.
+  // Adds facts from the dump to the findings, then draws the conclusions.
   Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 
   // Applies the filter and writes the rest. Returns the exit status.

@@ -26,7 +26,7 @@ std::size_t HelpWidth();
 // reader closed the pipe. Throws Error on other failures.
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);
 
-// Opens /dev/null for standard streams that are closed, so that no later file gets their numbers. Call first.
+// Opens /dev/null for standard streams that are closed, so that no file opened later gets their numbers. Call first.
 void ReserveStandardStreams();
 
 void WriteError(std::string_view text);

@@ -20,7 +20,7 @@
 namespace whyoom {
 namespace {
 
-// Logs print sizes with two decimals of a GiB, so equal sizes may differ by this much.
+// Logs print sizes in GiB with two decimals, so two figures of one size may differ by this much.
 constexpr std::int64_t kRounding = (std::int64_t{1} << 30) / 100;
 // The rounding of a single allocation ("1.01G"), relative; dumps are exact.
 constexpr double kRowRounding = 0.01;

@@ -160,7 +160,7 @@ MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<A
 
 // The names that the rules can use when comparing two runs: before.FACT and after.FACT, and, in a function over rows,
 // before.FIELD and after.FIELD of each allocation. An allocation in both lists is one row. An allocation in one list
-// has only the fields of that run. See "traces and notes" in rules/README.md.
+// has only the fields of that run. See docs/rules-language.md, `traces` and `notes`.
 class ComparisonScope : public Scope {
  public:
   // Borrows its arguments. `matched` is empty unless both runs list their allocations.

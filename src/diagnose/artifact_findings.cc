@@ -26,7 +26,7 @@ std::string Text(const Value& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-// Returns the derived facts if they add one of the names.
+// Returns the derived facts; empty if deriving them would not add any of the named facts.
 Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Finding& finding) {
   const std::vector<DerivedFact>& derived = finding.failure->derived;
   const auto adds = [&](const DerivedFact& one) {
@@ -53,8 +53,8 @@ Evidence Identity(const Failure& failure, const Evidence& read, const Evidence& 
   Evidence kept;
   for (const auto& [name, fact] : follows.all()) {
     const std::string& fact_name = name;
-    const auto tells_none = [&](const DerivedFact& one) { return one.name == fact_name && !one.identifies; };
-    if (std::none_of(failure.derived.begin(), failure.derived.end(), tells_none))
+    const auto does_not_identify = [&](const DerivedFact& one) { return one.name == fact_name && !one.identifies; };
+    if (std::none_of(failure.derived.begin(), failure.derived.end(), does_not_identify))
       kept.Set(name, fact.value, fact.place);
   }
   return Named(failure.identity, read, kept);
@@ -137,7 +137,7 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failu
   if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
-    // This includes a report without identifying facts: it only shows that the failure happened again.
+    // A report without identifying facts contradicts none: it only shows that the failure happened again.
     if (!Contradict(entries[i].identity, identity, failure.identity)) return &entries[i];
   }
   return nullptr;
@@ -173,7 +173,7 @@ void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
     kept.facts = std::move(finding.facts);
     return;
   }
-  // Reports of several hosts are not completed in the order of the log.
+  // Reports of several hosts may be completed in another order than they start.
   if (kept.allocations.empty() && finding.where.offset < kept.where.offset) kept.where = std::move(finding.where);
   kept.facts.Add(finding.facts);
 }
@@ -205,7 +205,7 @@ FindingTable ArtifactFindings::Take() {
         same->second = std::move(entry);
         continue;
       }
-      // Partial reports between them had split one failure into two entries.
+      // Two partial reports did not show that they report the same failure, so they became two entries.
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
       JoinFindings(std::move(entry.finding), &same->second.finding);

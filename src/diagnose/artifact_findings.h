@@ -1,5 +1,5 @@
-// Joins the sightings of one artifact into findings. Its hosts, replicas, log lines and exceptions report one failure
-// many times, some of them only in part. finding_table.h joins the findings of many artifacts.
+// Joins the sightings of one artifact into findings. Several hosts, replicas, log lines and exceptions may report one
+// failure, some of them only in part. finding_table.h joins the findings of many artifacts.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class ArtifactFindings {
   // Borrows the rules.
   ArtifactFindings(const RuleSet& rules, Artifact artifact);
 
-  // Adds sightings; may be called repeatedly while the artifact is being read. `framework` is the one seen so far, or
-  // empty; a sign may come late.
+  // Adds sightings; may be called repeatedly while the artifact is being read. `framework` is the one recognized so
+  // far, or empty. The last call determines it.
   void Add(std::vector<Sighting> sightings, const std::string& framework);
 
   // Returns everything found, without conclusions. Call once, at the end.
@@ -32,13 +32,13 @@ class ArtifactFindings {
   struct Entry {
     Finding finding;
     Evidence identity;               // the facts that distinguish it from other failures of its code
-    bool named = false;              // a report names its stream
+    bool named = false;              // at least one report names its stream
     std::set<std::string> replicas;  // "replica 0 partition 34", if no prefix names the stream
   };
   struct OfCode {
     std::vector<Entry> entries;
-    std::map<std::string, std::size_t> by_identity;  // of entries that were complete when they were added
-    std::uint64_t left_out = 0;                      // number of reports of further failures beyond the limit
+    std::map<std::string, std::size_t> by_identity;  // by the identifying facts that an entry had when it was added
+    std::uint64_t left_out = 0;                      // number of reports dropped because of the limit
   };
   static Entry* FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity);
   static void Count(const Sighting& sighting, const Finding& finding, Entry* entry);

@@ -21,7 +21,7 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
   return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
 }
 
-// Returns the need of the program modified by both remedies, as compiled or else as estimated.
+// Returns the memory that the program needs with both remedies, as compiled or else as simulated; nullopt if neither.
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
   if (const auto& compiled = diagnosis.recompilation) {
     if (const CompiledAttempt* pair = compiled->BestOfPair(one.remedy->id, other.remedy->id))
@@ -38,7 +38,7 @@ bool MayBeAdded(const RankedRemedy& one, const RankedRemedy& other, const Diagno
   return (one_names && other_names) || ((one_names || other_names) && LeftByBoth(one, other, diagnosis));
 }
 
-// One of the two sizes may be printed and rounded.
+// Either figure may be missing or rounded, so returns the larger one.
 double NeedOf(const Diagnosis& diagnosis, double excess) {
   return std::max(diagnosis.facts.Number("need_bytes").value_or(0),
                   diagnosis.facts.Number("limit_bytes").value_or(0) + excess);

@@ -16,9 +16,8 @@ enum class Figures { kChecked, kTrusted };
 //   1. Adds the failure's derived facts, and the chip that its limit identifies.
 //   2. Selects the scenario with the highest priority among those whose condition is true. If there is none, those
 //      whose condition is unknown are the candidates.
-//   3. Determines whether a retry can succeed, by the scenario or else the failure. Several candidates count only if
-//      they agree. If they differ, the failure's answer counts unless it is "never", which must be true in every
-//      case.
+//   3. Determines whether a retry can succeed: the answer of the scenario or, if it has none, of the failure. Without a
+//      scenario: the candidates' answer if they agree, else the failure's, with "unknown" in place of "never".
 //   4. Sets the confidence, which is low after a contradiction, and the reasons, those of the scenario first.
 //   5. Ranks the remedies, see diagnose/rank.h.
 //

@@ -50,7 +50,7 @@ struct RankReasons {
 
 struct RankedRemedy {
   int rank = 0;
-  std::optional<RankReasons> rank_reasons;  // absent in reports of versions that did not record them
+  std::optional<RankReasons> rank_reasons;  // absent if read from a report of a version that did not record them
   const Remedy* remedy = nullptr;
   std::string section;
   std::optional<std::int64_t> saves_bytes;
@@ -89,15 +89,14 @@ struct Budget {
   bool covered = false;           // the steps are estimated to save the excess
 };
 
-// In addition to the finding, `facts` contain derived facts. `facts` and `allocations` do not contain what the log
-// contradicts.
+// `facts` also contains the derived facts. `facts` and `allocations` omit figures that contradict each other.
 struct Diagnosis : Finding {
   Diagnosis() = default;
   // Makes a diagnosis without conclusions.
   explicit Diagnosis(Finding finding) : Finding(std::move(finding)) {}
 
   const RuleSet* rules = nullptr;           // that made the conclusions; borrowed, like all rules below
-  const Scenario* scenario = nullptr;       // null if the log does not decide
+  const Scenario* scenario = nullptr;       // null if the log does not show which one it is
   std::vector<const Scenario*> candidates;  // if `scenario` is null: those that are possible
   std::vector<Contradiction> contradictions;
   Confidence confidence = Confidence::kLow;
@@ -109,7 +108,7 @@ struct Diagnosis : Finding {
 };
 
 struct HiddenFindings {
-  // Limit per kind; keeps those with the smallest ids, so that the order of Join does not matter.
+  // Maximum number of each kind; keeps the smallest ids, so that the order of Join does not matter.
   static constexpr std::size_t kMost = 5000;
 
   std::set<std::string> ignored;  // not selected by the user
@@ -117,7 +116,7 @@ struct HiddenFindings {
 
   bool empty() const { return ignored.empty() && known.empty(); }
 
-  // Commutative and associative. An id that is known in one part and ignored in another counts as known.
+  // Commutative and associative. An id that is known in one of them and ignored in the other counts as known.
   void Join(const HiddenFindings& other) {
     ignored.insert(other.ignored.begin(), other.ignored.end());
     known.insert(other.known.begin(), other.known.end());
@@ -127,7 +126,7 @@ struct HiddenFindings {
     }
   }
 
-  // For a failure that is reported after all.
+  // Removes a failure that is reported after all.
   void Erase(const std::string& id) {
     ignored.erase(id);
     known.erase(id);

@@ -55,7 +55,7 @@ class DumpReporter {
     failure_ = FailureOfDumps(rules);
   }
 
-  // Returns false if interrupted.
+  // Reports the modules of a folder. Returns false if interrupted.
   bool Report(const std::vector<InputModule>& folder) {
     bool any = false;
     for (const InputModule* module : Failures(folder)) any = (!dump_.stopped() && ReportFailed(*module)) || any;
@@ -90,7 +90,7 @@ class DumpReporter {
     return reported;
   }
 
-  // Reads the module and compares its need with the usable memory, if known; adds that as a fact.
+  // Reads the module. If the usable memory is known, adds it and the chip as facts.
   std::optional<DumpReading> Read(const InputModule& module, Problem* problem) {
     std::optional<DumpTarget> usable;
     if (limit_) usable = DumpTarget{*limit_, ""};

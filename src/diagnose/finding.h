@@ -18,10 +18,10 @@
 
 namespace whyoom {
 
-// How complete the report behind a finding is. If many artifacts report one failure, the most complete report is kept.
-// Computed before a dump adds to it.
+// How complete a finding's report is. If many artifacts report one failure, the most complete report is kept. Computed
+// before data from a dump is added.
 struct Completeness {
-  std::uint64_t row_bytes = 0;  // of its allocation list; first, so that it only grows when findings join
+  std::uint64_t row_bytes = 0;  // of its allocation list; compared first, so joining findings never decreases it
   bool whole = true;            // false: a fragment of a message, with low confidence only
   std::uint64_t numbers = 0;    // number of known facts among those that high confidence requires
   std::uint64_t facts = 0;

@@ -10,8 +10,8 @@
 namespace whyoom {
 namespace {
 
-// Returns the part of the program in an op name ("jit(step)/jit(main)/Decoder/mlp" of "…/mlp/dot_general"); empty if it
-// is the whole program.
+// Returns the scope of an operation, "jit(step)/jit(main)/Decoder/mlp" for "…/mlp/dot_general"; empty if that is the
+// whole program.
 std::string_view OpScope(const Allocation& row) {
   const std::string_view name = row.op_name;
   const std::string_view scope = name.substr(0, std::min(name.rfind('/'), name.size()));
@@ -90,7 +90,7 @@ Value FindingScope::Tested(const DerivedRowField& test, std::size_t row) const {
   return *values[row];
 }
 
-// For an array made by a library: returns the user's line of another array in the same part of the program.
+// For an array made by a library: returns the user's line of another array in the same scope.
 Value FindingScope::SourceInScopeOf(std::size_t row) const {
   const Allocation& allocation = RowAt(row);
   const std::string_view scope = OpScope(allocation);

@@ -1,5 +1,5 @@
 // Resolves the names of rule conditions for one finding: its facts, the rows of its report, and values derived from a
-// single row. rules/README.md lists the names.
+// single row. docs/rules-language.md lists the names.
 #pragma once
 
 #include <cstddef>

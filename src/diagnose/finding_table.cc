@@ -18,7 +18,7 @@
 namespace whyoom {
 namespace {
 
-// Returns the finding's facts as a text, to order findings at the same place of inputs with the same name.
+// Returns the finding's facts as a text, to order findings at the same place in different inputs of the same name.
 std::string Content(const Finding& finding) {
   std::string text = finding.message + "\n" + finding.framework + "\n";
   for (const auto& [name, fact] : finding.facts.all()) {
@@ -84,7 +84,8 @@ std::string PlaceName(const Diagnosis& diagnosis) {
   return diagnosis.where.artifact.path + "\n" + diagnosis.where.artifact.member;
 }
 
-// Sorts by place, known consequences of other failures last. Within one log, the first failure is the root cause.
+// Sorts by place. Moves known consequences of failures in other logs to the end; within a log, the first failure is the
+// root cause.
 void SortByCause(std::vector<Diagnosis>* diagnoses) {
   std::sort(diagnoses->begin(), diagnoses->end(), [](const Diagnosis& a, const Diagnosis& b) {
     const int order = CompareWhere(a.where, b.where);
@@ -104,8 +105,8 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
-// Drops findings of dumps that a log also reports: the log used the list of the dump, or it has its own list and names
-// the module. Done at the end, so that a merged batch gives the same result as one run.
+// Drops findings of dumps that a log also reports: the log's finding uses the dump's list, or it has its own list and
+// names the module. Done at the end, so that a merged batch gives the same result as one run.
 void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   std::set<std::string> dumps;
   std::set<std::string> modules;

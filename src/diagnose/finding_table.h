@@ -30,7 +30,7 @@ class FindingTable {
   // Borrows the rules.
   explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
 
-  // A finding; or its diagnosis, if that was made early because the finding's data was dropped or is in another
+  // A finding; or its diagnosis, if it was concluded early because data of the finding was dropped or is in another
   // process.
   using Entry = std::variant<Finding, Diagnosis>;
 

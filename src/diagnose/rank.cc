@@ -138,17 +138,17 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
   ranked->at_least = is_partial && ranked->basis == "list";
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
-  // If there is a program, a list's "not enough" only means that the list does not show enough.
-  if (covers || (!ranked->at_least && (ranked->basis != "list" || !diagnosis.estimates))) ranked->enough = covers;
+  // If the program was simulated but not with this remedy, "not enough" only means that the list shows too little.
+  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
-  // If the need is not completely known, neither is what is left.
+  // If the need is not completely known, the memory needed with the remedy is not known either.
   if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(diagnosis.facts)))
     ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
-// Returns why a change saves nothing, as the suffix of a message id: the program rules it out, or the estimate is next
-// to nothing. Empty if neither applies.
+// Returns why a change saves nothing, as the suffix of a message id: either the program rules it out, or the estimated
+// saving is next to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
   if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy)) {
     const double saves = static_cast<double>(diagnosis.recompilation->unchanged_bytes - *compiled->need_bytes);
@@ -186,7 +186,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
-  // If other remedies were estimated on values of the program or list, one without an estimate ranks lower.
+  // If other remedies were estimated on the program or list, one without an estimate ranks lower.
   reasons.gamble = worked_out && !ranked.enough;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
@@ -266,7 +266,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   const RemedyEstimate* made = FindEstimate(diagnosis, remedy);
   const bool is_tried = made != nullptr || FindCompiled(diagnosis, remedy) != nullptr;
   std::vector<Reason> against = is_tried ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
-  // A reason without a text only means that nothing supports the remedy. A saving on the list does.
+  // A reason without a text only means that nothing supports the remedy; an estimated saving on the list supports it.
   if (Saves(FindListed(listed, remedy)))
     std::erase_if(against, [](const Reason& reason) { return reason.text.empty(); });
   if (!against.empty()) return rule_out(against.front().text);

@@ -8,10 +8,10 @@
 //      costs nothing and is not enough alone (`free`) counts as the latter and is listed separately.
 //   3. A remedy that this log supports (by a sentence of evidence, or by an estimate that covers the excess, alone or
 //      with another) before other remedies and before inquiries.
-//   4. A remedy not estimated to be too little alone before one that is. A missing estimate does not count as too
-//      little, unless other remedies were estimated on the program's values or on those of a list.
-//   5. Among remedies that the log supports: lower cost to the user (rules/README.md, `cost`). Then an estimate that
-//      covers the excess before none, and one that covers it including its spread before one that may not.
+//   4. A remedy not estimated to be too little alone before one that is. Among the former, if there are estimates on
+//      the program or on a list of allocations, a remedy with an estimate before one without.
+//   5. Among remedies that the log supports: lower cost to the user (docs/rules-reference.md, `cost`). Then an estimate
+//      that covers the excess before none, and one that covers it including its spread before one that may not.
 //   6. The order of the rule data for the scenario (`prior`): the remedy that helps most often first.
 //   7. The id, so that the order is total.
 // A remedy whose `ruled_out` condition is true is not offered; the diagnosis records the reason.
@@ -39,8 +39,8 @@ struct MissingName {
 std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope);
 
 // Returns the steps of a remedy for a framework, or the default steps if it has none, with placeholders filled from
-// `scope`. Omits steps with unknown placeholders. Steps that contain a lacked name come last and state which version
-// has it.
+// `scope`. Omits steps with unknown placeholders. Steps that contain a name in `lacked` come last and state which
+// version has it.
 std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
                                   const Scope& scope, const std::vector<MissingName>& lacked);
 

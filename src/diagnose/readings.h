@@ -36,7 +36,7 @@ class ArtifactReader {
   // Borrows the engine and the source.
   ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options = {});
 
-  // Reads until something more was found; false at the end of the source. See SightingReader::Next.
+  // Reads until something more was found. Returns false at the end of the source. See SightingReader::Next.
   bool Next();
 
   // All findings so far, without conclusions. Call only after something was found.
@@ -49,8 +49,8 @@ class ArtifactReader {
   const Engine& engine_;
   const Artifact artifact_;
   SightingReader sightings_;
-  std::optional<ArtifactFindings>
-      found_;  // made at the first sighting, because most logs have none and then the rules need not be loaded
+  // Made at the first sighting: most logs have none, and then the rules need not be loaded.
+  std::optional<ArtifactFindings> found_;
 };
 
 // Reads the whole artifact at once.

@@ -93,7 +93,7 @@ bool TryContext(const Context& context, const Example& example) {
   return ok;
 }
 
-// Whether one of the programs that the text states has all the facts.
+// Whether one of the programs that the text describes has all the facts.
 bool StatesProgram(const Engine& engine, const Example& example) {
   Readings readings = Read(engine, example.text);
   if (!readings.table) return false;
@@ -115,7 +115,7 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   raw.number = 1;
   raw.bytes = one.example.text;
   engine.normalizer().Normalize(raw, &lines);
-  if (lines.size() != 1) return fmt::format("is {} lines", lines.size());
+  if (lines.size() != 1) return fmt::format("yields {} lines", lines.size());
   if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
   const std::map<std::string, Value> line_facts = LineFacts(lines[0]);
   for (const auto& [name, want] : one.example.facts) {

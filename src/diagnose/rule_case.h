@@ -44,8 +44,8 @@ struct RuleCase {
   std::string Entry() const;
 };
 
-// Returns what a line's prefixes and suffixes state: reporter and time, if present ("2026-11-20T12:00:00.123Z", or the
-// timestamp as printed if it is incomplete), repeats, logged and healthy.
+// Returns the facts in a line's prefixes and suffixes: reporter and time, if present ("2026-11-20T12:00:00.123Z", or
+// the timestamp as printed if it is incomplete), repeats, logged and healthy.
 std::map<std::string, Value> LineFacts(const Line& line);
 
 // Returns all cases of a rule set, in its order.
@@ -59,9 +59,8 @@ Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs);
 
 // Returns everything that a comparison example may expect, as it is in the comparison:
 //
-//   {"verdict": "still_over", "says": "still 1.00 GiB over (was 2.00 GiB over)", "totals": {"need_bytes": "needed"},
-//    "changes": [{"remedies": ["reduce_batch"], "what": "the batch", "says": "…"}],
-//    "seems": [{"remedies": ["reduce_batch"], "says": "…"}], "notes": ["…"]}
+//   {"verdict": "still_over", "change": "less", "says": "still fails, but needs 1.00 GiB less",
+//    "totals": {"need_bytes": "needed"}, "seems": [{"remedies": ["reduce_batch"], "says": "…"}], "notes": ["…"]}
 nlohmann::json Told(const Comparison& comparison);
 
 // Returns which expectation of `runs.expect` is not met, as the end of a sentence; empty if all are.

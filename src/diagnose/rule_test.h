@@ -15,7 +15,7 @@ namespace whyoom {
 struct RuleTestResult {
   struct Tried {
     RuleCase one;
-    std::string complaint;  // what is wrong; empty if nothing is
+    std::string complaint;  // what is wrong; empty if the case passes
   };
   // A log of a successful job, in which nothing must be found.
   struct Healthy {

@@ -46,7 +46,7 @@ std::string WithoutFigures(const std::string& text) {
 
 bool Reaches(const Seen& seen, std::uint64_t line) { return seen.line <= line && line <= seen.last_line; }
 
-// Sets what the reader made of a header that matches in a line.
+// Sets what the reader did with a header that matches in a line.
 void SetFate(const ArtifactTrace& artifact, const std::string& stream_name, TracedHeader* head) {
   if (head->trace.outcome != HeaderTrace::Outcome::kMatched) return;
   const Failure& failure = *head->trace.failure;
@@ -77,7 +77,7 @@ void SetFate(const ArtifactTrace& artifact, const std::string& stream_name, Trac
   head->by_line = by->line;
 }
 
-// Of several headers of a failure in one line, the first one started it.
+// If several headers of one failure are in one line, only the first one started it.
 void KeepFirst(std::vector<TracedHeader>* header_patterns) {
   for (TracedHeader& head : *header_patterns) {
     if (head.fate != TracedHeader::Fate::kOpened) continue;

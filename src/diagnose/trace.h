@@ -23,7 +23,7 @@ struct TraceRequest {
   std::set<std::string> codes;  // whose header patterns are traced even if their literals do not occur
 };
 
-// A header pattern traced on a line and, if it matches, what the reader made of it.
+// A header pattern traced on a line and, if it matches, what the reader did with it.
 struct TracedHeader {
   enum class Fate {
     kNone,         // it does not match, or does not count
@@ -96,7 +96,7 @@ struct LogTrace {
 // Maximum number of traced lines if no line is requested.
 inline constexpr std::size_t kMostTracedLines = 20;
 
-// Maximum number of traced findings, and of further ones at the requested line. Each takes tens of milliseconds.
+// Maximum number of traced findings, and of further ones at the requested line. Tracing one takes tens of milliseconds.
 inline constexpr std::size_t kMostTracedFindings = 20;
 
 // Borrows the engine's rules.

@@ -1,4 +1,4 @@
-// A row of a compiler report's list of allocations.
+// A row of the allocation list in a compiler's memory report.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Allocation {
   int rank = 0;                            // 1 is the largest
   std::optional<std::int64_t> size_bytes;  // with padding
   std::optional<std::int64_t> unpadded_bytes;
-  std::optional<std::int64_t> padding_bytes;  // as printed; nullopt if the row prints none
+  std::optional<std::int64_t> padding_bytes;  // as printed; nullopt if not printed
   std::optional<double> padding_factor;       // 32 for "32.0x expansion"
   std::string shape_text;                     // the whole Shape line, including tuples
   std::optional<ArrayShape> array;            // if the row is a single array
@@ -29,7 +29,7 @@ struct Allocation {
 
 // The kind of a row that is an argument of the program.
 inline constexpr const char* kParameter = "parameter";
-// The kind of a row made from the single allocation that an error message names, without a report.
+// The kind of a row that is made from an error message that names one allocation and has no report.
 inline constexpr const char* kRequestedAllocation = "requested";
 
 }  // namespace whyoom

@@ -1,9 +1,9 @@
 // Array shapes as XLA prints them, and the memory that an array needs.
 //
 // "f32[11999232,4,2]{1,2,0:T(2,128)}" consists of the element type, the dimensions and the layout. The layout lists the
-// dimensions from the fastest-varying ("minor") to the slowest, then the tile that the minor dimensions are padded to.
-// A second tile, as in T(8,128)(2,1), packs small elements inside the first; if it divides the first, it adds no
-// padding. Format: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout.
+// dimensions from the fastest-varying ("minor") to the slowest, then the tile: the minor dimensions are padded to
+// multiples of it. A second tile, as in T(8,128)(2,1), packs small elements inside the first; if it divides the first,
+// it adds no padding. Format: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace whyoom {
 
-inline constexpr std::size_t kMaxRank = 32;  // bounds the work on hostile text; XLA's arrays have far fewer
+inline constexpr std::size_t kMaxRank = 32;  // limits the work on hostile text; XLA's arrays have far fewer dimensions
 
 inline constexpr std::string_view kBfloat16 = "bf16";  // the element type
 inline constexpr std::string_view kFloat64 = "f64";
@@ -55,15 +55,15 @@ std::optional<std::int64_t> UnpaddedBytes(const ArrayShape& shape);
 // becomes too short for its tile. Returns `size` if the shape is not understood.
 std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims);
 
-// Bytes if each element had `bits` bits, in the tile that the compiler uses for that width: the same lanes, and as many
-// rows as before, but at least as many as fill a 32-bit word.
+// Bytes if each element had `bits` bits. Assumes the tile that the compiler uses for that width: as many lanes as
+// before, and as many rows as before or, if that is more, as fill a 32-bit word.
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 
 // Bytes with the dimension order that needs the least padding. Assumes the compiler's choice of tile for that order:
 // 128 lanes, and 8 rows or, for a smaller second-minor dimension, the next power of two.
 std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape);
 
-// The sizes of the minor-most and second-minor dimensions by the layout; nullopt if there is none.
+// The sizes of the minor-most and second-minor dimensions in the layout; nullopt if there is no such dimension.
 std::optional<std::int64_t> MinorDim(const ArrayShape& shape);
 std::optional<std::int64_t> SecondMinorDim(const ArrayShape& shape);
 

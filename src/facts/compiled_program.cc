@@ -59,9 +59,9 @@ void ProgramTable::Add(CompiledProgram program) {
   programs_.erase(last);
 }
 
-void ProgramTable::AddFromArtifact(const Artifact& artifact, ProgramTable said) {
-  LeaveOut(said.left_out_);
-  for (CompiledProgram& program : said.Take()) {
+void ProgramTable::AddFromArtifact(const Artifact& artifact, ProgramTable described) {
+  LeaveOut(described.left_out_);
+  for (CompiledProgram& program : described.Take()) {
     program.where.artifact = {BoundedPath(artifact.path), BoundedPath(artifact.member)};
     Add(std::move(program));
   }

@@ -1,5 +1,5 @@
-// A program that compiled, and the memory that it needs: read from the XLA dump of a compile that fitted, or from a
-// statement in a log (rules/README.md, contexts that are programs). It is not a failure.
+// A program that compiled, and the memory that it needs. Read from the XLA dump of a compile that fitted, or from a log
+// line that describes the program (docs/rules-reference.md, contexts with `program`). Not a failure.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,15 @@ struct CompiledProgram {
   Evidence facts;     // need_bytes and other known facts: module, limit_bytes, chip, arguments_bytes, …
   std::vector<Allocation> allocations;        // dumps only: the largest that are live at the peak
   std::optional<ProgramEstimates> estimates;  // dumps only, if they contain the program's HLO
-  std::uint64_t occurrences = 1;              // number of dumps or of statements in logs
-  std::optional<Timestamp> first_time;        // of the statements whose line prefix has a time
+  std::uint64_t occurrences = 1;              // number of dumps or of log lines
+  std::optional<Timestamp> first_time;        // of the occurrences; nullopt if one has no time
   std::optional<Timestamp> last_time;
 };
 
 // Computes the id from the basis and the facts, except the limit, the chip and all places.
 void Identify(CompiledProgram* program);
 
-// The programs that need most, without duplicates. Joining tables in any order and grouping gives the same table.
+// The programs that need most memory, without duplicates. Joining tables in any order and grouping gives the same one.
 class ProgramTable {
  public:
   static constexpr std::size_t kMost = 100;
@@ -41,8 +41,8 @@ class ProgramTable {
   // Adds a program whose id is set.
   void Add(CompiledProgram program);
 
-  // Adds the programs that an artifact states, and sets their artifact.
-  void AddFromArtifact(const Artifact& artifact, ProgramTable said);
+  // Adds the programs that an artifact describes, and sets their artifact.
+  void AddFromArtifact(const Artifact& artifact, ProgramTable described);
 
   // Counts occurrences of programs that are not kept.
   void LeaveOut(std::uint64_t occurrences);

@@ -1,4 +1,4 @@
-// Derives facts by the formulas of the rule data, in their order. A formula can use the facts that were read and those
+// Derives facts by the formulas of the rule data, in list order. A formula can use the facts that were read and those
 // that earlier formulas derived.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace whyoom {
 
-// Returns only the derived facts, which have no place in a log. `read` contains the facts that were read.
+// Returns only the derived facts; their `place` is empty. `read` contains the facts that were read.
 Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read);
 
 // Adds the derived facts to `facts`, replacing facts of the same name.

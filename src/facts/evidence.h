@@ -24,8 +24,8 @@ struct Fact {
 
 class Evidence {
  public:
-  // Keeps an existing fact unless `replace` is true: the first statement is the nearest to the header. Ignores an
-  // unknown value.
+  // Keeps an existing fact unless `replace` is true: the first value found is nearest to the header. Ignores an unknown
+  // value.
   void Set(std::string_view name, Value value, Place place, bool replace = false);
 
   void Remove(std::string_view name);             // does nothing if there is no such fact
@@ -42,7 +42,7 @@ class Evidence {
   std::map<std::string, Fact, std::less<>> facts_;
 };
 
-// Whether both have one of the named facts with different values.
+// Whether any of the named facts is known in both, with different values.
 bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);
 
 // Whether a compiler's report counts only the temporaries, because they alone exceed the limit. Such a report prints

@@ -19,7 +19,7 @@ bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> 
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return ContainsPart(text, part); });
 }
 
-// Whether the text contains the whole word: a user's scope load_checkpoint rematerializes nothing.
+// Whether the text contains `word` as a whole word: a scope that the user named load_checkpoint is not a checkpoint.
 bool ContainsWord(std::string_view text, std::string_view word) {
   const auto is_part = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -7,7 +7,7 @@
 
 namespace whyoom {
 
-// Part of a gradient computation, including its forward pass.
+// Whether the operation is part of a gradient computation, including its forward pass.
 bool IsInGradient(std::string_view op_name);
 
 bool IsDifferentiated(std::string_view op_name);  // part of a function that is differentiated

@@ -11,10 +11,10 @@
 
 namespace whyoom {
 
-// Locates a dimension for the user: an argument that has it, and its number there.
+// Identifies a dimension by an argument that has it and its index there, so that the user can find it.
 struct AxisLocation {
   std::string array;        // the argument's path: "batch['tokens']"
-  std::int64_t number = 0;  // of the dimension in the array, from 0
+  std::int64_t number = 0;  // index of the dimension in the array, from 0
   std::int64_t length = 0;  // over all devices
   std::string name;         // "batch", "sequence", "vocabulary"; empty if unknown
 };
@@ -32,7 +32,7 @@ struct MemoryPart {
   std::vector<std::pair<std::string, std::int64_t>> modules;  // "decoder/layers/attention"
 };
 
-// Sizes of the program as the user wrote it, over all devices. 0: unknown.
+// Batch and sequence sizes as the user wrote them, over all devices, and the sizes that would fit. 0: unknown.
 struct Room {
   std::int64_t batch = 0;
   std::int64_t largest_batch = 0;
@@ -42,13 +42,13 @@ struct Room {
   std::int64_t sequence = 0;
   std::int64_t largest_sequence = 0;
   std::int64_t batch_devices = 1;          // number of devices that share the batch
-  std::optional<AxisLocation> batch_axis;  // if an argument has it
+  std::optional<AxisLocation> batch_axis;  // absent if no argument has it
   std::optional<AxisLocation> sequence_axis;
 };
 
 // The estimated effect of a remedy.
 struct RemedyEstimate {
-  std::string change;
+  std::string change;            // ProgramRemedy::name
   std::int64_t saves_bytes = 0;  // may be negative
   std::int64_t left_bytes = 0;
   std::int64_t spread_bytes = 0;
@@ -57,7 +57,7 @@ struct RemedyEstimate {
   std::string ruled_out;             // why the remedy cannot help here: "no_gradients"; empty if it may
   std::int64_t parts = 0;            // devices, steps or pieces that the estimate assumes; 0: none
   std::optional<AxisLocation> axis;  // the dimension that is cut into the parts
-  bool of_state = false;             // weights and optimizer state are cut
+  bool of_state = false;             // splits weights and optimizer state
 };
 
 // The estimated effect of two remedies together. Only for remedies that are not enough alone.

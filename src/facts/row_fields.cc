@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-// The text of a tuple can have any length.
+// Cuts a long text, such as that of a tuple.
 std::string Brief(std::string text) {
   constexpr std::size_t kMost = 200;
   if (text.size() <= kMost) return text;
@@ -45,7 +45,7 @@ Value WithLine(const std::string& file, const Allocation& row) {
   return row.source_line ? fmt::format("{}:{}", file, *row.source_line) : file;
 }
 
-// The source line if it is the user's, and not a library's.
+// The source line, unless it is in a library.
 Value Source(const Allocation& row) {
   if (row.source_file.empty() || IsLibraryPath(row.source_file)) return Unknown{};
   return SourceLineText(row.source_file, row.source_line);
@@ -61,7 +61,7 @@ std::int64_t TileNumber(const ArrayShape& array, std::size_t from_end) {
   return array.tiles[0][array.tiles[0].size() - from_end];
 }
 
-// The longest dimension; of several the first in the user's order.
+// The longest dimension; if several are equally long, the first in the user's order.
 std::optional<std::size_t> LongestAxis(const Allocation& row) {
   if (!row.array || row.array->dims.empty()) return std::nullopt;
   const std::vector<std::int64_t>& dims = row.array->dims;

@@ -21,7 +21,7 @@ Value RowField(const Allocation& row, std::string_view name);
 // As above, but also evaluates the fields that the rule data defines (`row_fields`).
 Value RowField(const RuleSet& rules, const Allocation& row, std::string_view name);
 
-// The scope of a row's own fields, for conditions of the rule data.
+// Resolves the names of a row's fields in conditions of the rule data.
 class RowScope : public Scope {
  public:
   explicit RowScope(const Allocation& row) : row_(row) {}

@@ -25,7 +25,7 @@ bool IsCompilersName(const std::string& name) {
   return re2::RE2::FullMatch(name, numbered) || re2::RE2::FullMatch(name, output);
 }
 
-// A parameter's name is the user's, unless it is numbered.
+// Stores the parameter's name. Returns false if the row is not a parameter, or if the compiler numbered its name.
 bool NamesParameter(const Allocation& row, std::string* name) {
   static const Regex parameter(R"(%?([\w.-]+) = .*\bparameter\(\d+\).*)");
   static const Regex numbered(R"((?:[Aa]rg|p|param|parameter)[_.]?\d.*)");

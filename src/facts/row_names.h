@@ -8,7 +8,7 @@
 
 namespace whyoom {
 
-// Removes the escapes of metadata: "b['x']" for "b[\\'x\\']".
+// Removes the backslashes before quotes in metadata: "b['x']" for "b[\\'x\\']".
 std::string UnescapedPath(std::string_view text);
 
 // Whether the row has a name that the user chose: the path of an operation, or an argument.

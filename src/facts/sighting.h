@@ -1,4 +1,4 @@
-// A failure as one stream printed it.
+// A failure as one stream (a process or rank of the job) printed it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace whyoom {
 // A failure read from one stream, before the classifier draws conclusions.
 struct Sighting {
   const Failure* failure = nullptr;
-  bool fragment = false;  // the header alone does not justify more than low confidence
+  bool fragment = false;  // only a fragment of the message was found, so the confidence is low
   std::string stream_name;
   int repeats = 1;
   std::optional<Timestamp> time;  // of the header's line

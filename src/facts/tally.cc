@@ -20,7 +20,7 @@ constexpr std::size_t kLongestReporter = 200;
 constexpr std::size_t kMostPlaces = 100;
 constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
 
-// The same on every machine, and uniform over 64 bits, as the estimate requires.
+// A hash that is the same on every machine, and uniform over 64 bits, as the estimate requires.
 std::uint64_t Hash(const std::string& name) { return std::stoull(Sha256Hex(name).substr(0, 16), nullptr, 16); }
 
 std::size_t SizeOf(const Where& where) { return where.artifact.path.size() + where.artifact.member.size() + 32; }
@@ -107,7 +107,7 @@ void Tally::Join(const Tally& other) {
 }
 
 std::uint64_t Tally::occurrences() const {
-  // A named process often repeats itself without its name, so nameless reports count only in an artifact without names.
+  // A process may print its name with only some reports, so reports without a name count only if there are no names.
   const std::uint64_t names = hosts.count();
   const std::uint64_t named = SaturatingAdd(names, nameless_artifacts);
   // One process reports for each of its replicas, so replicas count only if nothing else distinguishes streams.

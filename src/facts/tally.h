@@ -1,5 +1,5 @@
 // Counts the reports of one failure: streams, places and times. Uses bounded memory. Joining tallies in any order and
-// grouping gives the same result, because a sample keeps the smallest elements by a fixed order.
+// grouping gives the same result, because a sample keeps the smallest elements in a fixed order.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct Tally {
   std::uint64_t artifacts = 0;           // number of artifacts with a report
   std::uint64_t nameless_artifacts = 0;  // artifacts in which no report names its stream
   std::uint64_t replicas = 0;            // most replicas in one artifact; used if no prefix names a stream
-  std::uint64_t repeats = 0;             // streams that are only counted ("[repeated 5x across cluster]")
+  std::uint64_t repeats = 0;             // streams that a log counts but does not name ("[repeated 5x across cluster]")
   std::optional<Timestamp> first_time;   // of the reports whose line prefix has a time
   std::optional<Timestamp> last_time;
 

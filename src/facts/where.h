@@ -39,7 +39,7 @@ bool IsLibraryPath(std::string_view path);
 // The last part of `path`.
 std::string BaseName(std::string_view path);
 
-// A library's file relative to its package folder ("flax/linen/linear.py"), or the last part if there is none.
+// A library's file relative to its package folder ("flax/linen/linear.py"), or BaseName if it has no such folder.
 std::string PathInLibrary(std::string_view path);
 
 // A short form of a source line: "train.py:41", or "Cell In[5], line 3" for a notebook cell, as IPython names it.

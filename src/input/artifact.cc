@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10000;
 
-// Sorts problems with inputs first, then unknown errors, in the order of their lines.
+// Sorts by kind (unread inputs, notes, unknown errors), then by input and line. Problems of the report come last.
 auto OrderOf(const Problem& problem) {
   return std::tuple(problem.of_report, std::string_view(problem.kind), std::string_view(problem.path),
                     std::string_view(problem.member), problem.text.empty(), problem.line,

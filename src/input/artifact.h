@@ -7,7 +7,7 @@
 
 namespace whyoom {
 
-// One named thing to analyze: a file, standard input, an archive member.
+// One named input to analyze: a file, standard input, an archive member.
 struct Artifact {
   std::string path;    // from the command line or found below it; "-" is standard input
   std::string member;  // the name inside an archive, else empty
@@ -16,7 +16,7 @@ struct Artifact {
 // Prefix of the path of a job's output: "run: python train.py".
 inline constexpr const char* kJobPrefix = "run: ";
 
-// A note on input that could not be read completely, or on an error in it that no rule knows. Never ends a run.
+// A note on an input that could not be read completely, or on an error in it that matches no rule. Never ends a run.
 struct Problem {
   std::string path;
   std::string member;
@@ -24,10 +24,10 @@ struct Problem {
   bool of_report = false;  // about the report, not an input: a limit, or a consequence of a finding
   std::string kind;        // empty: not read completely, or a limit was reached
 
-  // Everything was read; the problem is only a note.
+  // The input was read completely; the problem is only a note.
   static constexpr const char* kNote = "note";
 
-  // An error that no rule knows, see UnknownError.
+  // An error that matches no rule, see UnknownError.
   static constexpr const char* kUnknownError = "unknown_error";
   std::uint64_t line = 0;         // of the first occurrence; 0 for errors that are only counted
   std::string text;               // the cleaned line; empty for errors that are only counted
@@ -36,8 +36,8 @@ struct Problem {
   bool is_unknown_error() const { return kind == kUnknownError; }
 };
 
-// Makes the problem for a memory error that no rule knows: `text` at `line`, found `occurrences` times. An empty text
-// stands for further errors that are only counted. The caller sets the artifact.
+// Makes the problem for a memory error that matches no rule: `text` at `line`, found `occurrences` times. An empty text
+// means further errors that are only counted. The caller sets the artifact.
 Problem UnknownError(std::uint64_t line, const std::string& text, std::uint64_t occurrences);
 
 // Sorts the problems independently of the order of reading, and drops those beyond a report's limit, adding their

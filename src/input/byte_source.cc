@@ -46,7 +46,7 @@ class DescriptorSource : public ByteSource {
         continue;
       }
       if (got < 0) problem_ = Failure("cannot read", errno);
-      ended_ = true;  // permanently; a terminal would allow reading after its end
+      ended_ = true;  // permanently, although a terminal could be read after its end
     }
     return 0;
   }

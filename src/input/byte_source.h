@@ -65,7 +65,7 @@ class ByteSource {
   // limit work use it (limits.h).
   virtual void AddWork(std::uint64_t /*bytes*/) {}
 
-  // The total number of bytes; only if SeekTo works.
+  // The total number of bytes, or nullopt if it is unknown or SeekTo does not work.
   virtual std::optional<std::uint64_t> Size() const { return std::nullopt; }
 
   // Continues at `offset`, even after the end was read. Returns false, and changes nothing, if that is not possible.

@@ -37,7 +37,7 @@ class Decoder : public ByteSource {
  public:
   std::size_t Read(char* buffer, std::size_t capacity) final;
 
-  // A problem of the packed source is the cause of any other.
+  // If the packed source has a problem, that caused any other problem.
   std::string_view problem() const final {
     const std::string_view cause = packed_->problem();
     return cause.empty() ? std::string_view(problem_) : cause;
@@ -52,11 +52,11 @@ class Decoder : public ByteSource {
 
   Decoder(std::unique_ptr<ByteSource> packed, Packing packing) : packed_(std::move(packed)), packing_(packing) {}
 
-  // A stream begins with `packed`. May call Fail.
+  // Called when a stream begins with `packed`. May call Fail.
   virtual void Begin(std::string_view /*packed*/) {}
 
-  // Unpacks some of `packed`, which is empty only at the very end. May call Fail, after returning what was unpacked
-  // before the failure.
+  // Unpacks some of `packed`, which is empty only at the very end. May call Fail, but must not lose bytes that were
+  // unpacked before the failure.
   virtual Step Decode(std::string_view packed, char* buffer, std::size_t capacity) = 0;
 
   std::uint64_t streams() const { return streams_; }  // read to their end
@@ -69,7 +69,7 @@ class Decoder : public ByteSource {
   void FailMemory() { Fail(fmt::format("not enough memory to unpack its {} data", name())); }
   void FailUnsupported() { Fail(fmt::format("its {} data uses an unsupported format; not read", name())); }
 
-  // Call if no stream begins here. After another stream, the packed data ended properly, but other bytes follow.
+  // Call if no stream begins here. If a stream ended before, the packed data is complete, and other bytes follow.
   void FailNoStream(std::string_view how = "") {
     if (streams_ == 0) return FailDamaged(how);
     Fail(fmt::format("other bytes follow its {} data and were not read", name()));
@@ -175,8 +175,8 @@ class GzipDecoder : public Decoder {
     return step;
   }
 
-  // If a match points to no data, the fast loop counts its bytes as output although none was written. Input of one byte
-  // at a time avoids that loop.
+  // If a back-reference points before the data, isal's fast loop counts its bytes as output but writes none. Input of
+  // one byte at a time avoids that loop.
   int DecodeSlowly() {
     const std::uint32_t size = before_->avail_in;
     *state_ = *before_;
@@ -206,18 +206,18 @@ class GzipDecoder : public Decoder {
   bool in_header_ = true;
 };
 
-// How much of a stream to pass to its decoder at once. A call that finds damage does not return what it unpacked
-// before. So each call ends at the end of a block, which the decoder's hint of its next input size provides.
+// How much of a stream to pass to its decoder at once. A call that finds damage loses what it unpacked before the
+// damage. So each call ends at the end of a block, according to the decoder's hint for the size of its next input.
 class BlockSteps {
  public:
-  // The minimum size of a stream's header, and the part of the hint that is the header of the next block.
+  // `header`: minimum size of a stream's header. `block_header`: size of a block's header, which the hint includes.
   BlockSteps(std::size_t header, std::size_t block_header)
       : header_(header), block_header_(block_header), next_(header) {}
 
   void Begin() { next_ = header_; }
   std::size_t Of(std::size_t packed) const { return full_ ? 0 : std::min(packed, next_); }
 
-  // After a call that filled its output buffer, more of the block may follow.
+  // `full`: the call filled its output buffer, so the decoder may return more without new input.
   void After(std::size_t hint, bool full) {
     full_ = full;
     next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);

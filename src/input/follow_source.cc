@@ -48,7 +48,7 @@ bool FollowSource::IsReplaced() const {
   struct stat open_now {};
   struct stat named_now {};
   if (fstat(descriptor_, &open_now) == 0 && static_cast<std::uint64_t>(open_now.st_size) < given_) return true;
-  // During log rotation there may be no file of this name for a moment; the old one may still grow.
+  // During log rotation there may be no file of this name for a moment, while the old file still grows.
   if (stat(path_.c_str(), &named_now) != 0) return false;
   return open_now.st_ino != named_now.st_ino || open_now.st_dev != named_now.st_dev;
 }

@@ -1,4 +1,4 @@
-// Follows a file: does not end with it but waits for more data.
+// Follows a file: at its end, waits for more data.
 #pragma once
 
 #include <chrono>

@@ -20,8 +20,8 @@ struct Limits {
   // Unpacked bytes. Counted separately per depth, so that a .tar.gz counts once.
   std::uint64_t bytes = std::uint64_t{1} << 40;
 
-  // Work is measured in bytes unpacked by a fast format: a byte of bzip2 counts eight times, and each byte of an
-  // examined line sixteen times more. Unpacking stops if an input takes more work than `suspicious_bytes` (a few
+  // Work is measured in bytes unpacked by a fast format: a byte of bzip2 counts as eight, and each byte of an
+  // examined line as sixteen more. Unpacking stops if an input takes more work than `suspicious_bytes` (a few
   // seconds) and more than `suspicious_ratio` times its packed size (0: no limit). Logs compress 10:1 to 50:1,
   // repetitive ones up to a few hundred; deflate compresses zeros 1030:1, other formats more. Data packed more than
   // twice, which is unusual for logs and typical of archive bombs, may use a sixteenth of `suspicious_bytes`.
@@ -49,7 +49,7 @@ struct ReadControl {
   bool stopped() const { return stop.load(std::memory_order_relaxed); }
 };
 
-// The messages when Limits::seconds have passed: for any work, and for reading.
+// The messages when Limits::seconds have passed: the first for any work, the second for reading.
 std::string TimeIsUpText(const Limits& limits);
 std::string TooLongText(const Limits& limits);
 

@@ -57,7 +57,7 @@ void LineScanner::Skip() {
   if (reach <= next_.offset || size_ == 0) return;
   const std::size_t last = Bytes(next_.offset, end()).rfind('\n');
   const std::uint64_t line_start = last == std::string_view::npos ? next_.line_start : next_.offset + last + 1;
-  // For the last byte. Whether a piece begins at the very end depends on the byte that follows.
+  // The piece of the last byte; whether another begins after it depends on the next byte.
   const std::uint64_t last_piece = line_start == end() ? end() : PieceStart({end() - 1, 0, line_start});
   const std::uint64_t target = std::min({reach, end(), last_piece});
   if (target > next_.offset) Advance(&next_, target);
@@ -102,8 +102,8 @@ bool LineScanner::FindSurveyed() {
   return true;
 }
 
-// Returns the last byte of the first opener that leads to the lines from `all_from` on (see Limits::close_bytes) or is
-// among them; hit_end_ if there is none.
+// Returns the offset of the last byte of the first opener that leads to the lines from `all_from` on or is in them
+// (see Limits::close_bytes); hit_end_ if there is none.
 std::uint64_t LineScanner::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
   std::uint64_t first = hit_end_;
   for (auto hit = leads_.rbegin(); hit != leads_.rend(); ++hit) {
@@ -151,7 +151,7 @@ void LineScanner::PlanWindows() {
     windows_.back().signs.push_back(hit.literal);
   }
   while (!windows_.empty() && windows_.back().begin >= all_from)
-    windows_.pop_back();  // a sign in the opener's own line
+    windows_.pop_back();  // a literal in the opener's own line
   windows_.push_back({all_from, hit_end_});
 }
 
@@ -236,7 +236,7 @@ bool LineScanner::Next(bool adjacent, RawLine* line) {
   while (!adjacent && stop_ <= next_.offset) {
     if (windows_.empty()) {
       if (!FindHit()) {
-        done_ = true;  // the rest of the buffer may begin anywhere, so it is not a line
+        done_ = true;  // the rest of the buffer may begin inside a line
         return false;
       }
       PlanWindows();

@@ -51,8 +51,8 @@ class LineScanner {
   struct Options {
     LookBehindMaker lead = nullptr;
     Limits limits = {};
-    // Supplies the hits instead of the prefilter, for the same bytes as the source, which must be able to seek. May be
-    // null.
+    // If not null, supplies the hits instead of the prefilter. It must search the same bytes as the source, which must
+    // be able to seek.
     Survey* survey = nullptr;
     ReadControl* control = nullptr;  // may be null
   };
@@ -62,7 +62,7 @@ class LineScanner {
   LineScanner(ByteSource& source, const Prefilter& prefilter, Options options);
 
   // Returns the next line; each line at most once and in order. Returns false at the end, permanently. If `adjacent`,
-  // the line after the last one returned. Otherwise the first line not yet returned that matters to the next hit:
+  // that is the line after the last one returned. Otherwise it is the first later line that matters to the next hit:
   //
   //   jax 0.4.35 on 4 chips          1. a line with a wanted literal that is not an opener
   //   step 7 …
@@ -134,7 +134,7 @@ class LineScanner {
   const std::size_t shared_;  // a hit may begin this far before the searched position
   std::size_t capacity_;
   std::unique_ptr<char[]> buffer_;
-  std::uint64_t base_ = 0;  // offset of buffer_[0]
+  std::uint64_t base_ = 0;  // offset of buffer_[0] in the artifact
   std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
 

@@ -34,7 +34,7 @@ constexpr std::uint64_t kMostMemberProblems = 100;
 
 constexpr std::uint64_t kCostOfBzip2 = 8;  // per byte, see Quota::Limit
 
-// The current member of an archive.
+// Reads the current member of an archive.
 class MemberSource : public ByteSource {
  public:
   MemberSource(MemberReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
@@ -108,7 +108,7 @@ class Unpacker {
 void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
   if (what.empty()) return;
   last_reported_ = what;
-  // Only reported problems end the input, not those of a source that reads ahead, so that every run reads the same.
+  // Only a reported problem ends the input, not one that a read-ahead source has met, so that every run reads the same.
   if (quota_.EndsInput(what)) stopped_ = true;
   if (quota_.IsTimeLimit(what)) MayDiffer();
   if (reported_ >= kMostMemberProblems && !stopped_) {
@@ -228,7 +228,7 @@ void Unpacker::UnpackMembers(const Artifact& artifact, ByteSource& source, Packi
       continue;
     }
     std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(*reader, source);
-    // Only zip members need unpacking; others are copied. A worker unpacks ahead anyway.
+    // Only zip members are compressed. A worker unpacks ahead anyway.
     if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
     Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
   }

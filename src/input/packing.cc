@@ -25,7 +25,7 @@ constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
     {"PK00PK\x03\x04"sv, Packing::kZip},
     {"!<arch>\n"sv, Packing::kAr},
-    // After "BZh" and the level, which could be text: the magic of a block.
+    // The magic of a block, after "BZh" and the level, which alone could be text.
     {"\x31\x41\x59\x26\x53\x59"sv, Packing::kBzip2},
     {"\x17\x72\x45\x38\x50\x90"sv, Packing::kBzip2},  // without a block
 });
@@ -117,8 +117,8 @@ bool IsSevenZip(std::string_view beginning) { return beginning.starts_with("7z\x
 
 namespace {
 
-// Whether the byte occurs in no text: a control character other than white space, backspace and escape, or a byte that
-// UTF-8 never uses.
+// Whether the byte never occurs in text: a control character other than white space, backspace and escape, or a byte
+// that UTF-8 never uses.
 bool IsNonTextByte(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
   if (byte < 0x20) return byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' && byte != 0x1b;

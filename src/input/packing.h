@@ -35,8 +35,8 @@ bool IsArchive(Packing packing);
 // Whether the bytes begin a 7z archive, which whyoom does not read.
 bool IsSevenZip(std::string_view beginning);
 
-// Whether the bytes begin a program, a library or compiled code, whose messages were not printed. False if text follows
-// the magic bytes.
+// Whether the bytes begin a program, a library or compiled code: no job printed the messages in it. False if text
+// follows the magic bytes.
 bool IsProgram(std::string_view beginning);
 
 // Whether the bytes are all text; false if there are none.

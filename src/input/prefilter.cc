@@ -43,7 +43,7 @@ std::size_t CountFeeds(std::string_view bytes) {
 
 namespace {
 
-// There is at least one word per piece. In job logs, about one place in 400 that does not match passed the test.
+// At least one word per piece, up to this limit. In job logs, one in about 400 places without a match passed the test.
 constexpr std::size_t kMostWords = std::size_t{1} << 16;  // limited by the bits of the hash
 
 }  // namespace
@@ -149,7 +149,7 @@ constexpr unsigned kAnyByte = 7;       // see Commonness
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-// How common a byte is in logs, as a power of two. In classes, because the exact order differs between logs.
+// How common a byte is in logs, as a power of two. Only eight classes, because the exact order differs between logs.
 const std::array<std::uint8_t, 256>& Commonness() {
   static const std::array<std::uint8_t, 256> commonness = [] {
     std::array<std::uint8_t, 256> made = {};
@@ -168,7 +168,7 @@ const std::array<std::uint8_t, 256>& Commonness() {
   return commonness;
 }
 
-// With case ignored.
+// Returns eight bytes with case ignored.
 std::uint64_t EightAt(const char* at) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, at, sizeof bytes);

@@ -1,4 +1,4 @@
-// A request to end long work early: a signal, or the time limit of one input.
+// A request to end long work early, by a signal or because the time limit of one input is reached.
 #pragma once
 
 #include <chrono>

@@ -55,7 +55,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   const std::size_t before = static_cast<std::size_t>(std::min<std::uint64_t>(begin, shared_));
   bool failed = false;
   const std::size_t held = ReadAt(descriptor_, begin - before, buffer->data(), before + limits_.block_bytes, &failed);
-  // Add a hit after the unreadable position, so that the reader of the lines gets there and reports why.
+  // Add a hit after the unreadable position, so that the reader of the lines reads up to it and reports the error.
   const auto add_failure = [&] {
     if (failed) block->hits.push_back(begin - before + held + 1);
   };

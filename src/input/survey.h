@@ -29,8 +29,8 @@ class Survey {
     std::size_t blocks_ahead = 32;                     // maximum number of blocks searched but not consumed
   };
 
-  // Searches the file of `descriptor`, which stays open and may have any position, with `threads` threads of its own
-  // (at least one). Borrows the prefilter.
+  // Searches the file of `descriptor` with `threads` new threads (at least one). The descriptor must stay open; its
+  // position does not matter. Borrows the prefilter.
   Survey(int descriptor, const Prefilter& prefilter, std::size_t threads);
   Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits);
   ~Survey();  // waits only for the blocks in progress

@@ -14,7 +14,7 @@ void Report(const fs::path& path, const std::string& what, std::vector<Problem>*
   problems->push_back({path.string(), "", what});
 }
 
-// A name with this many words is not a file name.
+// A name with at least five words is probably not a file name.
 bool LooksLikeMessage(const std::string& name) { return std::count(name.begin(), name.end(), ' ') >= 4; }
 
 std::optional<Artifact> File(const fs::path& path, const fs::file_status& status, bool readable_kind,
@@ -33,7 +33,7 @@ std::optional<Artifact> File(const fs::path& path, const fs::file_status& status
   return std::nullopt;
 }
 
-// Links inside a tree are not followed, because they could loop. One into the same tree ("latest-run") needs no report.
+// Links inside a tree are not followed, because they could loop. Links into the same tree ("latest-run") are ignored.
 void ReportLinkedFolder(const fs::path& path, const fs::path& tree, std::vector<Problem>* problems) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);

@@ -1,4 +1,4 @@
-// Turns the paths of a command line into artifacts, in an order independent of the file system.
+// Lists the artifacts at the paths of a command line, in an order that does not depend on the file system.
 #pragma once
 
 #include <filesystem>

@@ -7,7 +7,7 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are many and need little; their memory is part of fragmentation_.
+// Smaller values are numerous but need little memory; it is part of fragmentation_.
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 
@@ -86,7 +86,7 @@ void BufferAssignment::FindBuffers(bool undo) {
   whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(&bytes);
 }
 
-// Returned values keep their allocation throughout. Loop-carried values share a buffer with the loop's result.
+// The values that occupy the whole allocation of an output.
 std::set<ValueId> BufferAssignment::ReturnedValues() const {
   std::set<ValueId> returned;
   for (const ProgramOutput& output : program_.outputs()) {
@@ -137,7 +137,7 @@ void BufferAssignment::AddPlaced(std::vector<ValueId> values, const std::set<Val
   }
 }
 
-// Gives an array that is kept instead of being rematerialized memory of its own.
+// Adds a separate buffer for an array that is kept instead of being rematerialized.
 void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
                                          const std::set<ValueId>& returned) {
   const bool is_output = std::any_of(returned.begin(), returned.end(), [&](ValueId id) {

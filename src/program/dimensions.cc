@@ -7,8 +7,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kStepsOfRelation = 16;  // stored, and visited again when groups are joined
-constexpr std::size_t kStepsOfSplit = 8;      // its parts are stored
+constexpr std::size_t kStepsOfRelation = 16;  // a relation is stored, and visited again when groups are joined
+constexpr std::size_t kStepsOfSplit = 8;      // the two parts are stored
 
 }  // namespace
 
@@ -120,7 +120,7 @@ GroupId Factors::GroupOf(FactorId factor) const {
 }
 
 void Dimensions::FindArrays() {
-  // An element may have a larger number than its tuple, so compute each shape when it is first needed.
+  // Compute each shape when it is first needed, so that the order of shapes does not matter.
   arrays_.resize(module_.shapes.size());
   std::vector<char> visited(module_.shapes.size(), 0);
   const auto compute = [&](const auto& self, int shape) -> void {

@@ -1,5 +1,5 @@
-// Finds out which dimensions of which arrays are the same. Propagates factors (class Factors) through a module, from
-// operands to results and into fusions, loops and branches, as sharding propagation does with shardings.
+// Determines which dimensions of different arrays are the same. Propagates factors (class Factors) through a module,
+// from operands to results and into fusions, loops and branches, as sharding propagation does with shardings.
 //
 // Works on modules before and after optimization. The opcode and attributes of an instruction decide how it propagates
 // dimensions (dimension_rules.cc). An unknown opcode equates the dimensions of operands that have the result's shape.
@@ -52,20 +52,19 @@ class Factors {
   FactorIds Expand(FactorIds factors) const;
 
   std::int64_t size(FactorId factor) const { return nodes_[factor].size; }
-  std::int64_t size(GroupId group) const {
-    return nodes_[FactorId(group.value)].size;
-  }                                                   // of the group's representative
+  // The size of the group's representative.
+  std::int64_t size(GroupId group) const { return nodes_[FactorId(group.value)].size; }
   FactorId next() const { return nodes_.next_id(); }  // the next factor to be added
 
   // The cost of all calls so far, in abstract steps.
   std::size_t steps() const { return steps_; }
 
-  // States that both are the same dimension, or the same sequence of dimensions. Returns false if their sizes disagree;
-  // the major factors up to the disagreement stay equated.
+  // Records that both are the same dimension, or the same sequence of dimensions. Returns false if their sizes
+  // disagree; the major factors up to the disagreement stay equated.
   bool Equate(const FactorIds& a, const FactorIds& b);
   bool Equate(FactorId a, FactorId b);
 
-  // States that the two vary together although their sizes may differ: a slice, a padded dimension, a shard.
+  // Records that the two vary together although their sizes may differ: a slice, a padded dimension, a shard.
   void Relate(FactorId a, FactorId b);
 
   // Call JoinGroups once, after the last Equate and Relate, and before GroupOf.
@@ -121,7 +120,7 @@ class Dimensions {
   const ArrayShape& ShapeOf(ArrayId array) const {
     return module_.shapes[ArraysOf(array.instruction).shapes[array.leaf]].array;
   }
-  // The array at "{1}" or "{0,2}" of a result ("" or "{}": the whole result). Without a leaf if that is not an array.
+  // The array at "{1}" or "{0,2}" of a result ("" or "{}": the whole result); an id without a leaf if it is no array.
   ArrayId ArrayAt(InstructionId instruction, std::string_view index) const;
 
   // The array of the operand that a get-tuple-element returns, if it is an array.

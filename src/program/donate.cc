@@ -16,7 +16,7 @@ class LastUses {
  public:
   explicit LastUses(const Program& program) : program_(program) {}
 
-  // The position of the last use; -1: never.
+  // The position of the last use; -1 if there is none.
   int Of(InstructionId instruction, int depth = 0) {
     constexpr int kDeepest = 16;
     if (depth > kDeepest) return -1;
@@ -49,7 +49,7 @@ class Donation {
         last_uses_(simulator.program()),
         modified_(*modified) {}
 
-  // Returns false if there is no such pair.
+  // Returns false if no output has such an argument.
   bool Run() {
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (!parameter.shares_output && parameter.size > 0)

@@ -14,7 +14,7 @@
 namespace whyoom {
 namespace {
 
-// The limit may be rounded.
+// A need above this share of the limit may not fit, because the limit may be rounded.
 constexpr double kSurelyFits = 0.99;
 
 const char* const kDamaged = "truncated or damaged: ";
@@ -166,7 +166,7 @@ class DumpFileReader {
   void CheckText() {
     if (!for_remedies_ || compares_ || !files_.problem.what.empty()) return;
     if (files_.text_path.empty()) {
-      Note(paths_.buffer_assignment, "no HLO text of its module in its folder: " + std::string(kCannotEstimate));
+      Note(paths_.buffer_assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
     } else if (IsDamaged(files_.text)) {
       Note(files_.text_path, std::string(kDamaged) + kCannotEstimate);
     }
@@ -201,7 +201,8 @@ class DumpFileReader {
     ModuleMemory& memory = files_.memory;
     if (paths_.live_range.empty()) {
       if (for_remedies_)
-        Note(paths_.buffer_assignment, "no live ranges in its folder: " + std::string(kCannotEstimate));
+        Note(paths_.buffer_assignment,
+             "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
       return;
     }
     if (files_.memory.has_ranges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
@@ -214,8 +215,8 @@ class DumpFileReader {
         static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
       return;
     Note(paths_.intermediate,
-         "XLA writes this file when memory does not suffice, but the program of the other files fits: they are from "
-         "another compile");
+         "XLA writes this file only if memory runs out, but the program in the other files fits, so the files are from "
+         "different compiles");
     files_.failed = false;
   }
 

@@ -99,7 +99,7 @@ class MemoryBreakdown {
     }
   }
 
-  // Chooses the value of a buffer with the most specific kind. Users do not name loop-carried values.
+  // Chooses the value of a buffer with the most specific kind. Skips values without a user's name (loop-carried ones).
   ValueId MostSpecific(const Buffer& buffer) const {
     ValueId best = buffer.values.front();
     for (const ValueId id : buffer.values) {
@@ -159,10 +159,10 @@ std::int64_t Times(std::int64_t size, std::int64_t devices) {
   return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-// The numbers of micro-batches that divide a batch, in the order in which they are tried. The usual number comes first,
-// since it is cheap and leaves a margin for error, then fewer, then more.
+// The numbers of micro-batches that divide a batch, in the order in which they are tried: 1 (the whole batch), the
+// usual number, which is cheap and leaves a margin for error, then fewer, then more.
 std::vector<std::int64_t> StepsOf(std::int64_t batch) {
-  constexpr std::int64_t kMostSteps = 4096;  // more is not realistic for a training step
+  constexpr std::int64_t kMostSteps = 4096;  // more are not realistic for a training step
   constexpr std::int64_t kAll = 64;          // above this, only powers of two
   std::vector<std::int64_t> all = {1};
   for (std::int64_t steps = kMicroBatches; steps > 1; --steps) all.push_back(steps);
@@ -172,7 +172,7 @@ std::vector<std::int64_t> StepsOf(std::int64_t batch) {
   return all;
 }
 
-// Estimates what fits, and what each remedy would leave.
+// Estimates which sizes fit, and the memory that the program needs with each remedy.
 class Estimator {
  public:
   Estimator(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop)

@@ -54,7 +54,7 @@ class HloReader {
         shapes_(texts_, &module_.shapes) {}
 
   HloModule Read() {
-    // Reserving too much costs nothing; moving instructions does.
+    // Reserving too much memory costs nothing, but moving instructions does.
     const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
     module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
     TextLines lines(source_, kLongestLine);
@@ -328,7 +328,7 @@ class HloReader {
     instruction.computation = open_;
     reference_bytes_ += sizeof(InstructionId) * instruction.operands.size();
     module_.computations[open_].instructions.push_back(id);
-    // Another computation may repeat a name; the module finds its first instruction.
+    // Several computations may use one name. HloModule::Find returns the first instruction of that name.
     const auto [first, is_new] = module_.by_name.Insert(instruction.name, id);
     if (!is_new && (module_.instructions[first].computation == open_ || !repeated_.Insert(instruction.name, id).second))
       module_.whole = false;

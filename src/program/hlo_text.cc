@@ -302,7 +302,8 @@ bool SourceTables::ReadRow(std::size_t id, std::string_view text) {
            .line = NumberOf(text, " line="),
            .location = NumberOf(text, "file_location_id="),
            .parent = NumberOf(text, "parent_frame_id=")};
-    // Some versions of XLA print all parents one too high. A frame that seems to call itself proves it.
+    // Some versions of XLA print parent numbers that are one too high. A frame that seems to be its own parent proves
+    // it.
     if (open_ == &tables_[kFrames] && std::cmp_equal(row.parent, id)) parents_are_high_ = true;
   }
   if (id >= open_->size()) open_->resize(id + 1);

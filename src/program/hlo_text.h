@@ -34,7 +34,7 @@ bool SplitInstruction(std::string_view line, InstructionLine* parts);
 bool BeginsComputation(std::string_view line, std::string_view* name, bool* entry);
 
 // Splits a list at commas or another separator: operands, elements of a tuple's shape, attributes, fields of metadata.
-// Ignores separators within brackets and quotes. Strips blanks and comments ("/*index=5*/") before a part.
+// Ignores separators within brackets and quotes. Strips blanks around a part and comments before it ("/*index=5*/").
 class ListReader {
  public:
   explicit ListReader(std::string_view list, char separator = ',') : rest_(list), separator_(separator) {}

@@ -213,8 +213,8 @@ class RowReader {
     return made;
   }
 
-  // A loop saves values for the backward pass. Rematerialization keeps only the layers' inputs. The other values of one
-  // layer at a time come back. The spread is large because between none and all of these are live at once.
+  // A loop saves values for the backward pass. With rematerialization, it saves only the layers' inputs and computes
+  // the other values again, one layer at a time. The spread is large because any share of a layer's values may be live.
   std::optional<RemedyEstimate> RecomputeLoops() const {
     std::int64_t largest = 0;
     for (const ListedValue& value : listed_.values) {

@@ -18,7 +18,7 @@ enum class ListedPart {
   kCopied,     // an argument in another layout
   kConverted,  // an argument in another element type, unsliced: weights
   kConstant,
-  kStacked,   // saved by each step of a loop for the backward pass; the leading dimension is the steps
+  kStacked,   // saved by each step of a loop for the backward pass; its leading dimension is the number of steps
   kForward,   // only in a program with gradients
   kBackward,  // only in a program with gradients
   kOther,

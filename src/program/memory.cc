@@ -15,8 +15,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1}
-                               << 60;  // no memory is larger; the sum of two such numbers does not overflow
+// No memory is larger, and the sum of two such numbers does not overflow.
+constexpr std::int64_t kMost = std::int64_t{1} << 60;
 constexpr std::size_t kMostWithoutValue = 50000;
 constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; shapes of tuples are not used
 
@@ -174,7 +174,7 @@ class MemoryReader {
 
  private:
   void AddAllocation(const AllocationLine& line) {
-    // A repeated number means that the file contains two assignments; do not count both.
+    // A repeated number means that the file contains two assignments. The total would include both, so reject the file.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
     if (line.thread_local_) return;

@@ -19,7 +19,7 @@ struct Buffer {
   std::int64_t last = 0;
   AllocationId allocation = AllocationId(0);
   std::vector<ValueId> values;
-  bool is_output = false;  // live-out: reserved throughout; other buffers may use it before
+  bool is_output = false;  // reserved throughout; other buffers may use its memory before it is computed
 };
 
 // The memory in use from a position in the schedule until the next `Usage`.

@@ -107,7 +107,7 @@ InstructionId Program::InitialElement(InstructionId loop, int leaf) const {
 }
 
 void Program::FindValues() {
-  // More than any device has. Capping the total ensures that later sums do not overflow.
+  // More memory than any device has. Capping the total ensures that later sums do not overflow.
   std::int64_t room = std::int64_t{1} << 57;
   values_in_.resize(memory_.allocations.size());
   values_of_.resize(module_.instructions.size());

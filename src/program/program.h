@@ -1,5 +1,5 @@
-// A compiled module: its HLO, its memory and live ranges, and its equal dimensions. Built once from the files of a dump
-// and never changed: remedies (program/remedies.h) are applied to copies of its sizes.
+// A compiled module: its HLO, its memory and live ranges, and its groups of dimensions. Built once from the files of a
+// dump and never changed: remedies (program/remedies.h) are applied to copies of its sizes.
 #pragma once
 
 #include <algorithm>
@@ -97,9 +97,8 @@ class Program {
   // Whether the program was written for several devices: the module is partitioned, or an argument's dimension is
   // annotated with a mesh axis, even if that axis currently has one device.
   bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
-  int partitions() const {
-    return partitions_;
-  }  // number of devices that the module is partitioned over; 1: not partitioned
+  // Number of devices that the module is partitioned over; 1: not partitioned.
+  int partitions() const { return partitions_; }
 
  private:
   void FindValues();

@@ -26,7 +26,7 @@ class Checkpoint {
       : products_(std::move(products)), modified_(*modified) {}
 
   // Removes the values. Returns whether they need memory again when they are rematerialized. Elementwise results of a
-  // product are then fused into their users, so of the values with the same dimensions only as many need memory as
+  // product are then fused into their users, so among values with the same dimensions, only as many need memory as
   // there are products.
   bool Remove(const std::vector<ValueId>& values, const ArrayDims& dims) {
     modified_.Remove(values);
@@ -261,7 +261,7 @@ class LoopRecomputer {
     }
   }
 
-  // The forward body runs again at the start of the backward body. Returns its peak memory, without values that stay.
+  // The forward body runs again at the start of the backward body. Returns the peak memory of its own buffers.
   std::int64_t ReplayBytes() const {
     std::int64_t most = 0;
     for (const auto& [when, step] : made_) {
@@ -278,7 +278,7 @@ class LoopRecomputer {
     return most;
   }
 
-  // A buffer as large as a rematerialized value is that value before it is stored in the stack.
+  // Whether a buffer of this size is probably a rematerialized value before it is stored in the stack.
   bool IsMade(std::int64_t size) const {
     return std::any_of(made_.begin(), made_.end(),
                        [&](const auto& made) { return std::abs(made.second - size) <= size / 64; });
@@ -297,8 +297,8 @@ class LoopRecomputer {
   std::vector<Stack> stacks_;        // largest first
   std::set<int> stacked_leaves_;     // of the forward loop
   std::vector<Input> inputs_;        // those without a kept stack
-  std::vector<std::pair<std::int64_t, std::int64_t>>
-      made_;  // rematerialized values: position in the forward body, and bytes
+  // Rematerialized values: position in the forward body, and bytes.
+  std::vector<std::pair<std::int64_t, std::int64_t>> made_;
 };
 
 // Rematerializes layers that follow each other in the entry computation.
@@ -464,7 +464,7 @@ class BlockRecomputer {
     if (kept.empty()) return;
     std::sort(kept.begin(), kept.end(), [](const SavedValue* a, const SavedValue* b) { return a->first < b->first; });
     const std::int64_t begin = block.backward_begin;
-    // Weight gradients, which the compiler had deferred, are now computed at once.
+    // Weight gradients, which the compiler had deferred, are now computed immediately.
     std::int64_t end = INT64_MAX;
     for (const Block& other : blocks_.list) {
       if (other.backward_begin > begin) end = std::min(end, other.backward_begin);

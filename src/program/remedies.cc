@@ -36,7 +36,7 @@ ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedPr
   };
   ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
   for (const ValueId id : program_.values().ids()) both.sizes[id] = share(one.sizes[id], id, other);
-  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, the buffer goes, too.
+  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, remove the buffer.
   const auto add = [&](const ModifiedProgram& from, const ModifiedProgram& by) {
     for (Buffer buffer : from.added) {
       if (!buffer.values.empty()) buffer.size = share(buffer.size, buffer.values.front(), by);
@@ -233,7 +233,7 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
     {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
-    // A single device becomes a host; otherwise double the number of devices.
+    // Instead of a single device, use all devices of a host; otherwise, double the number of devices.
     {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},

@@ -34,7 +34,7 @@ struct ModifiedProgram {
   // Details for the user.
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
   Axis axis;               // the axis that is cut into the parts
-  bool of_state = false;   // weights and optimizer state are cut
+  bool of_state = false;   // splits weights and optimizer state
 
   void Remove(const std::vector<ValueId>& values) {
     for (const ValueId id : values) sizes[id] = 0;
@@ -91,8 +91,8 @@ class Simulator {
   std::int64_t need_ = 0;
 };
 
-// A remedy and its name in rule data. `apply` returns nullopt if it finds nothing to apply the remedy to. The remedy
-// may still help, since not everything is recognized.
+// A remedy and its name in rule data. `apply` returns nullopt if it finds no array to apply the remedy to. The remedy
+// may still help, since some arrays are not recognized.
 struct ProgramRemedy {
   std::string_view name;
   std::optional<ModifiedProgram> (*apply)(const Simulator&);

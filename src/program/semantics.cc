@@ -273,7 +273,7 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
 }
 
 void Semantics::FindBatch() {
-  // The leading dimension of an input that no weight has; of several, the one with most bytes of values.
+  // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
   std::int64_t best = -1;
   // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
@@ -424,7 +424,7 @@ bool Semantics::IsScores(ValueId value) const {
 
 void Semantics::FindVocabulary() {
   // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
-  // reduced by a maximum. A router's experts are, but each expert has a matrix, while each class has only a row.
+  // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
   for (const HloInstruction& instruction : program_.module().instructions) {
     if (!FindsLargest(program_.module(), instruction)) continue;
     const std::vector<FactorIds> dims = program_.dimensions().FactorsOf({instruction.operands[0], 0});

@@ -79,8 +79,8 @@ class Semantics {
     return axis && Occurrences(GroupsOf(parameter), axis) > 0;
   }
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether it is unknown if the value has the axis: one of its dimensions is neither a weight's, nor the batch, nor
-  // the sequence.
+  // Whether the value may have the axis although propagation did not find it: the value has a dimension that is neither
+  // a weight's, nor the batch, nor the sequence.
   bool MayHaveAxis(ValueId value, const Axis& axis) const;
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
@@ -111,7 +111,7 @@ class Semantics {
   ValueKind KindOfArray(const ProgramValue& value) const;
   void FindGathered();
   std::int64_t BytesWith(const Axis& axis) const;  // of large values that have the axis
-  Axis Restored(const Axis& axis) const;           // an axis of its size that more values have, if any
+  Axis Restored(const Axis& axis) const;           // another axis of its size that far more bytes have, or `axis`
   Axis MakeAxis(const FactorIds& factors) const;
   bool InWeights(const Axis& axis) const;
   bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
@@ -120,10 +120,10 @@ class Semantics {
   Indexed<ValueId, ArrayGroups> groups_;
   std::vector<ValueId> large_;     // arrays of at least kLargeEnough bytes
   std::vector<Role> roles_;        // by parameter
-  std::vector<char> is_returned_;  // by parameter: inference only, and an output has its shape
+  std::vector<char> is_returned_;  // by parameter: whether an output has its shape; 0 in training and for scalars
   Indexed<ValueId, ValueKind> kinds_;
   std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
-  Indexed<InstructionId, char> gathered_;  // the result of an all-gather, or a copy or cast of it
+  Indexed<InstructionId, char> gathered_;  // whether the result is that of an all-gather, or a copy or cast of one
   mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
       groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;

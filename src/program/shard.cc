@@ -69,7 +69,7 @@ SplitArguments FindSplit(const Simulator& simulator) {
   return split;
 }
 
-// Splits needlessly gathered arrays: `devices` times as long as one device's batch. Returns nullopt if there are none.
+// Splits needlessly gathered arrays: those with `devices` times one device's batch. Returns nullopt if there are none.
 std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
   const Program& program = simulator.program();
   const Axis batch = simulator.semantics().batch();
@@ -110,7 +110,7 @@ std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
   return axes;
 }
 
-// If weights are split, splits the activations between them, whole so far, along the sequence or else the batch.
+// If weights are split: also splits the activations that are still whole, along the sequence or else the batch.
 Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
   const Semantics& semantics = simulator.semantics();
   const Axis axis = semantics.sequence() ? semantics.sequence() : semantics.batch();
@@ -124,7 +124,7 @@ Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split,
   });
 }
 
-// Restores the size of arrays that are sent to the host, since they are gathered first.
+// Restores the size of arrays that are sent to the host, since such arrays are gathered first.
 Sizes WholeIfSent(const Program& program, Sizes sizes) {
   for (const ArrayDims& dims : SentToHost(program)) {
     for (const ProgramValue& value : program.values()) {

@@ -25,7 +25,7 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are many and do not matter compared with a chip's HBM.
+// Smaller values are numerous but hardly matter compared with a chip's HBM.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 // The simulation needs smaller values, too.
 constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
@@ -56,7 +56,7 @@ std::uint64_t NumberOf(const std::string& digits) {
   return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
-// Whether the compiler made up the value's name. Other values of the same buffer are shown instead.
+// Whether the compiler made up the value's name. If so, other values of the same buffer are shown instead.
 bool HasMadeUpName(const MemoryValue& value) {
   return !value.index.empty() || value.name.find("tuple") != std::string::npos ||
          value.name.find("while") != std::string::npos || value.name.rfind("wide.param", 0) == 0;
@@ -64,7 +64,7 @@ bool HasMadeUpName(const MemoryValue& value) {
 
 constexpr const char* kRowKinds[] = {"HLO temp", "parameter", "output", "constant"};  // by AllocationKind
 
-// Chooses the value that names an allocation: the first that spans it, or the last for an output.
+// Chooses the value that names an allocation: the first that spans it (the last for an output), or else the first one.
 const MemoryValue* NamingValue(const MemoryAllocation& allocation) {
   const MemoryValue* named = nullptr;
   for (const MemoryValue& value : allocation.values) {

@@ -32,8 +32,8 @@ struct DumpPaths {
 // The result of one compile, read from its dump.
 struct DumpReading {
   bool failed = false;
-  // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (the total), module, and
-  // dump (the path of the buffer assignment).
+  // arguments_bytes, output_bytes, shared_output_bytes, hlo_temp_bytes, program_need_bytes (the total), module, dump
+  // (the path of the buffer assignment), listed (the number of rows) and list_seen.
   Evidence facts;
   std::int64_t host_bytes = 0;       // in the host's memory
   std::vector<Allocation> rows;      // the values that are live at the peak, largest first
@@ -64,7 +64,7 @@ class XlaDump {
   // A module that is an input.
   struct InputModule {
     std::string key;           // identifies the module
-    std::string folder;        // that contains its files
+    std::string folder;        // the folder with its files
     std::string name;          // "jit_step"
     std::uint64_t number = 0;  // of the module; later compiles have larger numbers
     bool failed = false;       // according to the file names; ReadInputModule checks the contents
@@ -89,8 +89,8 @@ class XlaDump {
 
   // The problem of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
-      "no buffer assignment (after_optimizations-buffer-assignment.txt) in its folder: cannot determine how much "
-      "memory the program needs";
+      "no buffer assignment (after_optimizations-buffer-assignment.txt) of this module in the folder: cannot determine "
+      "how much memory the program needs";
 
   // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
   // it is empty, reads the only module that ran out of memory. Of several compiles, chooses the one that needs
@@ -98,9 +98,9 @@ class XlaDump {
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
                                   std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
-  // Reads a compile that failed or, if none failed, one that fitted, without estimates and sources. Chooses the module
-  // of this name that needs most, or of all modules if the name is empty or not found. Adds the facts need_bytes (all
-  // allocations in HBM: "Used" in the error message, except for rounding) and host_bytes.
+  // Reads a compile that failed or, if none failed, one that fitted, without estimates and sources. Among the modules
+  // of this name (all modules if it is empty or not found), chooses the one that needs most. Adds the facts need_bytes
+  // (all allocations in HBM: "Used" in the error message, except for rounding) and host_bytes.
   std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
 
  private:

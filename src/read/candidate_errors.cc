@@ -14,14 +14,14 @@
 namespace whyoom {
 namespace {
 
-// Bytes to examine of a line, and of the text around its message.
+// Maximum number of bytes to examine: of a line, and of the text around its message.
 constexpr std::size_t kLongestCandidate = 4096;
 constexpr std::size_t kLongestFrame = 2048;
-// Bytes to store of a text: enough for a sentence, few enough for one line of a report.
+// Maximum number of bytes to store: enough for a sentence, few enough for one line of a report.
 constexpr std::size_t kMaxTextBytes = 400;
 
 // A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy. A failure
-// becomes known kLinesBehind lines late, because a session looks ahead.
+// becomes known up to kLinesBehind lines late, because a session looks ahead.
 constexpr std::uint64_t kNearLines = 40;
 constexpr std::uint64_t kLinesBehind = 16;
 constexpr std::size_t kMaxBuffered = 16;

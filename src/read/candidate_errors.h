@@ -46,11 +46,11 @@ class CandidateFinder {
   // unknown.
   bool Finds(const Line& line, const RawLine* raw) const;
 
-  // The parts of the decision of `Finds`. If `words` is null, the other members are not set.
+  // The patterns that decide the result of `Finds`. If `words` is null, the other members are not set.
   struct Look {
     const CandidateError* words = nullptr;  // the candidate pattern that matches
     const Pattern* unless =
-        nullptr;  // the exception that rules out `words`, if every candidate pattern that matches has one
+        nullptr;  // the exception that rules out `words`; null if any matching candidate pattern has none that matches
     const ErrorLine* looks = nullptr;    // the pattern that shows an error line
     const ErrorLine* healthy = nullptr;  // the pattern that shows that nothing failed
 
@@ -81,7 +81,7 @@ class CandidateTracker {
   // Drops the candidate in line `number`, because the line only quotes it.
   void Drop(std::uint64_t number);
 
-  // Sets the number of lines of the stream that belonged to known failures so far. It may lag by the look-ahead lines.
+  // Sets how many lines of the stream belonged to known failures so far. Lines that the session buffers may be missing.
   void SetKnownLines(std::uint64_t known_lines, std::vector<CandidateLine>* decided);
 
   // Call after the last line.

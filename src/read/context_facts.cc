@@ -125,9 +125,9 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
     failures_.back().offset = std::max(failures_.back().offset, offset);
 }
 
-// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
-// the last match, because that failure ended the run of the older matches. For a context of one program: that of the
-// last failure that uses the context, or of the last sign that a program is done.
+// Returns the offset from which matches of `context` apply to a failure at `offset`. That is the offset of the last
+// failure before the last match, because older matches belong to the run that this failure ended. For a context of one
+// program, it is the offset of the last failure that uses the context, or of the last sign that a program is done.
 std::uint64_t ContextFacts::AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const {
   std::uint64_t end = offset;
   std::uint64_t done = 0;
@@ -162,7 +162,7 @@ void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence*
       if (last != history.rend() && last->offset >= from) used.push_back(&*last);
     }
   }
-  // Two patterns may set the same fact. The last in the log wins, independent of the order of pointers.
+  // Two patterns may set the same fact. The last match in the log wins, so that the order of pointers does not matter.
   std::sort(used.begin(), used.end(), [](const Statement* a, const Statement* b) { return a->offset > b->offset; });
   for (const Statement* statement : used) facts->Add(statement->facts);
 }

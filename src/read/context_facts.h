@@ -23,7 +23,7 @@
 
 namespace whyoom {
 
-// Finds signs of frameworks in lines; searches for all signs in one pass.
+// Finds the signs of all frameworks in a line, in one pass.
 class FrameworkSigns {
  public:
   // Borrows `frameworks`, sorted by descending priority.
@@ -32,8 +32,8 @@ class FrameworkSigns {
   // Returns the smaller of `found` and the index of the first framework that has a sign in `text`.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
-  // Returns the index of the first framework that a line with `literal` (one of RuleSet::sign_literals) may show, or
-  // npos.
+  // Returns the index of the first framework of which a line with `literal` (one of RuleSet::sign_literals) may contain
+  // a sign, or npos.
   std::size_t MayShow(const std::string& literal) const;
 
   // Appends this object's pattern sets to `sets`.
@@ -45,8 +45,8 @@ class FrameworkSigns {
   PatternSet signs_;
 };
 
-// Returns the framework that a program's source files show, or `known` if they show none of higher priority. A log may
-// not name its framework, but the stack frames of its program contain the framework's files.
+// Returns the framework with signs in a program's source files, or `known` if none of higher priority has one there. A
+// log may not name its framework, but the stack frames of its program contain the framework's files.
 std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
                         const std::string& known);
 
@@ -83,7 +83,7 @@ class ContextFinder {
 
 // Collects context facts and assigns them to failures. A fact applies to the failures after it. If a job prints its
 // settings again after a failure, it was restarted, and the settings before that failure belong to another run. Facts
-// of one program apply to the next failure only, and to none once that program is done.
+// of one program apply only to the next failure, and to no failure after the program is done.
 class ContextFacts {
  public:
   // Matches may be added in any order, and before the failures that precede them in the log. `message` is the offset of
@@ -94,7 +94,7 @@ class ContextFacts {
   // Records that the header of `failure`, which is borrowed, is at `offset` of the artifact.
   void AddFailure(const Failure& failure, std::uint64_t offset);
 
-  // Extends the report of `failure` to `offset` if it is the latest failure: facts inside do not apply to later
+  // If `failure` is the latest failure, extends its report to `offset`. Facts in a report do not apply to later
   // failures.
   void ExtendFailure(const Failure& failure, std::uint64_t offset);
 
@@ -125,12 +125,12 @@ class ContextFacts {
   std::deque<Failed> failures_;                               // ascending by offset
 };
 
-// Returns the program that a match states, or nullopt if a capture is cut off or the match states no plausible size.
+// Returns the program that a match reports, or nullopt if a capture is cut off or the size is implausible.
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
                                              const std::optional<Timestamp>& time);
 
-// Collects the programs that an artifact states. Jobs repeat such a line at each step. A line that repeats an earlier
-// statement word for word is only counted; it costs no more than a substring search.
+// Collects the statements of an artifact: text that reports the memory of a compiled program. Jobs repeat them at each
+// step. A line that repeats an earlier statement word for word is only counted, which costs one substring search.
 class Statements {
  public:
   // Adds a statement; `text` is its wording, or empty if it spans several lines.

@@ -31,7 +31,7 @@ class Engine {
   const ContextFinder& contexts() const { return matchers().contexts; }
   const HeaderFinder& finder() const { return matchers().finder; }
   const CandidateFinder& candidate_errors() const { return matchers().candidate_errors; }
-  // Finds literals that matter in the lines before a hit: those of tracebacks and frameworks.
+  // Finds literals that matter in the lines before a hit: of tracebacks, frameworks' signs and nearby contexts.
   LookBehind lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
   // Whether a line with this look-behind literal (by index) can add a fact: a traceback, a nearby context, or a

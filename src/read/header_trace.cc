@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Number of lines to search for those of one stream. A message does not continue over a larger distance.
+// Maximum number of lines of all streams to search for lines of one stream. Messages do not continue after so many.
 constexpr std::size_t kMostBetween = 512;
 constexpr std::size_t kMostKeptBytes = std::size_t{32} << 20;
 constexpr std::size_t kMostSeen = 10000;
@@ -133,7 +133,7 @@ constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // longer lines are
 // Minimum length of a partial match; shorter ones occur in any line.
 constexpr std::size_t kLeastLetters = 6;
 
-// Joins the lines of a window in both ways, and a long first line window by window, as Session does.
+// Joins the lines in both ways (see JoinedLines::Joint), and a long first line in steps of kStep, as Session does.
 std::vector<JoinedLines> Joinings(const LineWindow& window) {
   std::vector<JoinedLines> joinings;
   for (std::size_t from = 0; from == 0 || from < std::min(window.lines.front().text.size(), kLongestLine);

@@ -1,5 +1,5 @@
-// Explains for each header pattern whether it matches at one line, and how much of it matches if it does not. Evaluates
-// the same conditions as HeaderFinder, one pattern at a time, and records the results.
+// Records for each header pattern whether it matches at one line, and how much of it matches if it does not. Evaluates
+// the same conditions as HeaderFinder, one pattern at a time.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct LineWindow {
   Surroundings around() const { return {before, lines}; }
 };
 
-// Buffers the lines that the reader examined, to find out later what became of one of them.
+// Buffers the lines that the reader examined, so that `rules trace` can explain the result for one of them later.
 class BufferedLines {
  public:
   // Borrows the engine. Skips lines before number `first`.
@@ -70,7 +70,7 @@ class BufferedLines {
   std::vector<Kept> kept_;
 };
 
-// The recording of an artifact for `rules trace`.
+// What reading an artifact records for `rules trace`.
 struct ReadTrace {
   explicit ReadTrace(const Engine& engine) : kept(engine) {}
 
@@ -134,16 +134,16 @@ struct HeaderTrace {
   const Failure* failure = nullptr;
   const HeaderPattern* head = nullptr;
   Outcome outcome = Outcome::kNoLiteral;
-  std::string literal;                // the first one that occurs; empty if none does
-  std::vector<std::string> literals;  // the literals searched for; empty if the pattern has none
-  TextPlace place;                    // where the match begins, if there is one
-  const Quotation* quotation =
-      nullptr;  // the one that matched; null if the text is binary, or if only a header before it is quoted
+  std::string literal;                   // the first one that occurs; empty if none does
+  std::vector<std::string> literals;     // the literals searched for; empty if the pattern has none
+  TextPlace place;                       // where the match begins, if there is one
+  const Quotation* quotation = nullptr;  // the quotation pattern that matched; null if the text is binary, or if only a
+                                         // header before it is quoted
   std::optional<PartialPatternMatch> reach;  // how much matches, if the pattern does not match
   TextPlace stop;                            // where the partial match ends
   std::string met;                           // the text of the partial match
   std::string continues;                     // the text after it
-  TextPlace again;                           // where the end of the pattern matches again, if it does
+  TextPlace again;                           // where a suffix of the pattern matches after `stop`, if one does
 };
 
 class HeaderTracer {

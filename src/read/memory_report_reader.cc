@@ -14,12 +14,12 @@
 namespace whyoom {
 namespace {
 
-// Limits for other lines before the report and inside it.
+// Maximum numbers of adjacent lines that do not belong to the report: before its first line, and inside it.
 constexpr int kQuietLinesBeforeStart = 40;
 constexpr int kQuietLinesInside = 80;
 constexpr int kMaxContinuedLines = 12;
 constexpr std::size_t kMaxValue =
-    4096;  // the compiler cuts its labels at 250 characters; op names of loggers are longer
+    4096;  // bytes; the compiler cuts its labels at 250 characters, but op names from loggers are longer
 constexpr std::size_t kMaxRows = 4096;
 
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
@@ -113,7 +113,7 @@ std::string WithLostLineBreaks(std::string_view text) {
 std::string LabelName(std::string_view label) {
   if (label.ends_with("Size:") && !label.starts_with("Unpadded")) return "Size";
   if (label.starts_with("=")) return "end";
-  if (label == "XLA Label:") return "XLA label";  // printed by compilers for GPUs
+  if (label == "XLA Label:") return "XLA label";  // as compilers for GPUs print it
   if (label.ends_with(":")) label.remove_suffix(1);
   return std::string(label);
 }
@@ -123,7 +123,7 @@ std::string LabelName(std::string_view label) {
 bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t end) {
   if (done_) return false;
   std::string_view whole = std::string_view(line.text).substr(0, end).substr(std::min(from, line.text.size()));
-  // A figure that the end of the log cuts off is incomplete.
+  // Drop a figure that the end of the log cuts off.
   if (line.may_continue && end >= line.text.size() && !EndsWithUnit(whole))
     whole = whole.substr(0, whole.find_last_of(" \t") + 1);
   const std::string separated = WithLostLineBreaks(whole);

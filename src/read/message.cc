@@ -15,15 +15,15 @@
 namespace whyoom {
 namespace {
 
-// Text further right in its line is neither a source line nor a sentence. Also bounds the work on a line with many
-// headers.
+// Text after this column of its line is not a quotation: source lines and sentences are shorter. The limit also bounds
+// the work on a line with many headers.
 constexpr std::size_t kMostColumn = 4096;
 constexpr std::size_t kLinesAfter = 6;
 constexpr std::size_t kMessageBytes = 1024;
-// This many lines of source code are not a coincidence.
+// Minimum number of lines that look like source code; fewer may be a coincidence.
 constexpr int kSourceLines = 2;
 
-// Returns one pattern of each quotation, or of each source-line quotation.
+// Returns the pattern `which` of each source-line quotation or, if not `source_lines`, of each other quotation.
 std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, Pattern Quotation::*which) {
   std::vector<const Pattern*> patterns;
   for (const Quotation& quotation : rules.quotations()) {
@@ -32,7 +32,7 @@ std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, 
   return patterns;
 }
 
-// Returns the lines before, each after a line break, and the line up to the position.
+// Returns the lines before the position's line, and `lead`, that line up to the position; each after a line break.
 std::string TextBefore(const Surroundings& around, std::string_view lead) {
   std::string text;
   for (const std::string& line : around.before) {
@@ -116,7 +116,7 @@ QuotationFinder::QuotationFinder(const RuleSet& rules)
 
 bool QuotationFinder::IsSourceLine(const std::string& line) const { return !source_lines_.In(line).empty(); }
 
-// Ignores the source lines in a traceback, which are indented below its frames.
+// Whether the position is between lines of source code. Ignores those in tracebacks, which are indented below frames.
 bool QuotationFinder::AmongSource(const Surroundings& around) const {
   int count = 0;
   std::size_t frame = std::string_view::npos;  // its indentation

@@ -24,7 +24,7 @@ struct Surroundings {
   const std::deque<Line>& lines;          // the position's own line and those that follow
 };
 
-// Distinguishes a message that a process printed from a quotation: in source code, a comment, a sentence.
+// Distinguishes a message that a process printed from a quotation of it in source code, a comment or a sentence.
 class QuotationFinder {
  public:
   // Borrows the rules.
@@ -38,7 +38,7 @@ class QuotationFinder {
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const;
 
-  // Returns the quotation pattern that matches, or null. Also null if the line is machine code or data.
+  // Returns the quotation pattern that matches, or null. Also null if the line is binary.
   const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const;
 
   // Appends this object's pattern sets to `sets`.
@@ -69,12 +69,12 @@ inline constexpr std::size_t kLookAhead = 12;
 // Python traceback.
 bool IsMessageStart(std::string_view text);
 
-// Whether `line` starts a new message after one whose first line was logged or not (`first_logged`): `line` is logged
-// and the first was not, lines are missing before it, or it starts like an exception or a traceback.
+// Whether `line` starts a new message. `first_logged`: the first line of the current message was logged. True if only
+// `line` is logged, if lines are missing before it, or if it starts like an exception or a traceback.
 bool BeginsMessage(const Line& line, bool first_logged);
 
 // Consecutive lines of one stream as one text. Messages are wrapped anywhere, so patterns run on the joined lines, with
-// each run of white space reduced to one blank. Joint::kBlank is for lines broken at blanks, kNothing for lines cut at
+// each run of white space reduced to one blank. Use Joint::kBlank for lines broken at blanks, kNothing for lines cut at
 // a fixed width, inside words and figures.
 class JoinedLines {
  public:
@@ -145,9 +145,9 @@ class HeaderFinder {
     return quotations_.FindQuotation(around, column);
   }
 
-  // Returns where the message of `head` ends at the latest: after the first line, at the header of another failure that
-  // the rule data does not allow in the same message, or at a header of the same failure with contradicting facts.
-  // Otherwise the end of the text.
+  // Returns where the message of `head` ends at the latest. That is the first header after the first line that starts
+  // another message: the header of a failure that the rule data does not allow in the same message, or a header of the
+  // same failure with contradicting facts. Without such a header, it is the end of the text.
   std::size_t EndOfMessage(const JoinedLines& joined, const HeaderMatch& head) const;
 
   // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end

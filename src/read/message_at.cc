@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kLongestMessageLines = 40;
 constexpr std::size_t kLongestMessage = 4096;
-// Maximum distance of a multi-line record's first line above, and of an exception below its first frame.
+// Maximum distance from the given line: up to the first line of its record, and down to the exception of its traceback.
 constexpr std::uint64_t kLinesAbove = 512;
 constexpr std::uint64_t kLinesBelow = 400;
 constexpr std::size_t kMostMessageLines = 12;

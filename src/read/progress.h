@@ -1,6 +1,6 @@
 // Finds log lines that show that the job's program compiled or ran (rule data, section "progress"): training steps with
 // a loss, the throughput of a server. The absence of a failure proves nothing. Neither does a single line: an echoed
-// command line or a resumed checkpoint also names a step. Two lines with increasing steps prove that a job ran.
+// command line or a resumed checkpoint also contains a step. Two lines with increasing steps prove that a job ran.
 #pragma once
 
 #include <cstdint>

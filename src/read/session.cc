@@ -7,11 +7,11 @@
 namespace whyoom {
 namespace {
 
-// Maximum number of bytes to wait for. No message is longer, and pending lines delay a stop because they are still
-// processed.
+// Maximum number of bytes to buffer ahead. No message is longer, and more lines would delay a stop, which still
+// processes them.
 constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 // Number of adjacent lines needed after a line that may matter: enough for a message; more while a report is expected,
-// because other lines may come first; fewer inside a report, whose parts are close together.
+// because other lines may come first; fewer inside a report, whose lines are close together.
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
@@ -83,7 +83,7 @@ void Session::FollowMessage(const Line& line) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
   }
-  // If only some lines of a message have a prefix, a logger wrote it, not a collector.
+  // If only some lines of a message have a prefix, a logger wrote the prefix: a collector puts one before each line.
   if (begins || !line.logged) message_logged_ = line.logged;
 }
 
@@ -162,7 +162,7 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   OpenSightings(joined, glued, headers, front);
 }
 
-// Makes facts of the job visible to all streams at once, without waiting for the lines of a wrapped message.
+// Adds facts of the job for all streams at once, without waiting for further lines of a wrapped message.
 void Session::AddJobFacts(const Line& line) {
   const std::deque<Line> alone = {line};
   for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
@@ -310,7 +310,7 @@ void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
       const bool same_message = message_begin_ <= open->sighting.head.offset;
       if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
     }
-    return;  // only the newest: a report belongs to the header directly above it
+    return;  // only the newest reader, because a report belongs to the header directly above it
   }
 }
 

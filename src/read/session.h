@@ -39,10 +39,10 @@ struct SharedByStreams {
   Statements statements;
 };
 
-// Completed results.
+// The results completed so far.
 struct SessionOutput {
   std::vector<Sighting> sightings;
-  std::vector<CandidateLine> candidate_errors;  // classified as part of a known failure or not
+  std::vector<CandidateLine> candidate_errors;  // it is decided whether each is part of a known failure
 };
 
 class Session {
@@ -60,10 +60,10 @@ class Session {
   // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
-  // Completes all open sightings, because the next line of this stream is not adjacent.
+  // Completes all open sightings. Call if the next line of this stream is not adjacent.
   void Flush(SessionOutput* done);
 
-  // Also completes the candidate errors, because no line follows.
+  // Like Flush, and completes the candidate errors. Call after the last line.
   void Finish(SessionOutput* done);
 
   // Whether the lines right after the last one may still belong to an open sighting.

@@ -96,7 +96,7 @@ void LineReader::FeedLines(const RawLine* raw) {
     stream->last_fed = ++fed_;
     SetTime(stream, &line);
     const bool was_active = stream->session.active();
-    // A line that waited for its continuation comes from an earlier raw line.
+    // A line that waited for its continuation was made of an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.candidate_errors().IsHealthy(line, own);
     line.is_candidate_error = engine_.finder().MayMatter(line.text) && engine_.candidate_errors().Finds(line, own);
@@ -127,7 +127,7 @@ void LineReader::NoteCrowdedLine(LogStream* stream) {
 // a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
 void LineReader::SetTime(LogStream* stream, Line* line) {
   if (!line->ambiguous_time.empty()) {
-    // The last complete timestamp, even before a gap, supplies the missing parts.
+    // The last complete timestamp, even one before a gap, supplies the missing year or the order of day and month.
     const std::optional<Timestamp>& named = stream->stamp.time ? stream->stamp.time : stamp_.time;
     line->time = named ? ParseTimestampNear(line->ambiguous_time, *named) : std::nullopt;
     if (!line->time) {
@@ -185,7 +185,7 @@ void LineReader::EnforceMemoryLimit(LogStream* stream) {
 }
 
 std::string LineReader::framework() const {
-  if (framework_ == std::string::npos) return {};  // does not load the rules
+  if (framework_ == std::string::npos) return {};  // without loading the rules
   const std::vector<Framework>& frameworks = engine_.rules().frameworks();
   return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
 }
@@ -225,7 +225,7 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
 // Returns false at the end of the source or after a stop.
 bool SightingReader::NextLine(RawLine* line) {
   if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
-  // The source detects the stop, and its reason, on the next read. Discard what it still returns.
+  // The source sets its problem on the next read after a stop. Discard the bytes that it still returns.
   char dropped[4096];
   while (source_.Read(dropped, sizeof dropped) > 0) {
   }

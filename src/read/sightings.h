@@ -1,4 +1,4 @@
-// Turns the bytes of one artifact into sightings of failures; the only code that does. Draws no conclusions.
+// Turns the bytes of one artifact into sightings of failures; no other code does. Draws no conclusions.
 //
 //   SightingReader reader(engine, *OpenFile("train.log"));
 //   for (auto found = reader.Next(); !found.empty(); found = reader.Next()) Use(found);
@@ -60,13 +60,13 @@ class LineReader {
   // Returns what became complete since the last call.
   SessionOutput Take() { return std::exchange(done_, {}); }
 
-  // Returns the compiled programs stated so far. Call once, at the end.
+  // Returns the programs of all statements (see Statements). Call once, at the end.
   ProgramTable TakePrograms() { return shared_->statements.Take(); }
 
-  // Completes all open sightings, because no more lines are available for now. Keeps all context.
+  // Completes all open sightings, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
-  // Completes everything, because no line follows.
+  // Completes everything. Call after the last line.
   void Finish();
 
   // The framework whose signs were seen; empty if none was.
@@ -149,7 +149,7 @@ struct ReadEnd {
   std::uint64_t bytes = 0;          // unpacked
   std::uint64_t unknown_times = 0;  // sightings kept although their time cannot be compared with the range
   std::string problem;              // the limit that was reached; empty if none was
-  ProgramTable programs;            // the programs that it states; their artifact is not set
+  ProgramTable programs;            // the programs of its statements; their artifact is not set
   std::vector<Problem> unknown;     // candidate errors, which no rule recognises; their artifact is not set
 };
 

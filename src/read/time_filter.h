@@ -1,4 +1,4 @@
-// Drops failures outside a time range, as far as the log dates them.
+// Drops failures outside a time range, if the log contains their time.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ class TimeFilter {
  public:
   explicit TimeFilter(const TimeRange& range) : range_(range) {}
 
-  // Removes sightings that are known to be outside. Keeps and counts those without a known time, and those without a
-  // time zone if the bound has one.
+  // Removes sightings that are known to be outside. Keeps and counts those without a time, and those without a time
+  // zone if the bound has one.
   void Apply(std::vector<Sighting>* sightings);
 
-  // Removes programs that are stated only outside the range. Does not count unknown times.
+  // Removes programs whose statements are all outside the range. Does not count unknown times.
   void Apply(ProgramTable* programs) const;
 
   // Removes candidate errors that are outside, except those that belong to known failures.

@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace {
 
-// The class of an exception and the header in its message may be on different lines, and the message may be wrapped.
+// Maximum number of lines between a frame and the header in the exception's message, which may be wrapped.
 constexpr int kNearHead = 12;
 
 struct Frame {
@@ -18,7 +18,7 @@ struct Frame {
 };
 
 bool ReadFrame(const std::string& text, Frame* frame) {
-  // As Python prints a frame, as IPython does ("File ~/x.py:41, in f(a)"), and a notebook cell.
+  // Frames as printed by Python, by IPython ("File ~/x.py:41, in f(a)"), and for a notebook cell.
   static const Regex python(R"re(^[ \t|]*File "([^"]+)", line (\d{1,9})(?:, in |$))re");
   static const Regex ipython(R"(^[ \t|]*File (\S+?):(\d{1,9})(?:, in |$))");
   static const Regex cell(R"(^[ \t|]*(Cell In ?\[\d+\]), line (\d{1,9}))");

@@ -30,10 +30,10 @@ class Traceback {
 
   // Returns the innermost frame outside libraries of the traceback whose exception contains the last line fed. If that
   // traceback has no such frame, returns that of the exception that caused it. Returns nullopt if there is neither, or
-  // if a failure in an earlier line already claimed the exception.
+  // if Take() assigned the traceback to a failure in an earlier line.
   std::optional<UserCall> user_call() const;
 
-  // Claims the traceback for the failure that begins in the last line fed.
+  // Assigns the traceback to the failure that begins in the last line fed. Failures in later lines do not get it.
   void Take() { taken_ = true; }
 
  private:
@@ -53,7 +53,7 @@ class Traceback {
   std::optional<bool> frame_logged_;  // of the last frame, if there is one
   bool interrupted_ = false;          // a logged line came between the frames and the exception
   bool ended_ = false;                // the last line fed does not belong to the exception
-  bool taken_ = false;                // claimed by a failure that begins in the last line fed or before it
+  bool taken_ = false;                // assigned to a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

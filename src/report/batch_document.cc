@@ -22,7 +22,7 @@ namespace {
 using doc::Column;
 using doc::Words;
 
-constexpr std::size_t kLargeBatch = 20;  // failures; beyond, only a few are shown in full
+constexpr std::size_t kLargeBatch = 20;  // failures; with more, only a few are shown in full
 constexpr std::size_t kWholeOfLarge = 3;
 constexpr std::size_t kShares = 12;
 constexpr std::size_t kRecurring = 8;
@@ -161,7 +161,7 @@ doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, st
           std::move(brief)};
 }
 
-// Part of the page's URL, so only letters and digits; an id read from a file may contain anything.
+// An anchor is part of the page's URL, so it must be plain; an id that was read from a file may contain anything.
 std::string AnchorOf(const Diagnosis& finding) {
   const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
                      finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;

@@ -54,7 +54,7 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
   if (need == comparison.totals.end()) return;
   doc::Table table;
   table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, 30}, {"run"}};
-  table.caption = "of device memory";
+  table.caption = "device memory of each run";
   table.scale.whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
   const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
     table.rows.push_back({{{SizeSpans(bytes)}, {{}, {{static_cast<double>(bytes.value_or(0))}}}, {std::move(run)}}});

@@ -51,7 +51,7 @@ bool SelectIn(Block* block, Pass pass, Drawings drawings) {
   const bool is_drawing =
       std::holds_alternative<MemoryBar>(block->content) || std::holds_alternative<TimesChart>(block->content);
   if (is_drawing && drawings == Drawings::kDropped) return false;
-  bool keeps_more = false;  // kRest keeps the whole of a table that kBrief shortens
+  bool keeps_more = false;  // kRest keeps all rows of a table that kBrief shortens
   if (auto* table = std::get_if<Table>(&block->content)) {
     const auto is_more = [](const Row& row) { return row.depth == Depth::kMore; };
     keeps_more = pass == Pass::kRest && std::any_of(table->rows.begin(), table->rows.end(), is_more);

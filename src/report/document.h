@@ -29,16 +29,16 @@ struct Span {
   enum class Kind { kText, kCode, kStrong, kFaint, kGood, kCareful, kBad, kLink, kPage };
   std::string text;  // printable, not escaped for any markup; kText never contains markup, see phrases.h
   Kind kind = Kind::kText;
-  std::string url;  // kLink: text output appends it; kPage: a place in our own pages, not shown in text
+  std::string url;  // kLink: text output appends it; kPage: a link within our own pages; text omits it
 };
 using Spans = std::vector<Span>;
 
 inline constexpr std::size_t kLongestName = 240;  // columns
 
 Spans Words(std::string text, Span::Kind kind = Span::Kind::kText);  // our own words and figures
-// For texts of the rule data or the log: names become code, words get `kind`.
+// For text of the rule data or the log. Names become code; other words get `kind`.
 Spans Sentence(std::string_view text, Span::Kind kind = Span::Kind::kText);
-Spans Name(std::string_view text, std::size_t columns = kLongestName);          // from the log; empty if `text` is
+Spans Name(std::string_view text, std::size_t columns = kLongestName);  // for a name from the log; empty if `text` is
 Spans Joined(const std::vector<Spans>& pieces, std::string_view between = "");  // skips empty pieces
 std::string PlainText(const Spans& spans);
 
@@ -47,7 +47,7 @@ using Blocks = std::vector<Block>;
 
 // The first lines of a page.
 struct Verdict {
-  int level = 1;     // 2: below a heading; 0: a page of its own
+  int level = 1;     // 2: below a heading; 0: the title of a whole page
   std::string code;  // "E1000"; may be empty
   Spans title;
   std::vector<Spans> notes;  // one sentence each
@@ -62,7 +62,7 @@ struct Section {
   std::string label;  // text only, next to the first line: "why"; at most 5 columns, except for tables
   std::string title;  // for Markdown and HTML
   Blocks blocks;
-  bool follows = false;  // text: without an empty line before it
+  bool follows = false;  // text: no empty line before the section
   bool open = false;     // never folded in HTML; in Markdown, not folded among the notes
   std::string anchor;    // HTML: anchor of the heading
 };
@@ -79,10 +79,10 @@ struct Item;
 struct List {
   enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings, kFields };  // kJoined: one paragraph in text
   Style style = Style::kBullets;
-  std::string lead;  // text, kJoined only: "would not help here: "
+  std::string lead;  // text, kJoined only: what comes before the items, "would not help here: "
   std::vector<Item> items;
   std::uint64_t left_out = 0;
-  std::string elsewhere;  // where to find them: " (--format json lists them)"
+  std::string elsewhere;  // where to find the omitted items: " (--format json lists them)"
 };
 
 // A segment of a bar.
@@ -95,7 +95,7 @@ struct BarPart {
 
 struct BarScale {
   double whole = 1;             // bytes at full width
-  std::optional<double> limit;  // marked
+  std::optional<double> limit;  // drawn as a mark
 };
 
 struct Column {
@@ -104,7 +104,7 @@ struct Column {
   std::string title;
   Kind kind = Kind::kText;
   std::size_t width = 0;         // text: minimum width in columns
-  Depth depth = Depth::kAlways;  // text omits kMore; Markdown and HTML show all
+  Depth depth = Depth::kAlways;  // text shows kMore only with --all; Markdown and HTML always do
 };
 
 struct Cell {
@@ -123,8 +123,8 @@ struct Row {
 };
 
 struct Table {
-  std::string style;    // CSS class
-  std::string caption;  // of the bars
+  std::string style;  // CSS class
+  std::string caption;
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::uint64_t left_out = 0;
@@ -136,7 +136,7 @@ struct Table {
 struct NeedBar {
   Need need;
   std::vector<BarPart> parts;  // of the needed memory
-  std::vector<BarPart> free;   // of the free memory, if it is fragmented
+  std::vector<BarPart> free;   // of the free memory; empty if unknown
   std::vector<BarPart> rows;   // the largest allocations
 };
 
@@ -158,7 +158,7 @@ struct TimesChart {
   std::vector<Timestamp> times;
 };
 
-// A command to copy, so never wrapped.
+// A command for the user to copy. It is never wrapped.
 struct Command {
   std::string command;
   Spans behind;     // what the command does
@@ -198,7 +198,7 @@ struct Item {
   Depth depth = Depth::kAlways;
   int number = 0;       // kNumbered only
   std::string id;       // kNumbered only, faint after the text
-  Blocks blocks;        // below it
+  Blocks blocks;        // below the text
   std::string details;  // anchor of further details on the page
   Spans label;          // kFields only
 };
@@ -210,12 +210,12 @@ enum class Pass {
   kRest,   // only what kBrief leaves out, with its headings
 };
 
-// A failure or a program. Its blocks are made on demand, because a batch has thousands.
+// A failure or a program. `make` creates its blocks on demand, because a batch can contain thousands of failures.
 struct Part {
   Spans summary;  // shown while the part is folded
   std::string anchor;
   Depth depth = Depth::kAlways;
-  std::function<Blocks(Pass)> make;  // may omit what Select would remove
+  std::function<Blocks(Pass)> make;  // may omit blocks that Select would remove
 };
 
 struct Document {
@@ -232,10 +232,10 @@ struct Document {
 
 inline Depth DepthAt(std::size_t at, std::size_t most) { return at < most ? Depth::kAlways : Depth::kMore; }
 
-// Removes empty paragraphs and lists; adds nothing if the section is then empty.
+// Adds `section` without its empty paragraphs and lists. Adds nothing if no other block is left.
 void AddSection(Section section, Depth depth, Blocks* blocks);
 
-// The text next to a drawing contains the same information.
+// Drawings can be dropped, because the text next to them contains the same information.
 enum class Drawings { kKept, kDropped };
 Blocks Select(Blocks blocks, Pass pass, Drawings drawings);
 

@@ -45,10 +45,10 @@ std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
 // The framework closest to a mistyped id or name; empty if none is close.
 std::string SuggestFramework(const RuleSet& rules, std::string_view name);
 
-// The steps of a remedy in one framework.
+// The steps of a remedy for one framework.
 struct Steps {
   const Framework* framework = nullptr;  // null if the rule data does not define it
-  bool is_fallback = false;              // the default framework's steps, for a framework without its own
+  bool is_fallback = false;              // the default framework's steps, because the framework has none
   std::vector<std::string> plain;        // steps that need no values from a log
   std::vector<std::string> of_log;       // outlines of steps with values from a log, see Template::Outline
 };
@@ -93,7 +93,7 @@ std::string CostWord(const Remedy& remedy);
 // Sorted by prior, the default order.
 std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses);
 
-// A place that lists a remedy: "E1000.2", or the code alone if it applies to every scenario.
+// A scenario that lists a remedy ("E1000.2"), or a failure if the remedy applies to every scenario.
 struct Use {
   const Failure* failure = nullptr;
   const Scenario* scenario = nullptr;  // null: every scenario

@@ -110,7 +110,7 @@ void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc:
   using Column = doc::Column;
   doc::Table table;
   table.columns = {Column{"remedy"}, Column{"results", Column::Kind::kWord}, Column{"cost", Column::Kind::kWord},
-                   Column{"place in the official pages", Column::Kind::kWord, 0, Depth::kMore}};
+                   Column{"section of the official page", Column::Kind::kWord, 0, Depth::kMore}};
   for (const RemedyEntry& entry : explanation.remedies) {
     table.rows.push_back({{{RemedySpans(*entry.remedy, links)},
                            {Words(ResultsWord(*entry.remedy))},
@@ -120,15 +120,15 @@ void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc:
   blocks->emplace_back(doc::Section{.title = "Remedies and their cost", .blocks = {std::move(table)}});
 }
 
-// Text omits a scenario if the list of scenarios already contains all of it.
+// Text omits a scenario if the list of scenarios already contains everything about it.
 void AddScenario(const Explanation& explanation, const Scenario& scenario, const PageLinks& links,
                  doc::Blocks* blocks) {
   doc::Blocks about;
   AddParagraph(scenario.about, &about);
   if (scenario.retry) AddParagraph(RetryText(*scenario.retry), &about);
-  about.emplace_back(
-      doc::Paragraph{doc::Joined({Words("A diagnosis names it if "), Code(scenario.when.source()), Words(".")})},
-      Depth::kMore);
+  about.emplace_back(doc::Paragraph{doc::Joined(
+                         {Words("A diagnosis names this scenario if "), Code(scenario.when.source()), Words(".")})},
+                     Depth::kMore);
   AddListSection("Sentences in a diagnosis, if their values are known", Outlines(scenario.why), Depth::kMore, &about);
   std::vector<doc::Spans> remedies;
   for (const RemedyUse& use : InOrder(scenario.remedies)) {
@@ -222,7 +222,7 @@ doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks&
   return list;
 }
 
-// The content of a remedy, without its name. With `brief`, text shows only the steps.
+// The content of a remedy, without its name. If `brief` is true, text shows only the steps.
 doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
                           const PageLinks& links, bool brief = false) {
   doc::Blocks blocks;
@@ -237,7 +237,7 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   doc::AddSection({.title = "Required releases", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
   AddListSection("Evidence for it in a log", Outlines(remedy.evidence), Depth::kMore, &blocks);
   AddListSection("What rules it out", Outlines(remedy.ruled_out), Depth::kMore, &blocks);
-  AddListSection("What a comparison of two runs shows afterwards", TracesOf(rules, remedy), Depth::kMore, &blocks);
+  AddListSection("What whyoom diff reports if it was applied", TracesOf(rules, remedy), Depth::kMore, &blocks);
   doc::List with;
   for (const std::string& id : remedy.with) {
     if (const Remedy* other = rules.FindRemedy(id)) with.items.push_back({RemedySpans(*other, links)});
@@ -246,7 +246,7 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   return blocks;
 }
 
-// Further sections for a remedy that is a topic of its own.
+// Adds the sections that only the page of a remedy has.
 void AddUses(const RuleSet& rules, const Remedy& remedy, const PageLinks& links, doc::Blocks* blocks) {
   doc::AddSection({.title = "Helps with", .blocks = {HelpsWith(rules, remedy, links)}}, Depth::kAlways, blocks);
   AddLinks("Read more", remedy.links, blocks);

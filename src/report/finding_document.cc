@@ -45,7 +45,7 @@ std::vector<doc::BarPart> BarOf(const Allocation& row, double times = 1, const s
 
 constexpr std::size_t kMaxGroups = 256;  // no compiler lists more different rows
 
-// Rows of the same size and shape share one line, because a deep model has dozens.
+// Rows of the same size and shape share one line, because a deep model has dozens of them.
 struct AllocationGroup {
   const Allocation* first;  // borrowed from the finding
   std::string shape;        // without layout, as in the log
@@ -153,7 +153,7 @@ void FindingBuilder::AddVerdict() {
   blocks_.emplace_back(std::move(verdict));
 }
 
-// Large enough for the need, the limit and every allocation.
+// Returns a scale that is large enough for the limit and every allocation.
 doc::BarScale FindingBuilder::Scale() const {
   doc::BarScale scale{0, finding_.facts.Number("limit_bytes")};
   for (const Allocation& row : finding_.allocations)
@@ -176,7 +176,7 @@ void FindingBuilder::AddNeed() {
       bar.rows.push_back(std::move(part));
     }
   }
-  // A report lists the program's allocations without the arguments; a dump lists all of them.
+  // A compiler's report lists allocations without the arguments; a dump lists both.
   const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
   if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
     bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
@@ -282,8 +282,8 @@ void FindingBuilder::AddCompiled() {
 
 void FindingBuilder::AddMore() {
   const std::vector<Link>& links = finding_.failure->links;
-  Blocks blocks = {
-      doc::Command{ExplainCommand(finding_), Words(" explains it, offline"), links.empty() ? "" : links.front().url}};
+  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words(" explains the failure, offline"),
+                                links.empty() ? "" : links.front().url}};
   doc::List list;
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
   if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);

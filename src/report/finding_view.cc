@@ -60,7 +60,7 @@ std::optional<Need> NeedOf(const Diagnosis& finding) {
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMaxBytes || *have > kMaxBytes) return std::nullopt;
   const auto is = [&](double bytes, const char* fact) { return finding.facts.Number(fact) == bytes; };
   const bool compile = finding.failure->phase == "compile";
-  // Memory in use may be part of the need. Then the need is compared with all memory, not with the free part.
+  // If the need includes memory in use, `have` is all memory, else only the free memory.
   const bool one_request = !compile && is(*need, "request_bytes");
   const bool all_there_is = compile || is(*have, "limit_bytes");
   const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
@@ -165,7 +165,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
   const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
-    return {"savings unknown: the program does not show them", SafetyText(ranked)};
+    return {"savings unknown: they cannot be estimated for this program", SafetyText(ranked)};
   if (ranked.enough_with.empty()) return EffectWith(ranked, "");
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),

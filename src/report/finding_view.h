@@ -29,12 +29,12 @@ struct Need {
   double need = 0;
   double have = 0;
   double excess = 0;      // exact if the log or dump states it; `need` and `have` are rounded
-  bool at_most = false;   // an upper bound, because sizes are rounded
+  bool at_most = false;   // `excess` is an upper bound, because the sizes are rounded
   const char* need_word;  // "needed", "asked for"
   const char* have_word;  // "usable", "free", "free in one piece"
 };
 
-// Returns nullopt if one of them is unknown or too large for any memory.
+// Returns nullopt if the need or the available memory is unknown, or larger than any memory can be.
 std::optional<Need> NeedOf(const Diagnosis& finding);
 
 // "5.02 GiB too much"; empty if there is no excess.
@@ -52,23 +52,23 @@ std::string RecompilationText(const Diagnosis& finding);
 
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
-// "should be enough", "not enough alone"; "may be …" if the spread leaves it open. Empty if unknown.
+// "should be enough", "not enough alone"; with "may" if the error of the estimate permits both. Empty if unknown.
 std::string EnoughText(const RankedRemedy& ranked);
 
 // "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
-// The same for a report, in pieces; refers to another remedy by its number: "enough together with remedy 5". States
-// that the savings are unknown if the program was searched for them and does not show them.
+// The pieces of EffectText for a report, where another remedy is named by its number: "enough together with remedy 5".
+// If a dump was available but gave no estimate for the remedy, one piece reports that the savings are unknown.
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
 
-// Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if unknown.
+// Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
 
 // The first sentence of RetryText.
 std::string RetryAnswer(const Retry& retry);
 
-// "train.py:41"; empty if the row has no source.
+// "train.py:41"; empty if the row names no source file.
 std::string SourceText(const Allocation& row);
 
 // The diagnosis as a topic of `whyoom explain`: "E1000.2", or "E1000" if there are no scenarios or the log does not
@@ -78,7 +78,7 @@ std::string RuleId(const Diagnosis& finding);
 // Suffix of a code if the log does not decide the scenario.
 inline constexpr const char* kUndecidedSuffix = ".?";
 
-// RuleId for overviews: "E1000.?" if the log does not decide.
+// RuleId for overviews: "E1000.?" if the log does not decide the scenario.
 std::string ScenarioName(const Diagnosis& finding);
 
 // The title of the scenario; of the failure if it has no scenarios or the log does not decide.
@@ -100,7 +100,7 @@ std::string ExplainCommand(const Diagnosis& finding);
 // Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
 std::string CautionText(const Diagnosis& finding);
 
-// The headline of a finding and the circumstances in which it was found.
+// The headline of a finding, and where it was found.
 struct FindingView {
   std::string code;
   std::string title;
@@ -117,7 +117,7 @@ FindingView ViewOf(const Diagnosis& finding);
 // "reported by 12 processes", "reported by about 12000 processes"; empty for one.
 std::string ProcessesText(const Diagnosis& finding);
 
-// A failure's row in a list of many.
+// What a list of many failures shows for one of them.
 struct FailureRow {
   std::string name;       // see ScenarioName
   std::string title;      // see ScenarioTitle

@@ -22,7 +22,7 @@ constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 50;
 constexpr std::size_t kModuleName = 80;  // columns
 constexpr double kNothing = 0.005;       // of the need; less is a rounding error
-constexpr double kFlat = 0.95;           // of the peak; a timeline that never falls below shows nothing
+constexpr double kFlat = 0.95;           // of the peak; if a timeline never falls below, it is not drawn
 constexpr std::size_t kFewestMoments = 4;
 
 BarPart PartOf(const std::string& kind, double bytes, const std::string& label = "") {
@@ -112,7 +112,7 @@ doc::Table ModulesTable(const ProgramEstimates& estimates) {
   return table;
 }
 
-// Lists the programs after the first ones, by name. Report::programs is sorted by size.
+// Lists the programs that are not shown in full. Report::programs is sorted by size.
 doc::Table OtherPrograms(const Report& report) {
   doc::Table table;
   table.style = "programs";
@@ -221,7 +221,7 @@ doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked) {
   return {{{after, after <= need.have ? "fits" : "over", "", false}, {need.need - after, "saved", "", false}},
           {std::max(need.need, need.have), need.have},
           true,
-          fmt::format("Needed with it: about {} of {} {}", SizeText(after), SizeText(need.have), need.have_word)};
+          fmt::format("With the remedy: about {} of {} {}", SizeText(after), SizeText(need.have), need.have_word)};
 }
 
 std::vector<doc::Part> ProgramParts(const Report& report) {

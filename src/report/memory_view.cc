@@ -18,7 +18,7 @@ constexpr double kLeastShare = 0.005;  // of the whole
 constexpr std::size_t kMostModules = 3;
 constexpr std::size_t kLongestModule = 60;  // columns
 
-// The usual terms of people who train and serve models.
+// The usual terms of machine learning.
 std::string NameOf(const std::string& kind) {
   static const std::map<std::string, std::string> names = {{"weights", "weights"},
                                                            {"gathered_weights", "weights gathered from other devices"},
@@ -47,7 +47,7 @@ std::string LongestText(const std::string& what, const std::optional<AxisLocatio
 
 std::string SizesText(std::int64_t fits, std::int64_t now) {
   if (fits == now) return fmt::format("{}, the current size", fits);
-  // An estimate is not exact, least of all far from the compiled size, so it is rounded down.
+  // An estimate is inexact, especially far from the compiled size, so it is rounded down.
   const std::int64_t exact = fits / 4 > now ? 100 : 10000;
   std::int64_t digit = 1;
   while (fits / digit >= exact) digit *= 10;

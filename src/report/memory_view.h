@@ -21,7 +21,7 @@ struct MemoryShare {
   std::vector<std::string> modules;  // the largest of the user's modules: "decoder/mlp 1.20 GiB"
 };
 
-// Sorted by size, largest first; omits shares below half a per cent.
+// Sorted by size, largest first; omits shares below half a percent.
 std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates);
 
 // "512.00 MiB, 12 %".

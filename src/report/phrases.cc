@@ -10,7 +10,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kWordsOfCall = 16;  // a bracket that stays open longer does not start a call
-constexpr std::size_t kShortestHash = 7;  // GitHub links hexadecimal words of this length to commits
+constexpr std::size_t kShortestHash = 7;  // GitHub links hexadecimal words of at least this length to commits
 
 bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
@@ -45,7 +45,7 @@ bool IsWebHost(std::string_view word) {
          std::tolower(static_cast<unsigned char>(word[2])) == 'w' && word[3] == '.';
 }
 
-// "jax.jit", "train.py": a dot between letters, more than one of them on one side (unlike in "e.g.").
+// "jax.jit", "train.py": a dot between letters, with a second letter or digit on at least one side (unlike in "e.g.").
 bool IsDotted(std::string_view word) {
   for (std::size_t dot = word.find('.', 1); dot != std::string_view::npos; dot = word.find('.', dot + 1)) {
     if (dot + 1 == word.size() || std::isalpha(static_cast<unsigned char>(word[dot - 1])) == 0 ||
@@ -135,7 +135,7 @@ class Splitter {
  private:
   std::size_t WordEnd(std::size_t begin) const { return std::min(text_.find(' ', begin), limit_); }
 
-  // True for "x" of "x = f(y)", if the value after the sign is not a plain word.
+  // True for "x" of "x = f(y)", if the value after the equals sign is not a plain word.
   bool IsAssigned(std::string_view name, std::size_t end) const {
     constexpr std::string_view kSign = " = ";
     if (text_.compare(end, kSign.size(), kSign) != 0 || end + kSign.size() >= limit_) return false;

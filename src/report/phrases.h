@@ -1,6 +1,6 @@
-// Splits a sentence into words and names (shapes, files, calls, options), which markup formats set as code. The rule
-// data puts backquotes around code that does not look like code ("`free -h` shows"); the rest is recognised by its
-// form. Words consist of letters, digits and harmless punctuation only, so they cannot be markup, a mention, a
+// Splits a sentence into words and names (shapes, files, calls, options). Markup formats set names as code. The rule
+// data puts backquotes around code that does not look like code ("`free -h` shows"); other code is recognised by its
+// characters. Words consist of letters, digits and harmless punctuation only, so they cannot be markup, a mention, a
 // reference or a link in any format that we write. Everything else is a name.
 #pragma once
 

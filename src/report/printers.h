@@ -24,10 +24,10 @@ std::string PrintHtml(const Report& report);
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis
 // is a failed test with the report as text; each unread input is a test with an error. If there are none, one test
 // passes, because servers treat a report without tests as a failure. Class names are codes with scenarios; test names
-// contain the diagnosis id, so servers can track it.
+// contain the diagnosis id, so servers can track a failure.
 std::string PrintJunit(const Report& report);
 
-// GitHub accepts 65536 characters in an issue or comment; this leaves some for the user's own text.
+// GitHub accepts 65536 characters in an issue or comment. This limit leaves some for the user's own text.
 inline constexpr std::size_t kMostOfIssue = 60000;
 
 // GitHub-flavoured Markdown for an issue or a CI job summary: the verdict first, details folded. With more than three
@@ -37,10 +37,10 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes = kMostOf
 std::string PrintMarkdownPage(const doc::Blocks& blocks);
 
 // SARIF 2.1.0 for code scanning, within GitHub's limits. Each diagnosis is a result, at the line of the user's code if
-// it is known, else at its place in the log. Each code and scenario that occurs is a rule. Each unread input and each
-// omission is a notification. `executionSuccessful` is false only if nothing was read, because code scanning rejects
-// all results of an unsuccessful run. `source_root`, the folder of the sources, is the base %SRCROOT%. The diagnosis id
-// is the partial fingerprint "whyoom/v1".
+// it is known, else at its place in the log. Each code and scenario that occurs is a rule. Unread inputs, unknown
+// errors and omissions are notifications. `executionSuccessful` is false only if nothing was read, because code
+// scanning rejects all results of an unsuccessful run. `source_root`, the folder of the sources, is the base %SRCROOT%.
+// The diagnosis id is the partial fingerprint "whyoom/v1".
 std::string PrintSarif(const Report& report, const std::string& source_root);
 
 }  // namespace whyoom

@@ -14,14 +14,13 @@ namespace {
 using doc::Depth;
 using doc::Words;
 
-constexpr const char* kFreeTitle = "Free, but not enough alone";
-constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others by name
-constexpr std::size_t kStepsOfFirst = 3;   // the other full remedies show one
+constexpr const char* kFreeTitle = "No cost, but not enough alone";
+constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others are only named
+constexpr std::size_t kStepsOfFirst = 3;   // the other remedies shown in full have one
 constexpr std::size_t kNamedRemedies = 6;
 constexpr std::size_t kNamedRuledOut = 3;
 
-// The length of the numbered list. Remedies that cost nothing and are not enough alone follow it, in a list of their
-// own.
+// The length of the main list. Remedies that cost nothing, but are not enough alone, follow in a second list.
 std::size_t RankedCount(const Diagnosis& finding) {
   const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                  [](const RankedRemedy& ranked) { return ranked.free; });
@@ -48,7 +47,7 @@ std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
 // True if one remedy covers the excess alone. Its own text then makes the total redundant.
 bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
 
-// "5.02 GiB over: …", with the remedies that are estimated to cover it.
+// "5.02 GiB over: …", with the remedies that are estimated to save that much.
 std::string BudgetText(const Budget& budget) {
   std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
   std::string list;
@@ -61,12 +60,11 @@ std::string BudgetText(const Budget& budget) {
   const bool one = budget.steps.size() == 1;
   if (budget.steps.empty()) return text + "the log does not show how much each remedy would save.";
   if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to be enough.";
-  return text + "no estimated remedy is enough; " + list + (one ? " alone leaves it " : " together leave it ") +
-         SizeText(static_cast<double>(budget.excess_bytes) - saved) + " over.";
+  return text + "no estimated remedy is enough; " + list + (one ? " alone still leaves " : " together still leave ") +
+         SizeText(static_cast<double>(budget.excess_bytes) - saved) + " too much.";
 }
 
-// BudgetText, but empty if it adds nothing: a single remedy is enough, or no remedy is of a kind that could be
-// estimated.
+// BudgetText, but empty if it adds nothing: if a single remedy is enough, or if none of the remedies can be estimated.
 std::string SumText(const Diagnosis& finding) {
   if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
   const bool is_estimable =
@@ -167,7 +165,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
     (i < ranked ? list : free).items.push_back(std::move(item));
   }
   doc::List free_names = OthersList(finding, ranked, all);
-  free_names.lead = "but not enough alone: ";
+  free_names.lead = "no cost, but not enough alone: ";
   doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
   for (const std::string& text : RuledOutTexts(finding))
     ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});

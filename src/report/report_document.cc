@@ -33,7 +33,7 @@ std::string ElsewhereText(const Report& report) {
                      report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
-// An error, merged over the inputs that contain it (read/candidate_errors.h). The place is "a.log:41 and 12 more
+// An unknown error, merged over the inputs that contain it (read/candidate_errors.h). `place` is "a.log:41 and 12 more
 // inputs".
 struct UnknownLine {
   std::string place;
@@ -65,7 +65,7 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
   return lines;
 }
 
-// The command for the first error with a line; empty if there is none.
+// Returns the RuleCommand of the first error that has a text; empty if none has.
 std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
   const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
   return first == unknown.end() ? std::string() : RuleCommand(**first);

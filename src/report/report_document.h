@@ -13,10 +13,10 @@ namespace whyoom {
 // Borrows the report.
 doc::Document MakeDocument(const Report& report);
 
-// One failure. With `notes_elsewhere`, notes that do not depend on the log are left to Document::remedies.
+// One failure. If `notes_elsewhere` is true, notes that do not depend on the log are only in Document::remedies.
 doc::Blocks FindingBlocks(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass);
 
-// Shared by the files of the builder.
+// Shared by the files that build the document.
 
 doc::Spans LinkSpans(const Link& link);
 doc::Spans ReasonSpans(const Reason& reason);
@@ -24,17 +24,17 @@ doc::Spans ReasonSpans(const Reason& reason);
 // Notes on a remedy that do not depend on the log.
 doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
 
-// Adds the remedies, and those that would not help.
+// Adds the remedies that can help, then those that would not.
 void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
 
 // Adds the memory by kind, by module and over the program's schedule, and the sizes that would fit.
 void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks);
 
-// The listed parts of the needed memory, and the pieces of the free memory if it is fragmented.
+// The segments of the bars of the needed memory and, for failures at run time, of the free memory.
 std::vector<doc::BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need);
 std::vector<doc::BarPart> PartsOfFree(const Diagnosis& finding, const Need& need);
 
-// A bar of the need with the remedy and its savings.
+// A bar that shows the need with the remedy applied, and what the remedy saves.
 doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked);
 
 std::vector<doc::Part> ProgramParts(const Report& report);

@@ -10,7 +10,7 @@
 namespace whyoom {
 namespace {
 
-// In addition to letters and digits. A shell expands a leading "~". Callers must handle a leading hyphen.
+// Characters that need no quotes. "~" is not one, because a shell expands it. Callers must handle a leading hyphen.
 constexpr std::string_view kHarmless = "_-./:@%+,=";
 
 bool IsHarmless(std::string_view word) {

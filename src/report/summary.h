@@ -1,5 +1,5 @@
-// The summary of a report: how often each failure occurs, in which programs, which remedies would help most often,
-// which failures recur. Computed from the findings alone.
+// The summary of a report: how often each failure occurs and in which programs, which remedies rank first most often,
+// and which failures recur. It is computed from the findings alone.
 #pragma once
 
 #include <cstdint>

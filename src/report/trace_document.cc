@@ -20,7 +20,7 @@ constexpr std::size_t kLineBytes = 160;    // shown of a log line
 constexpr std::size_t kPatternBytes = 70;  // shown of a pattern, or of the text on each side of a mismatch
 constexpr std::size_t kSentenceBytes = 200;
 constexpr std::size_t kLiterals = 12;  // shown; the JSON lists all
-constexpr std::size_t kElsewhere = 6;  // failures at other lines that are named
+constexpr std::size_t kElsewhere = 6;  // number of failures at other lines to name
 constexpr int kDepth = 4;              // levels of nested conditions shown; the JSON lists all
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(Printable(text), bytes); }
@@ -53,7 +53,7 @@ std::string FateText(const TracedHeader& head) {
     case TracedHeader::Fate::kOfReport:
       return "matches, but is ignored (of_report): the line is inside a report, or its level means that nothing failed";
     default:
-      return "matches, but a longer message or another header of the same lines was used";
+      return "matches, but a longer message or another header pattern for these lines was used";
   }
 }
 
@@ -62,7 +62,7 @@ std::string OutcomeText(const HeaderTrace& head, std::uint64_t of_line, bool bin
     case HeaderTrace::Outcome::kQuoted:
       if (binary) return "matches, but the line is binary data";
       return head.quotation == nullptr
-                 ? std::string("matches, but next to a header that is only quoted")
+                 ? std::string("matches, but the message next to it is only quoted")
                  : fmt::format("matches, but only in a quotation (quotations: {})", Printable(head.quotation->id));
     case HeaderTrace::Outcome::kNotAtLineStart:
       return fmt::format("matches at {}, but must be at the start of a line (line_start)",
@@ -144,7 +144,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   return facts;
 }
 
-// If a pattern matches and `all` is not set, shows only the number of those that do not.
+// If a pattern matches and `all` is false, shows only how many patterns do not match.
 doc::Section LineSection(const LineTrace& line, bool all) {
   doc::Section section{.title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line)};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
@@ -165,13 +165,13 @@ doc::Section LineSection(const LineTrace& line, bool all) {
   }
   if (!patterns.items.empty()) section.blocks.emplace_back(std::move(patterns));
   if (others > 0) {
-    section.blocks.emplace_back(Text(fmt::format("{} with a literal near it (LOG:{} lists them)",
+    section.blocks.emplace_back(Text(fmt::format("{} with a literal near this line (trace LOG:{} to list them)",
                                                  Counted(others, "more pattern", "more patterns"), line.line)));
   }
   if (line.header_patterns.empty())
     section.blocks.emplace_back(Text("No header pattern has a literal in this line or near it."));
   if (!line.nearest.empty()) {
-    section.blocks.emplace_back(Text("The patterns that match most of it:"));
+    section.blocks.emplace_back(Text("The patterns that match most of the line:"));
     doc::List nearest = Fields();
     for (const HeaderTrace& head : line.nearest)
       nearest.items.push_back(Field(PatternName(head), "", ReachBlocks(head, line.line)));
@@ -214,7 +214,7 @@ void AddFacts(const FindingTrace& trace, doc::Blocks* blocks) {
                   doc::Depth::kAlways, blocks);
 }
 
-// Lays out the entries from `*at` on, up to the first that is above `depth`. The label of a condition is its result,
+// Lays out the entries from `*at` on, up to the first of a smaller depth. The label of a condition is its result, and
 // the label of a step is its name.
 doc::Blocks StepBlocks(const std::vector<RecordEntry>& entries, std::size_t* at, int depth) {
   doc::List fields = Fields();
@@ -276,7 +276,7 @@ bool IsAtTracedLine(const LogTrace& trace, const Diagnosis& diagnosis) {
   });
 }
 
-// Traces the failures; with a line, those at other lines are only named.
+// Adds the trace of each failure. If a line was requested, only names the failures at other lines.
 void AddFindings(const LogTrace& trace, doc::Blocks* blocks) {
   doc::List elsewhere{.style = doc::List::Style::kJoined, .lead = "Failures at other lines (not traced): "};
   for (std::size_t i = 0; i < trace.findings.size(); ++i) {
@@ -291,7 +291,7 @@ void AddFindings(const LogTrace& trace, doc::Blocks* blocks) {
   }
   if (trace.findings_left_out > 0) {
     blocks->emplace_back(
-        Text(fmt::format("{} more failures; LOG:LINE traces those at a line.", trace.findings_left_out)));
+        Text(fmt::format("{} more failures; trace LOG:LINE for those at a line.", trace.findings_left_out)));
   }
   if (!elsewhere.items.empty()) blocks->emplace_back(std::move(elsewhere));
   if (trace.findings.empty()) blocks->emplace_back(Text("No failure was found."));
@@ -301,7 +301,7 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   if (trace.literals.empty()) return;
   const bool has_line = trace.request.line > 0;
   doc::Section section{.title = "No literal"};
-  section.blocks.emplace_back(Text(fmt::format("{} has any of the {} literals of header patterns (ignoring case):",
+  section.blocks.emplace_back(Text(fmt::format("{} contains any of the {} literals of header patterns (ignoring case):",
                                                has_line ? "No line near this one" : "No line", trace.literals.size())));
   doc::List literals;
   for (std::size_t i = 0; i < std::min(trace.literals.size(), kLiterals); ++i)
@@ -309,7 +309,7 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   literals.left_out = trace.literals.size() - literals.items.size();
   literals.elsewhere = " (--format json lists them)";
   section.blocks.emplace_back(std::move(literals));
-  if (!has_line) section.blocks.emplace_back(Text("LOG:LINE shows which patterns match most of a line."));
+  if (!has_line) section.blocks.emplace_back(Text("Trace LOG:LINE to see which patterns match most of a line."));
   blocks->emplace_back(std::move(section));
 }
 
@@ -322,8 +322,8 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
   doc::Blocks blocks = {std::move(summary)};
   for (const LineTrace& line : trace.lines) blocks.emplace_back(LineSection(line, trace.request.line > 0));
   if (trace.lines_left_out > 0) {
-    blocks.emplace_back(Text(
-        fmt::format("{} more lines have a literal of a header pattern; LOG:LINE traces one.", trace.lines_left_out)));
+    blocks.emplace_back(Text(fmt::format(
+        "{} more lines contain a literal of a header pattern; trace LOG:LINE for one of them.", trace.lines_left_out)));
   }
   AddLiterals(trace, &blocks);
   AddFindings(trace, &blocks);

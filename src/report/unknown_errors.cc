@@ -52,7 +52,7 @@ std::string UnknownErrorText(const Problem& unknown) {
 
 std::string RuleCommand(const Problem& unknown) {
   std::string text = Printable(unknown.text);
-  constexpr std::string_view kCut = "…";  // the line is longer; the rest is enough for a pattern
+  constexpr std::string_view kCut = "…";  // marks where the line was cut; the text before it is enough for a pattern
   if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
   if (text.empty()) return {};
   return "whyoom rules new CODE " + ShellWord(text);

@@ -1,4 +1,4 @@
-// Memory errors that match no rule. All formats list them separately from unread inputs, with a command that makes a
+// Memory errors that match no rule. All formats list them separately from unread inputs, with a command that drafts a
 // rule.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace whyoom {
 
 inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
 inline constexpr const char* kRuleHint =
-    "whyoom draws no conclusions from them. A rule of your own can turn such a line into a failure; this prints a "
-    "draft:";
+    "whyoom draws no conclusions from such lines. To report such a line as a failure, write a rule. This command "
+    "prints a draft:";
 
 // The problems of one kind, in report order. Borrows the report.
 std::vector<const Problem*> UnknownErrors(const Report& report);
 std::vector<const Problem*> UnreadInputs(const Report& report);
 
-// "logs.tar › train.log:41"; without a line number if the entry only counts errors.
+// "logs.tar › train.log:41"; without a line number if the entry only counts further errors.
 std::string UnknownErrorPlace(const Problem& unknown);
 
 // The text of the line and how often it occurs, or the number of further errors.

@@ -8,13 +8,13 @@
 // Grammar, lowest precedence first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
 // (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false, unknown,
 // a name (letters, digits, _ and dots), a call, parentheses. A name may refer to a term: a named expression that is
-// evaluated as if it stood there in parentheses.
+// evaluated as if it were written there in parentheses.
 //
 // Functions: known(x); default(x, y): x, or y if x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
-// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; rounding(x): the
-// error in bytes of a size that was printed with two decimals of its unit (one of a KiB), 0 if x cannot have been
-// printed so; matches(text, 'RE2') anywhere in the text; contains(text, part). Functions over the rows of a report, in
-// which names refer to the row's fields before the scope's names:
+// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; between(x, least,
+// most): whether x is within these bounds; rounding(x): the error in bytes of a size that was printed with two decimals
+// of its unit (one of a KiB), 0 if x cannot have been printed so; matches(text, 'RE2') anywhere in the text;
+// contains(text, part). Functions over the rows of a report, in which fields of the row hide other names:
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (largest first) that satisfies it.
 // Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown does not
@@ -65,7 +65,7 @@ struct NameUse {
   std::string name;
   std::size_t at = 0;    // byte offset into the source
   bool in_rows = false;  // inside a function over the rows
-  std::string term;      // the term that mentions it; `at` is then the place of that term's name; empty: none
+  std::string term;      // the term that mentions the name, if any; `at` is then the place of the term
 };
 
 // The static type of a value.
@@ -156,7 +156,7 @@ class Template {
 
  private:
   struct Piece {
-    std::string text;  // literal text, used unless is_hole
+    std::string text;  // literal text; empty for a placeholder
     bool is_placeholder = false;
     Expression hole;
     std::size_t expression_at = 0;  // offset of the expression in the source

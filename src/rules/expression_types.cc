@@ -68,8 +68,9 @@ class Typing {
     if (left != ValueType::kAny && right != ValueType::kAny && left != right) {
       Report(node.at,
              std::string(NameOf(left)) + " is compared with " + NameOf(right) + ", so the result is always unknown",
-             left == ValueType::kText || right == ValueType::kText ? "write texts in single quotes and numbers without"
-                                                                   : "");
+             left == ValueType::kText || right == ValueType::kText
+                 ? "write texts in single quotes, and numbers without quotes"
+                 : "");
       return;
     }
     for (const ValueType type : {left, right}) {

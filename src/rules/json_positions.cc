@@ -29,10 +29,10 @@ std::size_t TextLength(const nlohmann::json& text) {
   return length;
 }
 
-// An escape sequence in a JSON string: its length in the text and its meaning.
+// An escape sequence in a JSON string: its length in the text and the characters that it represents.
 struct Escape {
   std::size_t length = 0;  // 0: not an escape
-  std::string semantics;
+  std::string characters;
 };
 
 Escape ReadEscape(std::string_view text, std::size_t at) {
@@ -51,7 +51,7 @@ Escape ReadEscape(std::string_view text, std::size_t at) {
   const std::uint32_t low = has_low ? HexUnit(text, at + 8).value_or(0) : 0;
   if (is_pair && (low < 0xDC00 || low > 0xDFFF)) return escape;
   escape.length = is_pair ? 12 : 6;
-  AppendUtf8(is_pair ? 0x10000 + ((*unit - 0xD800) << 10) + (low - 0xDC00) : *unit, &escape.semantics);
+  AppendUtf8(is_pair ? 0x10000 + ((*unit - 0xD800) << 10) + (low - 0xDC00) : *unit, &escape.characters);
   return escape;
 }
 
@@ -192,7 +192,7 @@ class JsonScanner {
         if (escape.length == 0) {
           return Fail(at_, "not a JSON escape sequence", "write a backslash of a pattern twice: \"\\\\d\"");
         }
-        *out += escape.semantics;
+        *out += escape.characters;
         at_ += escape.length;
         continue;
       }
@@ -222,10 +222,10 @@ class JsonScanner {
 
   bool ReadWord(nlohmann::json* value) {
     const std::pair<std::string_view, nlohmann::json> kWords[] = {{"true", true}, {"false", false}, {"null", nullptr}};
-    for (const auto& [word, semantics] : kWords) {
+    for (const auto& [word, parsed] : kWords) {
       if (!text_.substr(at_).starts_with(word)) continue;
       at_ += word.size();
-      *value = semantics;
+      *value = parsed;
       return true;
     }
     return Fail(at_, "expected a value, found " + Found());
@@ -300,8 +300,8 @@ JsonPlace JsonDocument::PlaceInPieces(const std::string& pointer, std::size_t at
   ++offset;
   while (at > 0 && offset < text_.size() && text_[offset] != '"') {
     const Escape escape = text_[offset] == '\\' ? ReadEscape(text_, offset) : Escape{1, "x"};
-    if (escape.length == 0 || escape.semantics.size() > at) break;
-    at -= escape.semantics.size();
+    if (escape.length == 0 || escape.characters.size() > at) break;
+    at -= escape.characters.size();
     offset += escape.length;
   }
   return PlaceAt(offset);

@@ -51,8 +51,8 @@ class JsonDocument {
   JsonPlace PlaceOf(const std::string& pointer) const;
   JsonPlace PlaceOfKey(const std::string& pointer) const;
 
-  // The place of byte `at` of the string at `pointer`. An array of strings counts as the strings joined by one byte
-  // each; nested arrays are joined without a separator. Accounts for escapes.
+  // The place of byte `at` of the string at `pointer`. An array of strings counts as the strings joined by a
+  // one-byte separator; nested arrays are joined without a separator. Accounts for escapes.
   JsonPlace PlaceInText(const std::string& pointer, std::size_t at) const;
 
  private:

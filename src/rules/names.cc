@@ -274,7 +274,7 @@ void NameCheck::Run() const {
 }
 
 std::string NameCheck::NameHint(const std::string& name, const std::set<std::string>& known) const {
-  // The report's bar and the ranking need only two of these facts. A rule that uses the third must derive it.
+  // The report and the ranking need only two of the three facts. A rule that uses the third must derive it.
   if (name == "excess_bytes") return R"(derive it: {"fact": "excess_bytes", "from": "need_bytes - have_bytes"})";
   if (name == "need_bytes" || name == "have_bytes")
     return R"(derive it from the message's facts: {"fact": ")" + name + R"(", "from": "…"})";

@@ -12,7 +12,7 @@ namespace whyoom {
 struct NamedField {
   const char* name;
   ValueType type;
-  const char* about;  // Markdown for rules/README.md
+  const char* about;  // Markdown for docs/rules-language.md
 };
 
 // Fields of an allocation row, also available as largest.FIELD. This table documents them; facts/row_fields.h computes

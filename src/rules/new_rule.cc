@@ -26,7 +26,7 @@
 namespace whyoom {
 namespace {
 
-// A token of a message, which may differ from run to run.
+// A part of a message. Its text may differ from run to run.
 struct MessageToken {
   std::string text;     // as in the message
   std::string pattern;  // RE2 that matches the token and its variants in other runs
@@ -41,7 +41,7 @@ using re2::RE2;
 
 // Kinds of tokens in order of precedence: the first that matches at a position applies.
 struct Kind {
-  enum class As { kText, kPattern, kNumbered, kSize };  // kNumbered: its letters and any number
+  enum class As { kText, kPattern, kNumbered, kSize };  // kNumbered: the letters, then any number
   const char* matches;                                  // matched at the current position
   As as = As::kText;                                    // what the token becomes in the rule's pattern
   const char* pattern = "";                             // for kPattern and kSize
@@ -112,7 +112,7 @@ MessageToken TokenAt(std::string_view text, std::size_t at) {
     re2::StringPiece match;
     if (!Compiled(kind).Match(whole, at, text.size(), RE2::ANCHOR_START, &match, 1)) continue;
     std::string found(match.data(), match.size());
-    if (is_quote && found.find("jit_") != found.npos) break;  // the program name is a token of its own
+    if (is_quote && found.find("jit_") != found.npos) break;  // the program name becomes a separate token
     if (found == " ") return TokenOf({"", Kind::As::kText}, std::move(found));
     return TokenOf(kKinds[kind], std::move(found));
   }
@@ -470,8 +470,8 @@ class RuleDraft {
                                      [](const MessageToken& token) { return token.capture.starts_with("figure_"); });
     if (unclear)
       lines.push_back(
-          "The adjacent words do not identify figure_1 …: rename it to used_bytes, request_bytes, limit_bytes, "
-          "free_bytes or excess_bytes, or remove the capture.");
+          "The adjacent words do not identify figure_1 (and so on): rename the capture to used_bytes, request_bytes, "
+          "limit_bytes, free_bytes or excess_bytes, or remove it.");
     if (known_ == nullptr) {
       lines.push_back(
           "Add the remedies as \"remedies\": [{\"id\": \"…\", \"section\": \"…\"}]; `whyoom rules list remedies` lists "

@@ -25,7 +25,7 @@ std::string WithSingleBlanks(std::string_view text) {
   return collapsed;
 }
 
-// The part of a literal that every text with the literal contains, whatever white space surrounds it.
+// The part of a literal that does not depend on the white space in and after it.
 std::string WordsOf(const std::string& literal) {
   std::string words = WithSingleBlanks(literal);
   if (words.ends_with(' ')) words.pop_back();

@@ -234,9 +234,9 @@ bool IsName(std::string_view name) {
 }
 
 // RE2 copies an expression once per counted repetition. If a pattern's counts add up to this, the variant without
-// counts is much smaller and rejects most texts as well.
+// counts is much smaller, and it rejects most texts, too.
 constexpr std::size_t kCounted = 60;
-// Smaller counts stay counted in both variants.
+// Counts up to this stay in both variants.
 constexpr std::size_t kNear = 8;
 
 // Translates the extensions to RE2.

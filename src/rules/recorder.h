@@ -32,7 +32,7 @@ class Recorder {
   // Closes the innermost open entry. If `detail` is empty, the values noted for it become its detail.
   void Close(std::string result, const std::string& detail = "", std::uint64_t line = 0);
 
-  // Notes a value that the innermost entry used; each name once.
+  // Notes a value that the innermost entry used. Ignores duplicates.
   void Note(const std::string& name, const Value& value);
 
   // Returns the recorded entries in order and clears them.

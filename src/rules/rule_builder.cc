@@ -13,7 +13,7 @@
 namespace whyoom {
 namespace {
 
-// Signs are searched for only near a hit, so short literals are affordable.
+// Signs are searched for only near a prefilter match, so short literals are affordable.
 constexpr std::size_t kSignLiteral = 4;
 
 // A size as messages print it, or a number of bytes; reports anything else.
@@ -305,7 +305,7 @@ class RuleSetBuilder::Fields {
     Read(examples["until"], context.until_examples, {.lines = true});
     if (context.patterns.empty()) node_.Report("a context without a pattern", "add 'pattern' or 'patterns'");
     if (node_["until"].exists() && !context.of_next_failure)
-      node_["until"].Report("'until' requires a context of one program", "add \"of_next_failure\": true");
+      node_["until"].Report("'until' requires a context of the next failure", "add \"of_next_failure\": true");
     if (!context.derived.empty() && !context.is_program)
       node_["derived"].Report("'derived' requires a context that describes a program", "add \"program\": true");
   }

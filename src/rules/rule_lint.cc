@@ -1,4 +1,4 @@
-// Faults of rules in combination: entries that never apply, that conflict with each other, or that nothing uses.
+// Faults that involve several entries: entries that never apply, that conflict with each other, or that nothing uses.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -16,7 +16,7 @@ namespace whyoom {
 namespace {
 
 const std::vector<std::string> kSpecialFacts = {"need_bytes", "have_bytes", "excess_bytes"};
-// Further facts that the program reads but no built-in entry mentions.
+// Further facts that whyoom reads although no built-in entry mentions them.
 const std::vector<std::string> kProgramFacts = {"module", "partition", "replica", "system_reserved_bytes"};
 
 // The source without insignificant differences.
@@ -249,7 +249,8 @@ void RuleSetBuilder::LintOrphans() {
   }
 }
 
-// A remedy needs at least one step without placeholders for each framework; otherwise no step may be left.
+// A remedy needs at least one step without placeholders for each framework. Otherwise a log without the facts would
+// leave no step.
 void RuleSetBuilder::LintSteps() {
   for (const auto& [id, node] : sections_["remedies"]) {
     const auto remedy = set_.remedies_.find(id);

@@ -19,7 +19,7 @@
 namespace whyoom {
 namespace {
 
-// Facts are searched for only by rare literals. They help to find headers that were wrapped inside a word.
+// Only rare literals of facts are searched for. They help to find headers that a log wraps inside a word.
 constexpr std::size_t kFactLiteral = 12;
 constexpr std::size_t kPiece = 16;
 // Maximum length of a file name in reports.
@@ -165,7 +165,7 @@ void RuleSetBuilder::CheckIsUsed(const std::string& section, const std::string& 
     if (of == section) known.push_back(asked);
   }
   if (node.file().built_in || std::find(known.begin(), known.end(), id) != known.end()) return;
-  node.ReportKey("the program does not use '" + Printable(id) + "' of the " + section, DidYouMean(id, known));
+  node.ReportKey("whyoom does not use '" + Printable(id) + "' in '" + section + "'", DidYouMean(id, known));
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
@@ -209,12 +209,12 @@ void RuleSetBuilder::CheckReferences() {
 }
 
 void RuleSetBuilder::CheckTermsAreNoFacts() {
-  std::set<std::string> said;
+  std::set<std::string> reported;
   const auto check = [&](const RuleNode& giver, const char* id_key, const std::string& owner) {
     const std::string id = giver[id_key].Text();
     for (const std::string& fact : names_.FactsOf(owner)) {
       const auto term = sections_[kTerms].find(fact);
-      if (term == sections_[kTerms].end() || !said.insert(fact).second) continue;
+      if (term == sections_[kTerms].end() || !reported.insert(fact).second) continue;
       // Report the one that the user wrote, because it can be renamed.
       if (term->second.file().built_in && !giver.file().built_in) {
         std::size_t at = 0;

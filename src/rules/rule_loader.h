@@ -21,7 +21,6 @@ struct RuleDigest;
 
 // Collects the names that the rule data uses and the facts that it provides, then reports names that nothing provides.
 // The check runs last because the order of entries means nothing.
-
 class NameCheck {
  public:
   // Owners other than failures: comparisons of two runs or programs; terms, which may use facts of any failure; fields
@@ -37,13 +36,13 @@ class NameCheck {
   // The type is kAny if several providers disagree.
   void Give(const std::string& owner, const std::string& fact, ValueType type = ValueType::kAny);
   void AddRowField(const std::string& name);
-  // A term that a misspelt name may have meant.
+  // Adds a term that hints may suggest for a misspelt name.
   void AddTermName(const std::string& term) { terms_.push_back(term); }
 
   // All names that expressions mention, and the terms through which they do.
   std::set<std::string> UsedNames() const;
 
-  // The owner's facts, or all facts if `owner` is empty.
+  // The facts of the owner, or of all owners if `owner` is empty.
   std::set<std::string> FactsOf(const std::string& owner) const;
   ValueType TypeOf(const std::string& owner, const std::string& fact) const;
 
@@ -231,8 +230,8 @@ class RuleSetBuilder {
   std::string default_framework_;                // its steps apply to frameworks without steps of their own
   NameCheck names_;
   std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();
-  // References to entries that may be defined later.
   std::vector<TypedUse> typed_;
+  // References to entries that may be defined later.
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code

@@ -1,5 +1,5 @@
 // The rule data: failures, remedies and the patterns that recognise them. Loaded once, checked as a whole, immutable
-// afterwards. rules/README.md and rules/schema.json describe the format.
+// afterwards. docs/rules-reference.md describes the format.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct Fault {
 struct Sentence {
   std::optional<Expression> when;
   std::optional<Expression> row;  // the first row that satisfies it fills the template; none: no sentence
-  std::string at;  // the fact whose log line is cited as evidence; empty: that of the row, if there is one
+  std::string at;                 // the fact whose log line is cited as evidence; empty: the line of the row, if any
   Template text;
 };
 
@@ -208,7 +208,7 @@ struct Remedy {
   std::string safety;                          // safe, safe_slower, risky, changes_training
   std::string safe_why;                        // why it has this safety
   std::vector<ConditionalSafety> safety_when;  // the first whose condition is true wins
-  int cost = 0;                                // effort for the user, see rules/README.md
+  int cost = 0;                                // effort for the user, see docs/rules-reference.md
   bool inquiry = false;                        // only finds out more; saves no memory
   std::string gain;
   std::string telltale;                              // general description of when it helps, for `explain`
@@ -231,7 +231,7 @@ struct Remedy {
 struct DerivedRowField {
   std::string name;
   Expression when;
-  std::string about;  // Markdown for rules/README.md
+  std::string about;  // Markdown for docs/rules-language.md
 };
 
 // Figures of one failure that contradict each other.
@@ -306,7 +306,7 @@ struct Chip {
 };
 
 // Text that quotes a header instead of printing it: source code, prose, a search pattern. The patterns see the line and
-// a few neighbours as written, with Markdown and quotes.
+// a few neighbouring lines as written, with Markdown and quotes.
 struct Quotation {
   std::string id;
   Pattern pattern;  // the text before the header: preceding lines, each followed by a line break, and the start of its
@@ -342,7 +342,7 @@ struct CandidateError {
 };
 
 // The shape of lines that report an error, as opposed to prose, source code and a healthy job's messages. The pattern
-// sees what precedes the text in its raw line (such as a logger's prefix), a line break, and the text.
+// is matched against the start of the raw line (such as a logger's prefix), a line break, and the text.
 struct ErrorLine {
   std::string id;
   Pattern pattern;
@@ -365,8 +365,8 @@ struct ProgressLine {
   bool Find(std::string_view line, PatternMatch* match) const;
 };
 
-// A line with a prefix or suffix, the text that remains, and the facts in what was removed: reporter, time, repeats,
-// logged, healthy.
+// A line with a prefix or suffix, the text that remains without it, and the facts in the prefix or suffix: reporter,
+// time, repeats, logged, healthy.
 struct PrefixOrSuffixExample {
   std::string prefix_or_suffix;  // id of the prefix or suffix pattern
   std::string text;
@@ -424,8 +424,8 @@ class RuleSet {
   const std::vector<DerivedRowField>& derived_row_fields() const { return derived_row_fields_; }  // by name
   const DerivedRowField* FindDerivedRowField(std::string_view name) const;    // null if there is none
   const std::vector<std::string>& term_names() const { return term_names_; }  // sorted
-  const std::vector<Trace>& traces() const { return traces_; }                // for two logs, by `prior`
-  const std::vector<Trace>& notes() const { return notes_; }                  // about a comparison, by `prior`
+  const std::vector<Trace>& traces() const { return traces_; }  // signs of changes between two runs, by `prior`
+  const std::vector<Trace>& notes() const { return notes_; }    // about a comparison, by `prior`
   const std::vector<ContradictionRule>& contradictions() const { return contradictions_; }  // by id
   // Returns the text for `id`, such as "diff.total.need_bytes": the concatenation of the sentences that apply, or
   // empty.
@@ -436,8 +436,8 @@ class RuleSet {
   const std::vector<DiagnosisExample>& diagnosis_examples() const { return diagnosis_examples_; }
   const std::vector<ComparisonExample>& comparisons() const { return comparisons_; }
 
-  // Literals for the prefilter, from all headers, contexts and suspects and from facts with long literals; sorted,
-  // unique. Long ones are split into pieces.
+  // Literals for the prefilter: of all header patterns, contexts and candidate errors, and of facts with long literals.
+  // Long literals are split into pieces. Sorted, unique.
   const std::vector<std::string>& literals() const { return literals_; }
 
   // Literals of at least four characters from the signs of frameworks; sorted, unique.
@@ -449,10 +449,10 @@ class RuleSet {
   // The distinct RuleFile::given of the loaded files, in order. A command must name them to run with the same rules.
   const std::vector<std::string>& given() const { return given_; }
 
-  // SHA-256 of all rule data in use, in hex; independent of the files' layout, order and names.
+  // SHA-256 of all rule data in use, in hex; does not depend on the files' layout, order and names.
   const std::string& fingerprint() const { return fingerprint_; }
 
-  // Entries of lower layers that files disabled ("remedies/bf16"). Examples of other entries may depend on them.
+  // Disabled entries of lower layers ("remedies/bf16"). Examples of other entries may depend on them.
   const std::vector<std::string>& disabled() const { return disabled_; }
 
   // Names of the files in use besides the built-in ones, in order, for reports.

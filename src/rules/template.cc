@@ -115,8 +115,8 @@ std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<S
   return format;
 }
 
-// Quotes a text from the log that is too long to be a name, so that it cannot be taken for part of the report's
-// sentence.
+// Quotes a text from the log that is too long to be a name, so that a reader does not take it for a statement of the
+// report.
 std::string QuotedIfSentence(const std::string& text) {
   constexpr int kMaxBlanks = 5;       // in a name
   constexpr int kMaxOfSentences = 2;  // in a name with ". " or ": "
@@ -186,7 +186,7 @@ const std::vector<Template::Piece>& Template::pieces() const {
   return parse_->pieces;
 }
 
-// Stops at the first fault in a brace.
+// Stops at the first unmatched brace.
 std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults,
                                                 const Terms& terms) {
   std::vector<Piece> pieces;

@@ -1,4 +1,4 @@
-// Sets of bytes. ByteClass is a faster std::string_view::find_first_of, which scans the set again for each character.
+// Sets of bytes. ByteClass is faster than std::string_view::find_first_of, which scans the set for each character.
 #pragma once
 
 #include <algorithm>

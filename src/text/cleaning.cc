@@ -32,7 +32,7 @@ bool IsWide(std::string_view bytes, std::size_t zeros) {
   return adjacent * 20 < zeros;
 }
 
-// Whether several kinds of unprintable characters make up a larger share than in any text. A single kind does not
+// Whether unprintable characters of several kinds make up a larger share than in any text. One kind alone does not
 // count, because it can separate the fields of records.
 bool HasCode(std::string_view bytes) {
   constexpr std::size_t kLeast = 4;
@@ -150,7 +150,7 @@ class SequenceFinder {
     return bell_ < terminator_ ? bell_ + 1 - at : terminator_ + 2 - at;
   }
 
-  // A colour code whose escape character is spelt out, as viewers, collectors and escaped strings do.
+  // A colour code whose escape character is spelt out, as by viewers and collectors and in escaped strings.
   std::size_t SpeltOutEscape(std::size_t at) const {
     static constexpr std::array<std::string_view, 8> kSpellings = {"^[",    "#033",    "\\033",   "\\x1b",
                                                                    "\\x1B", "\\u001b", "\\u001B", "\\e"};
@@ -164,8 +164,8 @@ class SequenceFinder {
   }
 
   const std::string_view text_;
-  std::size_t bell_ = 0;        // the first one at or after the last search position
-  std::size_t terminator_ = 0;  // likewise
+  std::size_t bell_ = 0;        // the first BEL at or after the last search position
+  std::size_t terminator_ = 0;  // the first ST, likewise
 };
 
 }  // namespace
@@ -240,7 +240,7 @@ struct Quoted {
   std::size_t begin;
   std::size_t end;
   bool closed;
-  bool cut;  // contains line breaks to split at; otherwise copied unchanged
+  bool cut;  // contains line breaks to split at; if not, the text is copied unchanged
 };
 
 // Finds the quoted texts of a line and the escaped line breaks inside and outside them.
@@ -278,7 +278,7 @@ class Scan {
     return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text_[at - 2]));
   }
 
-  // Whether XLA prints this text in quotes, with escapes of its own.
+  // Whether the quote opens an attribute of XLA, whose escapes must stay as they are.
   bool IsXlaAttribute(std::size_t quote) const {
     static constexpr std::array<std::string_view, 6> kNames = {
         "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
@@ -290,7 +290,7 @@ class Scan {
   std::size_t Quote(std::size_t begin) {
     std::size_t at = begin + 1;
     bool breaks = false;   // it contains a line break
-    bool more = false;     // and text after the break
+    bool more = false;     // text follows a line break
     bool doubled = false;  // "\\n": escaped twice
     bool escapes = false;
     while (at < text_.size() && text_[at] != text_[begin]) {
@@ -312,8 +312,8 @@ class Scan {
     return end;
   }
 
-  // Notebooks store a printed line as `    "text\n",`. Elsewhere a break at the end only is source code:
-  // print("text\n").
+  // Notebooks store a printed line as `    "text\n",`. Elsewhere, a text whose only break is at its end is source
+  // code: print("text\n").
   bool IsListItem(std::size_t begin, std::size_t end) const {
     return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
   }
@@ -351,7 +351,7 @@ class Cutter {
     rewriter_.Keep(begin, end);
     const std::string_view kept = text_.substr(begin, end - begin);
     empty_ = empty_ && kept.empty();
-    // Brackets and commas around a quoted text carry no information.
+    // Brackets and commas around a quoted text contain no information.
     idle_ = idle_ && kept.find_first_not_of(" \t()[]{},;.") == std::string_view::npos;
   }
 
@@ -368,12 +368,12 @@ class Cutter {
     std::size_t kept = begin;
     broken_ = false;
     for (std::size_t at = text.find('\\', begin); at != std::string_view::npos; at = text.find('\\', at)) {
-      std::string semantics;
-      const std::size_t length = Unescape(text, at, &semantics);
+      std::string unescaped;
+      const std::size_t length = Unescape(text, at, &unescaped);
       Keep(kept, at);
       kept = at + length;
-      if (semantics != "\n" && semantics != "\r") {
-        rewriter_.Put(semantics, at);
+      if (unescaped != "\n" && unescaped != "\r") {
+        rewriter_.Put(unescaped, at);
         empty_ = idle_ = false;
       } else if (text.substr(at, 4) != "\\r\\n") {
         Flush(kept);
@@ -394,7 +394,7 @@ class Cutter {
     empty_ = idle_ = true;
   }
 
-  // Ends the part before, between or after quoted texts; drops it if it carries no information.
+  // Ends a part that is before, between or after quoted texts. Drops it if it contains no information.
   void FlushAround(std::size_t at) {
     if (!idle_) {
       Flush(at);
@@ -409,7 +409,7 @@ class Cutter {
   const std::size_t most_;
   std::vector<MappedText>* parts_;
   bool empty_ = true;    // the current part is empty
-  bool idle_ = true;     // the current part carries no information
+  bool idle_ = true;     // the current part contains no information
   bool broken_ = false;  // the current part follows a line break
 };
 
@@ -456,7 +456,7 @@ namespace {
 
 constexpr int kMaxNested = 8;
 
-// Length of the quote or list marker at `at`, including its blank; 0 if there is none.
+// Length of the Markdown marker (quote, list, heading) at `at`, including its blank; 0 if there is none.
 std::size_t MarkerLength(std::string_view text, std::size_t at) {
   const char first = CharAt(text, at);
   if (first == '>') {
@@ -498,7 +498,7 @@ bool IsPythonStars(std::string_view text, std::size_t at) {
   return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
 }
 
-// Number of bytes to remove at `at`; 0 for none.
+// Number of bytes of Markdown to remove at `at`; 0 for none.
 std::size_t MarkLength(std::string_view text, std::size_t at) {
   if (text[at] == '`') return 1;
   if (text[at] == '\\') {
@@ -522,7 +522,7 @@ std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
   return escaped ? at : std::string_view::npos;
 }
 
-// The character of the reference at `at`, and the reference's length; 0 if there is none.
+// The character of the HTML reference at `at`, and the reference's length; 0 if there is none.
 std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at) {
   using Name = std::pair<std::string_view, char32_t>;
   static constexpr std::array<Name, 6> kNames = {

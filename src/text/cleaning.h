@@ -27,7 +27,7 @@ bool StripControls(MappedText* line);
 bool StripMarkdown(MappedText* line, MappedText* before = nullptr);
 
 // Whether a raw line is binary data rather than text. A single run of zero bytes does not count: file systems and
-// truncated logs leave them in texts. UTF-16 has a zero in every other byte.
+// truncated logs leave them in texts. UTF-16, in which every other byte is zero, does not count either.
 bool IsBinary(std::string_view bytes);
 
 // Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references. Returns whether anything changed.
@@ -43,8 +43,8 @@ std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 // kept. Returns false and no parts if there is nothing to split.
 bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
 
-// Appends the meaning of the escape at text[at], a backslash, to `out` and returns its length. An invalid escape is
-// appended unchanged.
+// Appends the unescaped text of the escape at text[at], a backslash, to `out`. Returns the length of the escape. An
+// invalid escape is appended unchanged.
 std::size_t Unescape(std::string_view text, std::size_t at, std::string* out);
 
 }  // namespace whyoom

@@ -17,7 +17,7 @@ using nlohmann::json;
 // Deeper objects are not log records, and building them would be expensive.
 constexpr int kMaxJsonDepth = 64;
 
-// Number of occurrences of a key to search for the value's raw bytes.
+// Maximum number of occurrences of a key at which to search for the value's raw bytes.
 constexpr int kMaxOccurrences = 4;
 
 // Offset of the closing quote of the string that starts at `at`; at least the text's size if there is none.
@@ -36,10 +36,10 @@ MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::s
   Rewriter rewriter(line);
   std::size_t kept = at;
   while ((at = text.find_first_of(stops, at)) != std::string_view::npos && text[at] != quote) {
-    std::string semantics;
-    const std::size_t length = Unescape(text, at, &semantics);
+    std::string unescaped;
+    const std::size_t length = Unescape(text, at, &unescaped);
     rewriter.Keep(kept, at);
-    rewriter.Put(semantics, at);
+    rewriter.Put(unescaped, at);
     at += length;
     kept = at;
   }
@@ -76,8 +76,8 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t", at), text.size());
 }
 
-// Locates the value of `key` in the line, because the parser reports no offsets. The place is only used for a finding's
-// byte offset; if the search fails, it is the start of the line.
+// Locates the value of `key` in the line, because the parser reports no offsets. The location is used only for the byte
+// offset of a finding. If the search fails, it is the start of the line.
 MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
   const std::string_view text = line.text;
   const std::string quoted = "\"" + key + "\"";
@@ -95,7 +95,7 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
 
-// Returns null if there is none.
+// Returns the value at the pointer, or null.
 const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
 }
@@ -202,7 +202,7 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
     const json* value = ValueOf(parsed, key.pointer);
     if (value == nullptr || !value->is_string()) continue;
     const auto* text = value->get_ptr<const std::string*>();
-    // Collectors copy texts between keys.
+    // Collectors store the same text under several keys.
     if (std::any_of(seen.begin(), seen.end(), [&](const std::string* other) { return *other == *text; })) continue;
     seen.push_back(text);
     record->texts.push_back(Locate(line, key.name, *text));

@@ -31,7 +31,7 @@ class JsonRecordReader {
   // keys and is not a record of whyoom.
   bool Read(const MappedText& line, Record* record) const;
 
-  // Likewise for "key=value" pairs, which have only top-level keys.
+  // Like Read, for a line of "key=value" pairs, which have only top-level keys.
   bool ReadAsPairs(const MappedText& line, Record* record) const;
 
  private:

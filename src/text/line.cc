@@ -27,7 +27,7 @@ std::size_t Line::WrittenAt(std::size_t position) const {
   return std::min(end, segment.text_at + (raw - segment.raw_at));
 }
 
-// The text that is written next comes from `raw_at`.
+// Records that the text that is written next comes from `raw_at`.
 void Rewriter::Map(std::size_t raw_at) {
   const std::size_t text_at = to_.text.size();
   if (!to_.segments.empty()) {

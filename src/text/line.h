@@ -27,25 +27,25 @@ struct Line : MappedText {
   std::uint64_t number = 0;  // number of its raw line, 1-based
   std::uint64_t offset = 0;  // offset of the raw line in the artifact
   std::string stream_name;   // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
-  int repeats = 1;           // number of streams counted by a suffix such as "[repeated 5x across cluster]"
-  // From a prefix or record; the first one with a zone, else the first.
+  int repeats = 1;           // number of streams, from a suffix such as "[repeated 5x across cluster]"
+  // From a prefix or record: the first timestamp with a zone, or the first one if none has a zone.
   std::optional<Timestamp> time;
-  std::string ambiguous_time;  // an ambiguous timestamp ("1120 10:05:00"), set only without `time`
+  std::string ambiguous_time;  // an ambiguous timestamp ("1120 10:05:00"), set only if `time` is not
   bool logged = false;         // the text had a prefix of a logger or collector, or was in a record
   bool healthy = false;        // the log level shows that nothing failed
   bool after_gap = false;      // lines of the log before this one were skipped
   bool may_continue = false;   // the last word may be incomplete: the log ends or was cut here
   bool binary = false;         // the raw line is binary data, not text
   bool continues =
-      false;  // during cleaning: the collector split the line here; the stream's next raw line continues it
+      false;  // only during cleaning: the collector split the line here, and the stream's next raw line continues it
 
   // Set by the reader (read/session.h).
   std::optional<bool> starts_message;  // starts a new message rather than continuing one; absent: not examined
   bool is_candidate_error = false;     // reports an error that may be unknown to the rules
   bool has_literal = false;            // contains a literal of a rule
 
-  // The text with its Markdown and quotes, which distinguish source code and prose from a process's output; empty if
-  // nothing was removed.
+  // The text before its Markdown and quotes were removed. They distinguish source code and prose from a process's
+  // output. Empty if nothing was removed.
   MappedText written;
 
   const std::string& Written() const { return written.text.empty() ? text : written.text; }
@@ -66,7 +66,7 @@ class Rewriter {
 
   // Copies from.text[begin, end). `begin` must not be less than in the previous call.
   void Keep(std::size_t begin, std::size_t end);
-  // Writes `text` in place of the text at `at`. The same order applies to `at`.
+  // Writes `text` in place of the text at `at`, which must not be less than in the previous call either.
   void Put(std::string_view text, std::size_t at);
   // Returns the result so far and starts a new one; positions continue to increase.
   MappedText Take();

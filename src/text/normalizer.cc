@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kMaxJoinedBytes = std::size_t{1} << 20;
 // Maximum number of streams with an incomplete line; beyond it, pieces are not joined.
 constexpr std::size_t kMaxIncompleteLines = 1024;
-// The rest of a line either follows soon or was lost.
+// Maximum number of raw lines to wait for the rest of a line; after that, the rest was lost.
 constexpr std::uint64_t kMaxLinesBetween = 1024;
 
 }  // namespace
@@ -63,7 +63,7 @@ std::optional<Line> IncompleteLines::RemoveOverdue(bool all) {
 
 namespace {
 
-// Larger records are not log records.
+// Limits of a log record that spans lines; anything larger is not one.
 constexpr std::size_t kMaxRecordLines = 4096;
 constexpr std::size_t kMaxRecord = std::size_t{1} << 20;
 constexpr std::size_t kMaxIndent = 16;
@@ -111,8 +111,8 @@ void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
 
 namespace {
 
-constexpr int kMaxRounds = 8;                            // of nested disguises
-constexpr std::size_t kMaxPrefixesInARow = 8;            // in a row
+constexpr int kMaxRounds = 8;  // of cleaning; each may reveal more to remove
+constexpr std::size_t kMaxPrefixesInARow = 8;
 constexpr std::size_t kMaxPrefixBytes = 1024;            // longest prefix or suffix
 constexpr std::size_t kMaxLines = std::size_t{1} << 16;  // per raw line
 constexpr std::size_t kMaxStreamNameBytes = 200;
@@ -123,7 +123,7 @@ constexpr int kMaxRepeats = 1000000;
 constexpr std::size_t kDockerPiece = 16384;
 constexpr std::size_t kDockerGrowth = 16;
 
-// The destination of the lines of one raw line.
+// Collects the lines made of one raw line.
 struct Cleaned {
   IncompleteLines* unfinished;
   std::vector<Line>* lines;
@@ -191,7 +191,7 @@ struct Normalizer::Patterns {
     // Throws Error if RE2 rejects the pattern.
     const RE2& re() const;
 
-    // Numbers of the groups with a meaning; 0 if absent.
+    // Numbers of the named groups; 0 if absent.
     struct Groups {
       int stream_name = 0;
       int repeats = 0;
@@ -225,7 +225,7 @@ struct Normalizer::Patterns {
     mutable Groups groups_;
   };
 
-  // The signs that occur in a text, computed on first use.
+  // The signs (PrefixOrSuffix::Signs) that occur in a text, computed on first use.
   class Seen {
    public:
     Seen(const Patterns& patterns, std::string_view text) : patterns_(patterns), text_(text) {}
@@ -260,7 +260,7 @@ struct Normalizer::Patterns {
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
-  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by first byte: the patterns that can begin with it
+  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by first byte: the prefixes that can begin with it
   std::deque<Pattern> suffixes;
   WordLists literals;  // of each pattern
 };
@@ -288,7 +288,7 @@ Normalizer::Patterns::Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_s
     const Pattern& added =
         is_prefix ? prefixes.emplace_back(prefix_or_suffix, prefix_or_suffix.pattern, number)
                   : suffixes.emplace_back(prefix_or_suffix, "(?:" + prefix_or_suffix.pattern + ")\\z", number);
-    if (!added.has_signs()) added.re();  // without signs the build has not checked it, so compile it now
+    if (!added.has_signs()) added.re();  // the build did not check this pattern, so compile it now to report errors
     literals.Add(added.literals());
   }
   literals.Prepare();
@@ -411,7 +411,7 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   return true;
 }
 
-// Likewise for an array of records.
+// Cleans the texts of the records if `part` is an array of records.
 bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* cleaned) const {
   if (rounds <= 0) return false;
   std::vector<MappedText> elements = JsonRecordReader::Elements(part);

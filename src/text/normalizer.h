@@ -17,7 +17,7 @@
 
 namespace whyoom {
 
-// Incomplete lines: a collector split them, and the rest has not arrived. By stream.
+// For each stream, the line that a collector split and whose rest has not arrived.
 class IncompleteLines {
  public:
   bool empty() const { return first_pieces_.empty(); }
@@ -68,7 +68,7 @@ class RecordJoiner {
   std::size_t indent_ = 0;
 };
 
-// A prefix pattern or suffix pattern: what a logger or scheduler puts around a line. Comes from rule data.
+// A pattern of the rule data for the text that a logger or scheduler puts before (prefix) or after (suffix) a line.
 struct PrefixOrSuffix {
   enum class Place { kPrefix, kSuffix };
   std::string id;
@@ -107,8 +107,8 @@ class Normalizer {
   // JSON record; remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes and suffixes (several
   // nested); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at escaped line breaks;
   // decode HTML references. Indentation after the last prefix is kept. A blank line yields a Line with empty text. One
-  // raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with line feeds is a JSON
-  // record (see RecordJoiner), or else its lines.
+  // raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with line feeds (see
+  // RecordJoiner) is read as one JSON record or, if it is none, line by line.
   //
   // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
   // rest arrives, then cleaned as a whole.
@@ -117,7 +117,7 @@ class Normalizer {
   // Cleans the lines that are still incomplete. Call at the end.
   void Finish(IncompleteLines* unfinished, std::vector<Line>* lines) const;
 
-  // Likewise for a single raw line.
+  // Normalizes a single raw line, and cleans lines that are still incomplete after it.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:

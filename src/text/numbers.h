@@ -1,4 +1,4 @@
-// Arithmetic that is safe with hostile figures.
+// Arithmetic that cannot overflow, for figures from untrusted logs.
 #pragma once
 
 #include <algorithm>

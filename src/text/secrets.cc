@@ -15,7 +15,7 @@
 namespace whyoom {
 namespace {
 
-// A text that does not match this contains no secret; most texts skip the expressions below.
+// A text that does not match this contains no secret. This test saves the expressions below for most texts.
 constexpr std::string_view kHint =
     R"((?i)pass|pwd|secret|token|key|credential|auth|cookie|session|bearer|private|://|[?&]sig|gh[a-z]_|github_pat_)"
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
@@ -48,7 +48,7 @@ constexpr std::string_view kForms[] = {
     R"([\s,]*['"]?\bvalue['"]?\s*[:=]\s*['"]?([^\s'",}]+))",
 };
 
-// The same, for values that must look random: "sk-learn" and "hf_model" are not secrets.
+// Like kForms, but the value must also look random: "sk-learn" and "hf_model" are not secrets.
 constexpr std::string_view kMixedForms[] = {
     R"(\b(hf_[A-Za-z0-9]{10,}|sk-[\w-]{12,}))",
     R"(://([^\s/?#@:'"<>]{10,})@)",
@@ -95,11 +95,11 @@ bool LooksRandom(std::string_view value, std::size_t least) {
          !Matches(value, capitalized);
 }
 
-// Enough of a value to decide whether it is a secret; bounds the time for many long values.
+// Maximum number of bytes of a value to inspect, which bounds the time for many long values.
 constexpr std::size_t kInspectedBytes = 1024;
 constexpr std::size_t kMaxBackslashes = 32;
 
-// Accepts a mask that a limit truncated: "**…".
+// Whether the value is a mask, or one that was truncated: "**…".
 bool IsMasked(std::string_view value) {
   const std::size_t behind = std::min(value.find_first_not_of('*'), value.size());
   return value.starts_with(kMasked) || behind == value.size() || (behind > 0 && value.substr(behind) == "…");

@@ -28,7 +28,7 @@ std::optional<std::int64_t> DayOf(int year, int month, int day) {
   return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
 }
 
-// Reads a timestamp from left to right. Faster than regular expressions; a line near a hit may have several timestamps.
+// Reads a timestamp from left to right. Faster than regular expressions, which matters if lines have many timestamps.
 class TimestampReader {
  public:
   explicit TimestampReader(std::string_view text) : rest_(text) {}
@@ -47,8 +47,8 @@ class TimestampReader {
     return true;
   }
 
-  // Reads text of the form `format`, or nothing. A digit is a number of that many digits, "M" a month's name; any other
-  // character matches itself.
+  // Reads text that matches `format`, or nothing. In `format`, a digit stands for a number of that many digits, "M" for
+  // a month's name, and any other character for itself.
   std::optional<ThreeNumbers> Scan(std::string_view format) {
     ThreeNumbers numbers = {};
     std::string_view rest = rest_;
@@ -182,7 +182,7 @@ std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timesta
       std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
   const int this_year = static_cast<int>(about.year());
   for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
-  // A greater distance means that the nearest year lacks the day: it is a leap day.
+  // If the distance is greater, the date is a leap day, which the nearest year does not have.
   constexpr std::int64_t kMaxDays = 184;
   return nearest && distance(nearest->microseconds) > kMaxDays * kDay ? std::nullopt : nearest;
 }

@@ -13,7 +13,7 @@ struct Timestamp {
   std::int64_t microseconds = 0;  // since 1970-01-01T00:00:00; in UTC if the zone is known, else in local time
   bool zone_known = false;
 
-  // Compares clock readings. Without zones, the order of two loggers' times is unreliable.
+  // Compares the numbers. If a zone is unknown, the order of two loggers' times is unreliable.
   friend std::strong_ordering operator<=>(const Timestamp&, const Timestamp&) = default;
   friend bool operator==(const Timestamp&, const Timestamp&) = default;
 };
@@ -25,8 +25,8 @@ struct Timestamp {
 // anything else.
 std::optional<Timestamp> ParseTimestamp(std::string_view text);
 
-// Likewise for a timestamp without a year ("1120 10:05:00.123456", "11-20 10:05:00", "Nov 20 10:05:00") or with day and
-// month in unknown order ("11/20/2026 10:05:00"). Of the possible times returns the one nearest to `near`, an
+// Like ParseTimestamp, for a timestamp without a year ("1120 10:05:00.123456", "11-20 10:05:00", "Nov 20 10:05:00") or
+// with day and month in unknown order ("11/20/2026 10:05:00"). Returns the possible time that is nearest to `near`, an
 // unambiguous time from the same log.
 std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near);
 

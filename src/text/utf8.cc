@@ -11,7 +11,7 @@ struct Range {
   char32_t last;
 };
 
-// Unicode 14, merged over unassigned code points; omits small scripts that are unlikely in logs.
+// Unicode 14, with ranges merged across unassigned code points, without small scripts that are unlikely in logs.
 constexpr Range kCombining[] = {
     {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x5BF, 0x5BF},     {0x5C1, 0x5C2},     {0x610, 0x61A},
     {0x64B, 0x65F},   {0x670, 0x670},   {0x6D6, 0x6DC},   {0x93C, 0x93C},     {0x941, 0x948},     {0x94D, 0x94D},

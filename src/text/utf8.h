@@ -12,17 +12,16 @@ namespace whyoom {
 // A code point and its length in bytes.
 struct CodePoint {
   char32_t code = kReplacement;
-  std::size_t length = 1;  // if invalid: of the longest prefix of a sequence (W3C's maximal subpart)
+  std::size_t length = 1;  // if invalid: of the longest valid prefix of a sequence (W3C's maximal subpart)
   bool valid = false;
 };
 
 // Decodes the code point at bytes[at]; `at` must be less than the size.
 CodePoint DecodeUtf8(std::string_view bytes, std::size_t at);
 
-// For a terminal or any text channel: valid UTF-8 in which C0, DEL, C1, the bidirectional controls U+202A..202E,
-// U+2066..2069, U+200E, U+200F and U+061C, and invisible characters (U+00AD, U+200B, U+2060..2064, U+206A..206F,
-// U+FEFF, U+E0000..E007F) are replaced by U+FFFD; tabs and line breaks (LF, CR, U+2028, U+2029) become one blank.
-// Prevents a log from controlling the terminal or hiding text from the reader.
+// Returns text that is safe for a terminal or any text channel: a log can neither control the terminal nor hide text
+// from the reader. The text is valid UTF-8. Control characters (C0, DEL, C1, bidirectional) and invisible characters
+// (kInvisible in utf8.cc) are replaced by U+FFFD; tabs and line breaks (LF, CR, CRLF, U+2028, U+2029) become one blank.
 std::string Printable(std::string_view text);
 
 // Returns `utf8` if it has at most `longest` bytes, else a prefix of it and "…" in at most `longest` bytes. Never

@@ -15,7 +15,7 @@ use_packages "${WHYOOM_ADVICE_VENV:-}" jax==0.10.2 libtpu==0.0.51 flax optax equ
 
 export JAX_PLATFORMS=cpu KERAS_BACKEND=jax PYTHONDONTWRITEBYTECODE=1
 unset XLA_FLAGS LIBTPU_INIT_ARGS
-# The frameworks' wheels without dependencies, only to look up keys.
+# Download the frameworks' wheels without dependencies, to look up keys in them.
 mkdir "$work/wheels"
 for package in easydel sglang-jax; do
   pip download --no-deps --dest "$work/wheels" "$package" ||
@@ -23,10 +23,10 @@ for package in easydel sglang-jax; do
 done
 timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
 
-# The code snippets of remedies.
+# Check the code snippets of remedies.
 timeout 400 "$venv/bin/python" "$here/try_snippets.py" --run
 
-# Flags differ between compiler versions.
+# Test the flags with the newest compiler, too, because flags differ between versions.
 if pip install --upgrade --target "$work/newest" --no-deps libtpu; then
   echo "advice: flags with $(basename "$work"/newest/libtpu-*.dist-info .dist-info)"
   PYTHONPATH=$work/newest timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --flags-only

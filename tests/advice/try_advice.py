@@ -10,8 +10,8 @@
 Passes flags (--name=value) to the real compiler in LIBTPU_INIT_ARGS, or in XLA_FLAGS if they belong there, and compiles a
 tiny program ahead of time. That process fails on an unknown flag or a wrong value. Looks up calls (jax.lax.map(f, xs,
 batch_size=64)) and compares their keywords with the signature. keys.json lists configuration keys, and calls of packages
-that cannot be installed here, with the place where they were seen. Any other name is a failure: the advice must not
-contain a name that was not checked.
+that cannot be installed here, with the source file that contains them. Any other name is a failure: the advice must
+not contain a name that was not checked.
 """
 import argparse
 import builtins
@@ -80,7 +80,7 @@ def without_holes(text):
 
 
 def arguments(text, start):
-    """The text between the bracket before `start` and its counterpart, or None."""
+    """Returns the text from `start` to the bracket that closes the one before it; None if nothing closes it."""
     depth = 1
     for i in range(start, len(text)):
         depth += (text[i] in "([{") - (text[i] in ")]}")
@@ -90,12 +90,12 @@ def arguments(text, start):
 
 
 def keywords_in(inside):
-    """The keywords between the brackets of a call."""
+    """Returns the keywords in the arguments of a call."""
     return re.findall(r"(?:^|[,(])\s*([a-z_]\w*)\s*=(?!=)", re.sub(r"[\[({][^\[\](){}]*[\])}]", "X", inside))
 
 
 def find(path, parts):
-    """Returns the object with these parts below a module. Raises ImportError if there is none."""
+    """Returns the object `path`.`parts`, where `path` is a module. Raises ImportError if the object is missing."""
     found = importlib.import_module(path)
     for part in parts:
         path += "." + part
@@ -121,7 +121,7 @@ def sources_of(wheel):
 
 
 def occurs_in(name, sources):
-    """Whether the name is a word of these sources, as an option or as a Python name."""
+    """Whether the sources contain the name as a whole word, with "-" as in options or "_" as in Python."""
     return any(re.search(rf"(?<!\w){re.escape(s)}(?!\w)", sources) for s in {name, name.replace("-", "_")})
 
 
@@ -268,7 +268,7 @@ class Trial:
         """Requires each name to be in keys.json, part of a tested call or flag, or a checkpoint policy of JAX."""
         for name, where in self.unexplained(advice):
             if "jax" not in sys.modules or not hasattr(sys.modules["jax"].checkpoint_policies, name):
-                self.fail(where, f"{name} is not in keys.json; add the place where it was seen, or add it to words")
+                self.fail(where, f"{name} is not in keys.json; add the file that contains it, or add it to words")
 
     def unused(self, advice):
         named = set(advice.keys) | set(advice.options) | set(advice.environment)

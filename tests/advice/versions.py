@@ -49,15 +49,15 @@ WORDS_OF = {"easydel", "levanter", "sglang-jax", "vllm"}
 SECONDS = {"pip": 600, "try": 180}
 NO_SUCH_FLAG = "xla_no_such_flag"  # each library must reject it; otherwise it did not read its flags
 
-# The meaning of the first part of a dotted name in the texts.
+# The import path for the first part of a dotted name in the texts.
 ROOTS = {**try_advice.PACKAGES, "pl": "jax.experimental.pallas", "checkify": "jax.experimental.checkify", "s": "jax.sharding.NamedSharding"}
 ROOTS_OF_KEYS = {"torch_xla": "torch_xla", "xm": "torch_xla.core.xla_model", "xr": "torch_xla.runtime", "xs": "torch_xla.distributed.spmd",
                  "model": "transformers.modeling_flax_utils.FlaxPreTrainedModel",
                  "file_fdo_client": "jax_tpu_embedding.sparsecore.lib.fdo.file_fdo_client"}
-# Names in the registry, by import name.
+# Package names in the registry, by import name.
 DISTRIBUTIONS = {"jax": "jax", "flax": "flax", "optax": "optax", "equinox": "equinox", "haiku": "dm-haiku", "ott": "ott-jax",
                  "keras": "keras", "torch_xla": "torch_xla", "transformers": "transformers", "jax_tpu_embedding": "jax-tpu-embedding"}
-# Packages by repository and folder in keys.json. Other places have no package.
+# Packages by repository and folder in keys.json. Files elsewhere belong to no package.
 PLACES = {"jax-ml/jax/jaxlib/": "jaxlib", "pytorch/xla/": "torch_xla",
           "vllm-project/vllm/": "vllm", "vllm-project/tpu-inference/": "vllm", "huggingface/transformers/": "transformers",
           "marin-community/levanter/": "levanter"}
@@ -204,7 +204,7 @@ class Registry:
 
 
 class Modules:
-    """The definitions in the modules of a wheel. A result is (module, node); the node of a module is None."""
+    """Finds definitions in the modules of a wheel. A result is (module, node); the node of a module itself is None."""
 
     ELSEWHERE = (None, None)  # an object of another package: assumed to exist
 
@@ -263,7 +263,7 @@ class Modules:
         return own.union(*(self.fields(base) for base in self.bases(found) if isinstance(base[1], ast.ClassDef)))
 
     def body(self, module):
-        """The module's statements, last first, because the last binding of a name wins. Includes conditional ones."""
+        """Returns the statements, also conditional ones. The last comes first, because a name's last binding counts."""
         if module not in self.bodies:
             try:
                 with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # old strings that are invalid today
@@ -293,7 +293,7 @@ class Modules:
                 yield from self.flat(statement.body)
 
     def bound(self, module, name, passed=frozenset()):
-        """Finds the definition of a name in a module. `passed` has the names on the way: imports can be circular."""
+        """Finds the definition of a name in a module. `passed` contains the visited names: imports can be circular."""
         if (module, name) not in passed and self.may_bind(module, name):
             passed |= {(module, name)}
             for statement in self.body(module):
@@ -530,7 +530,7 @@ def explore(releases, ids_of, step):
 
 
 def entry(name, tried):
-    """Returns a name's entry, and whether it disappeared and returned; (None, False) if no release has it."""
+    """Returns a name's entry, and whether it disappeared and came back; (None, False) if no release has it."""
     versions = list(tried)
     is_present = [name.id in tried[version] for version in versions]
     if not any(is_present):
@@ -592,7 +592,7 @@ def show(package, versions, names, answers):
 
 
 def for_rule_data(entries):
-    """Yields the entries for the rule data: unambiguous names that some release that is still in use lacks."""
+    """Yields the entries for the rule data: unambiguous names that are missing in a release that is still in use."""
     by_name = {made["id"]: made for made in entries}
     for made in entries:
         since, until = made.get("since", ""), made.get("until", "")

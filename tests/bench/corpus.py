@@ -1,7 +1,7 @@
-"""Makes the logs that run.py times: the same bytes for the same size, whoever makes them.
+"""Generates the logs that run.py times. The same size always gives the same bytes, on every machine.
 
-A log is cut from a pool of made-up lines such as training jobs write, no two alike; the reports in it are the logs of
-testdata/cases, the look-alikes among them too, one in about every MiB.
+A log consists of blocks from a pool of synthetic training-job lines, all different. About once per MiB, it contains the
+complete log of one of testdata/cases, including the cases that only look like failures.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ MIB = 1 << 20
 POOL_BLOCKS = 128
 BLOCK_BYTES = (
     128 << 10
-)  # 16 MiB in all: beyond the reach of the windows of gzip and zstd, so that these find no repeats
+)  # the pool has 16 MiB, more than the windows of gzip and zstd, so that repeated blocks do not compress better
 SMALL_FILE_BYTES = 8 << 10
 MOST_SMALL_FILES = 20000
 SMALL_FILES_PER_REPORT = 100
@@ -29,7 +29,7 @@ WORDS = (
 
 
 class Writer:
-    """Makes up what lines hold. Its clock goes on a little with each line."""
+    """Generates random words, numbers and times for lines. Each call of time() advances the clock a little."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -132,7 +132,7 @@ def traceback_lines(w):
 
 
 def start_lines(w):
-    """What a job prints when it starts; the rules look at some of it, since an error later on may need it."""
+    """The lines that a job prints when it starts. The rules use some of these settings to diagnose a later error."""
     config = {
         "max_target_length": w.of(2048, 8192),
         "per_device_batch_size": w.of(1.0, 4.0),
@@ -170,7 +170,7 @@ def make_block(rng, starts_job):
 
 
 class Corpus:
-    """The files of one size in a folder of their own; each is made when it is first asked for."""
+    """The files for one log size, in their own folder. Each file is generated when it is first requested."""
 
     def __init__(self, folder, cases, size):
         self.size = size
@@ -190,7 +190,7 @@ class Corpus:
         return self._pool
 
     def _blocks(self, seed):
-        """The pool's blocks in another order each time, without end."""
+        """Yields the pool's blocks forever, in a new random order each time round."""
         rng = random.Random(seed)
         order = list(self.pool())
         while True:
@@ -198,7 +198,7 @@ class Corpus:
             yield from order
 
     def _make(self, name, write):
-        """The path of a file or folder, which appears only when it is whole."""
+        """Returns the path of a file or folder. If it is missing, creates it under another name and then renames it."""
         path = self.folder / name
         if not path.exists():
             half = self.folder / (name + ".part")
@@ -230,7 +230,7 @@ class Corpus:
         return self._make("empty.log", lambda path: path.touch())
 
     def one_line(self):
-        """No line feed but the last, and one message in the middle."""
+        """The path of a log with a single line, which has one error message in the middle."""
 
         def write(path):
             written = 0

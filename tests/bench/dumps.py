@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast a dump is read and each remedy worked out on it, as ratios to rg and wc over the files that are read.
+"""Measures how fast whyoom reads an XLA dump and estimates each remedy, compared with rg and wc on the same files.
 
   python3 tests/bench/dumps.py [--dump DIR --log FILE] [--size 100M] [--rounds 5]
 
-Makes a dump that does many times what the program of --dump does, one after another (one of testdata/cases unless said
-otherwise), until its files have --size; --size 0 takes the dump as it is. Prints rows for docs/benchmarks.md. Nothing
-fails where it is slow: a machine may be busy.
+Generates a dump whose program consists of copies of the program in --dump (default: one of testdata/cases), one after
+the other. --size is the total size of its files; with --size 0, measures the dump itself. Prints table rows for
+docs/benchmarks.md. A slow result is not a failure, because the machine may be busy.
 
 Needs hyperfine, ripgrep, time.
 """
@@ -27,7 +27,7 @@ READ = re.compile(r"\.(after_optimizations-(buffer-assignment|live-range)|oom_in
 
 
 def make_module(path, out, times):
-    """The computations of all copies, and one entry that does what all entries do; gives the number of parameters."""
+    """Writes a module with all copies, whose entry does what their entries do. Returns the parameters of one copy."""
     lines = path.read_text(errors="replace").split("\n")
     first = next(i for i, line in enumerate(lines) if line.startswith(("%", "ENTRY ")))
     begin = next(i for i, line in enumerate(lines) if line.startswith("ENTRY "))
@@ -55,7 +55,7 @@ def make_module(path, out, times):
 
 
 def make_assignment(path, out, times, count):
-    """Arguments and outputs of each copy, and the temporaries of all in one allocation."""
+    """Writes a buffer assignment: arguments and outputs for each copy, one allocation for the temporaries of all."""
     text = path.read_text(errors="replace")
     text = text[: text.find("\nTotal bytes used") + 1] or text
     blocks = re.split(r"(?m)^(?=allocation )", text)
@@ -133,14 +133,14 @@ def main():
         size = sum(pathlib.Path(path).stat().st_size for path in files)
         log = options.log
         if options.size > 0:
-            # A dump that takes something else than the log says is not taken for it.
+            # whyoom uses a dump only if it needs as much memory as the log states.
             log = dump / "log"
             log.write_text(USED.sub(lambda m: f"{m[1]}{float(m[2]) * times:.2f}G", options.log.read_text(errors="replace")))
         ours = [options.binary, "--format", "json", str(log), "--xla-dump", str(dump)]
         run = measure.run_once(ours)
         found = json.loads(run.output)["diagnoses"]
         if len(found) != 1 or not any(remedy.get("basis") == "program" for remedy in found[0]["remedies"]):
-            sys.exit("the dump was not worked out")
+            sys.exit("whyoom estimated no remedy from the dump")
         for name, peer in [("`rg -c` of instructions", ["rg", "-c", "^  (ROOT )?%", *files]), ("`wc -l`", ["wc", "-l", *files])]:
             pair = measure.run_pair([ours, peer], options.rounds)
             print(

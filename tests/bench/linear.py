@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How the time for one line grows with its length: it must be linear, whatever is in the line.
+"""Checks that the time to read one line grows linearly with its length, for many kinds of content.
 
     tests/bench/linear.py build/release/whyoom [--only REGEX]
 
-Makes one line of 1, 2 and 4 MB of each kind, and prints the CPU seconds and those for each MB. Status 1 if 4 MB take
-more than 8 times as long as 1 MB (a linear kind takes 4 times, a quadratic one 16 times), or more than 5 seconds a MB.
-A line with escaped or written line breaks is as slow as the many lines that it stands for.
-CPU time hardly depends on what else the machine does, and the least of three runs is taken.
+For each kind, reads one line of 1, 2 and 4 MB, and prints the CPU seconds and the seconds per MB. Exits with 1 if 4 MB
+take more than 8 times as long as 1 MB (linear: 4 times, quadratic: 16 times), or more than 5 seconds per MB. A line
+with escaped line breaks or carriage returns takes as long as the many lines that it contains. Measures CPU time, which
+other processes hardly affect, and uses the fastest of three runs.
 """
 import argparse
 import pathlib
@@ -71,7 +71,7 @@ def cpu_seconds(program, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--only", default="", help="kinds that match this")
+    parser.add_argument("--only", default="", help="test only the kinds whose names match")
     options = parser.parse_args()
     kinds = {**{name: ("", piece, "") for name, piece in KINDS.items()}, **WRAPPED}
     wrong = []
@@ -89,7 +89,7 @@ def main():
             if times[-1] > 8 * max(times[0], 0.02) or times[-1] / 4 > 5:
                 wrong.append(name)
     if wrong:
-        print("not linear, or slow: " + ", ".join(wrong))
+        print("not linear, or too slow: " + ", ".join(wrong))
     return 1 if wrong else 0
 
 

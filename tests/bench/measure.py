@@ -1,4 +1,4 @@
-"""Runs commands in pairs: what each prints and takes."""
+"""Runs commands alone or in pairs. Returns their output, time and memory."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import tempfile
 
-# One locale for all, and the one in which grep is fastest.
+# All commands run in the C locale, in which grep is fastest.
 ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
 
 
@@ -22,15 +22,15 @@ class Run:
 @dataclasses.dataclass
 class Pair:
     wall: tuple  # medians, in seconds
-    cpu: tuple  # the same of user and system time
+    cpu: tuple  # medians of user plus system time
     wall_ratio: float  # median of the rounds' ratios
     cpu_ratio: float
 
 
 def run_once(command):
-    """Runs a command to see that it works; also warms the cache."""
+    """Runs a command once and returns its output and peak memory. This also warms the page cache."""
     with tempfile.NamedTemporaryFile("r") as peak:
-        # time(1), as the kernel counts what this process itself takes for its children's.
+        # Uses time(1): with wait4(), the kernel would count this Python process's memory as the child's.
         done = subprocess.run(
             ["/usr/bin/time", "--quiet", "-f", "%M", "-o", peak.name, *command],
             stdout=subprocess.PIPE,
@@ -42,7 +42,7 @@ def run_once(command):
 
 
 def run_pair(commands, rounds):
-    """Times two commands in turn, A B A B, so that a machine that becomes slower does so for both.
+    """Times two commands alternately, A B A B, so that a machine that becomes slower affects both.
 
     CPU time is user and system time of the command and all its children.
     """
@@ -50,7 +50,7 @@ def run_pair(commands, rounds):
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "result.json")
         for _ in range(rounds):
-            # Into a pipe: grep stops at the first match where it sees that its output goes to /dev/null.
+            # Output goes to a pipe, because grep stops at the first match if its output is /dev/null.
             subprocess.run(
                 [
                     "hyperfine",

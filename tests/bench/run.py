@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast whyoom is, as ratios to rg and grep that look for the same texts in the same run.
+"""Measures how fast whyoom is, compared with rg and grep that search for the same texts at the same time.
 
   python3 tests/bench/run.py [--size 1G] [--rounds 5] [--write docs/benchmarks.md]
 
-Makes its data first (--data, 9 times --size on disk). A row is printed only after both sides were seen to give the right
-answer: whyoom finds in a packed log what it finds in the plain one, rg and grep count the same lines. What whyoom does not read
-is said to be "not read". Nothing fails where a target is missed: a machine may be busy.
+Generates its data first (in --data, 9 times --size on disk). Times a row only if both sides give the right answer:
+whyoom finds the same in a packed log as in the plain one, and rg and grep count the same lines. The row of a log that
+whyoom cannot read contains "not read". A missed target is not a failure, because the machine may be busy.
 
 Needs hyperfine, ripgrep, time, zstd, xz-utils.
 """
@@ -22,11 +22,11 @@ import corpus
 import measure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What someone would type who knows the messages; finds less than the rules do.
+# The pattern that a user who knows the messages might type. It finds fewer messages than the rules.
 TYPED_PATTERN = "RESOURCE_EXHAUSTED|Ran out of memory|That was not possible|Hbm usage"
 TYPED = "a typed pattern"
 LITERALS = "the rules' literals"
-# What whyoom may hold at once, whatever it reads.
+# The target for whyoom's peak memory with any input.
 MOST_MEMORY = 48 << 20
 
 COLUMNS = [
@@ -45,7 +45,7 @@ COLUMNS = [
 
 
 class Target:
-    """The most that a ratio, or the CPU time in seconds, may be."""
+    """Upper limits for the ratios, and for the CPU time in seconds."""
 
     def __init__(self, wall_ratio=None, cpu_ratio=None, cpu=None):
         self.limits = {"wall": wall_ratio, "CPU": cpu_ratio, "CPU time": cpu}
@@ -80,8 +80,8 @@ def size(value):
 
 
 def without_places(value):
-    """JSON less the names of files and of members of archives, and less the further places of a failure, of which fewer
-    are kept where names are longer."""
+    """Returns JSON without file and member names, and without a failure's further places. If names are longer, reports
+    keep fewer places."""
     if isinstance(value, dict):
         places = ("path", "member", "also", "also_left_out")
         return {key: without_places(item) for key, item in value.items() if key not in places}
@@ -102,14 +102,14 @@ class Bench:
         return [self.args.bin, "--exit-zero", str(path)]
 
     def findings(self, path):
-        """What whyoom finds, less where; None where it does not read all of it."""
+        """Returns whyoom's diagnoses without their places, or None if it did not read the whole input."""
         run = measure.run_once([self.args.bin, "--format", "json", str(path)])
         if run.status not in (0, 1):
             return None
         return without_places(json.loads(run.output)["diagnoses"])
 
     def patterns(self, tool):
-        """The two patterns as the options of rg or grep."""
+        """The names of the two patterns, each with the options that pass it to rg or grep."""
         extended = ["-E"] if tool == "grep" else []
         return [
             (TYPED, [*extended, "-e", TYPED_PATTERN]),
@@ -117,7 +117,7 @@ class Bench:
         ]
 
     def add(self, case, against, command, peer, target=NO_TARGET, expect=None):
-        """Times one row; `expect` is what the peer has to print."""
+        """Times one row. If `expect` is given, the peer must print it."""
         ours, theirs = measure.run_once(command), measure.run_once(peer)
         problem = ""
         if ours.status != 0:
@@ -149,11 +149,11 @@ class Bench:
         print(" | ".join(cells), file=sys.stderr)
 
     def count(self, options, path):
-        """What `rg -c` prints for a plain log; the packed forms have to give the same."""
+        """Returns the output of `rg -c` for a plain log. It must be the same for the packed log."""
         return measure.run_once(["rg", "-c", *options, str(path)]).output
 
     def against_rg(self, case, path, targets, plain=None, options=()):
-        """One row for each pattern, with the target of the first; `plain` is the unpacked log where `path` is packed."""
+        """Adds a row for each pattern; only the first has a target. `plain` is the unpacked log if `path` is packed."""
         for (name, pattern), target in zip(self.patterns("rg"), [targets, NO_TARGET]):
             expect = self.count(pattern, plain) if plain else None
             self.add(
@@ -166,7 +166,7 @@ class Bench:
             )
 
     def through(self, case, path, reader, tool, plain):
-        """Against a pipe into rg or grep."""
+        """Adds rows that compare whyoom with a decompressor piped into rg or grep."""
         for name, pattern in self.patterns(tool):
             peer = [
                 "sh",
@@ -208,7 +208,7 @@ class Bench:
         if self.findings(path) != self.findings(plain):
             self.row([suffix, "", *["–"] * 7, str(target), "not read"])
             return
-        # In a tar, rg sees the header as a part of the first line, and zeros that make it binary.
+        # -a: the header of a tar archive contains zeros, so rg would treat the archive as a binary file.
         self.against_rg(suffix, path, target, plain, ["-z", "-a"] if suffix == ".tar.gz" else ["-z"])
         if pipe:
             self.through(suffix, path, *pipe, plain)
@@ -248,7 +248,7 @@ class Bench:
                 self.write()
 
     def write(self):
-        """After each part, so that what was measured is kept where a long run is ended early."""
+        """Writes the rows so far. Called after each case, so that an aborted run keeps its results."""
         if self.args.write:
             path = pathlib.Path(self.args.write)
             path.write_text(document(self) + other_sections(path), encoding="utf-8")
@@ -301,7 +301,7 @@ def document(bench):
 
 
 def other_sections(path):
-    """What others have written behind this program's own part."""
+    """The sections that people added to the document, after the section that this program writes."""
     known = path.read_text(encoding="utf-8") if path.exists() else ""
     begin = known.find("\n## ")
     return known[begin:] if begin >= 0 else ""
@@ -319,16 +319,16 @@ def main():
     parser.add_argument(
         "--bin", default=str(ROOT / "build/release/whyoom"), help="the whyoom to time (default: build/release/whyoom)"
     )
-    parser.add_argument("--size", type=byte_size, default="1G", help="of the plain log (default: 1G)")
+    parser.add_argument("--size", type=byte_size, default="1G", help="size of the plain log (default: 1G)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
         "--data",
         type=pathlib.Path,
         default=ROOT / "build/bench",
-        help="where the data is kept for the next run (default: build/bench)",
+        help="folder that keeps the data for the next run (default: build/bench)",
     )
-    parser.add_argument("--only", metavar="REGEX", help="only cases that match")
-    parser.add_argument("--write", metavar="FILE", help="write the table to FILE as well")
+    parser.add_argument("--only", metavar="REGEX", help="only cases whose names match")
+    parser.add_argument("--write", metavar="FILE", help="also write the table to FILE")
     bench = Bench(parser.parse_args())
     bench.run()
     print(document(bench), end="")

@@ -100,7 +100,7 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def complaints(self):
-        """Errors and warnings from the console, the policy and scripts."""
+        """Returns errors and warnings from the console, the content security policy and scripts."""
         found = []
         for event in self._browser.events:
             if event.get("sessionId") != self._session:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
+"""Tests the HTML report in a real browser: tests/browser/run.py [WHYOOM] [--keep DIR]
 
 Opens a single diagnosis, a batch and an empty report in headless Chromium: in light and dark mode, on a phone and without
 scripts. Checks that the browser reports no errors and fetches nothing, nothing is wider than the screen, no table is cut,

@@ -66,7 +66,7 @@ bool HasScript() {
   return false;
 }
 
-TEST_CASE("a batch prints the same bytes with any -j and any way of naming inputs", "[cli]") {
+TEST_CASE("a batch prints the same bytes with any -j, however its inputs are named", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 2000);
   for (const std::string format : {"text", "json", "ndjson"}) {
@@ -157,7 +157,7 @@ TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
   refuse({"--shard", "x", "a.log"}, "expected I/N");
 }
 
-TEST_CASE("the shards of a batch merge to the whole", "[cli]") {
+TEST_CASE("the shards of a batch merge to the report of the whole batch", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 400);
   fs::create_symlink(scratch.path(), scratch.path() + "/tree/loop");  // a problem, which must be reported once
@@ -200,7 +200,7 @@ TEST_CASE("an interrupted run prints its results so far", "[cli]") {
       REQUIRE(report["summary"]["problems"].size() == 1);
       const std::string what = report["summary"]["problems"][0]["what"];
       CHECK(what.starts_with("interrupted by " + std::string(name) + ": "));
-      if (jobs[0] != '1') continue;  // with threads, the progress of each is unknown
+      if (jobs[0] != '1') continue;  // with several threads, it is unknown how far each got
       CHECK(report["diagnoses"].size() == 2);
       CHECK(what.ends_with(": at least 1 input was not read, 1 possibly not to the end"));
     }

@@ -1,4 +1,4 @@
-// The formats for CI servers, over all test logs, alone and together, each checked against its schema.
+// The formats for CI servers, checked against their schemas for each test log and for all of them together.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ std::vector<std::string> CaseLogs() {
   return logs;
 }
 
-// A failure with many texts that CI servers and parsers obey.
+// A failure with many texts that CI servers and parsers could execute as commands or parse as markup.
 std::string HostileLog() {
   const std::string hostile = "::error::x ##[add-mask]x </failure>]]> \x1b[31m {0} [a](https://example.org) \xff\xfe";
   return hostile +

@@ -48,7 +48,7 @@ TEST_CASE("an unreadable input is reported and does not affect the others", "[cl
   CHECK(report["summary"]["problems"][0]["path"] == scratch.path() + "/none.log");
 }
 
-TEST_CASE("one error of a kind does not hide another", "[cli]") {
+TEST_CASE("an error does not hide a later one with another code", "[cli]") {
   const std::string compile =
       "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. "
       "Used 20.00G of 15.75G hbm. Exceeded hbm "
@@ -77,7 +77,7 @@ TEST_CASE("one error of a kind does not hide another", "[cli]") {
   }
 }
 
-TEST_CASE("a message is found whatever width the log was cut at", "[cli]") {
+TEST_CASE("a message is found in a log that was wrapped at any width", "[cli]") {
   const std::string message =
       "RuntimeError: Resource exhausted: Attempting to allocate 31.06M. That was not possible. There are 58.64M free. "
       "Due to fragmentation, the largest "

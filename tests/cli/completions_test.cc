@@ -152,7 +152,7 @@ TEST_CASE("completions offer the frameworks of explain", "[cli]") {
   }
   CHECK(Complete({"explain", "--framework=pyt"}).words == Names{"--framework=pytorch_xla"});
   Names of_logs = frameworks;
-  of_logs.erase("all");  // a diagnosis shows the steps of one framework
+  of_logs.erase("all");  // only explain can show the steps of all frameworks
   CHECK(Complete({"--framework", ""}).words == of_logs);
   CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
   CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");

@@ -214,7 +214,7 @@ TEST_CASE("diff: compares dumps of a failed and a fitting compile", "[cli]") {
   CHECK(diff["change"] == "fits_now");
   CHECK(diff["before"]["failed"] == true);
   CHECK(diff["before"]["module"] == "jit_step");
-  CHECK(diff["after"]["module"] == "jit_step");  // not the larger module, but that of the other run
+  CHECK(diff["after"]["module"] == "jit_step");  // jit_other is larger, but the other run has only jit_step
   CHECK(diff["totals"][0] == json({{"id", "need_bytes"},
                                    {"before", std::int64_t{18} << 30},
                                    {"after", std::int64_t{6} << 30},

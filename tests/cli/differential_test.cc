@@ -113,10 +113,8 @@ TEST_CASE("the report does not depend on the chunks of a pipe", "[cli]") {
 
 TEST_CASE("a large file yields the same report with any -j and through a pipe", "[cli]") {
   std::mt19937 random(20261124);
-  std::string log;
-  while (log.size() < (std::size_t{20} << 20))
-    log += LongLog(&random);  // large enough to be searched by several
-                              // threads
+  std::string log;  // large enough that several threads search it
+  while (log.size() < (std::size_t{20} << 20)) log += LongLog(&random);
   const ScratchFolder scratch;
   scratch.Write("job.log", log);
   const auto read = [&](const std::string& jobs) {
@@ -157,7 +155,7 @@ std::string ReportOfEachLine(const std::string& log) {
   return PrintJson(MakeReport("", std::move(readings)));
 }
 
-// Removes the times: a timestamp far above a failure is in a line that the prefilter skips.
+// Removes the times, because the prefilter may skip the line with the last timestamp before a failure.
 std::string WithoutTimes(const std::string& report) {
   std::string kept;
   std::istringstream lines(report);

@@ -80,7 +80,7 @@ TEST_CASE("all occurrences are counted, including those that are not kept", "[cl
   CHECK(Holds(RunWhyoom({}, log).out, "line 6 · and 494 more"));
 }
 
-TEST_CASE("a part that contains a record twice is damaged", "[cli]") {
+TEST_CASE("a part that contains a record twice is reported as damaged", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   const std::string part = RunWhyoom({"--format", "ndjson", "train.log"}, "", scratch.path()).out;

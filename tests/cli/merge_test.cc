@@ -179,7 +179,7 @@ TEST_CASE("a missing or repeated shard is reported, also after an earlier merge"
   CHECK(merged({"0.nd", "1.nd", "2.nd", "0.nd", "1.nd", "2.nd"}).find("more often than") == std::string::npos);
 }
 
-TEST_CASE("files that engines write beside the parts are skipped", "[cli]") {
+TEST_CASE("files that batch engines write next to the parts are skipped", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("bad.log", kFailure);
   const std::string part = Run(scratch, {"bad.log"}, "ndjson");

@@ -1,4 +1,4 @@
-// whyoom_mutate: which changes count as noticed.
+// whyoom_mutate: which changes count as detected.
 #include <string>
 
 #include "catch.h"
@@ -6,14 +6,14 @@
 
 namespace TEST_FILE {
 
-// A context that the cases use. Its example covers the pattern but not the name of the figure.
+// A context whose example tests that the pattern matches. `facts` may add the facts that the example must yield.
 std::string File(const std::string& facts) {
   return R"({"format": "whyoom.rules/1", "contexts": [{"id": "pool_size", "pattern": "pool size: (?:about )?(?P<pool>\\d+) chips",
     "examples": {"match": [{"text": "pool size: 4 chips")" +
          facts + R"(}], "no_match": [{"text": "pool size: many chips", "why": "no figure"}]}}]})";
 }
 
-TEST_CASE("a change that no example covers is unnoticed, even with logs that do not contain it", "[cli]") {
+TEST_CASE("a change that neither an example nor a log covers is undetected", "[cli]") {
   const ScratchFolder scratch;
   const std::string testdata = std::string(WHYOOM_SOURCE_DIR) + "/testdata";
   const auto mutate = [&](const std::string& file, const std::string& corpus) {
@@ -29,7 +29,7 @@ TEST_CASE("a change that no example covers is unnoticed, even with logs that do 
   }
 }
 
-TEST_CASE("a change of the rules that changes a comparison is noticed", "[cli][slow]") {
+TEST_CASE("a change of the rules that changes a comparison is detected", "[cli][slow]") {
   const ScratchFolder scratch;
   // The example of the failure does not check the fact; the comparison does.
   const std::string file = scratch.Write("pool.json", R"({"format": "whyoom.rules/1", "failures": [{

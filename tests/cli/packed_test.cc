@@ -1,4 +1,4 @@
-// Compressed and archived input: options, exit status, and the place of a finding.
+// Compressed and archived input: options, exit status, and where a failure is located.
 #include "unit/input/packed.h"
 
 #include <locale.h>
@@ -50,7 +50,7 @@ TEST_CASE("a compressed log has the same diagnosis as the log", "[cli]") {
   }
 }
 
-TEST_CASE("reaching a limit is reported, never as nothing found", "[cli]") {
+TEST_CASE("an input that reaches a limit yields a problem and status 3", "[cli]") {
   const ScratchFolder scratch;
   const std::string packed = scratch.Write("a.gz", Compress("gzip", std::string(100'000, 'x') + "\n" + kFailure));
   CHECK(RunWhyoom({packed}).exit_status == 1);
@@ -77,7 +77,7 @@ TEST_CASE("reaching a limit is reported, never as nothing found", "[cli]") {
   }
 }
 
-TEST_CASE("a 7z archive is a problem, never reported as nothing found", "[cli]") {
+TEST_CASE("a 7z archive yields a problem and status 3", "[cli]") {
   const ScratchFolder scratch;
   const std::string packed = scratch.Write("logs.7z", Archive("7zip", {{"a.log", kFailure}}));
   const std::string log = scratch.Write("a.log", kFailure);

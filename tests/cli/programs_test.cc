@@ -47,7 +47,7 @@ TEST_CASE("a dump with a log without failures is diagnosed by itself", "[cli][pr
 
 TEST_CASE("a program that did not fail but needs too much is not reported as fitting", "[cli][programs]") {
   const std::string folder = (Data() / "programs" / "train-step").string();
-  CHECK(RunWhyoom({"--brief", "dump"}, "", folder).out.find(": fits jit_") != std::string::npos);
+  CHECK(RunWhyoom({"--brief", "dump"}, "", folder).out.find(": fits: jit_") != std::string::npos);
   const ScratchFolder scratch;
   scratch.Write("module_0001.jit_step.cl_7.after_optimizations-buffer-assignment.txt",
                 "BufferAssignment:\nallocation 0: size 20000000000, page 0, preallocated-temp:\n value: <9 a @0> "

@@ -64,7 +64,7 @@ TEST_CASE("a rule made from a log line passes check and test unchanged", "[cli][
   CHECK(facts["limit_bytes"] == 10737418240);
 }
 
-TEST_CASE("the message is taken without the prefixes of loggers", "[cli]") {
+TEST_CASE("a new rule's message does not contain the prefixes of loggers", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kLog);
   const std::vector<std::string> message = {
@@ -114,7 +114,7 @@ TEST_CASE("a message that is already recognized is reported", "[cli]") {
   CHECK(Holds(New({"E1000", known}).err, "E1000 already recognizes this message"));
 }
 
-TEST_CASE("invalid places and unusable messages are errors", "[cli]") {
+TEST_CASE("an invalid LOG:LINE and an unusable message are errors", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "12345 678\n\n" + std::string(70000, 'x') + " it's full of \\d+ 'q\n" +
                                                      "\xff\xfe bytes \x80 without text 5G in the staging pool\n");

@@ -324,9 +324,9 @@ TEST_CASE("the job of run still has a terminal", "[cli]") {
 TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
   if (!HasScript()) return;
   const ScratchFolder scratch;
-  // Each side waits for the other's file, so that a slow machine changes nothing, but not forever. The typist goes
-  // last, because script(1) ends with its input. The shell that starts whyoom also receives the Ctrl-C, and dash would
-  // die of it, so it has a trap, which is not inherited.
+  // The job and the typing script wait for each other's files, for at most 30 seconds, so that a slow machine changes
+  // nothing. The typing script ends last, because script(1) ends with its input. The shell that starts whyoom receives
+  // the Ctrl-C too. It has a trap, because Ctrl-C would end dash; the job does not inherit the trap.
   const std::string wait =
       "wait_for() { n=0; while ! [ -e \"$1\" ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n + 1)); done; }; ";
   scratch.Write("job.sh", wait +

@@ -1,4 +1,4 @@
-// Behavior when memory, file sizes, descriptors or standard streams are missing.
+// Runs with little memory, with a limit on file sizes, with closed standard streams, and with endless rules.
 #include <signal.h>
 
 #include <string>
@@ -59,7 +59,7 @@ TEST_CASE("if no archive process can be started, that is reported and the rest i
   CHECK(without.exit_status == 1);
 }
 
-TEST_CASE("with closed standard streams, a report goes to no other file", "[cli]") {
+TEST_CASE("if standard streams are closed, no other file receives the report", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);

@@ -142,7 +142,7 @@ TEST_CASE("--brief --format json is valid by its schema and agrees with the full
   }
 }
 
-TEST_CASE("--all omits nothing that the usual page omits", "[cli]") {
+TEST_CASE("--all shows everything that the usual report omits", "[cli]") {
   const std::string log = CaseLog("compile-adam-state");
   const std::string usual = RunWhyoom({log}).out;
   const std::string all = RunWhyoom({"--all", log}).out;
@@ -380,7 +380,7 @@ TEST_CASE("a report on unreadable inputs does not claim that nothing was found",
   }
 }
 
-TEST_CASE("remote names, and messages in place of names, get the command that reads them", "[cli]") {
+TEST_CASE("the errors for remote names and for messages given as names suggest a command", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("list", "s3://bucket/train.log\n");
   CHECK(Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out,

@@ -18,7 +18,7 @@ SKILL = ROOT / "resources" / "SKILL.md"
 WHYOOM = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/whyoom")
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
-# Words between backquotes that look like keys but are not; with what they are.
+# Words between backquotes that look like keys but are not, each with its meaning.
 OTHERS = {
     "true": "a value",
     "false": "a value",

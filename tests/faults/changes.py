@@ -276,4 +276,4 @@ def change__followed(lab):
     running.send(signal.SIGINT)
     ended = running.end(5)
     wrong = ended.wrong((3,))
-    yield "a file that never came", ended.seconds, wrong
+    yield "a file that never appears", ended.seconds, wrong

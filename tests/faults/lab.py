@@ -26,7 +26,7 @@ FORMATS = ("text", "json", "ndjson", "markdown", "html", "github", "sarif", "jun
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ENDS_WITHIN = 5.0  # seconds after a signal; most runs need a tenth, but the machine may be busy
 LATE_BY = 5.0  # seconds after --max-time, for the same reason
-HANGS = 30.0  # seconds for runs that end by themselves
+HANGS = 30.0  # seconds after which a run counts as hanging
 NEAR = b"RESOURCE_EXHAUSTED HBM memory allocate out of Ran out of\n"  # not a failure, but slow to read
 USER = 54321  # an ordinary user without other processes
 FAULTS = {}
@@ -107,17 +107,17 @@ class Running:
         self.pid = self.process.pid
 
     def reads(self, path, seconds=10):
-        """Waits until it has the file open; returns False if it ended or never opens the file."""
+        """Waits until the run has the file open; returns False if it ended or did not open the file in time."""
         wanted = os.path.realpath(path)
         return self.until(lambda: wanted in open_files(self.pid), seconds)
 
     def reads_in(self, folder, seconds=10):
-        """Like reads, for any file in a folder."""
+        """Like reads(), for any file in a folder."""
         wanted = os.path.realpath(folder) + "/"
         return self.until(lambda: any(name.startswith(wanted) for name in open_files(self.pid)), seconds)
 
     def has_taken(self, pipe, seconds=10):
-        """Waits until it has read a pipe to the end of the data."""
+        """Waits until the run has read all data from a pipe."""
         def empty():
             return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0\0\0\0"))[0] == 0
         return self.until(empty, seconds)
@@ -129,7 +129,7 @@ class Running:
         return [pid for pid in session(self.pid) if pid != self.pid]
 
     def until(self, holds, seconds=10):
-        """Waits until `holds()`; returns False if the run ended or it takes too long."""
+        """Waits until `holds()` is true; returns False if the run ended first or that takes too long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             if holds():
@@ -155,7 +155,7 @@ class Running:
         return Ended(status, out, content(self.err_file), took)
 
     def orphans(self, seconds=1.5):
-        """Kills and returns processes that it started and that still run shortly after its end."""
+        """Kills and returns the processes that the run started and that still run shortly after its end."""
         end = time.monotonic() + seconds
         while (left := session(self.pid)) and time.monotonic() < end:
             time.sleep(0.005)
@@ -209,7 +209,7 @@ class Lab:
         return quick if self.quick else usual
 
     def some(self, things, quick):
-        """Returns all things, or a sample of `quick` with --quick."""
+        """Returns all things; with --quick, a random sample of `quick` of them."""
         things = list(things)
         return [things[i] for i in sorted(self.random.sample(range(len(things)), min(quick, len(things))))] if self.quick else things
 

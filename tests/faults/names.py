@@ -125,7 +125,7 @@ def names__specials(lab):
 
 @fault
 def names__deep(lab):
-    """Of a thousand nested folders, beyond the longest path, the reachable ones are read and the rest is reported."""
+    """In a thousand nested folders, paths are read up to the longest that the system allows; the rest is reported."""
     folder = lab.fresh("deep")
     place = os.open(folder, os.O_RDONLY)
     for level in range(1000):
@@ -149,5 +149,5 @@ def names__deep(lab):
                 wrong.append(f"the rest is not reported: {ended.problems()}")
         yield name, ended.seconds, wrong
     ended = lab.run("--output", folder / ("x" * 5000), lab.small)
-    yield "a report there", ended.seconds, ended.wrong((2,), json_wanted=False)
+    yield "a report with a very long name", ended.seconds, ended.wrong((2,), json_wanted=False)
     lab.fresh("deep")

@@ -104,14 +104,14 @@ def rights__links(lab):
 
 @fault
 def rights__surroundings(lab):
-    """Works without home, current or temporary folder."""
+    """whyoom works without a home, current or temporary folder, or if it cannot write to them."""
     folder = lab.fresh("surroundings")
     gone = {"HOME": "/no/such/home", "XDG_CACHE_HOME": "/no/such", "XDG_CONFIG_HOME": "/no/such", "TMPDIR": "/no/such/tmp"}
     for what, arguments, statuses in (("a log", ["--format", "json", lab.small], (1,)),
                                       ("an archive", ["--format", "json", lab.packed("tar", failure(7), "s.tar")], (1,)),
                                       ("a journal", ["--format", "json", "--resume", folder / "state", lab.small], (1,)),
                                       ("run", ["run", "--", "sh", "-c", "exit 5"], (5,)), ("explain", ["explain", "E1000"], (0,))):
-        for kind in lab.some(("nothing there", "not ours to write", "current folder removed"), 1):
+        for kind in lab.some(("missing folders", "read-only folders", "current folder removed"), 1):
             env, setup = gone, None
             if kind == "current folder removed":
                 env = {}
@@ -120,7 +120,7 @@ def rights__surroundings(lab):
                     os.mkdir("removed")
                     os.chdir("removed")
                     os.rmdir("../removed")
-            if kind == "not ours to write":
+            if kind == "read-only folders":
                 (folder / "ro").mkdir(exist_ok=True)
                 (folder / "state").unlink(missing_ok=True)
                 folder.chmod(0o777)
@@ -187,12 +187,12 @@ def rights__descriptors(lab):
                 ended = lab.run("--format", "json", "-j", jobs, *options, folder, setup=setup)
                 wrong = ended.wrong((1, 2, 3))
                 if ended.report:
-                    told_of = {problem.split(": ")[0] for problem in ended.problems()}
-                    if not any(str(folder) == path for path in told_of):
-                        silent = [p.name for p in folder.iterdir() if str(p) not in told_of and not ended.found(f"/{p.name}")]
+                    reported = {problem.split(": ")[0] for problem in ended.problems()}
+                    if not any(str(folder) == path for path in reported):
+                        silent = [p.name for p in folder.iterdir() if str(p) not in reported and not ended.found(f"/{p.name}")]
                         wrong += [f"neither read nor reported: {silent}"] if silent else []
-                    if (ended.status == 3) != bool(told_of):
-                        wrong.append(f"status {ended.status} with problems of {len(told_of)}")
+                    if (ended.status == 3) != bool(reported):
+                        wrong.append(f"status {ended.status}, but {len(reported)} inputs have problems")
                 yield f"{limit}, -j {jobs}", ended.seconds, wrong
             if ended.status != 2:
                 again = lab.run("--format", "json", "--resume", state, folder)

@@ -36,7 +36,7 @@ constexpr std::size_t kMemory = std::size_t{1} << 24U;
 constexpr std::size_t kMostMessages = 40;  // small enough to fit into the socket
 
 struct Announced {
-  std::size_t bytes = 0;                       // announced for all output blocks
+  std::size_t bytes = 0;                       // in all output blocks together
   std::array<std::size_t, kBlocks> most = {};  // by block
 };
 

@@ -32,7 +32,7 @@ std::string Name(Choices& choices) {
   }
 }
 
-// Mostly the actual size.
+// Returns the actual size, or sometimes any other number.
 std::uint64_t Size(Choices& choices, std::size_t size) { return choices.OneIn(6) ? choices.Number() : size; }
 
 std::string Zeros(std::size_t count) { return std::string(count, '\0'); }

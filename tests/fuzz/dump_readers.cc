@@ -76,13 +76,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ModuleMemory memory = ReadMemory(*OpenMemory(bytes), ranges.get());
   CheckMemory(memory);
   const ModuleMemory in_pieces = ReadMemory(*OpenMemory(bytes, 1 + size % 7), nullptr, {1, 10});
-  Require(memory.need_bytes == in_pieces.need_bytes, "chunks do not matter");
+  Require(memory.need_bytes == in_pieces.need_bytes, "the result depends only on the bytes");
   CheckMemory(in_pieces);
 
   const HloModule module = ReadHlo(*OpenMemory(bytes));
   CheckModule(module);
   Require(ReadHlo(*OpenMemory(bytes, 1 + size % 7)).instructions.size() == module.instructions.size(),
-          "chunks do not matter");
+          "the result depends only on the bytes");
   CheckModule(ReadHlo(*OpenMemory(bytes), {5, 1000}));
   Require(HostTransfers(module).size() <= 1000, "the number of transfers is bounded");
   return 0;

@@ -33,7 +33,7 @@ inline const RuleSet& BuiltInRules() {
   return rules;
 }
 
-// `text` with the fingerprint of the rule data in place of "{rules}": files that name it stay good when a rule changes.
+// Replaces "{rules}" in `text` by the fingerprint of the rule data, so that corpus files stay valid if a rule changes.
 inline std::string WithFingerprint(std::string text) {
   constexpr std::string_view kRules = "{rules}";
   for (std::size_t at = 0; (at = text.find(kRules, at)) != std::string::npos;)

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   const Report report = ReportOf(log, std::string_view::npos);
   const std::string json = PrintJson(report);
-  Require(json == PrintJson(ReportOf(log, chunk)), "chunks do not matter");
+  Require(json == PrintJson(ReportOf(log, chunk)), "the result depends only on the bytes");
   Require(IsClean(json, "\n"), "the JSON is clean");
   for (const Diagnosis& finding : report.findings)
     Require(finding.where.offset < log.size(), "a finding is in the log");

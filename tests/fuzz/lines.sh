@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How many lines of src/ the fuzz targets reach, each and all together, with their seeds and with what was found:
+# Counts the lines of src/ that each fuzz target, and all of them together, reach with their seeds and found inputs:
 #
-#   tests/fuzz/lines.sh [FOLDER OF WHAT .ci/fuzz FOUND=build/fuzz/found]
+#   tests/fuzz/lines.sh [FOLDER OF INPUTS THAT .ci/fuzz FOUND=build/fuzz/found]
 #
 # Needs Clang with llvm-profdata and llvm-cov (Debian: clang llvm). Builds into build/lines.
 set -euo pipefail
@@ -17,7 +17,7 @@ cmake --build $build --target fuzz_targets > $build/log
 folder=$build/tests/fuzz
 rm -f $build/*.profraw $build/*.profdata
 
-# "Lines missed" and all lines of the total, as lines reached and their share.
+# Prints the number and share of the reached lines, from the columns "Lines" and "Missed Lines" of the total.
 report() { llvm-cov report "$@" -ignore-filename-regex='/(tests|generated|include)/' | awk '/^TOTAL/ {printf "%d of %d lines, %.1f %%\n", $8 - $9, $8, 100 * ($8 - $9) / $8}'; }
 
 objects=()

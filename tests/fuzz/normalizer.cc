@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const Line& line : lines) {
     Require(IsClean(line.text), "the text is clean");
     Require(IsClean(line.stream_name), "the stream's name is clean");
-    Require(line.repeats >= 1, "a line stands for at least one stream");
+    Require(line.repeats >= 1, "a line counts at least one stream");
     Require(!line.segments.empty() && line.segments[0].text_at == 0, "the mapping covers the start of the text");
     Require(line.segments.back().raw_at <= size, "the mapping stays in the raw line");
     for (std::size_t at = 0; at < line.text.size(); at += DecodeUtf8(line.text, at).length) {

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Options options;
   const std::optional<EarlyExit> early = ParseOptions(arguments, &options);
   if (!early) return 0;
-  Require(early->exit_status == 0 || early->exit_status == 2, "help, or wrong usage");
+  Require(early->exit_status == 0 || early->exit_status == 2, "the status is that of help or of wrong usage");
   Require(!early->text.empty(), "a message is printed");
   return 0;
 }

@@ -1,4 +1,4 @@
-// Packs bytes in the ways that are streams of bytes made smaller.
+// Compresses bytes in each stream format that whyoom reads.
 #pragma once
 
 #include <bzlib.h>
@@ -25,7 +25,7 @@ inline std::string Gzip(std::string_view bytes) {
   stream->avail_in = static_cast<std::uint32_t>(bytes.size());
   stream->next_out = reinterpret_cast<std::uint8_t*>(packed.data());
   stream->avail_out = static_cast<std::uint32_t>(packed.size());
-  Require(isal_deflate_stateless(stream.get()) == COMP_OK, "gzip can be made");
+  Require(isal_deflate_stateless(stream.get()) == COMP_OK, "gzip compression succeeds");
   packed.resize(stream->total_out);
   return packed;
 }
@@ -47,7 +47,7 @@ inline std::string Pack(Packing packing, std::string_view bytes) {
   } else {
     size = LZ4F_compressFrame(packed.data(), packed.size(), bytes.data(), bytes.size(), nullptr);
   }
-  Require(size > 0 && size <= packed.size(), "it can be packed");
+  Require(size > 0 && size <= packed.size(), "compression succeeds");
   packed.resize(size);
   return packed;
 }

@@ -1,4 +1,4 @@
-// The report of a log, as the built-in rules make it.
+// Returns the report of a log by the built-in rules.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace whyoom {
 
-// As from a pipe that gives at most `chunk` bytes at a time.
+// Reads like from a pipe that returns at most `chunk` bytes at a time.
 inline Report ReportOf(std::string_view log, std::size_t chunk) {
   static const Engine engine(BuiltInRules());
   return MakeReport("", ReadArtifact(engine, {"log", ""}, *OpenMemory(log, chunk)));

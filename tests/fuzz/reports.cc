@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string log = MadeLog(choices);
   const Report report = ReportOf(log, std::string_view::npos);
   const std::string json = PrintJson(report);
-  Require(json == PrintJson(ReportOf(log, chunk)), "chunks do not matter");
+  Require(json == PrintJson(ReportOf(log, chunk)), "the result depends only on the bytes");
   Require(IsClean(json, "\n"), "the JSON is clean");
   Require(nlohmann::json::accept(json), "the JSON is valid");
   for (const Diagnosis& finding : report.findings) {

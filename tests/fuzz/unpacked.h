@@ -15,7 +15,7 @@ extern "C" const char* __asan_default_options() { return "max_allocation_size_mb
 
 namespace whyoom {
 
-// "member: text" of each piece and each problem, in order.
+// "member: text" for each piece, and each problem, in order.
 inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
   Limits limits;
   limits.sandbox = false;
@@ -30,22 +30,22 @@ inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacit
       {"in", ""}, std::move(source), limits,
       [&](const Artifact& artifact, ByteSource& piece) {
         Require(++pieces <= limits.members + 1, "members are limited");
-        Require(artifact.path == "in", "a piece is of the input");
+        Require(artifact.path == "in", "a piece belongs to the input");
         all += "\n" + artifact.member + ": ";
         while (const std::size_t got = piece.Read(buffer.get(), capacity)) {
-          Require(got <= capacity, "no more is given than asked for");
+          Require(got <= capacity, "a read returns at most the requested bytes");
           all.append(buffer.get(), got);
         }
-        Require(piece.Read(buffer.get(), capacity) == 0, "the end is the end");
+        Require(piece.Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
       },
       [&](const Problem& problem) {
-        Require(!problem.what.empty(), "a problem says what is wrong");
+        Require(!problem.what.empty(), "a problem has a message");
         all += "\n! " + problem.member + ": " + problem.what;
       });
   return all;
 }
 
-// Reads a pipe or a file: how much of a damaged member libarchive returns depends on that.
+// Reads from a file or like from a pipe. libarchive may return more or less of a damaged member.
 inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
   const auto all = [&](std::size_t most, std::size_t capacity) {
     return AllOf(file ? std::make_unique<FileInMemory>(std::string(bytes), most) : OpenMemory(bytes, most), capacity);
@@ -54,9 +54,9 @@ inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
   const std::string whole = all(std::string_view::npos, kRoom);
   const std::string in_chunks = all(chunk, 100 + chunk);
   if (whole.find("\n! ") == std::string::npos) {
-    Require(whole == in_chunks, "chunks do not matter");
+    Require(whole == in_chunks, "the result depends only on the bytes");
   } else {
-    Require(whole == all(std::string_view::npos, kRoom), "the same is read each time");
+    Require(whole == all(std::string_view::npos, kRoom), "a second read gives the same result");
   }
 }
 

@@ -2,8 +2,8 @@
 //   before, after   the input: logs, or folders of an XLA dump
 //   source.md       the origin, and the right answer, written by hand: lines "- verdict: still_over",
 //                   "- change: less", "- seems: bf16" (all ids in order; "none")
-//   expected.txt, expected.json   the output with rule data without words (neutral_rules.h); WHYOOM_BLESS=1
-//                   writes them again
+//   expected.txt, expected.json   the output with rules without texts (neutral_rules.h); WHYOOM_BLESS=1 writes
+//                   them again
 // The right answer is checked against the output separately, so blessing a wrong output fails.
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The formats for people show the same figures, names, addresses and remedies. Exceptions: the footer, which text
+// Text, Markdown and HTML show the same figures, names, addresses and remedies. Exceptions: the footer, which text
 // omits; names that Markdown cuts in tables; the totals of what Markdown folds; text inside drawings of the HTML page.
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +22,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// Replaces each part from `begin` to `end`, inclusive, by a blank; the innermost first.
+// Replaces each range from `begin` to `end`, inclusive, by a blank, starting with the innermost range.
 std::string Without(std::string text, const std::string& begin, const std::string& end) {
   for (std::size_t at = text.rfind(begin); at != std::string::npos; at = text.rfind(begin)) {
     const std::size_t last = text.find(end, at);
@@ -56,7 +56,7 @@ std::set<std::string> FiguresIn(const std::string& text) {
   return figures;
 }
 
-// The names and addresses that are marked as such in a page.
+// The text of code elements and the addresses of links in a page.
 std::set<std::string> NamesIn(const std::string& html) {
   static const std::regex code("<code[^>]*>([^<]*)</code>|<a href=\"(http[^\"]*)\"");
   std::set<std::string> names;

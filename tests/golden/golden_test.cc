@@ -4,11 +4,10 @@
 //   source.md      the origin, and the right answer, written by hand: lines "- code: E1000", "- scenario: 2"
 //                  ("none", "cannot tell"), "- first: shard_tensor"; for programs that fit "- programs: 1", "- batch:
 //                  64" of the first one
-// testdata/programs contains the same without a log: dump/ is read alone.
-//   expected.txt, expected.json   the output with rule data without words (neutral_rules.h), so that only decisions
+//   expected.txt, expected.json   the output with rules without texts (neutral_rules.h), so that only decisions
 //                  change it; WHYOOM_BLESS=1 writes them again
-// The right answer is checked against the output separately, so blessing a wrong output fails. testdata/pages.txt has
-// whole pages with the words of the rule data.
+// Cases in testdata/programs have no log: dump/ is read alone. The right answer is checked against the output
+// separately, so blessing a wrong output fails. testdata/pages.txt has whole pages with the texts of the rule data.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -124,7 +123,7 @@ TEST_CASE("real dumps alone show the memory of their programs", "[golden]") {
   for (const fs::path& folder : programs) CheckFolder(folder, {"dump"});
 }
 
-// One page of each kind, with its words. The other cases check decisions, not words.
+// One page of each kind, with the texts of the rule data. The other cases check decisions, not texts.
 TEST_CASE("whole pages are as recorded", "[golden]") {
   std::string pages;
   for (const char* name : {"compile-adam-state", "compile-padded-points", "compile-sparsecore", "buffer-fragmented",

@@ -36,7 +36,7 @@ PAYLOADS = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) els
 
 
 class Texts:
-    """The text of each field: payloads of the round, or letters if the field is in `harmless`."""
+    """Generates the text of each field: payloads of the round, or only letters if the field is in `harmless`."""
 
     def __init__(self, turn=None, rounds=1, harmless=(), fields=None):
         self.turn, self.rounds, self.harmless = turn, rounds, harmless
@@ -62,7 +62,7 @@ def name_of(text):
     return text[: max(mark.end(), 180)][-200:] if mark else text[:200]
 
 
-# How a text is adapted to its place.
+# How a text is adapted to the kind of field that contains it.
 PLACES = {
     "line": lambda text: text.replace(b"\n", b" "),
     "quoted": lambda text: text.replace(b"\n", b" ").replace(b'"', b'\\"'),
@@ -255,7 +255,7 @@ class Scenes:
                 ["--since", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
 
 
-# The fields of a part with free text, from a log or from whoever wrote the part.
+# The fields of a part with free text, from a log or from the author of the part.
 FREE = {"message", "path", "member", "module", "program", "device", "user_source_path", "op_name", "source_file", "xla_label", "shape", "kind", "text", "why", "how",
         "instruction", "opcode", "operation", "chip", "hosts", "retry_why"}
 

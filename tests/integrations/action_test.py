@@ -1,4 +1,4 @@
-"""integrations/github-action, its steps run as a runner of GitHub Actions would:   action_test.py WHYOOM     (needs PyYAML)"""
+"""Runs the steps of integrations/github-action like GitHub's runner:   action_test.py WHYOOM     (needs PyYAML)"""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 import zipfile
 
 import yaml
-from releases import VERSION, Server  # beside this file
+from releases import VERSION, Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ACTION = ROOT / "integrations" / "github-action"
@@ -21,7 +21,7 @@ ADAM = (CASES / "compile-adam-state" / "log").read_text()
 
 
 class Runner:
-    """What a runner makes of a composite action: its expressions, the files it gives a step, the commands it obeys."""
+    """Runs a composite action like GitHub's runner: evaluates expressions, passes files to steps, parses commands."""
 
     def __init__(self, work):
         self.action = yaml.safe_load((ACTION / "action.yml").read_text())
@@ -29,7 +29,7 @@ class Runner:
         self.workspace = self.work / "work space"
         self.workspace.mkdir()
         (self.work / "temp").mkdir()
-        self.action_repository = ""  # as of an action that lies in the workflow's own repository
+        self.action_repository = ""  # as for an action in the workflow's own repository
         self.environment = {}
         self.summary = self.work / "summary"
         self.summary.touch()
@@ -56,7 +56,7 @@ class Runner:
         return all(self.value(term) is True for term in condition.split("&&"))
 
     def run(self, **given):
-        """Runs the action with these inputs ("-" of a name is "_" here)."""
+        """Runs the action with these inputs. A "_" in a name stands for "-"."""
         given = {name.replace("_", "-"): value for name, value in given.items()}
         assert set(given) <= set(self.action["inputs"]), given
         self.inputs, self.outputs, self.used = {}, {}, []
@@ -81,7 +81,7 @@ class Runner:
         env = {**os.environ, **{name: self.text(text) for name, text in step.get("env", {}).items()}}
         env.update(GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(self.summary), GITHUB_WORKSPACE=str(self.workspace),
                    GITHUB_ACTION_PATH=str(ACTION), RUNNER_TEMP=str(self.work / "temp"), **self.environment)  # fmt: skip
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]  # of "shell: bash"
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]  # as for "shell: bash"
         done = subprocess.run(command, cwd=self.workspace, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)  # fmt: skip
         self.log = done.stdout.decode("utf-8")
@@ -100,7 +100,7 @@ def unescaped(text, codes="%25 %0D %0A".split()):
 
 
 def commands(log):
-    """(name, properties, message) of each command that the runner obeys: "::x::" begins a line, "##[x]" stands anywhere."""
+    """Yields (name, properties, message) of the commands "::x::" at the start of a line and "##[x]" anywhere."""
     stopped = None
     for line in re.split(r"\r\n|\n|\r", log):
         match = re.match(r"\s*::([\w-]+)(?: (.*?))?::(.*)", line) or re.search(r"##\[([\w-]+)(?: (.*?))?\](.*)", line)
@@ -132,7 +132,7 @@ class ActionTest(unittest.TestCase):
     def sarif(self):
         return json.loads((self.workspace / self.runner.result["sarif"]).read_text())
 
-    def test_a_log_with_a_failure(self):
+    def test_a_failure_in_a_log_is_annotated_and_fails_the_step(self):
         self.put("train.log", ADAM.replace("/home/user/train", str(self.workspace)))
         self.assertEqual(self.run_action(paths="train.log"), 1)
         (error,) = self.runner.of("error")
@@ -145,7 +145,7 @@ class ActionTest(unittest.TestCase):
         self.assertIn("E1000", self.runner.summary.read_text())
         self.assertEqual(self.runner.used, [])
 
-    def test_nothing_found(self):
+    def test_a_log_without_a_failure_succeeds(self):
         self.put("train.log", "all is well\n")
         self.assertEqual(self.run_action(paths="train.log\n\n", upload_sarif="true"), 0)
         self.assertEqual(self.runner.of("error"), [])
@@ -154,13 +154,13 @@ class ActionTest(unittest.TestCase):
         self.assertRegex(action, "^github/codeql-action/upload-sarif@")
         self.assertEqual(given["sarif_file"], "whyoom.sarif")
 
-    def test_the_upload_comes_after_a_step_that_failed_too(self):
+    def test_the_sarif_file_is_uploaded_even_if_a_step_failed(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", upload_sarif="true", sarif="out put.sarif"), 1)
         self.assertEqual([given["sarif_file"] for _, given in self.runner.used], ["out put.sarif"])
         self.assertEqual(len(self.sarif()["runs"][0]["results"]), 1)
 
-    def test_an_input_that_cannot_be_read(self):
+    def test_an_unreadable_input_is_a_warning_and_status_3(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="missing"), 3)
         self.assertEqual(self.runner.result["exit-status"], "3")
@@ -168,17 +168,17 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.run_action(paths="missing", fail="false"), 0)
         self.assertEqual(self.runner.result["exit-status"], "3")
 
-    def test_a_step_that_is_not_to_fail(self):
+    def test_fail_false_hides_failures_but_not_usage_errors(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", fail="false"), 0)
         self.assertEqual(self.runner.result["found"], "1")
         self.assertEqual(self.run_action(paths="train.log", fail="false", args="--no-such-option"), 2)
 
-    def test_options_of_more_than_one_word(self):
+    def test_an_option_may_contain_blanks(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", args="--until\n2001-01-01 12:00\n--exit-zero"), 0)
 
-    def test_a_command_that_fails(self):
+    def test_a_command_that_fails_is_diagnosed(self):
         self.put("train.log", ADAM)
         run = "echo begun\ncat train.log | cat >&2\n(exit 7) | cat\necho not reached"
         self.assertEqual(self.run_action(run=run, upload_sarif="true"), 7)
@@ -194,7 +194,7 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.runner.result, {"found": "0", "exit-status": "0", "sarif": "whyoom.sarif"})
         self.assertEqual(self.sarif()["runs"][0]["results"], [])
 
-    def test_a_link_in_the_place_of_the_sarif_file_is_not_written_through(self):
+    def test_a_link_with_the_name_of_the_sarif_file_is_not_followed(self):
         self.put("train.log", ADAM)
         for target in (self.workspace / "victim", self.workspace / "missing"):
             self.put("victim", '{"$schema": "sarif-schema-2.1.0.json"}')
@@ -206,13 +206,13 @@ class ActionTest(unittest.TestCase):
             (self.workspace / "whyoom.sarif").unlink()
         self.assertEqual(list((self.runner.work / "temp").iterdir()), [])
 
-    def test_secrets_of_the_shell_lines_are_in_no_output(self):
+    def test_secrets_in_shell_commands_appear_in_no_output(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(run="MY_TOKEN=a1b2c3d4e5 cat train.log; exit 1"), 1)
         self.assertNotIn("a1b2c3d4e5", self.runner.log + (self.workspace / "whyoom.sarif").read_text() + self.runner.summary.read_text())
         self.assertIn("output line ", self.runner.of("error")[0][2])
 
-    def test_where_whyoom_could_not_run_nothing_is_said_to_be_found_or_not(self):
+    def test_if_whyoom_cannot_run_the_output_found_is_empty(self):
         self.put("train.log", ADAM)
         for inputs in ({"run": "cat train.log; exit 1"}, {"paths": "train.log"}):
             with self.subTest(inputs):
@@ -220,11 +220,11 @@ class ActionTest(unittest.TestCase):
                 self.assertEqual(self.runner.result, {"found": "", "exit-status": "2", "sarif": ""})
                 self.assertIn("each line is one word", self.runner.of("error")[0][2])
                 self.assertEqual(self.runner.used, [])
-        # A job's own status of 2 is no such case.
+        # If the job itself exits with 2, its output is diagnosed.
         self.assertEqual(self.run_action(run="cat train.log; exit 2"), 2)
         self.assertEqual(self.runner.result, {"found": "1", "exit-status": "2", "sarif": "whyoom.sarif"})
 
-    def test_a_sarif_that_is_something_else_is_left_alone(self):
+    def test_a_file_that_is_not_sarif_is_not_overwritten(self):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="train.log", sarif="train.log"), 2)
         self.assertEqual(len(self.runner.of("error")), 1)
@@ -239,7 +239,7 @@ class ActionTest(unittest.TestCase):
                 self.assertEqual(self.runner.result["found"], "1")
                 self.assertEqual(len(self.runner.of("error")), 1)
                 self.run_action(paths="missing", args=name, fail="false")
-                self.assertLessEqual(len(self.runner.of("error")), 1)  # a diagnosis: the word is one path more
+                self.assertLessEqual(len(self.runner.of("error")), 1)  # one if the argument is a path
                 self.assertEqual(self.run_action(paths=str(self.workspace / name), sarif=str(self.workspace / name) + ".sarif"), 1)
                 self.assertTrue(self.sarif()["runs"])
                 (self.workspace / name).unlink()
@@ -247,7 +247,7 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.run_action(paths="x", sarif="a\nfound=9"), 2)
         self.assertEqual(self.runner.result["found"], "")
 
-    def test_no_text_of_a_log_becomes_a_command(self):
+    def test_log_text_never_becomes_a_command(self):
         evil = ["::error::pwned", "##[error]pwned", "x ##[set-output name=found]9", "::add-path::/tmp", "::stop-commands::x", "::endgroup::",
                 "\r::warning::pwned", "%0A::notice::pwned", "::set-env name=A::b"]  # fmt: skip
         self.put("train.log", ADAM)
@@ -261,7 +261,7 @@ class ActionTest(unittest.TestCase):
                     self.assertEqual(sorted(command[0] for command in self.runner.commands), names, place)
         self.assertEqual(self.runner.result["found"], "1")
 
-    def test_more_failures_than_github_shows(self):
+    def test_failures_beyond_the_limit_of_github_are_counted(self):
         for i in range(30):
             self.put(f"{i}.log", ADAM.replace("jit_adam_step", f"jit_{i}").replace("16.00G of", f"16.{i:02}G of"))
         self.assertEqual(self.run_action(paths="."), 1)
@@ -269,7 +269,7 @@ class ActionTest(unittest.TestCase):
         self.assertLessEqual(len(self.runner.of("error")), 10)
         self.assertIn("21 more", self.runner.of("error")[-1][2])
 
-    def test_it_is_called_wrongly(self):
+    def test_invalid_inputs_are_errors(self):
         for inputs in ({}, {"paths": "a", "run": "true"}, {"paths": "a", "binary": "no-such-whyoom\n::error::x"}, {"paths": "a", "sarif": ""}):
             with self.subTest(inputs):
                 self.assertEqual(self.run_action(**inputs), 2)
@@ -303,20 +303,20 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.runner.result["found"], "1")
 
     def get(self, server, **inputs):
-        """The action, with no other program but that of a release."""
+        """Runs the action on a machine that has no whyoom except that of the release."""
         self.put("train.log", ADAM)
         self.runner.environment = {"no_proxy": "127.0.0.1", "RUNNER_TOOL_CACHE": str(server.cache), "GITHUB_SERVER_URL": server.address}
         given = {"paths": "train.log", "version": VERSION, "sha256": server.sum, "binary": "no-such-whyoom", **inputs}
         return self.run_action(**given)
 
-    def test_the_program_of_a_release(self):
+    def test_the_program_of_a_release_is_downloaded_once(self):
         server = Server(self)
         self.assertEqual(self.get(server, releases=server.address), 1, self.runner.log)
         self.assertEqual(self.runner.result["found"], "1")
         self.assertEqual(self.get(server, releases="http://127.0.0.1:1"), 1, self.runner.log)
-        self.assertEqual(len(server.asked), 1)  # the second time it is in the tool cache
+        self.assertEqual(len(server.asked), 1)  # the second run used the tool cache
 
-    def test_the_releases_of_the_action_s_own_repository(self):
+    def test_releases_default_to_the_action_repository(self):
         server = Server(self, "OWNER/whyoom/releases/download/")
         self.assertEqual(self.get(server), 2)
         self.assertIn("WHYOOM_RELEASES is not set", self.runner.of("error")[0][2])
@@ -324,7 +324,7 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(self.get(server), 1, self.runner.log)
         self.assertEqual(server.asked, [f"/OWNER/whyoom/releases/download/v{VERSION}/{server.name}"])
 
-    def test_a_program_that_has_another_sum_is_not_run(self):
+    def test_a_program_with_another_checksum_is_not_run(self):
         server = Server(self)
         server.put(b"#!/bin/sh\ntouch pwned\n")
         self.assertEqual(self.get(server, releases=server.address), 2)
@@ -337,7 +337,7 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(len(self.runner.of("error")), 1)
         self.assertEqual([path.name for path in self.workspace.iterdir()], ["train.log"])
 
-    def test_expressions_stay_out_of_shell_lines(self):
+    def test_shell_commands_contain_no_expressions(self):
         for step in self.runner.action["runs"]["steps"]:
             self.assertNotIn("${{", step.get("run", ""))
             self.assertTrue("uses" in step or step["shell"] == "bash")

@@ -1,4 +1,4 @@
-"""Releases of whyoom on the loopback, for the tests that get the program from there; sys.argv[1] is the program."""
+"""A local web server with releases of whyoom, for tests that download the program. sys.argv[1] is the program."""
 import functools
 import hashlib
 import http.server
@@ -19,14 +19,14 @@ NAME = f"whyoom-{VERSION}-linux-{ARCH}"
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder, and keeps what was asked for."""
+    """Serves a folder and records the requested paths."""
 
     def log_message(self, *_):
         self.server.asked.append(self.path)
 
 
 def archive(program, name=NAME):
-    """A release's archive, with this program in it."""
+    """Returns the archive of a release that contains this program."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:gz") as packed:
         member = tarfile.TarInfo(f"{name}/bin/whyoom")
@@ -36,7 +36,7 @@ def archive(program, name=NAME):
 
 
 class Server:
-    """Releases on the loopback. `settings` are the variables that get-whyoom.sh wants for the one that holds WHYOOM."""
+    """Serves a release that runs WHYOOM. `settings` are the variables with which get-whyoom.sh installs it."""
 
     def __init__(self, test, below=""):
         keep = tempfile.TemporaryDirectory()
@@ -45,7 +45,7 @@ class Server:
         self.folder = self.work / "served" / below / f"v{VERSION}"
         self.folder.mkdir(parents=True)
         self.name = f"{NAME}.tar.gz"
-        # A program of its own, that runs WHYOOM: small, and seen to be the one that was got.
+        # A small script that runs WHYOOM. Its option --whose shows that it is the downloaded program.
         self.sum = self.put(f'#!/bin/sh\n[ "$1" != --whose ] || {{ echo got; exit; }}\nexec "{WHYOOM}" "$@"\n'.encode())
         handler = functools.partial(Quiet, directory=str(self.work / "served"))
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

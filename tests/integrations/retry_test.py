@@ -1,6 +1,6 @@
-"""integrations/kubernetes and integrations/slurm/train.sbatch: what fails again is not started again:   retry_test.py WHYOOM     (needs PyYAML)
+"""Tests that the Kubernetes and Slurm integrations do not restart a job that would fail again:   retry_test.py WHYOOM
 
-The commands of the containers are run, and the policies of Kubernetes and JobSet are played as their documents say; srun and scontrol are stubs.
+Runs the containers' commands, and evaluates podFailurePolicy as documented. srun and scontrol are stubs. Needs PyYAML.
 """
 import json
 import os
@@ -24,7 +24,7 @@ MAYBE = "echo the pool will maybe do; exit 3"
 
 
 class Job(unittest.TestCase):
-    """A folder in which `whyoom` knows the rules above, and `python train.py` is a script of the test."""
+    """A folder in which `whyoom` uses the rules above, and `python` is a script of the test."""
 
     def setUp(self):
         keep = tempfile.TemporaryDirectory()
@@ -45,7 +45,7 @@ class Job(unittest.TestCase):
 
 
 def pod_policy_action(job, status, disrupted=False):
-    """What a Job's podFailurePolicy does about a pod whose container ended with `status`: the first rule that matches."""
+    """Returns the action of the first rule in a Job's podFailurePolicy that matches a container's exit status."""
     for rule in job["podFailurePolicy"]["rules"]:
         codes = rule.get("onExitCodes")
         if codes:
@@ -70,7 +70,7 @@ class KubernetesTest(Job):
         (container,) = spec["template"]["spec"]["containers"]
         return self.run_in(container["command"]).returncode
 
-    def test_forms(self):
+    def test_manifests_have_the_required_fields(self):
         self.assertEqual((self.job["apiVersion"], self.job["kind"]), ("batch/v1", "Job"))
         self.assertEqual((self.jobset["apiVersion"], self.jobset["kind"]), ("jobset.x-k8s.io/v1alpha2", "JobSet"))
         for spec in self.specs:
@@ -81,7 +81,7 @@ class KubernetesTest(Job):
                 if "onExitCodes" in rule:
                     self.assertIn(rule["onExitCodes"]["containerName"], names)
 
-    def test_what_fails_again_is_not_started_again(self):
+    def test_a_pod_that_would_fail_again_fails_the_job(self):
         for spec in self.specs:
             self.assertEqual(pod_policy_action(spec, self.status(spec, NEVER)), "FailJob")
             self.assertEqual(pod_policy_action(spec, self.status(spec, MAYBE)), "Count")
@@ -89,22 +89,22 @@ class KubernetesTest(Job):
             self.assertEqual(pod_policy_action(spec, self.status(spec, "echo the pool will never do; kill -TERM $$")), "Count")
         self.assertEqual(pod_policy_action(self.job["spec"], 143, disrupted=True), "Ignore")
 
-    def test_the_jobset_fails_by_the_policy_of_its_job_only(self):
+    def test_the_jobset_fails_if_the_pod_policy_fails_its_job(self):
         (rule,) = self.jobset["spec"]["failurePolicy"]["rules"]
         self.assertEqual((rule["action"], rule["onJobFailureReasons"]), ("FailJobSet", ["PodFailurePolicy"]))
         self.assertRegex(rule["name"], r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
         job = self.replicated["template"]["spec"]
-        self.assertEqual(job["backoffLimit"], 0)  # else a pod would be started again alone
+        self.assertEqual(job["backoffLimit"], 0)  # otherwise a single pod would be restarted
         fails = [rule for rule in job["podFailurePolicy"]["rules"] if rule["action"] == "FailJob"]
         self.assertEqual([rule["onExitCodes"]["values"] for rule in fails], [[42]])
 
-    def test_the_status_is_the_one_that_help_names(self):
+    def test_help_documents_the_exit_status(self):
         text = self.run_in([WHYOOM, "run", "--help"]).stdout
         self.assertRegex(text, r"With --exit-retry, whyoom exits with 42\b")
 
 
 class SlurmTest(Job):
-    """srun runs the task four times and ends with the highest status, as srun does; scontrol notes what it was asked for."""
+    """The stub of srun runs four tasks and returns the highest status; the stub of scontrol logs its arguments."""
 
     def setUp(self):
         super().setUp()
@@ -124,27 +124,27 @@ class SlurmTest(Job):
         self.assertEqual([path.name for path in self.work.glob(".fails-again*")], [])
         return done.returncode, asked
 
-    def test_a_job_that_succeeds(self):
+    def test_a_job_that_succeeds_is_not_requeued(self):
         self.assertEqual(self.sbatch('[ "$3" = "two words" ]'), (0, ""))
 
-    def test_what_may_succeed_is_queued_again(self):
+    def test_a_job_that_may_succeed_is_requeued_up_to_a_limit(self):
         self.assertEqual(self.sbatch(MAYBE), (3, "requeue 77\n"))
         self.assertEqual(self.sbatch("exit 1", SLURM_RESTART_COUNT="2"), (1, "requeue 77\n"))
         self.assertEqual(self.sbatch("exit 1", SLURM_RESTART_COUNT="3"), (1, ""))
         self.assertEqual(self.sbatch("exit 1", MOST_RESTARTS="0"), (1, ""))
 
-    def test_what_fails_again_is_not(self):
+    def test_a_job_that_would_fail_again_is_not_requeued(self):
         self.assertEqual(self.sbatch(NEVER), (42, ""))
 
-    def test_one_task_is_enough_whatever_the_others_end_with(self):
+    def test_one_task_that_would_fail_again_is_enough(self):
         self.assertEqual(self.sbatch(f"if [ $SLURM_PROCID = 1 ]; then {NEVER}; fi; kill -TERM $$"), (42, ""))
 
-    def test_without_a_command(self):
+    def test_a_missing_command_is_an_error(self):
         done = self.run_in(["bash", str(INTEGRATIONS / "slurm" / "train.sbatch")], SLURM_JOB_ID="77")
         self.assertEqual(done.returncode, 2)
         self.assertIn("usage", done.stderr)
 
-    def test_the_line_of_the_readme(self):
+    def test_the_readme_shows_the_tested_command(self):
         text = (INTEGRATIONS / "slurm" / "README.md").read_text()
         lines = re.findall(r"^sbatch (?:--\S+ )*train\.sbatch (.*)$", text, re.M)
         self.assertEqual(set(lines), {"python train.py"})

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs each of integrations/ against a built whyoom.
+# Tests each folder of integrations/ with a built whyoom.
 #
 #   tests/integrations/run.sh [WHYOOM [without-spark]]     default: build/release/whyoom
 #
-# Python packages come from the package registry into a virtual environment: a temporary one, or INTEGRATIONS_VENV=DIR, which is kept
-# and used again. What cannot be had here is skipped with a word; REQUIRE_ALL=1 makes that a failure.
+# Installs Python packages from the registry into a temporary virtual environment, or into INTEGRATIONS_VENV=DIR, which
+# later runs reuse. Tests whose tools are not available are skipped with a message; with REQUIRE_ALL=1 they fail.
 # Debian: apt-get install openjdk-17-jre-headless parallel python3-venv shellcheck
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,9 +24,9 @@ venv=${INTEGRATIONS_VENV:-$work/venv}
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 python=$venv/bin/python
 
-have() { # PACKAGE...: whether pip has or gets them
+have() { # PACKAGE...: installs them with pip; returns 1 if the registry is not reachable
   "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 2 --timeout 30 "$@" >"$work/pip.log" 2>&1 && return 0
-  # Only a registry out of reach is an excuse.
+  # Other errors of pip fail the test.
   grep -Eq 'connection broken|Connection|[Tt]imed out|name resolution|ProxyError|SSLError|No route to host|HTTP error 5|Could not fetch URL' "$work/pip.log" && return 1
   cat "$work/pip.log"
   exit 1
@@ -39,12 +39,12 @@ say "shell scripts"
 if command -v shellcheck >/dev/null; then
   shellcheck --severity=warning "$root"/integrations/*.sh "$root"/integrations/*/*.sh "$root"/packaging/*.sh "$root"/tests/packaging/*.sh "$root"/integrations/slurm/*.sbatch "$root"/integrations/completions/whyoom.bash \
     "$here"/*.sh
-  echo "shellcheck: nothing to say"
+  echo "shellcheck: no errors"
 else
-  skip "shell scripts" "no shellcheck"
+  skip "shell scripts" "shellcheck is not installed"
 fi
 
-say "getting the program of a release"
+say "downloading the program of a release"
 "$python" "$here/get_test.py" "$whyoom"
 
 say "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts"
@@ -67,7 +67,7 @@ else
 fi
 
 say "actionlint"
-# It checks workflows, and the inputs and outputs they use of an action beside them.
+# actionlint checks workflows, and the inputs and outputs of a local action that they use.
 actionlint=$(command -v actionlint || true)
 if [ -z "$actionlint" ] && command -v go >/dev/null; then
   GOBIN=$work/bin GOFLAGS=-modcacherw go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7 >/dev/null 2>&1 && actionlint=$work/bin/actionlint
@@ -79,16 +79,16 @@ if [ -n "$actionlint" ]; then
   cp "$root"/.github/workflows/*.yml "$work/repository/.github/workflows/"
   git init -q "$work/repository"
   (cd "$work/repository" && "$actionlint")
-  echo "actionlint: nothing to say"
+  echo "actionlint: no errors"
 else
-  skip "actionlint" "neither actionlint nor Go is here"
+  skip "actionlint" "neither actionlint nor Go is installed"
 fi
 
 say "Spark"
 if [ "${2:-}" = without-spark ]; then
-  echo "Spark: left out"
+  echo "Spark: skipped as requested"
 elif ! command -v java >/dev/null; then
-  skip "Spark" "no Java"
+  skip "Spark" "Java is not installed"
 elif ! have 'pyspark==4.*' 'pandas>=2' 'pyarrow>=15'; then
   skip "Spark" "no package registry"
 else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# integrations/parallel and integrations/slurm: the shards merge to the report of one process.   shards_test.sh WHYOOM
-# sbatch is not needed: Slurm runs its script as bash would, with the variables of a task.
+# Tests that the shards of integrations/parallel and slurm merge to the report of one process:   shards_test.sh WHYOOM
+# Does not need Slurm: sets the variables of an array task and runs the batch script with bash.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 whyoom=$(realpath "$1")
@@ -11,7 +11,7 @@ cd "$work"
 
 fail() { echo "shards: FAILED: $1" >&2; exit 1; }
 
-# Logs with names that need care, one that is damaged, and one that is not there; relative, as a list may be.
+# Logs with special characters in their names, a damaged one and a missing one. The list contains relative paths.
 mkdir 'run {} of $(x) "y"'
 cases=("$root"/testdata/cases/*/log)
 for i in $(seq 0 99); do
@@ -20,48 +20,48 @@ done
 gzip -c "$root/testdata/cases/compile-adam-state/log" | head -c 1000 >cut.gz
 { find . -name '*.log' | sort; echo cut.gz; echo missing; } >'the list'
 
-same() { # PARTS: they merge to what one process says, in each format
+same() { # PARTS: they merge to the report of one process, in each format
   for format in json ndjson text; do
     "$whyoom" --exit-zero --format $format --files-from 'the list' >whole
     "$whyoom" merge --exit-zero --format $format "$1" >merged
-    cmp whole merged || fail "$1 does not merge to the whole ($format)"
+    cmp whole merged || fail "$1 does not merge to the report of one process ($format)"
   done
 }
-grep -q '"type":"diagnosis"' <("$whyoom" --format ndjson --files-from 'the list') || fail "nothing to find in the logs"
+grep -q '"type":"diagnosis"' <("$whyoom" --format ndjson --files-from 'the list') || fail "the logs contain no failure"
 
-task() { # I N: task I of a Slurm array of N
+task() { # I N [MIN MAX]: runs task I of a Slurm array of N tasks with the indices MIN to MAX
   SLURM_ARRAY_TASK_ID=$1 SLURM_ARRAY_TASK_COUNT=$2 SLURM_ARRAY_TASK_MIN=${3:-0} SLURM_ARRAY_TASK_MAX=${4:-$(($2 - 1))} SLURM_CPUS_PER_TASK=2 \
     bash "$root/integrations/slurm/whyoom.sbatch" 'the list' "slurm out"
 }
 for i in 4 2 0 1 3; do task $i 5; done
 same 'slurm out'
-[ "$(ls 'slurm out')" = "$(printf 'part-%d.ndjson\n' 0 1 2 3 4)" ] || fail "other files than the parts: $(ls 'slurm out')"
+[ "$(ls 'slurm out')" = "$(printf 'part-%d.ndjson\n' 0 1 2 3 4)" ] || fail "expected part-0 to part-4, got: $(ls 'slurm out')"
 rm 'slurm out/part-3.ndjson' 'slurm out/part-1.ndjson'
 WHYOOM_SHARDS=5 task 1 2 1 3
 WHYOOM_SHARDS=5 task 3 2 1 3
 same 'slurm out'
 status=0
 task 1 5 1 5 2>err || status=$?
-[ $status = 2 ] && grep -q 'must be 0-N' err || fail "an array that does not begin at 0 was taken (status $status)"
+[ $status = 2 ] && grep -q 'must be 0-N' err || fail "an array that does not begin at 0 was accepted (status $status)"
 status=0
 task 1 2 1 3 2>/dev/null || status=$?
-[ $status = 2 ] || fail "an array with gaps was taken"
-echo "slurm: 5 tasks merge to the whole"
+[ $status = 2 ] || fail "an array with gaps was accepted"
+echo "slurm: 5 tasks merge to the report of one process"
 
 if ! command -v parallel >/dev/null; then
-  echo "parallel: skipped: no GNU parallel (Debian: apt-get install parallel)"
+  echo "parallel: skipped: GNU parallel is not installed (Debian: apt-get install parallel)"
   [ "${REQUIRE_ALL:-0}" = 0 ] || exit 1
   exit 0
 fi
 parallel=$root/integrations/parallel/whyoom_parallel.sh
-export PARALLEL_HOME=$work/parallel  # no file of the user's is read or written
+export PARALLEL_HOME=$work/parallel  # instead of the user's own folder
 mkdir "$PARALLEL_HOME"
 for shards in 1 7 120; do
   "$parallel" $shards 'the list' "out of $shards"
   [ "$(ls "out of $shards" | wc -l)" = $shards ] || fail "not $shards parts"
   same "out of $shards"
 done
-# What fails once is done by the same command again, and only that.
+# If a shard fails, running the same command again reads only that shard.
 cat >flaky <<SCRIPT
 #!/bin/sh
 echo "\$*" >>"$work/calls"
@@ -69,9 +69,9 @@ case "\$*" in *"--shard 2/7"*) if [ ! -e "$work/failed" ]; then touch "$work/fai
 exec "$whyoom" "\$@"
 SCRIPT
 chmod +x flaky
-if WHYOOM=$work/flaky "$parallel" 7 'the list' again --jobs 2 2>err; then fail "a shard that was killed went unnoticed"; fi
-[ ! -e again/part-2.ndjson ] || fail "a shard that was killed left a part"
+if WHYOOM=$work/flaky "$parallel" 7 'the list' again --jobs 2 2>err; then fail "a killed shard is not reported"; fi
+[ ! -e again/part-2.ndjson ] || fail "a killed shard left a part"
 WHYOOM=$work/flaky "$parallel" 7 'the list' again
 same again
-[ "$(wc -l <calls)" = 8 ] || fail "not only what had failed was done again"
-echo "parallel: 1, 7 and 120 shards merge to the whole"
+[ "$(wc -l <calls)" = 8 ] || fail "shards that had succeeded were read again"
+echo "parallel: 1, 7 and 120 shards merge to the report of one process"

@@ -1,6 +1,6 @@
-"""integrations/gitlab, jenkins and problem-matcher, as far as can be run here:   snippets_test.py WHYOOM     (needs PyYAML)
+"""Tests integrations/gitlab, jenkins and problem-matcher without servers:   snippets_test.py WHYOOM   (needs PyYAML)
 
-The shell lines of the snippets are run as their servers would, and the matchers read what whyoom prints of every log in testdata.
+Runs the snippets' shell commands like the servers. Applies the matchers to whyoom's report of every log in testdata.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import yaml
-from releases import Server  # beside this file
+from releases import Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INTEGRATIONS = ROOT / "integrations"
@@ -47,7 +47,7 @@ class CiServer(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def release(self):
-        """A release on the loopback, and no whyoom in PATH; what a job's variables say then. get-whyoom.sh is in the repository."""
+        """Makes whyoom available only as a release. Returns the server and the variables for a job."""
         server = Server(self)
         (self.workspace / "tools" / "whyoom").unlink()
         (self.workspace / "ci").mkdir()
@@ -72,7 +72,7 @@ class GitlabTest(CiServer):
         for job in (self.train, self.dump):
             self.assertEqual(job["artifacts"], {"when": "always", "reports": {"junit": "whyoom.xml"}})
 
-    def test_a_job_that_fails(self):
+    def test_a_failing_job_is_diagnosed_after_its_script(self):
         status, log = self.sh(self.train["script"], **self.train["variables"])
         self.assertEqual(status, 7)
         self.assertIn("RESOURCE_EXHAUSTED", log)
@@ -82,31 +82,31 @@ class GitlabTest(CiServer):
         (failure,) = self.failures()
         self.assertIn("258.10 MiB", failure)
 
-    def test_a_job_that_succeeds(self):
+    def test_a_successful_job_has_no_failures(self):
         self.job(0, "silent-healthy-verbose-compile")
         self.assertEqual(self.sh(self.train["script"], **self.train["variables"])[0], 0)
         self.assertEqual(self.sh(self.train["after_script"], **self.train["variables"])[0], 0)
         self.assertEqual(self.failures(), [])
 
-    def test_a_job_that_never_began(self):
+    def test_a_job_without_output_prints_nothing(self):
         self.assertEqual(self.sh(self.train["after_script"], **self.train["variables"]), (0, ""))
 
-    def test_whyoom_runs_it(self):
+    def test_a_job_under_whyoom_run_is_diagnosed(self):
         status, log = self.sh(self.dump["script"], **self.variables)
         self.assertEqual(status, 7)
         self.assertIn("E1000  compile time", log)
         self.assertEqual(len(self.failures()), 1)
 
-    def test_it_gets_the_program(self):
+    def test_the_program_is_downloaded_once(self):
         server, settings = self.release()
         self.assertEqual(self.sh(self.train["script"], **self.train["variables"])[0], 7)
-        for lines in (self.train["after_script"], self.dump["script"]):  # the second from the cache
+        for lines in (self.train["after_script"], self.dump["script"]):  # the second one uses the cache
             log = self.sh(lines, **{**self.train["variables"], **settings})[1]
             self.assertIn("E1000  compile time", log)
             self.assertEqual(len(self.failures()), 1)
             self.assertEqual(len(server.asked), 1)
 
-    def test_a_program_that_has_another_sum_is_not_run(self):
+    def test_a_program_with_another_checksum_is_not_run(self):
         server, settings = self.release()
         server.put(b"#!/bin/sh\ntouch pwned\n")
         status, log = self.sh(self.dump["script"], **{**self.variables, **settings})
@@ -128,20 +128,20 @@ class JenkinsTest(CiServer):
         self.assertIn("junit testResults: 'whyoom.xml', allowEmptyResults: true", text)
         self.assertEqual(text.count("{"), text.count("}"))
 
-    def test_a_build_that_fails(self):
+    def test_a_failing_build_is_diagnosed(self):
         self.assertEqual(self.sh(self.steps)[0], 7)
         self.assertEqual(len(self.failures()), 1)
 
-    def test_a_build_that_succeeds_after_it(self):
+    def test_a_successful_build_removes_the_earlier_report(self):
         self.sh(self.steps)
         self.job(0)
         self.assertEqual(self.sh(self.steps)[0], 0)
         self.assertFalse((self.workspace / "whyoom.xml").exists())
 
-    def test_it_gets_the_program(self):
+    def test_the_program_is_downloaded_once_and_its_checksum_verified(self):
         server, settings = self.release()
         path = f"{self.workspace}/.whyoom:{self.env['PATH']}"
-        for _ in range(2):  # the second time from the cache
+        for _ in range(2):  # the second build uses the cache
             self.assertEqual(self.sh(self.steps, **settings, PATH=path)[0], 7)
             self.assertEqual(len(self.failures()), 1)
             self.assertEqual(len(server.asked), 1)
@@ -151,7 +151,7 @@ class JenkinsTest(CiServer):
         self.assertEqual(status, 4)
         self.assertNotIn("begun", log)
 
-    def test_the_line_of_the_readme(self):
+    def test_the_command_in_the_readme_works(self):
         (line,) = re.findall(r"`sh '(.*?)'`", (INTEGRATIONS / "jenkins" / "README.md").read_text())
         (self.workspace / "logs").mkdir()
         (self.workspace / "logs" / "a").write_bytes((CASES / "buffer-fragmented" / "log").read_bytes())
@@ -160,7 +160,7 @@ class JenkinsTest(CiServer):
 
 
 def matches(matcher, lines):
-    """What a matcher takes from lines, as VS Code and the runner of GitHub do: its patterns match adjacent lines."""
+    """Returns what a matcher extracts from lines, like VS Code and GitHub. Its patterns match adjacent lines."""
     patterns = [(re.compile(pattern["regexp"]), pattern) for pattern in matcher["pattern"]]
     found = []
     for begin in range(len(lines) - len(patterns) + 1):
@@ -200,7 +200,7 @@ class MatcherTest(unittest.TestCase):
             dump = case / "dump"
             yield case.name, case / "log", ["--xla-dump", dump] if dump.exists() else []
 
-    def test_each_failure_at_its_line_of_the_log(self):
+    def test_each_failure_is_located_in_its_log(self):
         for name, log, options in self.logs():
             for path in ("train.log", "logs of today/a job.log"):
                 with self.subTest(name, path=path):
@@ -210,7 +210,7 @@ class MatcherTest(unittest.TestCase):
                     expected = [{"code": one["code"], "message": one["title"], "file": path, "line": str(one["where"]["line"])} for one in diagnoses]
                     self.assertEqual(self.places(lines), expected)
 
-    def test_the_line_of_the_code(self):
+    def test_lines_in_the_users_code_are_located(self):
         seen = 0
         for name, log, options in self.logs():
             with self.subTest(name):
@@ -219,49 +219,49 @@ class MatcherTest(unittest.TestCase):
                 known |= {f"{os.path.basename(row.get('source_file', ''))}:{row.get('source_line')}" for one in diagnoses for row in one["allocations"]}
                 sources = {f"{file}:{line}" for file, line in self.sources(lines)}
                 self.assertLessEqual(sources, known)
-                said = any(re.search(r"in your code that (needs it|failed)", line) for line in lines)
-                self.assertTrue(sources or not said, lines)
+                has_source = any(re.search(r"in your code that (needs it|failed)", line) for line in lines)
+                self.assertTrue(sources or not has_source, lines)
                 seen += len(sources)
         self.assertGreater(seen, 5)
 
-    def test_a_long_name_of_a_source_file(self):
+    def test_a_source_file_with_a_long_name_is_located(self):
         name = "a_module_with_a_name_that_does_not_fit_beside_the_words_of_the_line.py"
         text = (CASES / "compile-adam-state" / "log").read_text().replace("g_adam_state.py", name)
         (self.work / "train.log").write_text(text)
         self.assertIn((name, "40"), self.sources(self.report("train.log")[0]))
 
-    def test_members_of_archives(self):
+    def test_a_failure_in_an_archive_is_located_at_the_archive(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "job.log").write_bytes((CASES / "neighbour-cpu" / "log").read_bytes())
             subprocess.run(["tar", "-cf", self.work / "logs.tar", "-C", folder, "job.log"], check=True)
         (place,) = self.places(self.report("logs.tar")[0])
         self.assertEqual((place["code"], place["file"]), ("cpu.oom", "logs.tar"))
 
-    def test_nothing_is_taken_from_other_text(self):
+    def test_the_matchers_ignore_logs_and_reports_without_failures(self):
         for name, log, _ in self.logs():
             with self.subTest(name):
                 self.assertEqual(self.places(log.read_text(errors="replace").split("\n")), [])
         self.assertEqual(self.places(["No out-of-memory error found in 1 input (711 B)."]), [])
 
-    def test_a_batch(self):
+    def test_each_failure_of_a_batch_is_located(self):
         logs = self.work / "logs"
         logs.mkdir()
         for name, log, _ in self.logs():
             if not name.startswith("dump"):
                 (logs / name).write_bytes(log.read_bytes())
         lines, diagnoses = self.report("logs")
-        self.assertTrue(3 < len(diagnoses) <= 20)  # an overview first, then each whole
+        self.assertTrue(3 < len(diagnoses) <= 20)  # so the report has an overview and then each diagnosis in full
         found = {(place["code"], place["file"], place["line"]) for place in self.places(lines)}
         self.assertEqual(found, {(one["code"], one["where"]["path"], str(one["where"]["line"])) for one in diagnoses})
 
-    def test_both_files_say_the_same(self):
+    def test_both_files_have_the_same_patterns(self):
         patterns = [matcher["pattern"] for matcher in self.matchers]
         self.assertEqual([matcher["pattern"] for matcher in self.task["problemMatcher"]], patterns)
         owners = [matcher["owner"] for matcher in self.matchers]
         self.assertEqual(len(set(owners)), len(owners))
         for matcher in self.matchers:
             named = [name for pattern in matcher["pattern"] for name in pattern if name != "regexp"]
-            self.assertEqual(len(named), len(set(named)))  # GitHub takes each once
+            self.assertEqual(len(named), len(set(named)))  # GitHub accepts each name only once
             self.assertLessEqual({"file", "line", "message"}, set(named))
 
 

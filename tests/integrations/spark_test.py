@@ -1,4 +1,4 @@
-"""integrations/spark in Spark's local mode:   spark_test.py WHYOOM     (needs pyspark, pandas, pyarrow and Java)"""
+"""Tests integrations/spark in local mode:   spark_test.py WHYOOM     (needs pyspark, pandas, pyarrow and Java)"""
 import json
 import os
 import pathlib
@@ -9,14 +9,14 @@ import tempfile
 import time
 import unittest
 
-from releases import Server  # beside this file
+from releases import Server  # in this folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHYOOM = os.path.abspath(sys.argv.pop(1))
 SPARK = ROOT / "integrations" / "spark"
 CASES = ROOT / "testdata" / "cases"
 MANY = int(os.environ.get("WHYOOM_SPARK_FILES", "20000"))
-LIMIT = ["--max-bytes", "8M"]  # so that the bomb goes off soon
+LIMIT = ["--max-bytes", "8M"]  # so that the decompression bomb reaches it soon
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 512m pyspark-shell"
@@ -34,7 +34,7 @@ def whyoom(*arguments, stdin=b""):
 
 
 def make_logs(folder, count):
-    """Paths of `count` small logs, of which one in forty reports a failure of its own kind, host and program."""
+    """Writes `count` small logs and returns their paths. One in forty contains a log of testdata/cases."""
     sources = [(CASES / name / "log").read_bytes() for name in sorted(os.listdir(CASES))]
     paths = []
     for i in range(count):
@@ -49,7 +49,7 @@ def make_logs(folder, count):
 
 
 def make_poison(folder):
-    """Paths of inputs that are damaged or bombs or not there, and of good ones with names that break line formats."""
+    """Returns paths of damaged and missing inputs and of a bomb, and of valid logs whose names break line formats."""
     failure = (CASES / "compile-adam-state" / "log").read_bytes()
     packed = subprocess.run(["gzip", "-9"], input=failure, capture_output=True, check=True).stdout
     bomb = subprocess.run("head -c 300M /dev/zero | gzip -9", shell=True, capture_output=True, check=True).stdout
@@ -123,7 +123,7 @@ class SparkTest(unittest.TestCase):
         return [json.loads(line) for part in folder.glob("part-*") for line in part.read_text().splitlines()]
 
     def program(self, body):
-        """A program that may misbehave before it becomes whyoom; `$list` holds the list it was given."""
+        """Returns a script that executes `body` before it runs whyoom. `$list` is a file with the list of inputs."""
         path = pathlib.Path(self.folder, "program")
         path.write_text(f'#!/bin/sh\nlist=$(mktemp -p {self.folder})\ncat > $list\n{body}\nexec {WHYOOM} "$@" < $list\n')
         path.chmod(0o755)
@@ -141,19 +141,19 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(sum(process["inputs"] for process in self.processes()), len(paths))
         self.assertEqual({process["status"] for process in self.processes()}, {0})
 
-    def test_however_the_paths_are_shared_out(self):
+    def test_the_report_does_not_depend_on_the_number_of_partitions(self):
         paths = self.logs[:400] + self.poison
         for partitions in (1, 3, 7, 50):
             with self.subTest(partitions):
                 self.output = os.path.join(self.folder, f"out-{partitions}")
                 self.assert_whole(self.scan(paths, partitions, options=LIMIT, batch=11), paths, *LIMIT)
 
-    def test_more_partitions_than_files_and_none_at_all(self):
+    def test_partitions_may_be_empty(self):
         for paths in (self.logs[:3], []):
             self.output = os.path.join(self.folder, f"out-{len(paths)}")
             self.assert_whole(self.scan(paths, 7), paths)
 
-    def test_each_form_of_list(self):
+    def test_each_list_format_gives_the_same_report(self):
         for form in whyoom_spark.SEPARATORS:
             paths = self.poison if form != "lines" else [path for path in self.poison if not re.search(rb"[\r\n]", path)]
             with self.subTest(form):
@@ -161,7 +161,7 @@ class SparkTest(unittest.TestCase):
                 self.assert_whole(self.scan(paths, 3, form, options=LIMIT), paths, *LIMIT)
 
     def assert_lost(self, parts, paths, guilty, why):
-        """All is as if `guilty` had not been there, but for the problem of each."""
+        """Requires the report on the paths without `guilty`, plus a problem for each path in `guilty`."""
         report = json.loads(whyoom("merge", "--format", "json", parts))
         others = json.loads(self.whole([path for path in paths if path not in guilty], "json"))
         self.assertEqual(report["diagnoses"], others["diagnoses"])
@@ -170,7 +170,7 @@ class SparkTest(unittest.TestCase):
         self.assertEqual({problem["path"] for problem in problems}, {path.decode() for path in guilty})
         self.assertEqual({problem["what"] for problem in problems}, {"whyoom failed on it: " + why})
 
-    def test_only_the_inputs_that_crash_it_are_lost(self):
+    def test_only_the_inputs_that_crash_whyoom_are_lost(self):
         paths, guilty = self.logs[:300], [self.logs[40], self.logs[41]]
         program = self.program("grep -qzE 'worker-4[01][.]log' $list && kill -SEGV $$")
         parts = self.scan(paths, 3, program=program, batch=50)
@@ -184,13 +184,13 @@ class SparkTest(unittest.TestCase):
         self.assert_lost(parts, paths, [self.logs[40]], "stopped after 4 s")
         self.assertEqual(subprocess.run(["pgrep", "-fx", "sleep 54321"], capture_output=True, check=False).stdout, b"")
 
-    def test_a_report_that_is_cut_is_not_taken_for_whole(self):
+    def test_a_truncated_report_is_detected(self):
         paths = self.logs[:60]
         program = self.program(f"grep -qz 'worker-40[.]log' $list && {{ {WHYOOM} \"$@\" < $list | head -n 1; exit 0; }}")
         parts = self.scan(paths, 2, program=program, batch=10)
         self.assert_lost(parts, paths, [self.logs[40]], "it ended with status 0, its report is not whole")
 
-    def test_what_would_go_wrong_with_every_input_fails_the_job(self):
+    def test_an_error_that_does_not_depend_on_the_input_fails_the_job(self):
         for options, message in (
             ({"options": ["--no-such-option"]}, "could not run.*no-such-option"),
             ({"program": "no-such-program"}, "no program 'no-such-program' on this machine"),
@@ -200,7 +200,7 @@ class SparkTest(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(Exception, re.compile(message, re.S)):
                 self.scan(self.logs[:10], 2, **options)
 
-    def test_what_it_writes_to_standard_error_is_data(self):
+    def test_standard_error_is_returned_as_data(self):
         self.scan(self.logs[:10], 1, program=self.program("printf 'odd \\377\\n' >&2"))
         self.assertEqual([process["stderr"] for process in self.processes()], ["odd \\xff\n"])
 
@@ -210,7 +210,7 @@ class SparkTest(unittest.TestCase):
         self.spark.sparkContext.addFile(str(shipped))
         self.assert_whole(self.scan(self.logs[:50], 2, program="shipped-whyoom"), self.logs[:50])
 
-    def test_as_a_program_of_its_own(self):
+    def test_the_module_is_also_a_program(self):
         paths = self.logs[:200]
         subprocess.run(
             [sys.executable, SPARK / "whyoom_spark.py", self.list_of(paths, "lines"), self.output, "--partitions", "5",
@@ -218,7 +218,7 @@ class SparkTest(unittest.TestCase):
             check=True, capture_output=True)  # fmt: skip
         self.assert_whole(os.path.join(self.output, "kind=records"), paths)
 
-    def test_it_gets_the_program_of_a_release(self):
+    def test_the_program_of_a_release_is_downloaded_once(self):
         paths = self.logs[:50]
         server = Server(self)
         environment = {**os.environ, **server.settings, "PATH": os.environ["PATH"].replace(os.path.dirname(WHYOOM) + ":", "")}
@@ -235,13 +235,13 @@ class SparkTest(unittest.TestCase):
         self.assertIn("has another checksum", done.stderr)
         self.assertFalse(os.path.exists(self.output))
 
-    def test_the_scan_of_the_readme(self):
+    def test_the_scan_example_in_the_readme_works(self):
         names = [path.decode() for path in self.logs[:200]]
         exec(readme_example("scan"), {"spark": self.spark, "names": names, "output": self.output})
         self.assert_whole(os.path.join(self.output, "kind=records"), self.logs[:200])
 
-    def test_the_pipe_of_the_readme(self):
-        paths = self.logs[:400] + self.poison[2:]  # without those that need a limit
+    def test_the_pipe_example_in_the_readme_works(self):
+        paths = self.logs[:400] + self.poison[2:]  # without the truncated file and the bomb
         for partitions in (1, 3, 7, 50):
             with self.subTest(partitions):
                 output = os.path.join(self.folder, f"out-{partitions}")

@@ -1,5 +1,5 @@
-// Knowledge about failures belongs to the rule data: no string in the program is an id of it, and no string below the
-// printers explains a failure, its cause or a remedy.
+// Knowledge about failures belongs in the rule data: no string in the program is an id from it, and no string in the
+// layers below the printers explains a failure, its cause or a remedy.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 struct Literal {
   std::string text;       // as written; adjacent literals are concatenated
-  std::string statement;  // the preceding text without blanks, from the last statement or block brace on
+  std::string statement;  // the code between the end of the last statement or block and the literal, without blanks
   std::size_t line = 0;
 };
 
@@ -101,7 +101,7 @@ std::set<std::string> RuleDataIds() {
   return ids;
 }
 
-// Whether three consecutive words are prose.
+// Whether the text contains three consecutive words and is not a pattern.
 bool IsProse(const std::string& text) {
   static const std::regex words(R"([a-z']{2,}[,:;]? [a-z']+[,:;]? [a-z']{2,})");
   static const std::regex pattern(R"(\\[sdbw(]|\[\^)");
@@ -140,8 +140,8 @@ const std::vector<Exception> kProse = {
     {"program/dump_files.h", "cannot determine how much memory the program needs", kOfFiles},
     {"program/dump_files.cc", "ignored, so cannot estimate what would fit", kOfFiles},
     {"program/dump_files.h", "cannot estimate what would fit or the effect of remedies", kOfFiles},
-    {"program/dump_files.cc", "no HLO text of its module in its folder: ", kOfFiles},
-    {"program/dump_files.cc", "no live ranges in its folder: ", kOfFiles},
+    {"program/dump_files.cc", "the folder contains no HLO text of this module: ", kOfFiles},
+    {"program/dump_files.cc", "the folder contains no live ranges of this module: ", kOfFiles},
     {"program/xla_dump.cc", "the log does not name the module that failed", kOfFiles},
     {"program/xla_dump.cc", "the XLA dump contains no failed compile", kOfFiles},
     {"program/xla_dump.h", "no buffer assignment (after_optimizations", kOfFiles},
@@ -209,7 +209,7 @@ TEST_CASE("every exception is still needed", "[layering]") {
   }
 }
 
-TEST_CASE("the check for knowledge detects ids and prose", "[layering]") {
+TEST_CASE("this check detects ids and prose", "[layering]") {
   const std::set<std::string> ids = {"donate_buffers", "vllm"};
   CHECK(Ids("a.cc", "int a; // \"vllm\"\nf(\"donate_\"\n  \"buffers\");\n", ids) ==
         std::vector<std::string>{"a.cc:2: donate_buffers"});

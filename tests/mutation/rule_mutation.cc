@@ -54,7 +54,7 @@ bool CanAffect(const std::string& section, RuleCase::Kind kind) {
   }
 }
 
-// Removes the examples, which are a large part of a file. The examples of the original are used.
+// Removes the examples, which are a large part of a file. Mutants are tested with the examples of the original file.
 nlohmann::json WithoutExamples(nlohmann::json value) {
   if (value.is_object()) {
     for (const char* key : {"examples", "logs", "leaves"}) value.erase(key);
@@ -127,7 +127,7 @@ class Runner {
  private:
   static nlohmann::json Parsed(const RuleFile& file) { return nlohmann::json::parse(file.text, nullptr, false); }
 
-  // If `others` is empty, the files are the built-in ones; trusted data is not checked.
+  // If `others` is empty, the files are the built-in ones. `checking` states whether built-in data is checked.
   RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
                 const std::vector<std::string>* literals) const {
     const auto split = all.begin() + static_cast<std::ptrdiff_t>(others_.empty() ? all.size() : others_.size());

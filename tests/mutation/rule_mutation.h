@@ -14,8 +14,8 @@
 
 namespace whyoom {
 
-// An output in which changes to the rules can be seen, in addition to the examples. `words`: the output contains the
-// texts for readers; it is compared only for changes to these.
+// An output that may show a change to the rules that no example detects. If `words` is set, the output contains the
+// texts for readers, and is compared only for changes to these texts.
 struct RuleObserver {
   std::function<std::string(const Engine&)> says;
   bool words = false;
@@ -27,7 +27,7 @@ struct TriedMutant {
   End end = End::kSurvived;
 };
 
-// The entry that contains a JSON pointer: "remedies", "donate_buffers" for "/remedies/3/evidence/0".
+// The entry that contains the value at a JSON pointer: "remedies", "donate_buffers" for "/remedies/3/evidence/0".
 struct RuleOwner {
   std::string section;
   std::string id;

@@ -67,7 +67,7 @@ TEST_CASE("mutants are selected by name and at random", "[diagnose][mutants]") {
     return picked;
   };
   CHECK(pick(7) == pick(7));
-  CHECK(done == 6);  // three per draw
+  CHECK(done == 6);  // three each time
 }
 
 TEST_CASE("an observer detects changes that examples do not", "[diagnose][mutants]") {

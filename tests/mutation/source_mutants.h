@@ -1,5 +1,5 @@
-// Mutants of patterns, expressions and templates in rule data. An example should detect each of them; an undetected one
-// shows a part that no example tests.
+// Mutants of patterns, expressions and templates in rule data. An example should detect each of them. If none does, no
+// example tests the changed part.
 #pragma once
 
 #include <cstddef>

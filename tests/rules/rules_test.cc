@@ -254,7 +254,7 @@ TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
 TEST_CASE("steps for TensorFlow and PyTorch do not use JAX", "[rules]") {
   const std::vector<std::string> calls = {"jax.", "jnp.", "jitted", "optax", "NamedSharding"};
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    if (id.starts_with("sc_")) continue;  // SparseCore has only one way to set it
+    if (id.starts_with("sc_")) continue;  // SparseCore settings exist only in one API
     for (const char* framework : {"tensorflow", "pytorch_xla"}) {
       const auto own = remedy.how.find(framework);
       const std::vector<Template>& steps = own == remedy.how.end() ? remedy.how.at("") : own->second;
@@ -277,7 +277,7 @@ TEST_CASE("steps do not name flags or values that do not exist", "[rules]") {
     INFO(id);
     for (const char* wrong : {"tpu_shared_memory_percent", "kBrkga", "kList", "kDfs", "kPostOrder"})
       CHECK(steps.find(wrong) == std::string::npos);
-    // The dump flag belongs into XLA_FLAGS; LIBTPU_INIT_ARGS rejects it.
+    // The dump flag belongs in XLA_FLAGS; LIBTPU_INIT_ARGS rejects it.
     CHECK(steps.find("LIBTPU_INIT_ARGS=--xla_dump_to") == std::string::npos);
   }
 }

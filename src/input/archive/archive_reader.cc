@@ -27,8 +27,8 @@ int Enable(archive* reader, Packing packing) {
       archive_read_support_format_tar(reader);
       return archive_read_set_format_option(reader, "tar", "read_concatenated_archives", "1");
     case Packing::kZip:
-      // Reads from the beginning, not by the list at the end: a pipe works like a file, a truncated archive is read up
-      // to the cut, and overlapping members are read once.
+      // Reads the members in order, without the list at the end: a pipe works like a file, a truncated archive is read
+      // up to the cut, and overlapping members are read once.
       return archive_read_support_format_zip_streamable(reader);
     case Packing::kCpio:
       return archive_read_support_format_cpio(reader);
@@ -37,9 +37,9 @@ int Enable(archive* reader, Packing packing) {
   }
 }
 
-// Returns null if there is no name. A name that is stored as Unicode has no other form in the C locale.
+// Returns null if there is no name. In the C locale, libarchive returns a name stored as Unicode only as UTF-8.
 const char* StoredName(archive_entry* entry) {
-  errno = 0;  // libarchive exits if it finds an ENOMEM that something else left
+  errno = 0;  // libarchive exits if errno is ENOMEM, even if another call set it
   const char* name = archive_entry_pathname_utf8(entry);
   return name == nullptr ? archive_entry_pathname(entry) : name;
 }
@@ -114,7 +114,7 @@ ssize_t ArchiveReader::Feed(archive*, void* self, const void** bytes) {
       reader.Fill(0);
     }
   } catch (...) {
-    reader.failure_ = std::current_exception();  // C code cannot pass it on
+    reader.failure_ = std::current_exception();  // exceptions must not cross libarchive, which is C code
     return ARCHIVE_FATAL;
   }
   const std::string_view given = reader.Last(reader.held_ - reader.begin_);
@@ -217,7 +217,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
     } else if (HasTooManyLinks()) {
       ended_ = true;
     } else {
-      // A failure with a name is about the rest of the previous member.
+      // A failure with a name means that the rest of the previous member is damaged.
       if (result == ARCHIVE_FAILED ? !reported : result != ARCHIVE_OK && !IsOfName()) Note(Damage());
       Describe(member);
       return true;
@@ -228,7 +228,7 @@ bool ArchiveReader::Next(ArchiveMember* member) {
   return false;
 }
 
-// libarchive compares each linked file with all previous ones.
+// libarchive compares each linked file with all previous ones, which takes quadratic time.
 bool ArchiveReader::HasTooManyLinks() {
   constexpr int kMostLinked = 30'000;
   if (packing_ != Packing::kCpio || archive_entry_nlink(entry_) < 2 || ++linked_ <= kMostLinked) return false;
@@ -251,8 +251,8 @@ void ArchiveReader::Describe(ArchiveMember* member) {
   member->has_content = HasContent();
 }
 
-// Anything with a size may have content, such as the folders of `tar --listed-incremental`. A link has only the name of
-// its target.
+// Other entries with a size may have content, too, such as the folders of `tar --listed-incremental`. A link has none,
+// only the name of its target.
 bool ArchiveReader::HasContent() {
   const auto type = archive_entry_filetype(entry_);
   if ((type == AE_IFREG || type == 0) && archive_entry_hardlink(entry_) == nullptr) return true;
@@ -260,7 +260,7 @@ bool ArchiveReader::HasContent() {
   return unreadable_ || HasPiece() || !member_problem_.empty();
 }
 
-// Reads a piece from libarchive unless there is one. Returns false at the member's end.
+// Reads the next piece from libarchive unless piece_ is still unread. Returns false at the member's end.
 bool ArchiveReader::HasPiece() {
   while (piece_.empty()) {
     if (ended_ || broken_ || !member_problem_.empty()) return false;
@@ -275,7 +275,7 @@ bool ArchiveReader::HasPiece() {
     broken_ = result == ARCHIVE_FATAL;
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return false;
     if (size == 0) continue;  // a hole at the member's end, or nothing yet
-    // A warning is about a wrong size or checksum; the last piece is still read.
+    // ARCHIVE_WARN reports a wrong size or checksum; the last piece is still read.
     const auto begin = static_cast<std::uint64_t>(offset);
     if (offset < 0 || begin < at_) {
       member_problem_ = fmt::format("its {} data cannot be unpacked further: its pieces overlap", NameOf(packing_));
@@ -323,19 +323,19 @@ void ArchiveReader::ReadEnd() {
 }
 
 // libarchive skips a member with a damaged header without an error, and stops at anything that looks like the list of
-// members at the end of a zip. So the last record must count as many members as were found, and the list must fill the
-// space between the place where libarchive stopped and that record.
+// members at the end of a zip. So the end record must count as many members as were found, and the list must fill the
+// space between the offset where libarchive stopped and the end record.
 std::string ArchiveReader::ZipEndProblem(std::string_view end, std::uint64_t size) const {
   constexpr std::size_t kRecord = 22;
-  constexpr std::uint64_t kLongestDescriptor = 24;   // its rest may precede the list
-  constexpr std::uint64_t kLargestOthers = 56 + 20;  // the records of zip64 may follow it
+  constexpr std::uint64_t kLongestDescriptor = 24;   // the rest of one may precede the list
+  constexpr std::uint64_t kLargestOthers = 56 + 20;  // zip64 records may follow the list
   const std::size_t at = end.size() < kRecord ? std::string_view::npos : end.rfind("PK\x05\x06", end.size() - kRecord);
   const std::uint64_t after = at == std::string_view::npos ? UINT64_MAX : at + kRecord + NumberAt(end, at + 20, 2);
   if (after > end.size())
     return "its zip data does not end with a complete list of its members, so some may be missing";
   if (end.find_first_not_of('\0', after) != std::string_view::npos)
     return "other bytes follow its zip data and were not read";
-  // Numbers that are too large for the record have all bits set, or the upper ones cut off.
+  // In a number that is too large for the record, all bits are set or the upper bits are missing.
   const std::uint64_t listed = NumberAt(end, at + 10, 2);
   const std::uint64_t length = NumberAt(end, at + 12, 4);
   const std::uint64_t place = NumberAt(end, at + 16, 4);

@@ -21,7 +21,7 @@ namespace whyoom {
 struct ArchiveMember {
   std::string name;          // any bytes, at most kLongestMemberName
   bool has_content = false;  // false for folders, links and devices
-  std::string unreadable;    // why the content cannot be read, as a sentence; empty if it can
+  std::string unreadable;    // why the content cannot be read, for users; empty if it can
 };
 
 // File systems accept paths of up to 4 KiB.
@@ -46,7 +46,7 @@ class MemberReader {
   std::string_view member_problem() const { return member_problem_; }
   bool input_ended() const { return input_ended_; }
 
-  // Why the whole archive ended early, or empty. may_differ(): a retry may succeed; false if a limit was the reason.
+  // Why the whole archive ended early, or empty. may_differ(): a retry may succeed (the worker died or was too slow).
   std::string_view problem() const { return problem_; }
   bool may_differ() const { return may_differ_; }
 
@@ -106,12 +106,12 @@ class ArchiveReader : public MemberReader {
   const std::size_t memory_;
   archive* archive_ = nullptr;
   archive_entry* entry_;
-  std::exception_ptr failure_;  // of source_, while libarchive returns
+  std::exception_ptr failure_;  // thrown by source_ inside libarchive; rethrown after its return
 
   std::unique_ptr<char[]> buffer_;
-  std::size_t held_ = 0;     // bytes in it
+  std::size_t held_ = 0;     // bytes in buffer_
   std::size_t begin_ = 0;    // offset of the bytes passed to libarchive
-  bool refeed_ = false;      // pass them to libarchive again
+  bool refeed_ = false;      // pass the same bytes to libarchive again
   std::uint64_t fed_ = 0;    // bytes passed to libarchive
   std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
 

@@ -49,7 +49,7 @@ int OpenSharedMemory() {
   return fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 ? memory.Release() : -1;
 }
 
-// Keeps what the loader, sanitizers and emulators need; no credentials.
+// Keeps the variables that the loader, sanitizers and emulators need. None of them contains credentials.
 std::vector<char*> BareEnvironment() {
   std::vector<char*> kept;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -172,7 +172,7 @@ SandboxedReader::SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSou
   if (!sent) FailWorker();
 }
 
-// Ends the current member or else the archive, and the worker.
+// Ends the worker. Reports `problem` for the current member or, between members, for the archive.
 void SandboxedReader::End(std::string problem) {
   process_.reset();
   (std::exchange(in_member_, false) ? member_problem_ : problem_) = std::move(problem);
@@ -203,7 +203,7 @@ bool SandboxedReader::FillInput(std::uint32_t block) {
   return Send(process_->socket(), {block, static_cast<std::uint32_t>(got)});
 }
 
-// Waits for a block of records, and fills the inputs meanwhile.
+// Waits for a block of records, and fills input blocks meanwhile.
 bool SandboxedReader::NextBlock() {
   constexpr int kPollMilliseconds = 100;  // maximum delay of an interrupt
   if (block_ && !Send(process_->socket(), {*block_, 0})) return FailWorker();

@@ -1,4 +1,4 @@
-// Reads an archive in a worker (worker.h): returns the same members, and a fault there cannot harm this process.
+// Reads an archive in a worker process (worker.h), as ArchiveReader does, so that faults cannot harm this process.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@ namespace whyoom {
 
 class WorkerProcess {
  public:
-  // Returns an idle or new worker, or null and the reason. `memory` limits what it allocates. Only the calling thread
-  // may use it, and must outlive it; but another thread may read a member.
+  // Returns an idle or new worker, or null and the reason. `memory` limits its allocations. The calling thread must
+  // outlive the worker, and only that thread may call Get and PutBack for it. Another thread may read a member.
   static std::unique_ptr<WorkerProcess> Get(std::size_t memory, std::string* why_not);
 
   // Makes an idle worker available to this thread again.
@@ -55,7 +55,7 @@ class WorkerProcess {
 class SandboxedReader : public MemberReader {
  public:
   struct Clock {
-    // Called repeatedly while the worker works. A returned text ends the archive and, unless empty, is reported.
+    // Called repeatedly while the worker works. A returned text ends the archive; unless it is empty, it is reported.
     std::function<std::optional<std::string>()> why_stop;
     // A worker that makes no progress for this long is ended.
     std::chrono::milliseconds patience = std::chrono::seconds(20);
@@ -86,7 +86,7 @@ class SandboxedReader : public MemberReader {
   std::chrono::steady_clock::time_point progress_;  // when the worker last made progress
 
   std::optional<std::uint32_t> block_;  // being read
-  std::size_t used_ = 0;                // bytes read of it
+  std::size_t used_ = 0;                // bytes of the block read so far
   std::size_t held_ = 0;
   worker::Record record_;
   std::size_t left_ = 0;      // unread bytes of the record

@@ -167,8 +167,8 @@ class Worker : public ByteSource {
   std::array<std::optional<std::size_t>, kBlocks> owned_ = {{{}, {}, 0, 0, 0, 0}};  // blocks, with the bytes in them
   std::uint32_t input_ = 0;                                                         // block being read
   std::size_t held_ = 0;                                                            // bytes in it
-  std::size_t read_ = 0;                                                            // of those
-  bool ended_ = false;                                                              // the bytes of the archive
+  std::size_t read_ = 0;                                                            // bytes of it read so far
+  bool ended_ = false;                                                              // whether the archive's bytes ended
   std::uint32_t output_ = kInputs;                                                  // block being written
   std::size_t written_ = 0;                                                         // bytes in it
 };

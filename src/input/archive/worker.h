@@ -71,13 +71,13 @@ struct Record {
   enum class Kind : std::uint32_t {
     kMember = 1,     // its first `value` bytes are the name; the others are why it is unreadable
     kData = 2,       // `bytes` of the member
-    kHole = 3,       // stands for one zero and `value` more
+    kHole = 3,       // one zero; `value` more zeros are left out
     kMemberEnd = 4,  // `bytes` are the problem if it ended early
-    kEnd = 5         // of the archive; `bytes` likewise
+    kEnd = 5         // of the archive; `bytes` are the problem if it ended early
   };
 
   Kind kind = Kind::kData;
-  std::uint32_t bytes = 0;  // following the record
+  std::uint32_t bytes = 0;  // number of bytes after the record
   std::uint64_t value = 0;
   std::uint64_t flag = 0;  // kMember: it has content; kMemberEnd: the archive's bytes ended
 };

@@ -109,7 +109,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
 std::string ProgramLine(const CompiledProgram& program) {
   const ProgramView view = ViewOf(program);
   const bool fits = view.limit <= 0 || view.need <= view.limit;
-  return fmt::format("{}: {} {} · {} needed{}\n", view.place, fits ? "fits" : "did not fail:", view.name,
+  return fmt::format("{}: {} {} · {} needed{}\n", view.place, fits ? "fits:" : "did not fail:", view.name,
                      SizeText(view.need), fits ? "" : " of " + SizeText(view.limit));
 }
 

@@ -98,7 +98,7 @@ std::string ProblemCommands(const Report& report) {
   return text;
 }
 
-// The first errors have an annotation each; the group in the step's log has the rest.
+// Annotates only the first errors; the report in the step's log lists the others.
 std::string UnknownErrorCommands(const Report& report) {
   constexpr std::size_t kMostUnknown = 3;
   const std::vector<const Problem*> unknown = UnknownErrors(report);
@@ -123,8 +123,8 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// The token after which the runner obeys commands again. The text must not contain it, in upper or lower case, so it is
-// a digest of the text; if the text contains that digest, another one is made.
+// The token that makes the runner obey commands again. The text must not contain it, in upper or lower case. It is a
+// digest of the text, or of the text and that digest if the text contains the digest.
 std::string EndToken(const std::string& text) {
   const std::string lower = LowerCase(text);
   std::string token = Sha256Hex(text);

@@ -54,7 +54,7 @@ Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
   return test;
 }
 
-// Skipped, because it is not known to be a failure; failed with --strict.
+// The test is skipped, because the error may be harmless; with --strict it fails.
 Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
   const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestCaseName);
   Test test;

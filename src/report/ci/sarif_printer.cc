@@ -39,18 +39,18 @@ constexpr std::size_t kMostNotifications = 100;
 
 Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
-// Names files as code scanning requires: relative to a base, never by an absolute path. Files below the sources are
-// relative to them, other logs to their common folder, other sources to the root of the job's machine.
+// Names files as code scanning requires: relative to a base, never by an absolute path. Files in the source folder are
+// relative to it, other logs to their common folder, other sources to the root of the job's machine.
 class Places {
  public:
   Places(const Report& report, const std::string& source_root);
 
   Json Log(const std::string& path);
-  // A relative path of a source is assumed to be relative to the sources.
+  // A relative path is assumed to be relative to the source folder.
   Json Source(const std::string& path);
 
-  // "originalUriBaseIds": the bases in use and the sources. The location of the sources differs between machines, so
-  // the reader of the file must provide it.
+  // "originalUriBaseIds": the bases in use, and always the source folder. Its location differs between machines, so the
+  // reader of the file must provide it.
   Json Bases() const;
 
  private:
@@ -59,7 +59,7 @@ class Places {
   }
 
   const std::string& source_root_;
-  std::string log_root_;        // of the logs outside of the sources, ending in a slash
+  std::string log_root_;        // of the logs outside the source folder, ending in a slash
   bool uses_log_root_ = false;  // also for paths that start with "../"
   bool climbs_ = false;
   bool uses_machine_ = false;
@@ -283,8 +283,8 @@ class SarifRun {
   std::uint64_t places_left_out_ = 0;
 };
 
-// Code scanning requires the primary location of an alert to be in the sources, so the log is primary only if no source
-// is known.
+// Code scanning requires the primary location of an alert to be in the sources. The log is the primary location only if
+// no source line is known.
 void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
   const Json log = LogLocation(finding.where, &places_);
   const std::optional<SourcePlace> source = UserSource(finding);
@@ -354,7 +354,7 @@ void SarifRun::AddProblems() {
     Notify("error", fmt::format("{} more problems; --format json lists them", more));
 }
 
-// Reported as notifications, not results, because only their lines are known.
+// Unknown errors are notifications, not results, because whyoom knows only their lines.
 void SarifRun::AddUnknownErrors() {
   const std::vector<const Problem*> unknown = UnknownErrors(report_);
   const char* level = report_.strict ? "error" : "warning";

@@ -14,12 +14,12 @@ struct SourcePlace {
   std::int64_t line = 1;  // 1-based
 };
 
-// Returns the line that makes the largest allocation; if the log does not name it, or it is in a library, the innermost
-// call outside of libraries in the traceback above the failure. Returns nullopt if neither is known.
+// Returns the line that makes the largest allocation. If the log does not name that line, or the line is in a library,
+// returns the innermost call outside libraries in the traceback above the failure. Returns nullopt if neither is known.
 std::optional<SourcePlace> UserSource(const Diagnosis& finding);
 
-// Returns `path` relative to `root` if it is below it, or a relative path without "./". Returns nullopt for other
-// paths, for paths that leave their folder, and for names that are not files ("Cell In[3]").
+// Returns `path` relative to `root` if the file is in that folder; returns a relative path without "./". Returns
+// nullopt for other paths, for paths that start with "..", and for names that are not files ("Cell In[3]").
 std::optional<std::string> RelativeTo(const std::string& root, const std::string& path);
 
 }  // namespace whyoom

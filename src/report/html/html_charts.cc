@@ -38,7 +38,7 @@ void DrawPart(const doc::BarPart& part, double from, const doc::BarScale& scale,
     if (part.hatched) html->Empty("rect", {{"fill", "url(#hatch)"}, {"x", x}, {"width", width}, {"height", "100%"}});
     return;
   }
-  // A nested image clips its label.
+  // A nested svg element clips its label.
   const auto in = html->In("svg", {{"class", part.style}, {"x", x}, {"width", width}, {"height", "100%"}});
   html->Element("title", part.label + ", " + SizeText(part.bytes));
   html->Empty("rect", {{"width", "100%"}, {"height", "100%"}});
@@ -143,7 +143,7 @@ void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html) {
   if (!bar.free.empty()) DrawBar(bar.free, scale, "thick", AsSentence(bar.free), html);
   if (bar.rows.empty()) return;
   DrawBar(bar.rows, scale, "middle", "The largest allocations; see the table of allocations", html);
-  html->Element("p", "Above: the memory needed. Below: the listed allocations, largest first. Hatched: padding.",
+  html->Element("p", "First bar: the memory needed. Last bar: the listed allocations, largest first. Hatched: padding.",
                 {{"class", "faint"}});
 }
 
@@ -204,7 +204,7 @@ void DrawTimes(const std::vector<Timestamp>& times, const std::string& what, Htm
   }
   chart.whole = static_cast<double>(*most);
   chart.begin = BeginText(first, span, zone_known);
-  chart.middle = fmt::format("one column covers {}; the tallest has {}, from {}", span.name, *most,
+  chart.middle = fmt::format("each column covers {}; the tallest counts {}, from {} on", span.name, *most,
                              BeginText(first + (most - counts.begin()), span, zone_known));
   chart.end = BeginText(number(moments.back(), span), span, zone_known);
   chart.alternative = what + " over time; " + chart.middle;

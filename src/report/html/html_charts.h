@@ -11,7 +11,7 @@
 
 namespace whyoom {
 
-inline constexpr double kMargin = 1.02;  // scale per largest value, so that a limit at the right edge is visible
+inline constexpr double kMargin = 1.02;  // full width / largest value; keeps a limit at the right edge visible
 
 // Draws the parts side by side. `alternative` is the text for screen readers; empty if the figures are next to the bar.
 void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale, const std::string& style,
@@ -20,7 +20,7 @@ void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale,
 // Adds the heading cell of a table row: a small square in the part's colour, and its label.
 void AddSwatchHead(const doc::BarPart& part, HtmlWriter* html);
 
-// Draws the parts of the need with the allocations below, and the limit through both.
+// Draws the parts of the need, the allocations below them, and the limit as a line through both bars.
 void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html);
 
 struct ColumnChart {

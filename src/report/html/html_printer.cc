@@ -17,8 +17,8 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostDetails = 4 << 20;  // total size of a batch's details
-constexpr std::size_t kLargeBatch = 50;        // failures; beyond, details are shorter
-constexpr std::size_t kWideTable = 5;          // columns; narrow screens show rows as cards
+constexpr std::size_t kLargeBatch = 50;        // failures; with more, details are shorter
+constexpr std::size_t kWideTable = 5;          // columns; of tables this wide, narrow screens show rows as cards
 
 bool IsMore(const doc::Block& block) { return block.depth == doc::Depth::kMore; }
 
@@ -91,7 +91,7 @@ class HtmlRenderer {
   void AddCell(const doc::Table& table, const doc::Row& row, std::size_t at);
 
   const int level_;
-  int heading_;        // of the last verdict
+  int heading_;        // level of the last verdict
   std::string title_;  // of the section
   const std::set<std::string>* linked_;
   HtmlWriter& html_;
@@ -184,7 +184,7 @@ void HtmlRenderer::operator()(const doc::Facts& facts) {
   }
 }
 
-// Notes on a remedy, which the page contains once.
+// Adds the notes on a remedy. The page contains them only once.
 void HtmlRenderer::AddNote(const doc::Item& item) {
   const auto details = html_.Block("details", {{"class", "note"}});
   {
@@ -208,7 +208,7 @@ void HtmlRenderer::AddRemedy(const doc::Item& item) {
   Add(item.blocks);
   if (item.details.empty()) return;
   const auto links = html_.In("p", {{"class", "links"}});
-  html_.Element("a", "Good to know", {{"href", "#" + item.details}});
+  html_.Element("a", "Notes on this remedy", {{"href", "#" + item.details}});
 }
 
 void HtmlRenderer::AddItem(const doc::Item& item) {
@@ -341,7 +341,7 @@ void HtmlRenderer::operator()(const doc::Timeline& timeline) {
   chart.whole = std::max(view.most, shows_limit ? *timeline.limit : 0) * kMargin;
   if (shows_limit) chart.limit = timeline.limit;
   chart.middle = PeakText(view);
-  chart.alternative = "Memory over the program: " + chart.middle;
+  chart.alternative = "Memory over time: " + chart.middle;
   chart.begin = "start of the program";
   chart.end = "end";
   DrawColumns(chart, &html_);

@@ -148,7 +148,7 @@ void HtmlWriter::Verbatim(std::string_view html) { html_ += html; }
 
 std::string HtmlWriter::Take() { return std::move(html_); }
 
-// Parsers of HTML and XML read `script` and `style` alike, so the hashes match what the browser sees.
+// HTML and XML parsers must see the same text in `script` and `style`, so that the hashes match in both.
 void AddHead(const std::string& title, bool with_script, HtmlWriter* html) {
   const std::string style(PageStyle());
   const std::string script(PageScript());

@@ -26,7 +26,7 @@ class HtmlWriter {
     bool line_;
   };
   Scope In(std::string_view element, const Attributes& attributes = {}) { return Open(element, attributes, false); }
-  // The same, on a line of its own, so that the source is readable.
+  // Like In, but ends the line after the element, so that the source is readable.
   Scope Block(std::string_view element, const Attributes& attributes = {}) { return Open(element, attributes, true); }
 
   void Empty(std::string_view element, const Attributes& attributes = {});
@@ -41,7 +41,7 @@ class HtmlWriter {
   };
   void TableHead(const std::vector<Column>& columns);
   void Text(std::string_view text);
-  void Words(std::string_view text);     // the same; never breaks a line between a figure and its unit
+  void Words(std::string_view text);     // like Text, but never breaks a line between a figure and its unit
   void Verbatim(std::string_view html);  // well-formed markup of our own
   void Line() { html_ += '\n'; }
 
@@ -59,7 +59,7 @@ class HtmlWriter {
 // Writes the element `head`.
 void AddHead(const std::string& title, bool with_script, HtmlWriter* html);
 
-// Writes the patterns that drawings refer to; must come first in the body.
+// Writes the hatching pattern that drawings refer to. It must come first in the body.
 void AddPatterns(HtmlWriter* html);
 
 std::string_view PageStyle();

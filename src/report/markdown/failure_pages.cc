@@ -15,9 +15,9 @@ constexpr const char* kIndex = "README.md";
 constexpr const char* kRemedies = "remedies/";
 
 constexpr const char* kReading =
-    "These pages are generated from the rule data. ‹words› stand for values that only a log contains: a diagnosis "
-    "shows the value, and omits a sentence if its value is unknown. \"Results\" is how a remedy affects what the job "
-    "computes; \"cost\" is what else it requires.";
+    "These pages are generated from the rule data. Words in ‹ › stand for a value from a log. A diagnosis shows the "
+    "value, and omits a sentence if a value in it is unknown. \"Results\" shows how a remedy affects what the job "
+    "computes; \"cost\" shows what else it requires.";
 
 // Makes page paths that differ even if case is ignored.
 class Paths {

@@ -101,7 +101,7 @@ class MarkdownRenderer {
                     over ? fmt::format(" **{}{}** |", need.at_most ? "less than " : "", SizeText(need.excess)) : ""));
   }
   void operator()(const doc::MemoryBar& /*bar*/) {}
-  void operator()(const doc::Timeline& timeline) { Add("Memory over the program: " + PeakText(timeline.view) + ".\n"); }
+  void operator()(const doc::Timeline& timeline) { Add("Memory over time: " + PeakText(timeline.view) + ".\n"); }
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command) {
     if (command.behind.empty()) return Add(MarkdownBlock(command.command));
@@ -209,7 +209,7 @@ MarkdownPart PartOf(const doc::Part& part, bool folded) {
   return made;
 }
 
-// Adds sections that belong to the whole report, each folded.
+// Adds blocks that belong to the whole report. Folds sections, except open ones.
 void AddFolded(doc::Blocks blocks, MarkdownPart* part) {
   for (doc::Block& block : doc::Select(std::move(blocks), doc::Pass::kAll, doc::Drawings::kDropped)) {
     if (auto* section = std::get_if<doc::Section>(&block.content); section != nullptr && !section->open) {

@@ -127,7 +127,7 @@ std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string
     page += parts[i].end;
   }
   if (shown < parts.size() || sections < all_sections) {
-    std::size_t missing = 0;  // from the failures that are shown; the others are missing as a whole
+    std::size_t missing = 0;  // of the failures that are shown; the other failures are missing as a whole
     for (std::size_t i = 0; i < shown; ++i) missing += parts[i].folded.size();
     page += LeftOut(parts.size() - shown, missing - sections);
   }

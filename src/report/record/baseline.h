@@ -12,7 +12,7 @@
 
 namespace whyoom {
 
-// For readers of the file; only the id is compared.
+// Fields for people who read the file; whyoom compares only the id.
 struct KnownFailure {
   std::string code;
   std::string scenario;  // empty if there is none or the log does not decide

@@ -61,7 +61,7 @@ void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
 
 void Describe(auto& v, RecordOf<Room> auto& room) {
   v.Record("room",
-           "What would fit, with sizes over all devices; needs an XLA dump. Sizes that are unknown or cannot fit are "
+           "The sizes that would fit, over all devices; only with an XLA dump. A size that is unknown or cannot fit is "
            "absent.");
   v.Maybe("batch", room.batch);
   v.Maybe("largest_batch", room.largest_batch);
@@ -75,15 +75,15 @@ void Describe(auto& v, RecordOf<Room> auto& room) {
   v.Maybe("sequence_axis", room.sequence_axis, {.about = "The dimension that sequence and largest_sequence measure."});
 }
 
-// Adds the fields to the enclosing record.
+// Adds the fields of the estimates to the enclosing record.
 template <class V>
 void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& estimates) {
   v.Group("memory", estimates, [&](auto& known) {
     v.Need("memory", known.memory,
            {.about = "Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump."});
     v.Maybe("timeline", known.timeline,
-            {.about = "Memory over the program's schedule: at most 64 moments, each the maximum of its section, "
-                      "without fragmentation. The largest is what is live at the peak. Only with an XLA dump."});
+            {.about = "Live memory over the program's schedule, without fragmentation: at most 64 moments, each with "
+                      "the maximum of one section of the schedule. Only with an XLA dump."});
     v.Maybe("room", known.room);
   });
 }
@@ -164,7 +164,7 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Need("gamble", reasons.gamble, {.about = "It has no estimate, but other remedies have one; false ranks higher."});
   v.Need("cost", reasons.cost,
          {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher."});
-  v.Need("estimated", reasons.estimated, {.about = "Whether enough has a value; true ranks higher."});
+  v.Need("estimated", reasons.estimated, {.about = "Whether the field enough is present; true ranks higher."});
   v.Need("doubtful", reasons.doubtful, {.about = "Same as the remedy's borderline; false ranks higher."});
   v.Need("prior", reasons.prior,
          {.about = "The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id."});
@@ -214,11 +214,11 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Maybe("parts", ranked.parts, {.about = "The number of devices, steps or pieces that the estimate assumes."});
   v.Maybe("axis", ranked.axis, {.about = "The dimension that is divided into parts."});
   v.Maybe("at_least", ranked.at_least,
-          {.about = "saves_bytes covers only the listed allocations, less than half of the need; it may be more."});
+          {.about = "The remedy may save more: saves_bytes covers only the list, which is under half of the need."});
   v.Maybe("enough", ranked.enough, {.about = "Whether this remedy alone is estimated to cover the excess."});
   v.Maybe("borderline", ranked.borderline,
           {.about = "The excess is within spread_bytes of saves_bytes, so enough may be wrong."});
-  v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies; together with one of them it is enough."});
+  v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies; with one of them, this remedy is enough."});
   v.Maybe("free", ranked.free,
           {.about = "It costs nothing and is not enough alone; reports list such remedies separately."});
   v.MayShow("note", [&] { return ranked.remedy->note; });
@@ -288,7 +288,7 @@ void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
     for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   }
   v.Maybe("scenario", scenario);
-  v.Maybe("scenario_candidates", candidates, {.about = "The possible scenarios, if the log does not decide."});
+  v.Maybe("scenario_candidates", candidates, {.about = "The possible scenarios, if it is unknown which one applies."});
   if constexpr (V::kReads) {
     const auto find = [&](const ScenarioRecord& record) -> const Scenario* {
       for (const Scenario& known : finding.failure->scenarios) {
@@ -308,11 +308,10 @@ template <class V>
 void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
   std::optional<Retry::Answer> answer;
   if constexpr (!V::kReads) answer = retry.answer;
-  v.Maybe(
-      "retry", answer,
-      {.about = "Whether the unchanged job can succeed if it is started again: never, it fails the same way; maybe, it "
-                "can succeed.",
-       .one_of = "never maybe unknown"});
+  v.Maybe("retry", answer,
+          {.about = "Whether the unchanged job can succeed if it is started again. never: it will fail the same way; "
+                    "maybe: it can succeed.",
+           .one_of = "never maybe unknown"});
   v.Maybe("retry_why", retry.why, {.about = "The reason, as a sentence."});
   if constexpr (V::kReads) retry.answer = answer.value_or(Retry::Answer::kUnknown);
 }
@@ -328,7 +327,7 @@ void DescribeTally(V& v, RecordOf<Diagnosis> auto& finding) {
     hosts = tally.hosts.names();
     estimated = !tally.hosts.complete();
   }
-  v.Maybe("also", also, {.about = "Other places of the same failure: the first hundred by path, member and offset."});
+  v.Maybe("also", also, {.about = "Other places that report it: the first hundred by path, member and offset."});
   v.MayShow("also_left_out",
             [&] { return also.empty() ? 0 : tally.reports - std::min<std::uint64_t>(tally.reports, also.size() + 1); });
   v.Show("occurrences", [&] { return tally.occurrences(); },
@@ -378,7 +377,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Show("links", [&] { return finding.failure->links; });
 }
 
-// Further fields, with which merging gives the same result as reading all logs in one run.
+// Further fields that merging needs, to give the same result as reading all logs in one run.
 template <class V>
 void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   auto& tally = finding.tally;
@@ -470,7 +469,7 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Maybe("programs_left_out", summary.programs_left_out);
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
   v.Maybe("by_inquiry", summary.by_inquiry,
-          {.about = "By the first remedy, if it is diagnostic: it gathers information, and precedes the others."});
+          {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
   v.Need("recurring", recurring, {.about = "The most frequent failures that occur in more than one process or input."});
   v.Maybe("first_time", summary.first_time);
   v.Maybe("last_time", summary.last_time);

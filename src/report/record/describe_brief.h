@@ -1,6 +1,6 @@
 // Describes the output of --brief --format json: a short report for readers that pay for each word, such as language
-// models. It is a format of its own, because a report promises fields that are omitted here. The fields that remain
-// have the same names, places and meaning as in a report (describe.h). Write-only.
+// models. It has a schema of its own, because it omits fields that a report must have. Its fields have the same names,
+// positions and meanings as in a report (describe.h). Write-only.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,7 @@ void Describe(auto& v, RecordOf<SuccessSign> auto& sign) {
   v.Maybe("text", sign.text, {.about = "The line, shortened."});
 }
 
-// The fields of a run that are not part of the comparison.
+// One of the two runs.
 struct RunRecord {
   std::string path;
   bool failed = false;
@@ -44,7 +44,7 @@ void Describe(auto& v, RecordOf<RunRecord> auto& run) {
   v.Maybe("code", run.code, {.about = "Absent if only a dump shows the failure."});
   v.Maybe("module", run.module);
   v.Maybe("over_bytes", run.over_bytes, {.about = "Need minus limit; negative if memory is free."});
-  v.Maybe("at_least", run.at_least, {.about = "over_bytes covers only a part of the need."});
+  v.Maybe("at_least", run.at_least, {.about = "over_bytes is a lower bound: it covers only a part of the need."});
   v.Maybe("success", run.success,
           {.about = "Evidence that its program compiled or ran; absent if there is none or the run failed."});
 }
@@ -82,7 +82,7 @@ void Describe(auto& v, RecordOf<LikelyRemedy> auto& seeming) {
   v.Need("why", seeming.why);
 }
 
-// The allocations that both runs list.
+// The comparison of the allocations that the two runs list.
 struct RowsRecord {
   std::uint64_t unchanged = 0;
   std::vector<RowChange> changed;

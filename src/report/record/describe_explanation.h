@@ -24,7 +24,7 @@ struct ExplainedSentence {
 void Describe(auto& v, RecordOf<ExplainedSentence> auto& sentence) {
   v.Record("explained_sentence", "A sentence of a diagnosis, if its conditions are true and its values known.");
   v.Maybe("text", sentence.text,
-          {.about = "For readers; words in ‹ › stand for values. Absent if nothing is printed."});
+          {.about = "For people; words in ‹ › stand for values. Absent if the rule prints no text."});
   v.Maybe("as_written", sentence.as_written, {.about = "With its {expression|format} placeholders, if it has any."});
   v.Maybe("when", sentence.when, {.about = "The condition, as written in the rule data."});
   v.Maybe("row", sentence.row, {.about = "The condition on a row of the report, as written in the rule data."});
@@ -60,7 +60,7 @@ void Describe(auto& v, RecordOf<ExplainedScenario> auto& scenario) {
   v.Need("id", scenario.id);
   v.Need("title", scenario.title);
   v.Need("when", scenario.when, {.about = "The condition of the scenario, as written in the rule data."});
-  v.Need("priority", scenario.priority, {.about = "If several scenarios' conditions are true, the highest wins."});
+  v.Need("priority", scenario.priority, {.about = "Of several scenarios with a true condition, the highest wins."});
   v.Maybe("about", scenario.about);
   v.Group("retry", scenario.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("why", scenario.why);
@@ -175,7 +175,7 @@ void Describe(auto& v, RecordOf<ExplainedRemedy> auto& remedy) {
   v.Maybe("note", remedy.note);
   v.Need("how", remedy.how, {.about = "For the requested framework, else for all with steps, the default one first."});
   v.Maybe("snippets", remedy.snippets, {.about = "Code without and with the remedy, for the same frameworks."});
-  v.Maybe("versions", remedy.versions, {.about = "The releases that have the names in the steps, if not all do."});
+  v.Maybe("versions", remedy.versions, {.about = "The releases that have the names in the steps, if some lack them."});
   v.Maybe("when", remedy.when, {.about = "The condition for offering it, as written in the rule data."});
   v.Need("evidence", remedy.evidence, {.about = "Evidence for the remedy in a log."});
   v.Need("ruled_out", remedy.ruled_out, {.about = "If one of these conditions is true, the remedy is not offered."});
@@ -210,7 +210,7 @@ void Describe(auto& v, RecordOf<ExplainedFailure> auto& failure) {
   v.Need("about", failure.about, {.about = "Paragraphs."});
   v.Group("retry", failure.retry, [&](auto& retry) { DescribeRetry(v, retry); });
   v.Need("links", failure.links);
-  v.Need("literals", failure.literals, {.about = "Every log with this failure contains one, in upper or lower case."});
+  v.Need("literals", failure.literals, {.about = "Every log with this failure contains one of these, ignoring case."});
   v.Need("scenarios", failure.scenarios);
   v.Need("why", failure.why, {.about = "Sentences for every scenario."});
   v.Need("without_scenario", failure.without_scenario,
@@ -228,9 +228,9 @@ void DescribeExplainHeader(auto& v, const ExplainHeader& header) {
   v.Constant("schema", kExplainFormat);
   v.Constant("format", kExplainFormat);  // the same value under the older key
   v.Need("tool", header.tool);
-  v.Maybe("topic", header.topic, {.about = "The requested topic, as spelled in the rule data; absent: everything."});
+  v.Maybe("topic", header.topic, {.about = "The topic, as spelled in the rule data; absent if none was given."});
   v.Maybe("framework", header.framework,
-          {.about = "Id of the framework of the steps; absent: all.", .form = &kRuleName});
+          {.about = "Id of the framework that the steps are for; absent if they are for all.", .form = &kRuleName});
 }
 
 // For a code, a scenario or a section of the official pages.

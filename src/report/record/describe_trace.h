@@ -14,12 +14,12 @@ namespace whyoom {
 inline constexpr const char* kTraceFormat = "whyoom.trace/1";
 
 void Describe(auto& v, RecordOf<RecordEntry> auto& entry) {
-  v.Record("record_entry", "A step, a condition or a part of one. Its own parts follow, one level deeper.");
-  v.Need("depth", entry.depth, {.about = "0 for a part of the diagnosis, such as Scenarios."});
+  v.Record("record_entry", "A heading, a step, or a condition. Its parts follow, one level deeper.");
+  v.Need("depth", entry.depth, {.about = "0 for a heading, such as Scenarios."});
   v.Need("what", entry.what);
-  v.Maybe("result", entry.result, {.about = "For example offered, true or 12884901888; absent for a heading."});
-  v.Maybe("detail", entry.detail, {.about = "The values that it used, or the sentence that it produced."});
-  v.Maybe("line", entry.line, {.about = "The line of the log that proves it."});
+  v.Maybe("result", entry.result, {.about = "For example offered, true or 12884901888; absent for headings."});
+  v.Maybe("detail", entry.detail, {.about = "The values that were used, or the sentence that resulted."});
+  v.Maybe("line", entry.line, {.about = "The line of the log that proves the result."});
 }
 
 void Describe(auto& v, RecordOf<TextPlace> auto& place) {
@@ -29,11 +29,11 @@ void Describe(auto& v, RecordOf<TextPlace> auto& place) {
 }
 
 void Describe(auto& v, RecordOf<PartialPatternMatch> auto& reach) {
-  v.Record("reach", "How far a pattern matches that does not match as a whole.");
-  v.Need("matched", reach.matched, {.about = "The part of the pattern that matches."});
-  v.Need("wanted", reach.wanted, {.about = "The part of the pattern that should match next."});
-  v.Maybe("anywhere", reach.anywhere, {.about = "The wanted part may match anywhere after this place."});
-  v.Maybe("again", reach.again, {.about = "The end of the pattern that matches again later."});
+  v.Record("reach", "How much of a pattern matches, if not all of it does.");
+  v.Need("matched", reach.matched, {.about = "The start of the pattern, which matches."});
+  v.Need("wanted", reach.wanted, {.about = "The rest of the pattern."});
+  v.Maybe("anywhere", reach.anywhere, {.about = "The rest may match anywhere after the partial match."});
+  v.Maybe("again", reach.again, {.about = "The end of the pattern, if it matches later in the text."});
 }
 
 template <class V>
@@ -60,7 +60,7 @@ void Describe(V& v, RecordOf<HeaderTrace> auto& head) {
   v.Maybe("reach", head.reach);
   v.Maybe("stop", stop, {.about = "The end of the partial match."});
   v.Maybe("met", head.met, {.about = "The text of the partial match."});
-  v.Maybe("goes_on", head.continues, {.about = "The text after it."});
+  v.Maybe("goes_on", head.continues, {.about = "The text after the partial match."});
   v.Maybe("again", again);
 }
 
@@ -79,11 +79,11 @@ void Describe(V& v, RecordOf<TracedHeader> auto& head) {
 void Describe(auto& v, RecordOf<CandidateFinder::Look> auto& look) {
   const auto id = [](const auto* entry) { return entry == nullptr ? std::string() : entry->id; };
   v.Record("suspect_look", "Why the line is reported as an unknown memory error, or why not.");
-  v.MayShow("words", [&] { return id(look.words); }, {.about = "Id of the entry of suspects whose words it contains."});
+  v.MayShow("words", [&] { return id(look.words); }, {.about = "Id of the matching entry of suspects."});
   v.MayShow("unless", [&] { return look.unless == nullptr ? std::string() : look.unless->source(); },
             {.about = "The pattern that excludes the line."});
   v.MayShow("looks", [&] { return id(look.looks); }, {.about = "Id of the matching entry of error_lines."});
-  v.MayShow("healthy", [&] { return id(look.healthy); }, {.about = "Id of the entry of error_lines that excludes it."});
+  v.MayShow("healthy", [&] { return id(look.healthy); }, {.about = "Id of the error_lines entry that excludes it."});
 }
 
 template <class V>
@@ -102,7 +102,7 @@ void Describe(V& v, RecordOf<LineTrace> auto& line) {
   v.Maybe("binary", line.binary);
   v.Maybe("alike", line.alike, {.about = "The number of further lines that differ only in numbers."});
   v.Need("heads", line.header_patterns);
-  v.Maybe("nearest", line.nearest, {.about = "If no header pattern is near: those that match most of it."});
+  v.Maybe("nearest", line.nearest, {.about = "Further header patterns that match most of the line."});
   v.Maybe("suspect", line.suspect);
   v.Maybe("unknown_error", line.unknown_error, {.about = "The line is reported as an unknown memory error."});
   v.Maybe("part_of", part_of, {.about = "Ids of the findings whose messages and reports include the line."});

@@ -15,11 +15,11 @@
 //   Maybe(key, value)       a field that is absent if the value is empty, unknown, false, or a number below its
 //                           least value (default 1)
 //   Show, MayShow(key, f)   the same for derived values: f() returns the value; readers ignore the field
-//   NeedName, MaybeName     a file name; one that is not printable as it is has a second field in base64
+//   NeedName, MaybeName     a file name; if it is not printable text, a second field contains its bytes in base64
 //   Rule(key, pointer)      an object of the rule data, by its code or id
 //   Facts(key, evidence)    facts by name
 //   Constant(key, text)     a constant text
-//   Part(key, f)            an object inside, which f describes with its own visitor
+//   Part(key, f)            a nested object; f describes it with a visitor of its own
 //   Group(key, value, f)    fields that are all present or all absent; the list `key` decides
 //   Extend(value)           all fields of another record
 //
@@ -55,7 +55,7 @@ using Json = nlohmann::ordered_json;
 template <class R, class Record>
 concept RecordOf = std::same_as<std::remove_const_t<R>, Record>;
 
-// A format of texts, by its name in the schema.
+// A format of texts, such as ids; `name` is its name in the schema.
 struct TextForm {
   const char* name;
   const char* pattern;
@@ -176,7 +176,7 @@ class RecordWriter {
   Json json_ = Json::object();
 };
 
-// Rejects a record as a whole (it becomes faulty) if any field does not have the described form.
+// Reads a record. The whole record is faulty if any of its fields does not have the described form.
 class RecordReader {
  public:
   static constexpr bool kReads = true;
@@ -297,14 +297,14 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
   v.MaybeName("member", problem.member);
   v.Need("what", problem.what);
   v.Maybe("kind", problem.kind,
-          {.about = "unknown_error: a line reports a memory error that matches no rule; note: all was read, "
-                    "with a remark. Absent: the input was not read completely, or a limit was reached."});
+          {.about = "unknown_error: a line reports a memory error that matches no rule; note: a remark on an input "
+                    "that was read completely. Absent: an input was not read completely, or a limit was reached."});
   v.Maybe("line", problem.line,
           {.about = "The first line of an unknown error; absent if the entry only counts further errors."});
   v.Maybe("text", problem.text, {.about = "The text of the line; shortened if it is long."});
-  v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed, ignoring its numbers."});
+  v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed; numbers may differ."});
   v.MayShow("rule_command", [&] { return RuleCommand(problem); },
-            {.about = "A shell command that prints a first version of a rule for it."});
+            {.about = "A shell command that prints a draft of a rule for the line."});
 }
 
 // A line of --format ndjson.

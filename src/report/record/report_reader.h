@@ -1,5 +1,5 @@
-// Reads the output of --format ndjson, one report or several concatenated ones, to merge them. Reads line by line;
-// memory grows only with the number of different failures.
+// Reads the output of --format ndjson, one report or several concatenated ones, to merge them. It reads line by line,
+// so memory grows only with the number of different failures.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class ReportReader {
   // Borrows the rules.
   explicit ReportReader(const RuleSet& rules) : rules_(rules), table_(readings_.table.emplace(rules)) {}
 
-  // Reads one source to its end; problems name it `path`. Records may have any order. Reports as problems and skips
-  // lines that are not records, records made with other rule data, and truncated reports.
+  // Reads one source to its end; problems name it `path`. Records may have any order. Skips lines that are not records
+  // and records made with other rule data. Reports these and truncated reports as problems.
   void Read(const std::string& path, ByteSource& source);
 
   // Adds a problem with a source that could not be read.

@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace {
 
-// Entries that are read back may still be concluded. That needs the layouts of tuples, which reports omit.
+// A finding that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
 template <class V>
 void DescribeEntry(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
   std::vector<std::string> shapes;

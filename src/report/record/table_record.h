@@ -1,5 +1,5 @@
-// A table of findings as JSON, for a batch that a later run resumes. Unlike a report it is neither shortened nor
-// concluded, so a table that is read back joins with other tables exactly as the original would.
+// A table of findings as JSON, for a batch that a later run resumes. Unlike a report, it is not shortened, and its
+// findings may be undiagnosed, so a table that is read back joins with other tables exactly as the original would.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -17,7 +17,7 @@ struct TextOptions {
   std::size_t width = 80;  // columns
   bool colour = false;     // ANSI colours, the only control characters in the output
   Detail detail = Detail::kUsual;
-  bool notes = true;  // remarks besides the failures: that there are none, unread inputs, …
+  bool notes = true;  // also print that there are no failures, unread inputs, …
 };
 
 // The styles of text output. Without colour, they return the text unchanged.
@@ -50,7 +50,7 @@ class TextPage {
 
   // Prints a styled line, which must not be wider than the page.
   void Line(std::string_view styled);
-  // The same, indented by the width of the label column.
+  // Like Line, but indented by the width of the label column.
   void IndentedLine(std::string_view styled);
   void Blank() { out_ += '\n'; }
   // Prints a horizontal line, unless the page is empty.
@@ -66,7 +66,7 @@ class TextPage {
   void Paragraph(std::string_view text, std::size_t column = 0, Look look = nullptr);
   // Prints a paragraph with `label` to the left of its first line.
   void Beside(std::string_view label, std::string_view text);
-  // The same with `label` in bold; the paragraph starts at `column`, or after the label if that is longer.
+  // Like Beside, but `label` is bold, and the paragraph starts at `column`, or after the label if it is longer.
   void Item(std::string_view label, std::size_t column, std::string_view text);
   void Step(std::size_t column, std::string_view text);  // "→ text"
   void Warning(std::string_view text);

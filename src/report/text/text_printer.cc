@@ -98,7 +98,7 @@ struct TableLayout {
   std::vector<std::size_t> tail;  // after the text: words and numbers
   std::vector<std::size_t> text;
   std::vector<std::size_t> widths;  // of each column
-  bool has_words = false;           // a column of words next to uncut texts
+  bool has_words = false;           // there is a kWord column; then texts are wrapped, not cut
 
   TableLayout(const doc::Table& table, bool all) : widths(table.columns.size()) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -1,4 +1,4 @@
-// The report as plain text: the verdict first, then the reasons, then what to do.
+// Prints reports as plain text: the verdict first, then the reasons, then what to do.
 #pragma once
 
 #include <string>

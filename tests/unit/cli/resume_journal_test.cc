@@ -153,7 +153,7 @@ TEST_CASE("a file that is not a journal is rejected and not changed", "[cli]") {
   }
 }
 
-TEST_CASE("a journal must be a regular file of the user with one name", "[cli]") {
+TEST_CASE("a journal must be a regular file that belongs to the user and has no second name", "[cli]") {
   const Folder folder;
   const std::string victim = folder.scratch.Write("victim", "kept");
   const auto refuse = [&](const std::string& why) {

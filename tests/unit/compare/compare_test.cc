@@ -81,7 +81,7 @@ TEST_CASE("the change between two runs follows from their figures", "[compare]")
   CHECK(change(unknown, unknown) == RunChange::kCannotTell);
 }
 
-TEST_CASE("only evidence makes a run without a failure fit", "[compare]") {
+TEST_CASE("a run without a failure fits only if there is evidence", "[compare]") {
   Run silent;
   CHECK(Compare(MakeRun(20, {}), silent).change == RunChange::kNoEvidence);
   CHECK(Compare(silent, silent).change == RunChange::kNoEvidence);

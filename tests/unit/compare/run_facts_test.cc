@@ -61,7 +61,7 @@ TEST_CASE("the padding of both runs is measured in the same way", "[compare]") {
   CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding({}, {3, {}})) == "3 > 3");
   CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding(5, {4})) == "3 > 4");
   CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding({}, {4})) == "3 > 4");
-  // If that is impossible, each figure that is known.
+  // If that is impossible, the known figures are returned.
   CHECK(PaddingOf(WithPadding(7, {}), WithPadding({}, {4})) == "7 > ?");
   CHECK(PaddingOf(WithPadding({}, {4}), WithPadding(7, {})) == "? > 7");
   CHECK(PaddingOf(WithPadding({}, {4}), WithPadding({}, {})) == "4 > ?");

@@ -87,7 +87,7 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
       Find({See(1, with_module), See(3, with_other, "", one), See(5, kSeven, "", two)});
   CHECK(ShowAll(found) == "3-4 limit_bytes=5 module='g' used_bytes=7; reports 3, rows 1, also 1, also 5\n");
   CHECK(found[0].message == "message of line 3");
-  // Without a list the first place counts, whichever report was completed first.
+  // If no report has a list, the first one in the log is kept, whichever was completed first.
   CHECK(ShowAll(Find({See(3, kSeven), See(1, kSeven)})) == "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n");
   CHECK(ShowAll(Find({See(3, kSeven, "", one), See(1, kSeven)})) ==
         "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
@@ -135,7 +135,7 @@ TEST_CASE("a finding is complete as soon as one report is", "[diagnose]") {
   CHECK(Find({See(3, kSeven)})[0].framework == "jax");
 }
 
-TEST_CASE("the id depends on the identifying facts, not on the place", "[diagnose]") {
+TEST_CASE("the id depends on the identifying facts, not on the location", "[diagnose]") {
   const auto id = [](const Facts& facts, std::uint64_t line, const std::string& path) {
     return Find({See(line, facts)}, path)[0].id;
   };

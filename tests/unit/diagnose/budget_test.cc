@@ -60,7 +60,7 @@ TEST_CASE("the cheapest single remedy that is enough is chosen", "[diagnose]") {
   CHECK(Case().Add("first", 1, 30).Add("second", 1, 35).Sum() == "covered: first 30");
 }
 
-TEST_CASE("only remedies that name each other are added", "[diagnose]") {
+TEST_CASE("savings are added only if all remedies name each other", "[diagnose]") {
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20, {"a"}).Sum() == "covered: a 20 b 10");
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20).Sum() == "short: a 20");
   CHECK(Case().Add("a", 0, 20).Add("b", 0, 20).Sum() == "short: a 20");
@@ -70,7 +70,7 @@ TEST_CASE("only remedies that name each other are added", "[diagnose]") {
         "covered: a 12 b 8 c 6");
 }
 
-TEST_CASE("one direction of naming is enough if the program was modified by both", "[diagnose]") {
+TEST_CASE("if the program was modified by two remedies, it is enough that one names the other", "[diagnose]") {
   CHECK(Case().Add("a", 0, 20, {"b"}).Add("b", 0, 20).Together("a", "b", 15).Sum() == "covered: a 20 b 5");
   CHECK(Case().Add("a", 0, 20).Add("b", 0, 20).Together("a", "b", 15).Sum() == "short: a 20");
 }

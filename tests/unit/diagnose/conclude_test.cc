@@ -91,7 +91,7 @@ TEST_CASE("derived facts need known facts", "[diagnose]") {
   CHECK(MakeDiagnosis(150, 0).facts.Get("excess_bytes") == Value(Unknown{}));
 }
 
-TEST_CASE("the true scenario with the highest priority is chosen, else those not excluded are candidates",
+TEST_CASE("the true scenario with the highest priority is chosen; if none is true, all that may be are candidates",
           "[diagnose]") {
   const Diagnosis big = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
   REQUIRE(big.scenario != nullptr);
@@ -102,7 +102,7 @@ TEST_CASE("the true scenario with the highest priority is chosen, else those not
   CHECK(MakeDiagnosis(300, 100, "s8[30]{0}", 50).scenario->id == "any");
   const Diagnosis unknown = MakeDiagnosis(300, 100);
   CHECK(unknown.scenario == nullptr);
-  REQUIRE(unknown.candidates.size() == 3);  // the numbers exclude "never"
+  REQUIRE(unknown.candidates.size() == 3);  // the scenario "never" is false
   CHECK(unknown.candidates[0]->id == "big");
 }
 
@@ -126,8 +126,8 @@ TEST_CASE("remedies are ranked by evidence, then sufficiency, then cost; those w
   CHECK(first.how == std::vector<std::string>{"Do it for s8[30]."});
   CHECK(finding.remedies[1].enough == true);
   CHECK_FALSE(finding.remedies[2].enough);
-  // Not enough alone: after remedies without an estimate, and the free one last. A pair requires that both name each
-  // other, or a program modified by both.
+  // Remedies that are not enough alone come after those without an estimate, and the free one last. They are not enough
+  // together, because they do not name each other and no program was modified by both.
   CHECK(finding.remedies[4].enough == false);
   CHECK(finding.remedies[5].enough == false);
   CHECK(finding.remedies[5].free);
@@ -142,7 +142,7 @@ TEST_CASE("a remedy that cannot help is not offered, and the reason is kept", "[
   CHECK(finding.ruled_out[0].why == "it is bf16 already");
 }
 
-TEST_CASE("if the scenario is unknown, finding it out comes first", "[diagnose]") {
+TEST_CASE("if the scenario is unknown, the remedy that finds it out comes first", "[diagnose]") {
   CHECK(Ids(MakeDiagnosis(300, 100)) == std::vector<std::string>{"look", "no_evidence"});
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("a limit is a size or the name of a chip", "[diagnose]") {
   }
 }
 
-TEST_CASE("programs that fit are reported from a few percent of the largest on, at most a dozen", "[diagnose]") {
+TEST_CASE("at most a dozen fitting programs are reported, each at least a few percent of the largest", "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1, "jit_large"), 100 * kGB);
   dump.Add(Stem(2, "jit_some"), 3 * kGB);
@@ -98,8 +98,7 @@ TEST_CASE("an unreadable module is reported only if no other module can be read"
   CHECK(cut.Report(200e9).starts_with("! "));
 }
 
-TEST_CASE("if a module failed, only failed ones are reported, each need once per name, at most the last dozen",
-          "[diagnose]") {
+TEST_CASE("if modules failed, only those are reported: each name and need once, at most the last dozen", "[diagnose]") {
   Dump dump;
   dump.Add(Stem(1), 5 * kGB);
   dump.Add(Stem(2), 20 * kGB, true);

@@ -100,13 +100,13 @@ TEST_CASE("dimensions of the program have names", "[diagnose]") {
   CHECK(Get(finding, "sequence.name") == "unknown");
 }
 
-TEST_CASE("the source of a library's array is the user's line of another array in the same part of the program",
+TEST_CASE("the source of an array made in a library is the user's line of another array in the same scope",
           "[diagnose]") {
   const std::string library = "/v/lib/python3.11/site-packages/flax/l.py";
   const std::string users = "/home/ada/t.py";
   CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
         "'t.py' 't.py'");
-  // Not from another part, the whole program, or for a row without a file.
+  // Not if the other array is in another scope or only in the same program, or if the row has no source file.
   CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/norm/add", users)}), "source") ==
         "unknown 't.py'");
   CHECK(Rows(Make({Op("jit(f)/jit(main)/dot", library, 2), Op("jit(f)/jit(main)/add", users)}), "source") ==
@@ -114,7 +114,7 @@ TEST_CASE("the source of a library's array is the user's line of another array i
   CHECK(Rows(Make({Op("main/dot", library, 2), Op("main/add", users)}), "source") == "unknown 't.py'");
   CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", "", 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
         "unknown 't.py'");
-  // The largest of several.
+  // The largest of several arrays counts.
   CHECK(Rows(Make({Op("a/b/dot", library, 1), Op("a/b/add", "/home/ada/u.py", 2), Op("a/b/mul", users, 3)}),
              "source") == "'t.py' 'u.py' 't.py'");
   // Other fields are unchanged.

@@ -62,7 +62,7 @@ void CheckAnyGrouping(std::vector<Finding> findings) {
     std::shuffle(findings.begin(), findings.end(), random);
     std::vector<FindingTable> parts(1 + random() % 7, FindingTable(BuiltInRules()));
     for (const Finding& finding : findings) parts[random() % parts.size()].Add(finding);
-    while (parts.size() > 1) {  // join any two
+    while (parts.size() > 1) {  // join two random tables
       const std::size_t from = random() % parts.size();
       FindingTable taken = std::move(parts[from]);
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(from));
@@ -108,7 +108,7 @@ TEST_CASE("the most complete report of a failure is kept", "[diagnose]") {
   CHECK(found[0].Also().size() == 3);
 }
 
-TEST_CASE("of too many failures the same ones are kept, and all reports are counted", "[diagnose][slow]") {
+TEST_CASE("beyond the maximum number of failures, reports are only counted, whatever the order", "[diagnose][slow]") {
   std::vector<Finding> findings;
   for (int id = 0; id < 1500; ++id) {
     for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));
@@ -148,7 +148,7 @@ TEST_CASE("allocation lists beyond the limit are dropped consistently, after the
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("the order of inputs with the same name, failure and place does not matter", "[diagnose]") {
+TEST_CASE("the order of inputs with the same name, failure and location does not matter", "[diagnose]") {
   std::vector<Finding> findings;
   for (int i = 0; i < 6; ++i) {
     findings.push_back(Make("E1000", 1, 1));
@@ -157,7 +157,7 @@ TEST_CASE("the order of inputs with the same name, failure and place does not ma
   CheckAnyGrouping(findings);
 }
 
-TEST_CASE("known consequences of failures elsewhere come last, otherwise the place decides", "[diagnose]") {
+TEST_CASE("failures are sorted by location, but known consequences of other failures come last", "[diagnose]") {
   FindingTable table(BuiltInRules());
   for (const int id : {9, 4, 6}) table.Add(Make("E1000", id, id));
   table.Add(Make("0100", 1, 1));  // a run that fails after a failed compile

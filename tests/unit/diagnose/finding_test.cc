@@ -1,11 +1,11 @@
-// The other places at which a failure was reported.
+// The other locations at which a failure was reported.
 #include "diagnose/finding.h"
 
 #include "catch.h"
 
 using namespace whyoom;
 
-TEST_CASE("the other places omit one copy of the finding's own place", "[diagnose]") {
+TEST_CASE("the other locations omit one copy of the finding's own location", "[diagnose]") {
   Finding finding;
   const Where here = {{"a", ""}, 5, 6, 50};
   const Where there = {{"b", ""}, 1, 2, 10};

@@ -100,7 +100,7 @@ TEST_CASE("MaxText: settings have the values of the config lines", "[diagnose]")
   CHECK(Holds(How(finding, "bf16"), "weight_dtype is float32: bfloat16 halves the weights"));
 }
 
-TEST_CASE("MaxText: the command line is enough, and so is a traceback without values", "[diagnose]") {
+TEST_CASE("MaxText is recognized by its command line, or by a traceback without values of settings", "[diagnose]") {
   const Diagnosis commanded = Diagnose(
       "+ python3 -m maxtext.trainers.pre_train.train base.yml per_device_batch_size=1 remat_policy=minimal "
       "max_target_length=4096\n" +
@@ -208,7 +208,7 @@ TEST_CASE("Levanter and EasyDeL settings are named", "[diagnose]") {
   CHECK(Holds(How(easydel, "jax_checkpoint"), "Set gradient_checkpointing"));
 }
 
-TEST_CASE("Keras on JAX is recognized as Keras, and its fit updates in place", "[diagnose]") {
+TEST_CASE("Keras on JAX is recognized as Keras, and model.fit needs no donation", "[diagnose]") {
   const Diagnosis finding = Diagnose(
       "Traceback (most recent call last):\n"
       "  File \"/home/ada/classify.py\", line 58, in <module>\n"
@@ -241,9 +241,9 @@ TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against do
   const Diagnosis unshared = Diagnose(analysis("6.000000", "0.500000") + head);
   CHECK(unshared.framework == "pytorch_xla");
   CHECK(Why(unshared, "donate_buffers") ==
-        "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs, and reuses 512.00 MiB of their "
-        "memory.");
-  CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() aliases them by itself"));
+        "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs. The outputs reuse 512.00 MiB of "
+        "the inputs' memory.");
+  CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() then reuses their memory"));
   CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
 
   const Diagnosis shared = Diagnose(analysis("6.000000", "5.990000") + head);
@@ -292,9 +292,9 @@ TEST_CASE("the more specific framework wins, whichever is seen first", "[diagnos
   CHECK(Diagnose(frame("equinox/_jit.py") + frame("levanter/trainer.py") + kShort).framework == "levanter");
   CHECK(Diagnose(frame("transformers/models/t5/modeling_flax_t5.py") + frame("flax/linen/module.py") + kShort)
             .framework == "transformers");
-  // Even after the message: another process's traceback of the same job.
+  // A traceback after the message counts too: it may be from another process of the same job.
   CHECK(Diagnose(kShort + "\n\n\n" + frame("flax/linen/module.py") + kShort).framework == "flax");
-  // Names elsewhere are not signs.
+  // The names of frameworks in other text do not count.
   CHECK(
       Diagnose("restoring from gs://maxtext-models/llama and /data/vllm-cache, run levanter-7\n" + kShort).framework ==
       "jax");
@@ -337,7 +337,7 @@ TEST_CASE("JAX: a library's row uses the user's line in the same scope, or names
   CHECK(Holds(How(alone, "shard_tensor"),
               "The largest array is created in optax/losses.py:12, called from your code at loop.py:41."));
 
-  // The second row, renamed into the scope of the first, is the user's.
+  // If the second row is in the scope of the first and has a line in user code, that line is used.
   std::string beside = report;
   const std::size_t second = beside.find("block_1");
   beside.replace(second, 7, "block_0");
@@ -345,7 +345,7 @@ TEST_CASE("JAX: a library's row uses the user's line in the same scope, or names
   CHECK(Holds(How(Diagnose(beside), "shard_tensor"), "is created at model.py:30."));
 }
 
-TEST_CASE("without training, nothing is called a change of training", "[diagnose]") {
+TEST_CASE("for serving, no remedy is marked as one that changes training", "[diagnose]") {
   const auto safety = [](const Diagnosis& finding, const std::string& remedy) {
     for (const RankedRemedy& ranked : finding.remedies) {
       if (ranked.remedy->id == remedy) return ranked.safety;

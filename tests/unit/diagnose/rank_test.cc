@@ -122,7 +122,7 @@ TEST_CASE("a modification that saves next to nothing is ruled out", "[diagnose]"
   inference.Change("half_batch", 0);
   inference.diagnosis.estimates->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
-  // A condition to rule out a remedy does not count against an estimate on the program.
+  // An estimate on the program overrides a condition that rules the remedy out.
   CHECK(Ranked(Case().Set("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
   CHECK(Ranked(Case().Set("free_bytes", 6).Change("donate", 450)) == "d 450, 550 ±0 program enough; h; b; l; n; i");
 }
@@ -155,12 +155,12 @@ TEST_CASE("a remedy estimated to be too little is not first and ranks below thos
           "[diagnose]") {
   // The log supports l, whose estimate is too little; h and b have no estimate.
   CHECK(Ranked(Case().Set("test_evidence", 1).Set("test_saves", 399)) == "h; b; d; i; l 399 list little");
+  // If there is a program, an estimate from the list does not show that a remedy is too little.
   CHECK(Ranked(Case().Set("test_evidence", 1).Set("test_saves", 399).Change("half_batch", 450)) ==
-        "h 450, 550 ±40 program enough; l 399 list; b; d; i");  // if there is a program, a list does not show that a
-                                                                // remedy is too little
+        "h 450, 550 ±40 program enough; l 399 list; b; d; i");
 }
 
-TEST_CASE("the savings of a pair are the sum in the budget", "[diagnose]") {
+TEST_CASE("the savings of a pair are computed as in the budget", "[diagnose]") {
   // The sum of 250 and 160 would be enough, but the second saves only a share of the 750 that the first leaves.
   Case one = Case().Change("half_batch", 250).Change("bfloat16", 160);
   RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);

@@ -85,7 +85,7 @@ TEST_CASE("a step that computes 0, a negative number or the value in use is repo
         "remedies/r/how/jax: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0\n");
   // A value after "try" is proposed even if it is not computed.
   CHECK(of_step("Then try {used_bytes}.") == "remedies/r/how/jax: {used_bytes} proposes 0 if used_bytes is 0\n");
-  // A condition of another placeholder does not count.
+  // A condition in another placeholder does not exclude such values.
   CHECK(of_step("It is {if(used_bytes > 1, used_bytes, unknown)}: try {floor(used_bytes / 2)}.") != "");
   CHECK(of_step("It is {used_bytes}: try {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");
   CHECK(of_step("Of {used_bytes} use {if(used_bytes > 3, 'two', 'one')}.") == "");
@@ -96,7 +96,7 @@ TEST_CASE("an example that must not match is reported if it does", "[diagnose]")
   CHECK(result.noisy == 1);
   CHECK_FALSE(result.ok());
   CHECK(Complaints(result) == "T1: noisy: \"test failure one of 3B\" (because)\n");
-  // A failure with another code is not noise.
+  // Another failure may match.
   CHECK(Test(kGood, R"({"text": "test failure two", "why": "other"})").ok());
 }
 

@@ -76,7 +76,7 @@ const TracedHeader* HeadOf(const LogTrace& trace, const std::string& id) {
 using Outcome = HeaderTrace::Outcome;
 using Fate = TracedHeader::Fate;
 
-TEST_CASE("a header that one character misses is located to the column", "[diagnose]") {
+TEST_CASE("if one character prevents a header from matching, its column is recorded", "[diagnose]") {
   const LogTrace trace = TraceOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n", 2);
   REQUIRE(trace.lines.size() == 1);
   CHECK(trace.findings.empty());
@@ -105,7 +105,7 @@ TEST_CASE("without a matching literal, the nearest headers and the literals are 
   CHECK(TraceOf("all is well\n", 7).last_line == 1);
 }
 
-TEST_CASE("a header that does not count has the reason", "[diagnose]") {
+TEST_CASE("a header that starts no failure is recorded with the reason", "[diagnose]") {
   const TracedHeader* head = nullptr;
   LogTrace trace = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
   REQUIRE((head = HeadOf(trace, "pool")) != nullptr);
@@ -129,7 +129,7 @@ TEST_CASE("a header that does not count has the reason", "[diagnose]") {
   CHECK(head->trace.outcome == Outcome::kInLaterLine);
 }
 
-TEST_CASE("of lines that differ only in figures one is traced, and at most kMostTracedLines in all", "[diagnose]") {
+TEST_CASE("lines that differ only in figures are traced once, at most kMostTracedLines in all", "[diagnose]") {
   std::string log;
   for (int i = 0; i < 30; ++i) log += "the word TEST_EXHAUSTED, " + std::to_string(i) + "\n";
   LogTrace trace = TraceOf(log);

@@ -25,7 +25,7 @@ class FactScope : public Scope {
   const Evidence& facts_;
 };
 
-// The formulas of a context that is a program; these can only use facts.
+// The formulas of a context that states a program. They can use only facts.
 const std::vector<DerivedFact>& Formulas() {
   static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "contexts": [
     {"id": "test", "program": true, "pattern": "test statement of %{integer:a} and %{integer:b}",

@@ -92,7 +92,7 @@ TEST_CASE("gradient fields follow from the op name", "[facts]") {
   CHECK(gradient("loss_backward") == "true false false");
 }
 
-TEST_CASE("an unknown field is unknown, and the list has only fields of one row", "[facts]") {
+TEST_CASE("a field that does not exist is unknown, and RowFieldNames lists only fields of a single row", "[facts]") {
   CHECK(Fields(MakeRow("f32[2]"), {"other", ""}) == "unknown unknown");
   const std::vector<std::string_view> names = RowFieldNames();
   CHECK(std::find(names.begin(), names.end(), "longest_dim") != names.end());

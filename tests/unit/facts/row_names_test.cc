@@ -75,7 +75,7 @@ TEST_CASE("names that the compiler made up are not used", "[facts]") {
   }
 }
 
-TEST_CASE("a row is described by name and shape, or the one that exists", "[facts]") {
+TEST_CASE("a row is described by its name and shape, or by one of them if the other is unknown", "[facts]") {
   CHECK(NameWithShape(Row("batch")) == "batch f32[2,3]");
   CHECK(NameWithShape(Row("copy.1")) == "f32[2,3]");
   CHECK(NameWithShape(Row("batch", "", "")) == "batch");

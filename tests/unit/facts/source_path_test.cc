@@ -24,7 +24,7 @@ TEST_CASE("library paths are recognized", "[facts]") {
   }
 }
 
-TEST_CASE("a source line is shown as the user knows it", "[facts]") {
+TEST_CASE("a source line is shown with its file name or notebook cell", "[facts]") {
   CHECK(SourceLineText("/home/ada/train.py", 41) == "train.py:41");
   CHECK(SourceLineText("/home/ada/train.py", std::nullopt) == "train.py");
   CHECK(SourceLineText("Cell In[5]", 3) == "Cell In[5], line 3");

@@ -76,7 +76,7 @@ TEST_CASE("long names need bounded memory and stay distinct", "[facts]") {
   CHECK(BoundedName("short", 200) == "short");
 }
 
-TEST_CASE("the first places are kept, whatever the order and grouping", "[facts]") {
+TEST_CASE("the first locations are kept, whatever the order and grouping", "[facts]") {
   std::mt19937 random(11);
   std::vector<int> order(2000);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);

@@ -1,4 +1,4 @@
-// Places in artifacts, their order, and bounded names.
+// Locations in artifacts, their order, and bounded names.
 #include "facts/where.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 
 using namespace whyoom;
 
-TEST_CASE("places are ordered by path, member, offset and lines", "[facts]") {
+TEST_CASE("locations are ordered by path, member, offset and lines", "[facts]") {
   const std::vector<Where> ordered = {{{"a", ""}, 9, 9, 9}, {{"a", "m"}, 1, 1, 1}, {{"a", "n"}, 1, 1, 0},
                                       {{"b", ""}, 5, 5, 0}, {{"b", ""}, 1, 1, 2},  {{"b", ""}, 3, 3, 2},
                                       {{"b", ""}, 3, 4, 2}, {{"b", "a"}, 0, 0, 0}};

@@ -91,7 +91,7 @@ Walked WalkAll(const Scratch& scratch, const std::vector<std::string>& paths) {
   return walked;
 }
 
-TEST_CASE("a walk is sorted by name and keeps the given order", "[input]") {
+TEST_CASE("a walk keeps the order of its paths and sorts the files in a folder by name", "[input]") {
   const Scratch scratch;
   const std::string last = scratch.Write("z.log", "");
   for (const char* name : {"job/b.log", "job/a/2.log", "job/a/10.log", "job/c.log", "job/B.log"})

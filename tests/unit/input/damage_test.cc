@@ -30,14 +30,14 @@ TEST_CASE("a stream truncated anywhere yields what precedes the cut, and a probl
       const ReadBack read = Unpack(packed.substr(0, size));
       INFO(filter << " cut to " << size << " of " << packed.size());
       REQUIRE(read.pieces.size() == 1);
-      // So few bytes do not show that the data is packed.
+      // Fewer bytes do not show that the data is packed.
       if (size < 14) continue;
       REQUIRE(read.problems.size() == 1);
       CHECK(text.starts_with(read.pieces[0].text));
       longest = std::max(longest, read.pieces[0].text.size());
     }
     INFO(filter);
-    // If only checksums at the end are missing. zstd has none here, and its only block is cut.
+    // The whole text is read if only checksums at the end are missing. zstd has none here, and its only block is cut.
     CHECK((longest == text.size() || filter == "zstd"));
   }
 }
@@ -68,7 +68,7 @@ TEST_CASE("an archive truncated anywhere yields the members before the cut, and 
           CHECK(files[i].bytes.starts_with(read.pieces[i].text));
           whole = whole && files[i].bytes == read.pieces[i].text;
         }
-        // A problem is optional only if no content is missing.
+        // If any content is missing, there is a problem.
         CHECK((whole || read.problems.size() == 1));
         if (read.pieces.size() == 2) CHECK((read.pieces[0].text == files[0].bytes));
       }
@@ -88,7 +88,7 @@ TEST_CASE("one wrong bit is reported or changes nothing", "[input]") {
       CHECK((read.problems.size() == 1 || Lines(read) == std::vector<std::string>{": " + text}));
     }
   }
-  // Archives must only not crash: most of their bytes have no checksum.
+  // For archives, check only that reading ends: most of their bytes have no checksum.
   for (const std::string format : {"ustar", "zip", "newc"}) {
     const std::string packed = Archive(format, {{"a.log", text}, {"b.log", text}});
     for (std::size_t at = 0; at < packed.size(); ++at) {
@@ -113,7 +113,7 @@ TEST_CASE("bytes after the packed data are reported", "[input]") {
   CHECK(Unpack(Archive("ustar", {{"a.log", "text\n"}}) + std::string(600, 'x')).problems.size() == 1);
 }
 
-TEST_CASE("a bad member does not lose the next one", "[input]") {
+TEST_CASE("members after a damaged one are read", "[input]") {
   const std::string good = Numbers(0, 1000);
   std::string zip = Archive("zip", {{"a.log", good}, {"b.log", "after\n"}});
   zip[3000] = static_cast<char>(zip[3000] ^ 0x55);
@@ -135,7 +135,7 @@ TEST_CASE("a bad member does not lose the next one", "[input]") {
   }
 }
 
-TEST_CASE("a zip of nothing but member signatures ends", "[input]") {
+TEST_CASE("reading a zip that consists of member signatures ends", "[input]") {
   std::string zip;
   while (zip.size() < 4'000'000) zip += "PK\x03\x04";
   const ReadBack read = Unpack(zip);
@@ -157,7 +157,7 @@ TEST_CASE("an encrypted member is reported by name", "[input]") {
   CHECK(read.pieces.empty());
 }
 
-TEST_CASE("many problems do not fill the report", "[input]") {
+TEST_CASE("the number of reported problems is limited", "[input]") {
   std::vector<PackedFile> files;
   const std::string cut = Compress("gzip", "text").substr(0, 20);
   for (int i = 0; i < 250; ++i) files.push_back({"member" + std::to_string(i), cut});

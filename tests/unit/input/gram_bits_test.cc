@@ -1,4 +1,4 @@
-// Testing eight places at once gives the same result as testing each.
+// Testing eight positions at once gives the same result as testing each.
 #include <cstddef>
 #include <random>
 #include <string>
@@ -9,7 +9,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// Few different bytes, so that many places may begin a piece.
+// Uses few different bytes, so that a piece may begin at many positions.
 std::string RandomText(std::mt19937* random, std::size_t size) {
   constexpr std::string_view kBytes = "abAB \n\xC3\xA9";
   std::string text;
@@ -46,13 +46,13 @@ void CheckAgainstEach(std::size_t width) {
   }
 }
 
-TEST_CASE("testing eight places at once agrees with testing each", "[input]") {
+TEST_CASE("testing eight positions at once agrees with testing each", "[input]") {
   CheckAgainstEach<std::uint64_t, 8>(8);
   CheckAgainstEach<std::uint32_t, 4>(4);
   for (std::size_t width = 1; width <= 4; ++width) CheckAgainstEach<std::uint32_t, 1>(width);
 }
 
-TEST_CASE("a piece that was set may occur, in either case", "[input]") {
+TEST_CASE("a piece that was added is found in upper and lower case", "[input]") {
   GramBits<std::uint64_t, 8> bits(8, 1);
   bits.Set(bits.At("exhauste"));
   CHECK(bits.MayBe(bits.At("EXHAUSTE")));

@@ -52,7 +52,7 @@ TEST_CASE("texts of all lengths are found at any position", "[input]") {
   std::mt19937 random(3);
   std::size_t found = 0;
   for (int round = 0; round < 400; ++round) {
-    // Few letters make many overlapping matches. With many texts of a length, pieces do not extend beyond the text.
+    // Few letters yield many overlapping matches. Many texts yield several of the same length.
     const std::size_t letters = 2 + random() % 25;
     const std::size_t longest = 1 + random() % 24;
     std::vector<std::string> texts;

@@ -207,7 +207,7 @@ TEST_CASE("the memory of a decoder is limited", "[input]") {
 }
 
 TEST_CASE("the memory that an archive makes libarchive buffer is limited", "[input]") {
-  // A cpio whose first name claims 4 GiB.
+  // A cpio whose header states that the first name has 4 GiB.
   std::string cpio = "070701";
   for (int field = 0; field < 13; ++field) cpio += field == 11 ? "ffffffff" : "00000001";
   Limits limits;

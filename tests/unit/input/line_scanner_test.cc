@@ -40,10 +40,10 @@ LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size
   return limits;
 }
 
-// The literals that matter before a hit in these tests.
-const std::vector<std::string> kLeads = {"op", "gn"};  // one opener, one sign
+// The look-behind literals of these tests.
+const std::vector<std::string> kLeads = {"op", "gn"};  // one opener, one other
 
-// Bit n % 64 of `turns` is `adjacent` of the n-th call.
+// Bit n % 64 of `turns` is the argument `adjacent` of the n-th call.
 std::vector<Given> Drain(LineScanner& scanner, std::uint64_t turns) {
   std::vector<Given> given;
   RawLine line;
@@ -69,7 +69,7 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
   return given;
 }
 
-// As Scan, from a file that other threads search in small blocks.
+// Like Scan, for a file that other threads search in small blocks.
 std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
                                 const LineScanner::Limits& limits, const Survey::Limits& blocks, std::size_t threads,
                                 std::uint64_t turns) {
@@ -85,7 +85,7 @@ std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::
   return given;
 }
 
-// A simple implementation of the contract, on the whole log at once.
+// A simple reference implementation of LineScanner for a log in memory.
 struct Reference {
   struct Piece {
     Given given;
@@ -119,7 +119,7 @@ struct Reference {
     return index;
   }
 
-  // With leads: the text before the hit decides where lines start.
+  // The lines with look-behind literals: the text before a hit decides which lines before it are returned.
   std::vector<Given> LinesWithLeads(const std::string& log, std::size_t before, std::size_t close,
                                     std::uint64_t turns) const {
     std::vector<Given> lines;
@@ -165,7 +165,7 @@ struct Reference {
     const std::size_t close_from = std::max(reach, hit - std::min(hit, close));
     want_from(close_from);
     const auto is = [&](const char* lead, std::size_t end) { return log.compare(end - 2, 2, lead) == 0; };
-    // Backwards, opener by opener, as long as each is near to the next.
+    // Go back from opener to opener while each is near the next.
     std::size_t first = hit;
     for (std::size_t end = hit; end >= reach + 2; --end) {
       if (is("op", end) && end - 1 + close >= std::min(first, close_from)) first = end - 1;
@@ -185,7 +185,7 @@ struct Reference {
   std::vector<Given> Lines(std::size_t before, std::uint64_t turns) const {
     std::vector<Given> lines;
     std::size_t next = 0;    // index of the first piece not returned
-    std::size_t wanted = 0;  // pieces are returned up to the one that ends after this
+    std::size_t wanted = 0;  // pieces are returned up to the one that contains the byte before this offset
     std::size_t last_end = 0;
     for (std::size_t n = 0; next < pieces.size(); ++n) {
       const std::size_t at = pieces[next].given.offset;
@@ -334,7 +334,7 @@ TEST_CASE("the lines do not depend on the chunking", "[input][slow]") {
     const std::string log = RandomLog(&random);
     const std::size_t before = random() % 80;
     const std::size_t line_bytes = 1 + random() % 60;
-    // A third of the rounds requests no adjacent lines; the others mix.
+    // A third of the rounds requests no adjacent lines, the others some.
     const std::uint64_t turns =
         round % 3 == 0 ? 0 : (std::uint64_t{random()} << 32 | random()) & (std::uint64_t{random()} << 32 | random());
     const auto expected = Reference(log, literals, line_bytes).Lines(before, turns);
@@ -347,7 +347,7 @@ TEST_CASE("the lines do not depend on the chunking", "[input][slow]") {
   }
 }
 
-TEST_CASE("leads before a hit are returned, whatever the chunking and with a survey", "[input][slow]") {
+TEST_CASE("lines with look-behind literals are returned, whatever the chunking and with a survey", "[input][slow]") {
   std::mt19937 random(20261121);
   const std::vector<std::string> literals = {"boom", "oomb", "kb"};
   const std::string path = ScratchFile();

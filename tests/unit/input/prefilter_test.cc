@@ -57,7 +57,7 @@ TEST_CASE("literals are not patterns", "[input]") {
   CHECK(prefilter.longest() == 19);
 }
 
-TEST_CASE("the search continues after an end", "[input]") {
+TEST_CASE("a search finds only hits that end after its start", "[input]") {
   const Prefilter prefilter({"oom"});
   const std::string_view block = "oom oom";
   CHECK(prefilter.FindEnd(block, 0) == 3);

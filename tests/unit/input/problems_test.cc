@@ -17,7 +17,7 @@ TEST_CASE("problems are sorted by path, member and text, those of the report las
   CHECK(left_out == 0);
 }
 
-TEST_CASE("of very many problems the first are kept, and those of the report", "[input]") {
+TEST_CASE("if there are very many problems, the first ones and those of the report are kept", "[input]") {
   std::vector<Problem> problems = {{"", "", "a limit", true}};
   for (int i = 39'998; i > 0; --i) problems.push_back({std::to_string(100'000 + i), "", "x"});
   std::uint64_t left_out = 5;

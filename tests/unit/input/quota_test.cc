@@ -60,7 +60,7 @@ TEST_CASE("each depth is counted separately, over all its sources", "[input]") {
 }
 
 TEST_CASE("the ratio is checked at fixed steps", "[input]") {
-  // Work of 32 bytes is always allowed; after that, at most ten times the four bytes on disk.
+  // Unpacking 32 bytes is always allowed; after that, at most ten times the packed bytes.
   CHECK(Unpack(Suspicious(32, 10), 4, 49) == "49 ");
   CHECK(Unpack(Suspicious(32, 10), 4, 50) == "50 ");
   CHECK(Unpack(Suspicious(32, 10), 4, 51) == "50" + kRatio10);
@@ -76,7 +76,7 @@ TEST_CASE("a byte of a slow format costs more, and so does examining lines", "[i
   const std::string unpacked(40, 'u');
   Quota slow(limits);
   CHECK(ReadAll(*slow.Limit(OpenMemory("pp"), 0)).size() == 2);
-  // Four bytes that cost 8 each are 32, and 32 / 10 is more than two.
+  // Four bytes that cost 8 each cost 32, which is more than ten times the two packed bytes.
   CHECK(ReadAll(*slow.Limit(OpenMemory(unpacked), 1, 8), 1).size() == 4);
 
   Quota looked_at(limits);

@@ -1,4 +1,4 @@
-// Archives read in a separate process: the result is the same, whatever happens there.
+// Reads archives in a separate process, which may end, hang or send wrong messages.
 #include "input/archive/sandboxed_reader.h"
 
 #include <dirent.h>
@@ -57,7 +57,7 @@ std::string CpioHeader(int file, std::size_t name, int links) {
   return header;
 }
 
-// A worker that has sent the messages of `say` and has ended, unless `goes_on`.
+// A worker that has sent the messages of `say`. It has ended, unless `continues` is set.
 struct Hostile {
   explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool continues = false) {
     int ends[2];
@@ -101,7 +101,7 @@ std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string
   return at + sizeof(record) + bytes.size();
 }
 
-TEST_CASE("a process that reads archives has no other access", "[input]") {
+TEST_CASE("a process that reads archives can access nothing else", "[input]") {
   setenv("WHYOOM_TEST_SECRET", "secret", 1);
   std::string why_not;
   const std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory, &why_not);
@@ -307,10 +307,10 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
   kill(stopped->pid(), SIGSTOP);
   ends(std::move(stopped));
   // A compromised worker requests more of the archive endlessly.
-  std::thread prefilter_literals;
+  std::thread requests;
   Hostile hostile(
-      [&prefilter_literals](int socket, Shared&) {
-        prefilter_literals = std::thread([socket] {
+      [&requests](int socket, Shared&) {
+        requests = std::thread([socket] {
           Message none;
           while (worker::Send(socket, {0, 0}) && worker::Receive(socket, 1000, &none) == worker::Received::kMessage) {
           }
@@ -318,7 +318,7 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
       },
       true);
   ends(std::move(hostile.process));
-  prefilter_literals.join();
+  requests.join();
 }
 
 TEST_CASE("an idle worker ends with the thread that used it", "[input]") {
@@ -334,7 +334,7 @@ TEST_CASE("an idle worker ends with the thread that used it", "[input]") {
   CHECK(kill(pid, 0) != 0);
 }
 
-TEST_CASE("after the end of a worker it is known that a retry may succeed", "[input]") {
+TEST_CASE("if a worker ends early, another run may give another result", "[input]") {
   const auto ended = [](int signal) {
     std::string why_not;
     std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(kMemory + 7, &why_not);

@@ -89,9 +89,9 @@ TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", 
   CHECK_FALSE(stopped.NextHit(0, &end, &control));
 }
 
-TEST_CASE("a cursor is at a block at or before the offset, with the line there", "[input]") {
+TEST_CASE("a cursor is at the start of the offset's block or before it, with its line", "[input]") {
   const Prefilter prefilter({"needle"});
-  // Lines of ten bytes, blocks of sixteen. Whether the hit's line begins after its block's start is unknown.
+  // Lines have ten bytes, blocks sixteen. The survey does not know whether the hit's line begins inside its block.
   std::string text;
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);
@@ -119,7 +119,7 @@ TEST_CASE("inside a long line, a cursor is at or before the piece of the hit", "
     CHECK(cursor.line_start == (cursor.offset >= 16 ? 3 : 0));
     return cursor.offset;
   };
-  CHECK(before(205, 1000) == 0);   // the line begins at 3
+  CHECK(before(205, 1000) == 0);   // the piece begins at 3
   CHECK(before(205, 100) == 192);  // its third piece at 203
   CHECK(before(205, 120) == 112);  // its second piece at 123
   CHECK(before(50, 100) == 48);

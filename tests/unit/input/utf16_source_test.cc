@@ -56,14 +56,14 @@ TEST_CASE("each byte of UTF-8 has the offset of its character", "[input]") {
   ReadAll(source.get(), 777);
   std::uint64_t offset = 0;
   for (std::size_t unit = 0; unit < text.size(); ++unit) {
-    if (text[unit] >= 0xDC00 && text[unit] < 0xE000) continue;  // second of a pair
+    if (text[unit] >= 0xDC00 && text[unit] < 0xE000) continue;  // second half of a surrogate pair
     const bool pair = text[unit] >= 0xD800 && text[unit] < 0xDC00;
     const int length = pair ? 4 : text[unit] < 0x80 ? 1 : text[unit] < 0x800 ? 2 : 3;
     for (int i = 0; i < length; ++i) REQUIRE(source->RawOffset(offset++) == 2 * unit);
   }
 }
 
-TEST_CASE("offsets stay exact for the last part of a long text", "[input]") {
+TEST_CASE("offsets near the end of a long text are exact, earlier ones are approximate", "[input]") {
   std::u16string text;
   for (int i = 0; i < 400'000; ++i) text += u"aä";
   const std::string bytes = Bytes(text, ByteOrder::kBig);
@@ -76,7 +76,7 @@ TEST_CASE("offsets stay exact for the last part of a long text", "[input]") {
   }
 }
 
-TEST_CASE("half a pair and half a unit lose nothing else", "[input]") {
+TEST_CASE("half a surrogate pair or code unit does not affect the text around it", "[input]") {
   const std::string lone = Bytes({u'a', 0xD83D, u'b', 0xDE00, u'c', 0xD83D}, ByteOrder::kLittle);
   for (const std::size_t chunk : {1U, 2U, 100U}) {
     const auto source = FromWideText(OpenMemory(lone, chunk), {2, ByteOrder::kLittle});

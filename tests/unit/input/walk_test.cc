@@ -76,7 +76,7 @@ TEST_CASE("links to files are followed, links to folders only on the command lin
   fs::create_symlink(scratch.path() + "/elsewhere/b", scratch.path() + "/logs/file");
   fs::create_symlink("run", scratch.path() + "/logs/latest");
   fs::create_symlink(scratch.path() + "/elsewhere", scratch.path() + "/logs/out");
-  // A link into the tree needs no report.
+  // A link to a folder that is read anyway is not reported.
   CHECK(Files(scratch, {"logs"}) == "logs/file\nlogs/run/a\nlogs/out: symbolic link to a folder, not followed\n");
   CHECK(Files(scratch, {"logs/out"}) == "logs/out/b\n");
   fs::create_symlink("nowhere", scratch.path() + "/logs/broken");

@@ -65,7 +65,7 @@ TEST_CASE("a member with a damaged signature is reported", "[input]") {
       CHECK(Problems(zip, 10) == kOthers);
     }
   }
-  // The last one is mistaken for data before the list.
+  // The last member counts as other data before the list.
   std::string zip = Zip();
   zip[MemberAt(zip, 3)] ^= 1;
   CHECK(Problems(zip) == kOthers);
@@ -78,7 +78,7 @@ TEST_CASE("other bytes between the members of a zip, and after it, are reported"
     INFO(end);
     CHECK_FALSE(Problems(zip.substr(0, gap) + end + zip.substr(gap)).empty());
   }
-  // The offsets in the list are wrong then.
+  // Inserted bytes make the offsets in the list wrong.
   CHECK(Problems(zip.substr(0, gap) + "junk" + zip.substr(gap)) == kOthers);
   const std::size_t list = zip.find("PK\x01\x02");
   CHECK(Problems(zip.substr(0, list) + std::string(200, 'x') + zip.substr(list)) == kOthers);

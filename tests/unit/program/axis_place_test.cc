@@ -54,7 +54,7 @@ TEST_CASE("a dimension is found in the argument that has it", "[program]") {
   CHECK(Place(program, "y", 1) == "params 1 8192 ");  // its name is unknown
 }
 
-TEST_CASE("a missing axis has no place", "[program]") {
+TEST_CASE("a missing axis has no location", "[program]") {
   const Program program = Layer(kInput);
   const Semantics semantics(program, Words());
   CHECK_FALSE(LocateAxis(program, semantics, Axis()));
@@ -67,7 +67,7 @@ TEST_CASE("an input is preferred to weights of any size", "[program]") {
   CHECK(Place(Layer(kInput), "x", 1) == "batch['x'] 1 2048 ");
 }
 
-TEST_CASE("of several inputs the largest is named", "[program]") {
+TEST_CASE("if several inputs have the dimension, the largest is chosen", "[program]") {
   // The same dimension in three arrays, which are added.
   const Program program = Layer(
       "  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name=\"batch[\\'x\\']\"}\n"

@@ -124,7 +124,7 @@ TEST_CASE("remedies do not apply to a missing axis", "[program]") {
   CHECK_FALSE(InPieces(layer.simulator, Axis(), 2));
 }
 
-TEST_CASE("of two remedies each shrinks what the other leaves", "[program]") {
+TEST_CASE("if two remedies are applied, each shrinks what the other leaves", "[program]") {
   const Layer layer;
   const ModifiedProgram half = *Shorten(layer.simulator, layer.semantics.batch(), 2);
   CHECK(layer.Left(layer.simulator.Combined(half, half)) ==
@@ -194,7 +194,7 @@ TEST_CASE("an array on the host needs device memory only while it is used", "[pr
   CHECK(layer.Left(StateOnHost(layer.simulator)) == kNeed - 2 * kMiB);
 }
 
-TEST_CASE("without the transfer to the host, the sent array needs no memory", "[program]") {
+TEST_CASE("without the transfer to the host, the transferred array needs no memory", "[program]") {
   const std::string rest = R"(  %x = f32[64,8192]{1,0} parameter(0), metadata={op_name="batch"}
   %y = f32[64,8192]{1,0} exponential(%x)
   %t = token[] after-all()

@@ -98,7 +98,7 @@ TEST_CASE("a truncated buffer assignment is rejected", "[program][dump]") {
       INFO(percent);
       files[kAssignment] = Cut(files[kAssignment], percent);
       const DumpFiles read = Read(files);
-      // A small cut may lose nothing of value; then the need must be right.
+      // If only a little is missing, the file may still be usable. Then the need must be right.
       if (read.usable)
         CHECK(read.memory.need_bytes == Read(files.contains(kFailed) ? Failing() : Fitting()).memory.need_bytes);
       if (percent <= 80) {
@@ -142,7 +142,7 @@ TEST_CASE("HLO text that is truncated, duplicated or missing is not used", "[pro
     CHECK(Reports(read, kOptimized, "truncated or damaged"));
   }
   files.erase(kOptimized);
-  CHECK(Reports(Read(files), kAssignment, "no HLO text of its module in its folder"));
+  CHECK(Reports(Read(files), kAssignment, "the folder contains no HLO text of this module"));
   files[kOptimized] = text;
   files[kBefore] = Cut(files[kBefore], 50);
   const DumpFiles read = Read(files);

@@ -13,7 +13,7 @@ std::vector<std::int64_t> SizesOf(const Factors& factors, const FactorIds& facto
   return sizes;
 }
 
-TEST_CASE("equal dimensions become one, and a dimension of size 1 has no factors", "[program]") {
+TEST_CASE("equated dimensions have the same factors, and a dimension of size 1 has none", "[program]") {
   Factors factors;
   const FactorId a = factors.Add(8);
   const FactorId b = factors.Add(8);

@@ -120,7 +120,7 @@ TEST_CASE("the elements of a tuple are shapes of the table", "[program]") {
   CHECK(shapes[static_cast<std::size_t>(none)].elements.empty());
 }
 
-TEST_CASE("a repeated shape is counted once, and one that is not understood not at all", "[program]") {
+TEST_CASE("a repeated shape needs memory once, and an unknown shape needs none", "[program]") {
   TextArena arena;
   TextPool pool(arena);
   std::vector<HloShape> shapes;
@@ -165,7 +165,7 @@ TEST_CASE("calls without cycles do not change", "[program]") {
   CHECK(CallsOf(module) == calls);
 }
 
-TEST_CASE("a cycle of calls loses the calls of later computations", "[program]") {
+TEST_CASE("if there is a cycle, all calls to the computation itself or a later one are removed", "[program]") {
   HloModule itself = Calling({{1, 0}, {}});
   CHECK_FALSE(RemoveCycles(&itself));
   CHECK(CallsOf(itself) == Calls{{}, {}});

@@ -212,7 +212,7 @@ TEST_CASE("frames link an instruction to its callers", "[program]") {
   CHECK(inner.file == "/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py");
   CHECK(inner.function == "Dense.__call__");
   CHECK(inner.line == 251);
-  REQUIRE(inner.parent == 1);  // printed one too high
+  REQUIRE(inner.parent == 1);  // the text contains the number plus one
   CHECK(module.frames[1].line == 41);
   CHECK(module.frames[1].parent == 0);
   // Older compilers print the line with the instruction.

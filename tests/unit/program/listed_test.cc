@@ -151,10 +151,10 @@ TEST_CASE("if many values per example are bf16, the f32 ones stay f32", "[progra
   const ListedValue narrow = Row("bf16[16,1024,1024]{2,1,0:T(8,128)(2,1)}", ListedPart::kForward);
   CHECK(Saved(EstimateFromList(Listed({wide})), "bfloat16") == wide.size / 2);
   CHECK(Saved(EstimateFromList(Listed({wide, narrow})), "bfloat16") == 0);
-  // This does not hold for a value without the batch.
+  // An f32 value without the batch still becomes bf16.
   const ListedValue gradient = Row("f32[4096,1024]{1,0:T(8,128)}", ListedPart::kBackward);
   CHECK(Saved(EstimateFromList(Listed({wide, narrow, gradient})), "bfloat16") == gradient.size / 2);
-  // Nor for an argument in another layout, which is not computed.
+  // So does a copy of an argument in another layout, because it is not computed.
   ListedValue copied = wide;
   copied.part = ListedPart::kCopied;
   CHECK(Saved(EstimateFromList(Listed({copied, narrow})), "bfloat16") == wide.size / 2);

@@ -51,9 +51,9 @@ TEST_CASE("only buffers that are live at the same time are added", "[program]") 
 TEST_CASE("overlapping buffers share memory", "[program]") {
   CHECK(Most({At(0, 10, 1, 5), At(2, 4, 1, 5)}) == "10: 0 1");
   CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}) == "13: 0 1 2");
-  // Overlap through another buffer.
+  // Two buffers may overlap through a third one.
   CHECK(Most({At(0, 10, 1, 5), At(8, 4, 1, 5), At(11, 7, 1, 5)}) == "11: 0 1 2");
-  // They share only while they are live together.
+  // Buffers form a group only while they are live at the same time.
   CHECK(Most({At(0, 10, 1, 3), At(8, 4, 2, 9), At(11, 7, 5, 9)}) == "10: 0");
   CHECK(Most({At(0, 5, 1, 3), At(4, 4, 2, 9), At(8, 7, 5, 9)}) == "11: 1 2");
 }

@@ -134,10 +134,10 @@ TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   const RemedyEstimate* steps = points.Find("batch_in_steps");
   REQUIRE(steps != nullptr);
   CHECK(steps->ruled_out == "no_gradients");
-  CHECK(points.Find("attention_in_blocks") == nullptr);  // unknown, since it finds nothing to apply to
+  CHECK(points.Find("attention_in_blocks") == nullptr);  // not estimated, because the program has no attention
 }
 
-TEST_CASE("the estimate uses the number of parts that fits according to room", "[program]") {
+TEST_CASE("the estimate for micro-batches uses the number that `room` reports as fitting", "[program]") {
   const std::unique_ptr<Program> program = Load("dump-unrolled-layers");
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
@@ -158,8 +158,8 @@ TEST_CASE("the estimate uses the number of parts that fits according to room", "
                                  [&](const RemedyEstimate& change) { return change.left_bytes <= limit; });
     CHECK((any || estimates.room.largest_batch == 0));
   }
-  CHECK(steps.contains(4));    // a few if that is enough
-  CHECK(*steps.rbegin() > 4);  // more if it is not
+  CHECK(steps.contains(4));    // four are enough for a high limit
+  CHECK(*steps.rbegin() > 4);  // a low limit needs more
 }
 
 TEST_CASE("an empty program has no estimates, and the rule data names only existing remedies", "[program]") {

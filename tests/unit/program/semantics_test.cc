@@ -95,7 +95,7 @@ TEST_CASE("a dimension contains groups only consecutively and in order", "[progr
   CHECK_FALSE(Contains({}, {a}));
 }
 
-TEST_CASE("dimensions with the whole axis are counted, or else those with its first part", "[program]") {
+TEST_CASE("dimensions with the whole axis are counted, otherwise those with its first group", "[program]") {
   const Axis one = {{a}, 8};
   const Axis two = {{a, b}, 64};
   CHECK(Occurrences({}, one) == 0);
@@ -103,8 +103,8 @@ TEST_CASE("dimensions with the whole axis are counted, or else those with its fi
   CHECK(Occurrences({{a}, {c}}, one) == 1);
   CHECK(Occurrences({{a}, {c}, {a}}, one) == 2);
   CHECK(Occurrences({{a, b}, {c}}, two) == 1);
-  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two: only the first counts
-  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // a part is ignored beside the whole
+  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two dimensions: only the first counts
+  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // the first group does not count beside the whole axis
   CHECK_FALSE(Axis());
   CHECK(one);
 }

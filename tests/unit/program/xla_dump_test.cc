@@ -61,11 +61,11 @@ MemoryAllocation Temporaries(bool with_ranges) {
   return ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000}).allocations.at(3);
 }
 
-TEST_CASE("of the values live at the peak that share memory, one is listed", "[program]") {
+TEST_CASE("if values that are live at the peak share memory, only one of them is listed", "[program]") {
   // early (12 MiB) is live alone. late and the loop-carried value, 8 MiB each, are live together, and fusion.7 shares
   // the memory of the loop-carried value.
   CHECK(Names(LiveAtPeak(Temporaries(true))) == std::vector<std::string>{"late", "while.5{1}"});
-  // Without live ranges, the values that fit without sharing memory.
+  // Without live ranges, lists values that do not share memory with each other.
   CHECK(Names(LiveAtPeak(Temporaries(false))) == std::vector<std::string>{"early", "while.5{1}"});
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("only a failed module is found by its name", "[program]") {
   CHECK(nameless->facts.Text("module") == "jit_step");
 }
 
-TEST_CASE("of several failed modules, the one with the log's figure is chosen", "[program]") {
+TEST_CASE("if several modules failed, the one with the log's figure is chosen", "[program]") {
   const ScratchFolder scratch;
   XlaDump dump;
   const auto add = [&](const std::string& module, const std::string& assignment) {

@@ -45,7 +45,7 @@ TEST_CASE("a memory error that no rule knows is reported with its line", "[read]
   CHECK(Reported("all is well\n").empty());
 }
 
-TEST_CASE("a line about memory is an error if a process reports one", "[read]") {
+TEST_CASE("a line about memory is an error only if a process printed it as one", "[read]") {
   const std::string message = "pool 3 is out of memory";
   for (const std::string lead :
        {"ERROR:root:", "2026-03-01 10:00:00,123 - trainer - ERROR - ", "[2026-03-01 10:00:00] [ERROR] ",

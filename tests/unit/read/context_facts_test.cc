@@ -14,7 +14,7 @@ namespace TEST_FILE {
 
 constexpr std::uint64_t kEnd = 1000000;  // an offset after all lines
 
-// Returns the facts of each failure, printed as "T1", from the lines around it: "T1 at 3: test_step=4@2".
+// Returns the facts that each failure (a line "T1" or "T2") has from other lines: "T1 at 3: test_step=4@2".
 std::string FactsOfEach(const std::vector<std::string>& texts) {
   ContextFacts said;
   const std::deque<Line> lines = LinesOf(texts);
@@ -36,7 +36,7 @@ std::string FactsOfEach(const std::vector<std::string>& texts) {
   return shown;
 }
 
-// Returns the facts of failure `code` from these lines, each on its own, added to `knows`.
+// Returns `knows` with the facts that failure `code` has from these lines. Each line is searched separately.
 std::string FactsFor(const std::string& code, const std::vector<std::string>& texts, Evidence knows = {}) {
   ContextFacts said;
   const std::deque<Line> lines = LinesOf(texts);
@@ -75,7 +75,7 @@ TEST_CASE("facts apply from where they are printed until the job is restarted", 
   CHECK(FactsOfEach({"test step 3", "T1", "test step 4", "T1", "T1"}) ==
         "T1 at 2: test_step=3@1\nT1 at 4: test_step=4@3\nT1 at 5: test_step=4@3\n");
   CHECK(FactsOfEach({"T1", "test step 3"}) == "T1 at 1: \n");
-  // The second run states less than the first.
+  // The second run prints fewer facts. Those of the first run do not apply to it.
   CHECK(FactsOfEach({"test step 3 of 5", "T1", "then step 4", "T1"}) ==
         "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_step=4@3\n");
   // Another context: it is still the same run.
@@ -89,12 +89,12 @@ TEST_CASE("facts of one program apply to the next failure only", "[read]") {
   CHECK(FactsOfEach({"test needs 7B", "T2", "T1"}) == "T2 at 2: \nT1 at 3: test_need=7@1\n");
 }
 
-TEST_CASE("facts of a program that is done apply to no failure", "[read]") {
+TEST_CASE("facts of a program that is done do not apply to later failures", "[read]") {
   CHECK(FactsOfEach({"test needs 7B", "test program done", "T1"}) == "T1 at 3: \n");
   CHECK(FactsOfEach({"test needs 7B", "test program done", "test needs 8B", "T1"}) == "T1 at 4: test_need=8@3\n");
-  // A program that is done after a failure was not done before it.
+  // They still apply to a failure before the program is done.
   CHECK(FactsOfEach({"test needs 7B", "T1", "test program done"}) == "T1 at 2: test_need=7@1\n");
-  // Other contexts do not end there.
+  // Facts of other contexts still apply.
   CHECK(FactsOfEach({"test step 3", "test needs 7B", "test program done", "T1"}) == "T1 at 4: test_step=3@1\n");
 }
 

@@ -25,7 +25,7 @@ std::string ShowAll(const std::vector<Sighting>& sightings) {
   return shown;
 }
 
-// Feeds lines as requested; FeedAfterGap feeds one after a gap.
+// Feeds lines to a LineReader, adjacent ones or one after a gap.
 class Reading {
  public:
   void Feed(const std::vector<std::string>& texts) {
@@ -210,7 +210,7 @@ TEST_CASE("adjacent lines are requested while something is open, for a limited n
   CHECK_FALSE(reading.lines().wants_adjacent());
   reading.Feed({"[rank0]: Test load of 'f' failed"});
   CHECK(reading.lines().wants_adjacent());
-  // While others print, this one is waited for.
+  // Lines of other streams are read while the message of this stream may continue.
   reading.Feed(std::vector<std::string>(200, "[rank1]: step"));
   CHECK(reading.lines().wants_adjacent());
   reading.Feed(std::vector<std::string>(100, "[rank1]: step"));

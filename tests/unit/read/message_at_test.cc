@@ -81,7 +81,7 @@ TEST_CASE("a message is limited in lines and bytes", "[read]") {
   CHECK(lines(0) == 12);
   CHECK(lines(30) == 30);
   CHECK(lines(60) == 40);
-  // Of a line that is too long, the part from an exception name up to a blank.
+  // If a line is too long, the message is the part from an exception name up to a blank.
   const std::string shown = At(
       std::string(6000, 'x') + " PoolError: it is " + std::string(3000, 'y') + " " + std::string(3000, 'z') + "\n", 1);
   CHECK(shown == "1: PoolError: it is " + std::string(3000, 'y'));

@@ -89,7 +89,7 @@ TEST_CASE("each position of the text maps to its line", "[read]") {
   CHECK(joined.LineIndexOf(6) == 0);
   CHECK(joined.LineIndexOf(8) == 1);
   CHECK(joined.OffsetInLine(10) == 2);
-  // Just after "two", with or without the blank; not inside, and not at the end of the text.
+  // A line ends directly after "two" and after the blank that follows it. The end of the text does not count.
   std::string ends;
   for (std::size_t at = 0; at <= joined.text().size(); ++at) ends += joined.IsLineEnd(at) ? '|' : '.';
   CHECK(ends == ".......||.....");
@@ -143,11 +143,11 @@ TEST_CASE("a message has facts and a text to display", "[read]") {
         "excess_bytes=2@2 limit_bytes=5@1 module='main'@3 used_bytes=7@1 | "
         "Test compile: used 7B of 5B Exceeded by 2B of program main | "
         "Test compile: used 7B of 5B Exceeded by 2B of program main");
-  // A fact comes after its header, and the first of its name counts.
+  // Facts are read only after the header. If a fact occurs twice, the first one counts.
   CHECK(ReadFirst({"Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B, Exceeded by 3B"}) ==
         "excess_bytes=2@1 | Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B | "
         "Exceeded by 9B: TESTCOMPILEOOM, Exceeded by 2B");
-  // The content of a second message of the same wording is its own.
+  // Facts after a second header with the same text belong to that header.
   CHECK(ReadFirst({"TESTCOMPILEOOM", "TESTCOMPILEOOM Exceeded by 2B"}) == " | TESTCOMPILEOOM | TESTCOMPILEOOM");
   CHECK(ReadFirst({"a.b.Error: (TESTCOMPILEOOM).') x"}) ==
         " | a.b.Error: (TESTCOMPILEOOM).') | a.b.Error: (TESTCOMPILEOOM");
@@ -157,17 +157,17 @@ TEST_CASE("a value cut at the end of its line is read from the text without blan
   CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
         "excess_bytes=12@1 module='main'@2 | TESTCOMPILEOOM. Exceeded by 1 2B of program ma | "
         "TESTCOMPILEOOM. Exceeded by 1 2B of program ma");
-  // Not if the message ends with its line, and the next one is other text.
+  // Not if the message ends with its line, and the next line is unrelated text.
   CHECK(ReadFirst({"TESTCOMPILEOOM of program main", "step 8 of 9"}) ==
         "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
-  // Not if the figure is inside a line.
+  // Nor if the value does not end its line.
   CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded", "by 2B. Exceeded by 3B"}) ==
         "excess_bytes=2@2 | TESTCOMPILEOOM. Exceeded by 2B. | TESTCOMPILEOOM. Exceeded by 2B");
   CHECK(ReadFirst({"TESTCOMPILEOOM of program main (hlo)", "of it"}) ==
         "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
 }
 
-TEST_CASE("the displayed text omits a long lead and is limited", "[read]") {
+TEST_CASE("the displayed text omits a long text before the header and is limited in length", "[read]") {
   const std::string lead(159, 'x');
   CHECK(ReadFirst({lead + " TESTCOMPILEOOM"}).find("| " + lead + " TESTCOMPILEOOM |") != std::string::npos);
   CHECK(ReadFirst({lead + "x TESTCOMPILEOOM"}).find("| TESTCOMPILEOOM |") != std::string::npos);

@@ -1,6 +1,6 @@
 // Records what the reader finds in the logs of testdata: failures with facts and rows, compiled programs, unknown
-// errors. Then the same logs as loggers and people pass them on, with the differences from the plain log. Other tests
-// and the goldens check that the results are right; this one shows changes that no report shows. To record it again:
+// errors. Also records how these results differ if loggers or people change the log's form. Other tests check that the
+// results are right; this one shows changes that no report shows. To record the results again:
 //
 //     WHYOOM_BLESS=1 build/release/tests/whyoom_tests "[recorded]" && git diff testdata/reading.txt
 #include "recorded.h"

@@ -38,7 +38,7 @@ std::string Read(const std::vector<std::string>& texts) {
   return shown;
 }
 
-// Returns after which line each sighting was complete, with always more lines: "T2 after 12".
+// Returns the line after which each sighting was complete: "T2 after 12". Adds lines up to the given number.
 std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   Lines read;
   std::string shown;
@@ -52,7 +52,7 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   return shown;
 }
 
-// Returns for how many lines after `texts` the next one is still requested.
+// Returns the number of lines that are still requested after `texts`.
 int WantedAfter(const std::vector<std::string>& texts, const std::string& filler = "") {
   Lines read;
   for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
@@ -100,7 +100,7 @@ TEST_CASE("a message makes only one sighting", "[read]") {
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
   CHECK(Read({"TESTCOMPILEOOM", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@2 used_bytes=7@2 | TESTCOMPILEOOM\n");
-  // Contrary facts make another failure.
+  // A header with contradicting facts is another failure.
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n");
@@ -138,7 +138,7 @@ TEST_CASE("facts of a program in one report do not apply to the next", "[read]")
         "T1 fragment 4-4  | TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("a traceback ends with one failure", "[read]") {
+TEST_CASE("a traceback belongs to one failure", "[read]") {
   const std::string frame = "  File \"/home/ada/a.py\", line 7, in f";
   const std::string call = "user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1";
   CHECK(Read({frame, "ValueError: TESTCOMPILEOOM", "Test load of 'f' failed"}) ==
@@ -148,23 +148,23 @@ TEST_CASE("a traceback ends with one failure", "[read]") {
   CHECK(Read({frame, "ValueError: 7", "RuntimeError: TESTCOMPILEOOM"}) ==
         "T1 fragment 3-3  | RuntimeError: TESTCOMPILEOOM\n");
   CHECK(Read({frame, "ValueError: 7", "^TESTCOMPILEOOM"}) == "T1 fragment 3-3  | TESTCOMPILEOOM\n");
-  // The class and the status word alone only start its text.
+  // A line with only the exception's class or status is the start of its message.
   CHECK(Read({frame, "ValueError:", "RESOURCE_EXHAUSTED:", "TESTCOMPILEOOM"}) ==
         "T1 fragment 4-4 " + call + " | TESTCOMPILEOOM\n");
   CHECK(Read({frame, "ValueError: 2 root errors found.", "  (0) Test load of 'f' failed"}) ==
         "T2 3-3 module='f'@3 " + call + " | (0) Test load of 'f' failed\n");
-  // The failure inside the message is its cause.
+  // A failure inside the exception's message is the cause.
   CHECK(Read({frame, "ValueError: Test load of 'f' failed:", "Test compile: used 7B of 5B"}) ==
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 " + call + " | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a header inside another one is absorbed by it, and a run by the compile error in its message", "[read]") {
+TEST_CASE("a header inside another one is absorbed, and a failed run by its compile error", "[read]") {
   CHECK(Read({"Test request refused"}) == "T3 1-1  | Test request refused\n");
   CHECK(Read({"Test load of 'f' failed; Test request refused"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed; Test request refused\n");
   CHECK(Read({"Test load of 'f' failed; Test", "request refused"}) ==
         "T2 1-2 module='f'@1 | Test load of 'f' failed; Test request refused\n");
-  // After the header it is a failure of its own.
+  // A header after the other one is a separate failure.
   CHECK(Read({"Test load of 'f' failedTest request refused"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
         "T3 1-1  | Test load of 'f' failedTest request refused\n");
@@ -177,7 +177,7 @@ TEST_CASE("a header inside another one is absorbed by it, and a run by the compi
   CHECK(Read({"Test request refused", "Test load of 'f' failed"}) ==
         "T3 1-1  | Test request refused\n"
         "T2 2-2 module='f'@2 | Test load of 'f' failed\n");
-  // Not after the message's end, and not the other way round.
+  // A compile error after the end of the message is separate, and so is a failed run after a compile error.
   CHECK(Read({"Test load of 'f' failed:", "", "Test compile: used 7B of 5B"}) ==
         "T2 1-1 module='f'@1 | Test load of 'f' failed\n"
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
@@ -196,27 +196,27 @@ TEST_CASE("a report belongs to the header directly above it", "[read]") {
   CHECK(Read(Join({"Test compile: used 9B of 5B", "", head[0]}, {"    program 8.00G"})) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=9@1 | Test compile: used 9B of 5B\n"
         "T1 3-4 limit_bytes=5@3 program_bytes=8589934592@4 used_bytes=7@3 | Test compile: used 7B of 5B\n");
-  // The next header's report is its own.
+  // A report after the next header belongs to that header.
   CHECK(Read(Join(Join(head, kReport), {"Test compile: used 9B of 5B", "Total hbm usage >= 9.00G:"})) ==
         read_2_to_14 +
             "T1 15-16 limit_bytes=5@15 total_bytes=9663676416@16 used_bytes=9@15 | Test compile: used 9B of 5B\n");
-  // A report that begins in the line of its header.
+  // A report may begin in the line of its header.
   CHECK(
       Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: program 8.00G"}) ==
       "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used "
       "7B of 5B\n");
-  // In one line, up to the next header.
+  // Within one line, a report ends at the next header.
   CHECK(Read({"Test compile: used 7B of 5B Total hbm usage >= 9.00G: Test compile: used 9B of 5B program 8.00G"}) ==
         "T1 1-1 limit_bytes=5@1 total_bytes=9663676416@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 1-1 limit_bytes=5@1 program_bytes=8589934592@1 used_bytes=9@1 | Test compile: used 7B of 5B Total hbm "
         "usage >= 9.00G: Test compile: used 9B of 5B\n");
-  // A failure without a report leaves it to the header above.
+  // If a failure never has a report, a report after it belongs to the header above.
   CHECK(Read({head[0], "Test load of 'f' failed", "Total hbm usage >= 9.00G:"}) ==
         "T2 2-2 module='f'@2 | Test load of 'f' failed\n"
         "T1 1-3 limit_bytes=5@1 total_bytes=9663676416@3 used_bytes=7@1 | Test compile: used 7B of 5B\n");
 }
 
-TEST_CASE("a message about one allocation has it as its row", "[read]") {
+TEST_CASE("a message about one allocation yields a row for it", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"Test request refused", "of 4096B as f32[8,16]{1,0}, tagged stack"}))
     read.session.Feed(line, &read.output);
@@ -244,7 +244,7 @@ TEST_CASE("context facts are added, and the last one counts", "[read]") {
         "T1 fragment 2-2 user_source='a.py:7'@1 user_source_path='/home/ada/a.py'@1 | ValueError: TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("job facts are known at once, at any column", "[read]") {
+TEST_CASE("job facts are known immediately, at any column", "[read]") {
   for (const std::size_t column : {0, 6144, 7000, 20000}) {
     INFO(column);
     Lines read;
@@ -255,7 +255,7 @@ TEST_CASE("job facts are known at once, at any column", "[read]") {
   }
 }
 
-TEST_CASE("a gap ends whatever is open", "[read]") {
+TEST_CASE("a gap ends open messages, reports and tracebacks", "[read]") {
   CHECK(Read({"Test load of 'f' failed with", "9B free"}) ==
         "T2 1-2 free_bytes=9@2 module='f'@1 | Test load of 'f' failed with 9B free\n");
   CHECK(Read({"Test load of 'f' failed with", "~9B free"}) == "T2 1-1 module='f'@1 | Test load of 'f' failed\n");
@@ -263,7 +263,7 @@ TEST_CASE("a gap ends whatever is open", "[read]") {
         "T1 fragment 1-1  | TESTCOMPILEOOM\n");
   CHECK(Read({"  File \"/home/ada/a.py\", line 7, in f", "~ValueError: TESTCOMPILEOOM"}) ==
         "T1 fragment 2-2  | ValueError: TESTCOMPILEOOM\n");
-  // Earlier context still applies; a line before the gap does not quote.
+  // Facts from before the gap still apply.
   CHECK(Read({"test step 3", "~TESTCOMPILEOOM"}) == "T1 fragment 2-2 test_step=3@1 | TESTCOMPILEOOM\n");
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("a sighting is returned as soon as its message and report are complete
   // A message may have twelve lines, which are read together.
   CHECK(WhenDone({"Test load of 'f' failed", ""}, 40) == "T2 after 12");
   CHECK(WhenDone({"Test load of 'f' failed"}, 40) == "T2 after 23");
-  // A failure with a report waits until another begins, or as long as one may come.
+  // A failure that may have a report waits for it for a limited number of lines.
   CHECK(WhenDone({"Test compile: used 7B of 5B", ""}, 90) == "T1 after 52");
   CHECK(WhenDone({"Test compile: used 7B of 5B", "", "Test compile: used 9B of 5B", ""}, 90) ==
         "T1 after 14, T1 after 54");
@@ -319,7 +319,7 @@ TEST_CASE("a long line is not waited for", "[read]") {
   CHECK(WhenDone({"Test load of 'f' failed", "", long_line.substr(2)}, 3).empty());
 }
 
-TEST_CASE("each sighting has its stream, time and place", "[read]") {
+TEST_CASE("each sighting has its stream, time and location", "[read]") {
   Lines read;
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;

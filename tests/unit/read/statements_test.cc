@@ -25,7 +25,7 @@ CompiledProgram Program(int number) {
   return Read({fmt::format("test program number{} takes {}B", number, 1000 - number)}).value();
 }
 
-// A text for it, long enough to be recognized.
+// A text for Program(number), long enough to be recognized when it is repeated.
 std::string TextOf(int number) { return fmt::format("a statement of the program number {:03}", number); }
 
 // Returns "module xoccurrences", largest need first, with a "?" if the time is unknown.
@@ -37,7 +37,7 @@ std::string Show(ProgramTable table) {
   return shown;
 }
 
-TEST_CASE("a statement is read with derived facts and its place", "[read]") {
+TEST_CASE("a statement is read with derived facts and its location", "[read]") {
   const std::optional<CompiledProgram> program = Read({"now test program f takes", "3B"});
   REQUIRE(program);
   CHECK(program->basis == "log");
@@ -54,7 +54,7 @@ TEST_CASE("a statement is read with derived facts and its place", "[read]") {
 TEST_CASE("a match without a plausible need states nothing", "[read]") {
   CHECK_FALSE(Read({"test program f takes 0B"}));
   CHECK_FALSE(Read({"test program f takes -3B"}));
-  CHECK_FALSE(Read({"test program f takes 7.90E"}));  // twice that exceeds the maximum
+  CHECK_FALSE(Read({"test program f takes 7.90E"}));  // the need is twice that, which exceeds the maximum
   CHECK(Read({"test program f takes 1B"}));
 }
 

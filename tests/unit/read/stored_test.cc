@@ -68,7 +68,7 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
   CHECK(digested.error_lines().size() == read.error_lines().size());
 }
 
-// With signs, RE2 runs for the few prefixes that a line may have; without, for each.
+// With signs, RE2 runs only for the few prefixes that a line may have; without signs, for each prefix.
 TEST_CASE("signs of prefixes do not change how a line is cleaned", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
@@ -114,7 +114,7 @@ std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vect
   std::vector<std::string> ids;
   const std::string& text = all[at];
   for (std::size_t column = 0; column < std::min<std::size_t>(text.size(), 400); ++column) {
-    // Where headers begin.
+    // Headers begin with a capital letter at the start of a word.
     const bool begins = std::isupper(static_cast<unsigned char>(text[column])) != 0 &&
                         (column == 0 || std::isalnum(static_cast<unsigned char>(text[column - 1])) == 0);
     const Quotation* quotation = begins ? finder.FindQuotation({before, lines}, column) : nullptr;

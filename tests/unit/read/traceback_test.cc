@@ -81,7 +81,7 @@ TEST_CASE("gaps end a traceback", "[read]") {
   CHECK_FALSE(traceback.user_call());
 }
 
-TEST_CASE("after another logger's line, a status alone is another message, but a class still ends the traceback",
+TEST_CASE("after another logger's line, a traceback ends at an exception class, but not at a status without a class",
           "[read]") {
   const auto call = [](const std::string& last, bool frames_logged) {
     Traceback traceback;

@@ -35,7 +35,7 @@ TEST_CASE("a baseline is read back as it was written", "[report]") {
   CHECK(again.at("0123456789abcdef").code == "T1");
   CHECK(again.at("0123456789abcdef").program == "jit_step");
   for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c <= '~')));
-  // One line per failure, without place or time, so that merge and diff tools work.
+  // One line per failure, without location or time, so that merge and diff tools work.
   CHECK(std::count(text.begin(), text.end(), '\n') == 4);
   CHECK(text.find("train.log") == std::string::npos);
 }

@@ -23,7 +23,7 @@ std::vector<std::string> Paragraphs(const std::string& text) {
   return paragraphs;
 }
 
-TEST_CASE("a brief place is the artifact and the line", "[report]") {
+TEST_CASE("the location in a brief is the artifact and the line", "[report]") {
   CHECK(BriefPlace({{"train.log", ""}, 41, 50, 7}) == "train.log:41");
   CHECK(BriefPlace({{"logs.tar", "train.log"}, 1, 1, 0}) == "logs.tar › train.log:1");
 }
@@ -38,7 +38,7 @@ TEST_CASE("names of up to 500 bytes are printed in full, longer ones are cut bef
   CHECK(cut.find('y') == std::string::npos);
 }
 
-TEST_CASE("a problem is printed with its place, if it has one", "[report]") {
+TEST_CASE("a problem is printed with its location, if it has one", "[report]") {
   CHECK(ProblemText({"logs.tar", "train.log", "the archive is cut short"}) ==
         "logs.tar › train.log: the archive is cut short");
   CHECK(ProblemText({"train.log", "", "it ends too early"}) == "train.log: it ends too early");
@@ -47,7 +47,7 @@ TEST_CASE("a problem is printed with its place, if it has one", "[report]") {
   CHECK(Printable(hostile) == hostile);
 }
 
-TEST_CASE("verdict, figures, reasons, remedies and place are separate paragraphs", "[report]") {
+TEST_CASE("verdict, figures, reasons, remedies and location are separate paragraphs", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.why = {{"The first reason.", 3}};
@@ -119,7 +119,7 @@ TEST_CASE("a brief is printable and at most 4000 bytes for every log", "[report]
   finding.why.clear();
   const std::string text = BriefText(finding);
   holds(text);
-  CHECK(text.find("Reported at ") != std::string::npos);  // no paragraph displaces the place
+  CHECK(text.find("Reported at ") != std::string::npos);  // the location is kept, however long the other paragraphs are
 }
 
 }  // namespace TEST_FILE

@@ -145,7 +145,7 @@ TEST_CASE("snippets are the framework's own, or the default ones if its steps ar
   CHECK(marks == "a b! c a x! c y! ");
 }
 
-TEST_CASE("a snippet needs a known framework and a change", "[report]") {
+TEST_CASE("a snippet needs a known framework and language, and two different sides", "[report]") {
   const auto faults = [](const std::string& snippets) {
     RuleSet rules;
     return Load(

@@ -61,8 +61,8 @@ std::string Read(std::string text) {
   return text;
 }
 
-// All sentences of advice in the rule data, by place. Templates are split into the parts between placeholders and the
-// texts inside them.
+// All sentences of advice in the rule data, by position. Templates are split into the parts between placeholders and
+// the texts inside them.
 class Sentences {
  public:
   explicit Sentences(const RuleSet& rules) {

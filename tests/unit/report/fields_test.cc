@@ -1,4 +1,4 @@
-// Fields of a record are omitted if empty, and rejected unless they have the described form.
+// Fields of a record are omitted if they are empty, and rejected if they do not match their description.
 #include "report/record/fields.h"
 
 #include <string>
@@ -65,7 +65,7 @@ TEST_CASE("a record is read back as it was written", "[report]") {
   CHECK(Written(*read) == json);
 }
 
-TEST_CASE("a value of another form is rejected", "[report]") {
+TEST_CASE("missing and invalid values are rejected", "[report]") {
   const nlohmann::json good = nlohmann::json::parse(R"({"path": "a", "count": 1, "way": "here"})");
   CHECK(FromRecord<Sample>(good));
   CHECK_FALSE(FromRecord<Sample>(nlohmann::json::array()));

@@ -115,7 +115,7 @@ TEST_CASE("remedies that are free but not enough are a separate list in every fo
   CHECK(PrintText(report, TextOptions()).find("not enough alone: 2 Give it away (saves about 1.00 GiB)") !=
         std::string::npos);
   for (const std::string& page : {PrintMarkdown(report), PrintHtml(report)}) {
-    const std::size_t heading = page.find("Free, but not enough alone");
+    const std::size_t heading = page.find("No cost, but not enough alone");
     REQUIRE(heading != std::string::npos);
     CHECK(page.find("Do one") < heading);
     CHECK(page.find("Give it away") > heading);

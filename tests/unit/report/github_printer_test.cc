@@ -1,4 +1,4 @@
-// The output contains the intended workflow commands, and none from a log.
+// The output contains whyoom's own workflow commands, and none from a log.
 #include <string>
 #include <vector>
 
@@ -34,7 +34,7 @@ std::size_t CountOf(const std::vector<RunnerCommand>& commands, const std::strin
   return count;
 }
 
-TEST_CASE("the model of the runner obeys hostile text", "[report]") {
+TEST_CASE("the model of the runner finds the commands in hostile text", "[report]") {
   CHECK(NamesOf(RunnerModel().Read("a ::error::x\n  ::error::x\nb ##[Set-Env name=A]c\n::nothing::\n")) ==
         std::vector<std::string>{"error", "set-env"});
   CHECK(NamesOf(RunnerModel().Read("::stop-commands::T\n::error::x\nx ##[t]\n::group::g\n")) ==

@@ -126,7 +126,7 @@ TEST_CASE("the page of very many failures is bounded", "[report][slow]") {
   CHECK(page.find("more (--format json lists all)") != std::string::npos);
 }
 
-TEST_CASE("the parts of the need are those in the log, and unknown values are not drawn", "[report]") {
+TEST_CASE("the chart of the need shows the parts that the log states, and no unknown values", "[report]") {
   Failure failure;
   failure.code = "T1";
   failure.phase = "compile";
@@ -146,7 +146,7 @@ TEST_CASE("the parts of the need are those in the log, and unknown values are no
   CHECK(drawn().find(
             "8.00 GiB needed: arguments 2.00 GiB, temporaries 3.00 GiB, padding of temporaries 1.00 GiB, rest of "
             "the program 1.00 GiB, not broken down 1.00 GiB") != std::string::npos);
-  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // cut to the need
+  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // limited to the need
   CHECK(drawn().find("8.00 GiB needed: arguments 8.00 GiB\"") != std::string::npos);
 }
 
@@ -160,7 +160,8 @@ TEST_CASE("a histogram counts every time once", "[report]") {
   CHECK(drawn({{5, true}, {5, true}}).empty());
   const std::string page = drawn({{-1, true}, {0, true}, {3'600'000'000, true}, {3'600'000'001, true}});
   CHECK(page.find(": 1</title>") != std::string::npos);
-  CHECK(page.find("one column covers 5 minutes; the tallest has 2, from 1970-01-01T01:00:00Z") != std::string::npos);
+  CHECK(page.find("each column covers 5 minutes; the tallest counts 2, from 1970-01-01T01:00:00Z on") !=
+        std::string::npos);
   CHECK(drawn({{-62135596800'000'000, false}, {253402300799'000'000, false}}).find("<rect") != std::string::npos);
 }
 
@@ -173,10 +174,10 @@ TEST_CASE("a histogram states the time span of a column in words", "[report]") {
     return html.Take();
   };
   const std::string days = drawn({"2026-11-01T10:00:00Z", "2026-11-28T11:00:00Z", "2026-11-28T00:00:00Z"});
-  CHECK(days.find("one column covers a day; the tallest has 2, from 2026-11-28") != std::string::npos);
+  CHECK(days.find("each column covers a day; the tallest counts 2, from 2026-11-28 on") != std::string::npos);
   CHECK(days.find("<span>2026-11-01</span>") != std::string::npos);
   const std::string years = drawn({"1999-12-31T23:59:59Z", "2026-11-01T00:00:00Z", "2026-11-01T00:00:01Z"});
-  CHECK(years.find("one column covers 365 days; the tallest has 2, ") != std::string::npos);
+  CHECK(years.find("each column covers 365 days; the tallest counts 2, ") != std::string::npos);
 }
 
 TEST_CASE("the common folder of all paths is printed once", "[report]") {

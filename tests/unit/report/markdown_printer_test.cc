@@ -43,7 +43,7 @@ std::string WithoutCode(const std::string& markdown) {
       rest += markdown[at++];
     }
   }
-  const std::string comment = "<!-- -->";  // ours, inside code elements
+  const std::string comment = "<!-- -->";  // whyoom writes these inside code elements
   for (std::size_t at = rest.find(comment); at != std::string::npos; at = rest.find(comment, at))
     rest.erase(at, comment.size());
   rest = std::regex_replace(rest, std::regex("<code>[^<\n]*</code>"), "");
@@ -82,7 +82,7 @@ void CheckHarmless(const std::string& markdown) {
   }
 }
 
-TEST_CASE("a name in code ends at the right place", "[report]") {
+TEST_CASE("a name in code ends at the right backtick", "[report]") {
   CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
   CHECK(MarkdownCode("a`b") == "``a`b``");
   CHECK(MarkdownCode("``") == "``` `` ```");

@@ -91,7 +91,7 @@ TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people
   CHECK(Holds(markdown, "- longest sequence that fits: 1024"));
   const std::string html = PrintHtml(report);
   CHECK(Holds(html, "decoder/mlp 5.00 GiB"));
-  CHECK(Holds(html, "Memory over the program"));
+  CHECK(Holds(html, "Memory over time"));
   CHECK(Holds(html, "largest batch that fits: 24 (now 64)"));
 }
 

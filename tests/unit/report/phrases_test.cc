@@ -16,7 +16,7 @@ std::string Marked(const std::string& sentence) {
   return text;
 }
 
-TEST_CASE("words stay words, and names in a sentence are recognised", "[report]") {
+TEST_CASE("names in a sentence are distinguished from words", "[report]") {
   CHECK(Marked("takes 10.38 GiB, 66 % of the limit (line 55).") == "takes 10.38 GiB, 66 % of the limit (line 55).");
   CHECK(Marked("about 1 %; for all") == "about 1 %; for all");
   CHECK(Marked("f32[10,4,2] takes 32 × its data.") == "⟦f32[10,4,2]⟧ takes 32 × its data.");
@@ -89,7 +89,7 @@ TEST_CASE("text that a markup language could interpret is not a word", "[report]
     CHECK(phrases[0].is_name);
     CHECK(phrases.at(1).text.find_first_not_of(".,;:!?) and") == std::string::npos);
   }
-  CHECK(Marked("a - b") == "a - b");  // no list, because it is not at the start
+  CHECK(Marked("a - b") == "a - b");  // not a Markdown list, because the dash is not at the start
   CHECK(Marked("  1. x").find("⟦1") != std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Printers only format, and log text cannot become anything but text.
+// Printers only format a report, and text of a log stays text.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -124,7 +124,7 @@ TEST_CASE("in a long list paths are cut, figures are not", "[report]") {
   CHECK(lines == 30);
 }
 
-TEST_CASE("an empty report and unread inputs are reported", "[report]") {
+TEST_CASE("a report without findings names the inputs that were not read", "[report]") {
   Report report;
   report.artifacts = 2;
   report.bytes = 2048;

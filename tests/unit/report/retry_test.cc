@@ -66,7 +66,7 @@ TEST_CASE("a known answer is in every format", "[report]") {
   CHECK(diagnosis["retry_why"] == "It is too large.");
 }
 
-TEST_CASE("an unknown answer is only in the formats for programs", "[report]") {
+TEST_CASE("an unknown answer is only in the formats that programs read", "[report]") {
   const Failure failure = MadeFailure();
   const Report report = MadeReport({Made(failure, {})});
   for (const std::string& text : {PrintText(report, TextOptions()), PrintMarkdown(report), PrintHtml(report),

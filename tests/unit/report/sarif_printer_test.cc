@@ -1,4 +1,4 @@
-// SARIF for code scanning is valid by its schema, names the right places, and respects GitHub's limits.
+// SARIF for code scanning is valid by its schema, has the right locations, and respects GitHub's limits.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -125,7 +125,7 @@ TEST_CASE("an alert is at the user's line if that is below the sources, else in 
   CHECK_FALSE(unknown.contains("relatedLocations"));
 }
 
-TEST_CASE("places in logs, archives and standard input are locations", "[report]") {
+TEST_CASE("failures in logs, archives and standard input have locations", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);
   finding.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};

@@ -113,7 +113,7 @@ class SchemaMaker {
     return maker.Take();
   }
 
-  // `least` is the minimum of a number whose description does not state one.
+  // `least` is the minimum for a number if its description does not state one.
   template <class T>
   Json TypeOf(const FieldSpec& spec, std::int64_t least) {
     if constexpr (IsOptional<T>) {

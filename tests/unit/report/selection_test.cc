@@ -97,7 +97,7 @@ TEST_CASE("an undecided failure may match each of its possible scenarios", "[rep
 
 TEST_CASE("blanks around a name are ignored", "[report]") { CHECK(Holds({"E1000 ", " 0100"}, Made("E1000", "2"))); }
 
-TEST_CASE("a name of no failure is answered with the nearest one", "[report]") {
+TEST_CASE("for an unknown name, the error suggests the most similar one", "[report]") {
   CHECK(FaultOf("E1O00") == "--ignore E1O00: unknown code, did you mean 'E1000'? (`whyoom explain` lists the codes)");
   CHECK(FaultOf("E1000.9").find("did you mean 'E1000") != std::string::npos);
   CHECK(FaultOf("\x1b[2Jqqqqqqqq").find('\x1b') == std::string::npos);

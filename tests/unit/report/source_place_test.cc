@@ -1,4 +1,4 @@
-// The place in the user's sources that a failure comes from.
+// The line of the user's sources that a failure comes from.
 #include "report/ci/source_place.h"
 
 #include <optional>
@@ -54,7 +54,7 @@ TEST_CASE("without such a line, or with one in a library, the source is the inne
   CHECK(Source(without_list) == "/home/ada/main.py:7");
 }
 
-TEST_CASE("an invalid line number gives no place", "[report]") {
+TEST_CASE("an invalid line number yields no location", "[report]") {
   const Failure failure = MadeFailure();
   for (const char* call : {"main.py:0", "main.py:-3", "main.py:", "main.py", "main.py:x", ""}) {
     INFO(call);
@@ -91,7 +91,7 @@ TEST_CASE("a relative path is kept, without redundant parts", "[report]") {
   CHECK(RelativeTo("", "./train.py") == "train.py");
 }
 
-TEST_CASE("paths outside of the folder and names that are no files give nothing", "[report]") {
+TEST_CASE("a path outside of the folder, or a name that is no file, has no relative path", "[report]") {
   for (const char* path :
        {"/home/bob/train.py", "/home/ada2/train.py", "/home/ada/../bob/train.py", "/home/ada", "/home/ada/",
         "../train.py", "src/../../train.py", "", ".", "Cell In[3]", "<stdin>", "<ipython-input-3-ab>"}) {

@@ -162,7 +162,7 @@ TEST_CASE("functions compute their results", "[rules]") {
             {"floor(2.7) + ceil(2.1) + round(2.5)", "8"},
             {"floor(-2.5)", "-3"},
             {"abs(2 - 5)", "3"},
-            // A hundredth of the unit or a tenth of a KiB; 0 for a figure that cannot have been printed so.
+            // A hundredth of the unit, or a tenth of a KiB; 0 if the figure has more digits than a rounded one.
             {"rounding(1.25GiB) == 0.01GiB", "true"},
             {"rounding(1.5KiB) == 0.1KiB", "true"},
             {"rounding(1073741825 + 4096) + rounding(1023)", "0"},
@@ -232,7 +232,7 @@ TEST_CASE("numbers that overflow are unknown", "[rules]") {
   CHECK(Faults(std::string(400, '9')) == "0: the number is too large\n");
 }
 
-TEST_CASE("expression faults have a place and a hint", "[rules]") {
+TEST_CASE("expression faults have a location and a hint", "[rules]") {
   CHECK(Faults("") == "0: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults("used >") == "6: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults("used limit") == "5: expected an operator or the end, found 'limit'\n");
@@ -264,7 +264,7 @@ TEST_CASE("all semantic faults of an expression are reported at once", "[rules]"
         "20: unknown function 'cell' (did you mean 'ceil'?)\n");
 }
 
-TEST_CASE("an expression lists its names with their places", "[rules]") {
+TEST_CASE("an expression lists its names with their positions", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Expression expression = Expression::Compile("largest.size > 0.5 * limit and any_of(size > limit)", &faults);
   REQUIRE(faults.empty());

@@ -62,7 +62,7 @@ TEST_CASE("an extension puts its steps before those of the remedy", "[rules]") {
   CHECK(how.at("keras")[0].source() == "Theirs.");
 }
 
-TEST_CASE("invalid extensions are reported with their place", "[rules]") {
+TEST_CASE("invalid extensions are reported with their location", "[rules]") {
   const auto faults = [](const std::string& extension) {
     RuleSet set;
     return Load({BaseRules()}, {File(extension)}, &set);

@@ -27,7 +27,7 @@ TEST_CASE("parsed JSON equals the result of another parser", "[rules]") {
   CHECK(document.value() == nlohmann::json::parse(text));
 }
 
-TEST_CASE("values and keys have places", "[rules]") {
+TEST_CASE("values and keys have positions", "[rules]") {
   const JsonDocument document = JsonDocument::Parse(
       "{\n"
       "  \"a\": [10,\n"
@@ -47,7 +47,7 @@ TEST_CASE("values and keys have places", "[rules]") {
   CHECK(PointerToken("a/b~c") == "a~1b~0c");
 }
 
-TEST_CASE("bytes inside texts have places", "[rules]") {
+TEST_CASE("bytes inside texts have positions", "[rules]") {
   const JsonDocument document = JsonDocument::Parse(
       "{\"t\": \"ab\\n\\u00e9\\\\d\",\n"
       " \"l\": [\"one\",\n"
@@ -59,7 +59,7 @@ TEST_CASE("bytes inside texts have places", "[rules]") {
   CHECK(Show(document.PlaceInText("/t", 5)) == "1:18");
   CHECK(Show(document.PlaceInText("/t", 6)) == "1:20");
   CHECK(Show(document.PlaceInText("/t", 99)) == "1:21");
-  // "one t\wo": the blank is in neither string.
+  // The text is "one t\wo". Its blank joins the strings and is in neither of them.
   CHECK(Show(document.PlaceInText("/l", 1)) == "2:10");
   CHECK(Show(document.PlaceInText("/l", 4)) == "3:9");
   CHECK(Show(document.PlaceInText("/l", 6)) == "3:12");
@@ -88,7 +88,7 @@ TEST_CASE("JSON syntax errors state what was expected", "[rules]") {
   CHECK(Faults("\xEF\xBB\xBF{}") == "1:1: the file begins with a byte order mark (save it as UTF-8 without one)\n");
 }
 
-TEST_CASE("bytes of texts that are split into pieces have places", "[rules]") {
+TEST_CASE("bytes of texts that are split into pieces have positions", "[rules]") {
   // "ab", "c" + "" + "de", "f"
   const JsonDocument document = JsonDocument::Parse(R"({"t": ["ab",
  ["c", "",

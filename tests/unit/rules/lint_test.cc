@@ -63,7 +63,7 @@ TEST_CASE("an example that another failure's header matches is a fault", "[rules
             .faults == "");
 }
 
-TEST_CASE("a scenario after one with the same condition is a fault", "[rules]") {
+TEST_CASE("two scenarios with the same condition are a fault", "[rules]") {
   const auto scenarios = [](const std::string& first, const std::string& second) {
     return Check(Failure1(kHead, R"(, "scenarios": [{"id": "a", "title": "t", )" + first +
                                      R"(}, {"id": "b", "title": "t", )" + second + "}]"))
@@ -184,7 +184,7 @@ TEST_CASE("an example with sizes but no excess yields a note", "[rules]") {
   CHECK(notes(R"("the pool has %{size:limit_bytes} and takes %{size:used_bytes}")") == "");
 }
 
-TEST_CASE("a capture with the name of a term is reported at the capture", "[rules]") {
+TEST_CASE("if a capture has the name of a term, the fault is located at the capture", "[rules]") {
   const std::string terms = R"("terms": {"is_odd": "listed > 3"}, )";
   const std::string text = R"({"format": "whyoom.rules/1", )" +
                            Failure1(R"("the pool is full of %{size:is_odd}")", "", "the pool is full of 5G") + "}";

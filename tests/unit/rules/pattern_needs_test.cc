@@ -1,4 +1,4 @@
-// RequiredLiterals conditions of patterns.
+// Necessary conditions for patterns to match.
 #include "rules/pattern_needs.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace TEST_FILE {
 Sets LastLine(std::string_view pattern) { return AllAscii(NeedsAtEnd(pattern).line); }
 Sets FirstLine(std::string_view pattern) { return AllAscii(NeedsAtBegin(pattern).line); }
 
-TEST_CASE("a line needs bytes that no alternative can omit, up to a possible line break", "[rules]") {
+TEST_CASE("a line needs the bytes that every alternative contains, up to a possible line break", "[rules]") {
   CHECK(LastLine("\\n[^\\n]*[\"'][^\"'\\n]*\\z") == Sets{"\"'"});
   CHECK(LastLine("\\n(?:a\\(|\\[b)\\z") == Sets{"(["});
   CHECK(LastLine("q\\s+#\\z") == Sets{"#"});

@@ -8,8 +8,8 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-// "matched text|rest of the pattern"; "…" if the rest may match anywhere later; then "|text" if the pattern's end
-// matches again.
+// Returns "matched text|rest of the pattern". "…" means that the rest may match anywhere later. If a suffix of the
+// pattern matches later, "|" and the text from there on follow.
 std::string Reach(const std::string& source, const std::string& text) {
   std::vector<SyntaxFault> faults;
   const Pattern pattern = Pattern::Compile(source, &faults);
@@ -46,7 +46,7 @@ TEST_CASE("the longest prefix of a pattern in the text is found", "[rules]") {
   }
 }
 
-TEST_CASE("a differing character is located by the text on both sides", "[rules]") {
+TEST_CASE("a wrong character is located by the matching text before and after it", "[rules]") {
   const std::string pattern = "Ran out of memory in memory space hbm\\. Used %{size:used} of %{size:limit} hbm";
   CHECK(Reach(pattern, "E Ran out of memory in memory spase hbm. Used 2G of 1G hbm.") ==
         "Ran out of memory in memory spa|ce hbm\\. Used %{size:used} of %{size:limit} hbm|e hbm. Used 2G of 1G hbm.");

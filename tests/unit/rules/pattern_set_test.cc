@@ -55,7 +55,7 @@ TEST_CASE("a pattern may match only if the words of its literal occur in order",
   const PatternSet set({&pattern});
   CHECK(set.FindCandidates("Out of memory on gpu:0") == Places{0});
   CHECK(set.FindCandidates("OUT  OF\n\tMEMORY ON") == Places{0});
-  CHECK(set.FindCandidates("layout of memory one") == Places{0});  // inside other words: left to RE2
+  CHECK(set.FindCandidates("layout of memory one") == Places{0});  // parts of other words: RE2 decides
   CHECK(set.FindCandidates("memory on out of, out of memory").empty());
   CHECK(set.FindCandidates("out ofmemory on").empty());
   CHECK(set.FindCandidates("out of memory").empty());

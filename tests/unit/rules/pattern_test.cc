@@ -101,7 +101,7 @@ TEST_CASE("a search starts at the given offset", "[rules]") {
   CHECK(Find("\\bb", "ab b", 1) == "3-4");
 }
 
-TEST_CASE("pattern faults have a place and a hint", "[rules]") {
+TEST_CASE("pattern faults have a location and a hint", "[rules]") {
   CHECK(Faults("") == "0: the pattern is empty (it would match everywhere)\n");
   CHECK(Faults("a %{sise:x}") == "4: unknown capture type 'sise' (did you mean 'size'?)\n");
   CHECK(Faults("a %{gigabytes:x}") ==

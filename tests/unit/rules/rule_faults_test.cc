@@ -1,4 +1,4 @@
-// Faults in the form and content of rule files.
+// Faults in the structure and content of rule files.
 #include <algorithm>
 #include <string>
 
@@ -15,7 +15,7 @@ TEST_CASE("a key of the packed data is a fault in a file", "[rules]") {
         "user.json:2:44: unknown key 'signs' (keys are examples, id, leaves, pattern, place)\n");
 }
 
-TEST_CASE("all faults of a file are reported at once, each with its place", "[rules]") {
+TEST_CASE("all faults of a file are reported at once, each with its location", "[rules]") {
   CHECK(LoadFaults(R"({
   "format": "whyoom.rules/1",
   "failures": [{
@@ -93,7 +93,7 @@ TEST_CASE("a remedy can use the facts of every failure", "[rules]") {
   CHECK(LoadFaults(remedy + "lable\"}]}") == "user.json:4:52: unknown name 'lable' (did you mean 'label'?)\n");
 }
 
-TEST_CASE("each cause is reported once", "[rules]") {
+TEST_CASE("a mistake is reported once, although it affects other checks", "[rules]") {
   const std::string begin = R"({"format": "whyoom.rules/1", "failures": [{
     "code": "X1", "title": "t", "category": "c", "phase": "run", )";
   const std::string end = R"(,
@@ -115,7 +115,7 @@ TEST_CASE("each cause is reported once", "[rules]") {
              &set) == "b.json:1:2: expected a key in double quotes, found the end of the file\n");
 }
 
-TEST_CASE("faults of form are reported", "[rules]") {
+TEST_CASE("faults in the structure of a file are reported", "[rules]") {
   CHECK(LoadFaults("[]") ==
         "user.json:1:1: expected an object, found an array (A rule file of whyoom; rules/README.md shows how "
         "to write one.)\n");
@@ -158,7 +158,7 @@ TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
         "user.json:2:38: 'HbmOom' already names the failure 'E1000'\n");
 }
 
-TEST_CASE("a fault is printed with its place and hint", "[rules]") {
+TEST_CASE("a fault is printed with its location and hint", "[rules]") {
   CHECK(Fault{"a.json", 3, 5, "what", "hint"}.ToString() == "a.json:3:5: what (hint)");
   CHECK(Fault{"a.json", 3, 5, "what", ""}.ToString() == "a.json:3:5: what");
   CHECK(Fault{"a.json", 0, 0, "what", ""}.ToString() == "a.json: what");
@@ -180,8 +180,8 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
   CHECK(nested ==
-        "user.json:2:73: expected an integer, found a number (0 nothing changes, 1 results stay, 2 slower steps, 3 "
-        "lasting slowness or uncertain, 4 precision, 5 other training, 6 another model.)\n"
+        "user.json:2:73: expected an integer, found a number (The effort: 0 none, 1 a small change, 2 slower steps, 3 "
+        "slow or uncertain, 4 lower precision, 5 another setup, 6 another model.)\n"
         "user.json:3:184: nested more than 100 levels deep\n");
   // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";

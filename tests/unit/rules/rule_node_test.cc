@@ -1,4 +1,4 @@
-// Values of a rule file and the places of their faults.
+// Values of a rule file and the locations of their faults.
 #include "rules/rule_node.h"
 
 #include <string>
@@ -114,7 +114,7 @@ TEST_CASE("strings are joined with a blank or line break, pieces without separat
   CHECK(root["none"].Words().empty());
 }
 
-TEST_CASE("items and members have places", "[rules]") {
+TEST_CASE("items and members have locations", "[rules]") {
   File file("{\n  \"list\": [10,\n    20],\n  \"a/b\": {\"c~d\": 1}\n}");
   const RuleNode root = file.root();
   CHECK(root.is_object());
@@ -171,7 +171,7 @@ TEST_CASE("faults are unique and in the order of the files", "[rules]") {
   CHECK(FaultSink().size() == 0);
 }
 
-TEST_CASE("faults of expressions, templates and patterns have their place", "[rules]") {
+TEST_CASE("faults of expressions, templates and patterns have a location", "[rules]") {
   File good(R"({"when": "a > 1", "say": "{a|size}", "pattern": "used %{size:a}"})");
   CHECK(good.root()["when"].AsExpression({}).source() == "a > 1");
   CHECK(good.root()["say"].AsTemplate({}).source() == "{a|size}");

@@ -83,7 +83,7 @@ TEST_CASE("a template in a row uses the row's fields", "[rules]") {
   CHECK((uses[0].name == "rank" && uses[1].name == "module" && uses[1].at == 18));
 }
 
-TEST_CASE("template faults have a place", "[rules]") {
+TEST_CASE("template faults have a location", "[rules]") {
   CHECK(Fill("a {size") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");
   CHECK(Fill("a } b") == "2: '}' without '{' (write '{{' and '}}' for literal braces)\n");
   CHECK(Fill("a {b {size}}") == "2: '{' without '}' (write '{{' and '}}' for literal braces)\n");

@@ -177,7 +177,7 @@ TEST_CASE("a line can be split into pieces", "[rules]") {
   CHECK(failure->header_patterns.at(0).pattern.source() == "a long enough head");
   CHECK(failure->about == std::vector<std::string>{"one paragraph", "two"});
   CHECK(failure->match.at(0).text == "first\na long enough head\nlast");
-  // A fault has its place inside the piece.
+  // A fault is located inside the piece.
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "terms": {"a": ["1 +", ["2 + ",
  "used_byts"]]}})") == "user.json:2:3: unknown name 'used_byts' (did you mean 'used_bytes'?)\n");
 }

@@ -75,10 +75,10 @@ TEST_CASE("wording and thresholds that the program does not use are faults", "[r
   CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
   CHECK(set.Threshold("worth_a_step") == 0.5);
   CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
-        "user.json:2:13: the program does not use 'diff.total.need_byte' of the wording (did you mean "
+        "user.json:2:13: whyoom does not use 'diff.total.need_byte' in 'wording' (did you mean "
         "'diff.total.need_bytes'?)\n");
   CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_a_stop\": {\"share\": 1, \"about\": \"x\"}}")) ==
-        "user.json:2:16: the program does not use 'worth_a_stop' of the thresholds (did you mean 'worth_a_step'?)\n");
+        "user.json:2:16: whyoom does not use 'worth_a_stop' in 'thresholds' (did you mean 'worth_a_step'?)\n");
 }
 
 }  // namespace TEST_FILE

@@ -37,7 +37,7 @@ TEST_CASE("texts with a few unusual bytes are not binary", "[text]") {
                "9=12\x01"
                "a\x01"
                "b\x01" +
-               kMessage));                                                 // one kind of separator
+               kMessage));                                                 // \x01 as a separator
   CHECK_FALSE(IsBinary("\xcf\xf0\xe8\xe2\xe5\xf2 \xff\xfe " + kMessage));  // another encoding
   CHECK_FALSE(IsBinary("\x01\x02\x03 " + std::string(500, 'x') + kMessage));
   CHECK_FALSE(IsBinary(Wide(kMessage)));

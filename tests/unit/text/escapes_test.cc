@@ -90,7 +90,7 @@ TEST_CASE("a line is split at breaks in quoted text, and the surrounding text is
   CHECK(Cut("('one\\ntwo',)") == "one@2|two@7");
   CHECK(Cut("\"one\\ntwo\", \"three\\nfour\"") == "one@1|two@6|three@13|four@20");
   CHECK(Cut("'one\\ntwo\\n'") == "one@1|two@6");
-  // An unclosed text was truncated.
+  // A text without a closing quote was truncated.
   CHECK(Cut("error: \"one\\ntwo") == "error: @0|one@8|two@13");
   // Other quoted texts are copied unchanged.
   CHECK(Cut("'a\\tb' and 'one\\ntwo'") == "'a\\tb' and @0|one@12|two@17");
@@ -101,7 +101,7 @@ TEST_CASE("a trailing break in quoted text is source code except in a notebook's
   CHECK(Cut("   \"one\\n\",") == "one@4");
   CHECK(Cut("   \"one\\n\", x") == "uncut");
   CHECK(Cut("x  \"one\\n\",") == "uncut");
-  // With two levels of escaping the text is split off.
+  // If the break is escaped twice, the quoted text becomes a separate line.
   CHECK(Cut("f(\"one\\\\ntwo\")") == "f(@0|one\\ntwo@3");
 }
 

@@ -374,7 +374,7 @@ TEST_CASE("a line keeps its text as written", "[text]") {
   CHECK(written("{\"log\": \"* ax\\n\"}") == "ax | * ax | 3\n");
   CHECK(written("say(\"ax\\nbx\")") ==
         "say( | say(\"ax\\nbx\") | 13\nax | say(\"ax\\nbx\") | 6\nbx | say(\"ax\\nbx\") | 10\n");
-  // A long line is a whole report.
+  // A long line probably contains a whole report, so each of its lines has its own written text.
   const std::string report = "failed: '" + std::string(1200, 'a') + "\\nbx'";
   CHECK(NormalizeLine(report).at(2).Written() == "bx");
 }

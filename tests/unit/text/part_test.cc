@@ -77,7 +77,7 @@ TEST_CASE("a line that becomes too long is returned incomplete", "[text]") {
   CHECK(Join(&unfinished, Piece("x", true)) == "whole: " + half + half);
 }
 
-TEST_CASE("beyond the maximum of streams, pieces are not joined", "[text]") {
+TEST_CASE("beyond the maximum number of streams, pieces are not joined", "[text]") {
   IncompleteLines unfinished;
   for (int i = 0; i < 1024; ++i) CHECK(Join(&unfinished, Piece("x", true, fmt::format("{}", i))) == "kept");
   CHECK(Join(&unfinished, Piece("x", true, "more")) == "alone: x");

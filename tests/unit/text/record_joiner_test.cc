@@ -28,7 +28,7 @@ std::vector<std::string> Joined(const Lines& lines) {
   return out;
 }
 
-TEST_CASE("a record ends at the brace with the indentation of its first one", "[text]") {
+TEST_CASE("a record ends at the closing brace with the same indentation as its opening brace", "[text]") {
   CHECK(Joined({"[", "  {", "    \"a\": {", "      \"b\": 1", "    }", "  },", "  {", "  }", "]"}) ==
         Lines{"1@0 [", "2@2   {\n    \"a\": {\n      \"b\": 1\n    }\n  },", "7@41   {\n  }", "9@49 ]"});
   CHECK(Joined({"{\r", "}\r", "boom"}) == Lines{"1@0 {\r\n}\r", "3@6 boom"});

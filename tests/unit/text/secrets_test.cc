@@ -226,7 +226,7 @@ TEST_CASE("masking is idempotent", "[text]") {
   }
 }
 
-TEST_CASE("a part of a text hides secrets that it cuts", "[text]") {
+TEST_CASE("an excerpt masks secrets that it contains only in part", "[text]") {
   const std::string text = "use --token abcdef now";
   CHECK(MaskSecretsIn(text, 0, 14) == "use --token ***");
   CHECK(MaskSecretsIn(text, 14, text.size()) == "*** now");
