@@ -1,5 +1,5 @@
-# Writes the C++ file with the facts about the build (src/cli/embedded.h). Runs at each build, and writes the
-# file only if something changed. Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
+# Writes the C++ file that defines TheBuild (src/cli/embedded.h). Runs at each build, and writes the file only if
+# something changed. Called with -DOUTPUT=... -DSOURCE=<folder of the sources> -DCOMPILER=... -DLIBRARIES=a;b;c
 set(commit "unknown: not built from a clone or a source archive of a commit")
 file(READ ${SOURCE}/packaging/commit archived)
 string(STRIP "${archived}" archived)
@@ -10,10 +10,10 @@ elseif(EXISTS ${SOURCE}/.git AND NOT git)
   set(commit "unknown: built from a clone without git")
 elseif(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND ${git} -C ${SOURCE} rev-parse --verify HEAD
-    OUTPUT_VARIABLE head ERROR_VARIABLE said RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
+    OUTPUT_VARIABLE head ERROR_VARIABLE error RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(failed)
     set(commit "unknown: git failed")
-    message("${said}")
+    message("${error}")
   else()
     set(commit ${head})
     execute_process(COMMAND ${git} -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)

@@ -7,8 +7,8 @@ foreach(part Style Script)
   if(text MATCHES "</|]]>|\\)page\"")
     message(FATAL_ERROR "${${file}}: \"</\", \"]]>\" and \")page\"\" are not allowed in an embedded file")
   endif()
-  # An XML parser sees the text as a CDATA section; an HTML parser sees the markers as comments of the embedded
-  # language.
+  # To an XML parser, the text is a CDATA section. To an HTML parser, the markers are comments of the style sheet or
+  # the script.
   string(APPEND code "\nstd::string_view Page${part}() {\n  return R\"page(/*<![CDATA[*/\n${text}/*]]>*/)page\";\n}\n")
 endforeach()
 string(APPEND code "\n}  // namespace whyoom\n")

@@ -3,7 +3,7 @@
 target_compile_options(whyoom_flags INTERFACE -fstack-protector-strong -Wformat -Werror=format-security)
 include(CheckCXXCompilerFlag)
 set(CMAKE_REQUIRED_FLAGS -Werror)  # otherwise Clang only warns about flags that the target does not support
-foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)  # the second is for x86, the third for ARM
+foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)  # the second: only x86; the third: only ARM
   string(MAKE_C_IDENTIFIER "WHYOOM_HAS${flag}" has)
   check_cxx_compiler_flag(${flag} ${has})
   if(${has})
@@ -11,7 +11,7 @@ foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standa
   endif()
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)
-if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_SANITIZE_THREADS AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # these check more, or do not optimize
+if(NOT WHYOOM_SANITIZE AND NOT WHYOOM_SANITIZE_THREADS AND NOT WHYOOM_FUZZ AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")  # sanitizers check more; debug builds do not optimize
   target_compile_options(whyoom_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 if(NOT WHYOOM_STATIC)  # Static.cmake sets -static-pie

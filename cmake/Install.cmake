@@ -1,5 +1,5 @@
-# The installed files: the program, its manual page (if help2man is available), completions, documentation. A Python
-# wheel (SKBUILD) contains the same files, in the folders that pip installs into an environment.
+# Installs the program, its manual page (if help2man is available), completions and documentation. A Python wheel
+# (SKBUILD) contains the same files, in folders that pip copies into the environment.
 if(SKBUILD)
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
   set(CMAKE_INSTALL_DATADIR ${SKBUILD_DATA_DIR}/share)

@@ -3,9 +3,9 @@ set(CPACK_PACKAGE_NAME whyoom)
 set(CPACK_PACKAGE_VENDOR whyoom)
 set(CPACK_PACKAGE_CONTACT "The whyoom developers <whyoom@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "explain XLA TPU out-of-memory errors in job logs")
-set(CPACK_PACKAGE_DESCRIPTION "whyoom reads the log of a job that died on a TPU and reports which out-of-memory
-error it is, why it happened and what to do first, with numbers from the log
-for every claim. It works offline and needs no TPU.")
+set(CPACK_PACKAGE_DESCRIPTION "whyoom reads the log of a job that died on a TPU and reports which
+out-of-memory error it is, why it happened and what to do first, with numbers
+from the log for every claim. It works offline and needs no TPU.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)

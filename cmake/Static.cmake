@@ -1,6 +1,6 @@
 # WHYOOM_STATIC: links everything statically, even the C library, so that the program runs in any image of its
-# architecture. Debian has archives of all libraries except ISA-L, which packaging/static_isal.sh builds, and fmt, which
-# is used header-only.
+# architecture. Debian has static versions of all libraries except ISA-L, which packaging/static_isal.sh builds. fmt is
+# used header-only.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_link_options(-static-pie)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -23,6 +23,6 @@ macro(whyoom_check_static)
   endforeach()
 endmacro()
 
-# Packages of the linked libraries, whose licences must be distributed with the program.
+# Packages of the linked libraries. Their licences must be distributed with the program.
 set(WHYOOM_STATIC_PARTS libre2-dev libisal-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
   liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libstdc++-12-dev libc6-dev)

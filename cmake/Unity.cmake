@@ -1,7 +1,7 @@
 function(whyoom_unite_warnings target)
-  # In a unity build, names of one file shadow those of another, and GCC treats the files as headers, whose types should
-  # not use unnamed namespaces. Builds without WHYOOM_UNITY, such as those of the sanitizers, keep these warnings. GCC
-  # 12 inlines more and then reports the value of an empty std::optional as uninitialized.
+  # In a unity build, names of one file shadow those of another. GCC treats the files as headers and warns about types
+  # that use unnamed namespaces. GCC 12 inlines more, and then reports the value of an empty std::optional as
+  # uninitialized. Builds without WHYOOM_UNITY keep these warnings.
   target_compile_options(${target} PRIVATE -Wno-shadow
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage -Wno-maybe-uninitialized>)
 endfunction()

@@ -1,5 +1,5 @@
 # Toolchain: cross-compiles for 64-bit ARM on Debian, with g++-aarch64-linux-gnu and the :arm64 packages of the
-# libraries (packaging/packages-arm64). Programs that the build runs are executed with QEMU.
+# libraries (packaging/packages-arm64). QEMU executes the programs that the build runs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,5 +1,5 @@
 // Build tool: computes the digest of the built-in rules (rules/builtin.h) and prints it as C++ source. It performs the
-// start-up work of a run and records every cache miss; these results are stored.
+// start-up work of a run with an empty digest, records what is missing from it, and prints these results.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +28,7 @@ void Remember(const std::string& one, std::vector<std::string>* all) {
 
 }  // namespace
 
-// Stubs for the functions of the file that this tool generates.
+// Stubs for the functions that the generated file defines.
 std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {
   Remember(std::string(source), &AskedPatterns());
   return std::nullopt;
@@ -45,7 +45,7 @@ namespace {
 
 using namespace whyoom;
 
-// Shorter literals occur in most lines.
+// Shorter literals occur in most lines, so they would exclude none.
 constexpr std::size_t kMinPrefixLiteral = 3;
 
 // A C++ literal. Octal escapes have three digits, so a following digit cannot extend them.
@@ -62,7 +62,7 @@ std::string Quoted(std::string_view text) {
 
 void Print(const std::string& line) { std::puts(line.c_str()); }
 
-// A std::string_view of arbitrary bytes.
+// An initializer of a std::string_view; the bytes may contain NUL.
 std::string ViewOf(std::string_view text) { return "{" + Quoted(text) + ", " + std::to_string(text.size()) + "}"; }
 
 // Prints one literal per line, because compilers warn about very long ones.

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Downloads the whyoom of a release, checks it, and installs it into a folder:
+# Downloads a release of whyoom, checks it, and installs the program into a folder:
 #
 #   WHYOOM_RELEASES=https://… WHYOOM_VERSION=0.1.0 WHYOOM_SHA256=<of the archive> get-whyoom.sh FOLDER
 #
 # Prints the path of the program, FOLDER/whyoom, and changes nothing else. Refuses an archive whose SHA-256 is not one of
-# WHYOOM_SHA256. (List several with spaces between them if machines of several kinds run this script.) Keeps the archive in
-# WHYOOM_CACHE (default: whyoom below XDG_CACHE_HOME or ~/.cache), checks it each time, and then needs no network. Needs sh,
-# tar, gzip, sha256sum, and curl or wget.
+# WHYOOM_SHA256. (For machines of several kinds, list several sums with spaces between them.) Keeps the archive in
+# WHYOOM_CACHE (default: whyoom below XDG_CACHE_HOME or ~/.cache). Later runs check it again, but need no network. Needs
+# sh, tar, gzip, sha256sum, and curl or wget.
 #
 # FOLDER and the cache may be in a folder that others can write to. The script writes to names that cannot be guessed,
 # follows no link, and uses no folder of another user.
@@ -67,12 +67,12 @@ fetch() { # ADDRESS FILE
   fi
 }
 
-owner() { # FILE: prints the user id of the owner, of a link itself for a link; empty without ls
+owner() { # FILE: prints the user id of the owner (for a link: of the link itself), or nothing if ls is missing
   # shellcheck disable=SC2012 # the first fields are not file names
   ls -nd -- "$1" 2>/dev/null | (read -r _ _ number _ && printf '%s' "$number") || true
 }
 
-is_safe() { # FOLDER: succeeds if it, and a link to it, belong to this user or to root
+is_safe() { # FOLDER: succeeds if the folder, and the link if FOLDER is one, belong to this user or to root
   [ -d "$1" ] || return 1
   for owned in "$(owner "$1")" "$(owner "$1/.")"; do
     case $owned in 0 | "$user") ;; *) return 1 ;; esac
@@ -80,7 +80,7 @@ is_safe() { # FOLDER: succeeds if it, and a link to it, belong to this user or t
   [ -n "$user" ] || [ -O "$1" ]
 }
 
-put() { # FILE TARGET: renames in one step; follows no link, and does not move into a folder with the name of the target
+put() { # FILE TARGET: renames in one step; replaces a link without following it, and fails if TARGET is a folder
   [ -L "$2" ] || [ ! -d "$2" ] || return 1
   mv -fT -- "$1" "$2" 2>/dev/null && return
   [ ! -L "$2" ] || rm -f -- "$2" # mv without -T would follow the link
@@ -116,7 +116,7 @@ if [ -z "$got" ]; then
   fetch "$address" "$work/archive" || fail 3 "cannot fetch $address"
   got=$(sum_of "$work/archive")
   is_wanted "$got" || fail 4 "$address has another checksum: its SHA-256 is $got"
-  # Without a writable cache, nothing is kept.
+  # If the cache is not writable or not safe, the archive is not kept.
   if mkdir -p -- "$cache" 2>/dev/null && is_safe "$cache" && part=$(mktemp -d "$cache/.get-whyoom.XXXXXX" 2>/dev/null); then
     cp -- "$work/archive" "$part/archive" 2>/dev/null && put "$part/archive" "$cache/$got.tar.gz" || true
   fi

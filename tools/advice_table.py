@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Make docs/advice.md: how often each remedy was advised, and how often that was right.
+"""Makes docs/advice.md: how often each remedy was advised, and how often that was right.
 
   tools/advice_table.py --bin build/release/whyoom --corpus ../shared/corpus > docs/advice.md
 
 The corpus is a folder with manifest.json, {"cases": [case, ...]}. The script uses the cases whose "expect" contains "fixes"
-and "evidence": true. Such a case is a log that lists allocations, perhaps with its XLA dump ("dump"), of a program that was
-compiled again with one remedy at a time. With the remedies in "fixes" the program fitted, with those in "fails" it did not,
-and for those in "unknown" the result is not known. "saves" are the bytes that each remedy saved. The output depends only on
-the corpus and the binary.
+and "evidence": true. Such a case is a log that lists allocations, perhaps with its XLA dump ("dump"). Its program was
+compiled again with one remedy at a time. With the remedies in "fixes" the program fitted; with those in "fails" it did not;
+for those in "unknown" the result is not known. "saves" contains the bytes that each remedy saved. The output depends only
+on the corpus and the binary.
 """
 import argparse
 import collections
@@ -27,7 +27,7 @@ GIB = 1 << 30
 
 
 def diagnose(binary, corpus, case):
-    """The diagnosis of the case's code, or None."""
+    """Returns the diagnosis with the code that the case expects, or None."""
     args = [binary, "--format", "json"]
     if "dump" in case:
         args += ["--xla-dump", os.path.join(corpus, case["dump"])]
@@ -158,22 +158,22 @@ def page(cases, diagnoses):
            "For users who want to know how far to trust the advice, and for engineers who change it. This page compares the advice",
            "with real compiles of changed programs.", "",
            f"The data are {overall['cases']} compiles that ran out of HBM. They come from {programs} programs with a planted cause, compiled by real XLA:TPU",
-           f"compilers (libtpu {', '.join(compilers)}). whyoom read {dumps} of them with their XLA dump. Each remedy that can be applied to a",
+           f"compilers (libtpu {', '.join(compilers)}). For {dumps} of them, whyoom also read the XLA dump. Each remedy that can be applied to a",
            "program was applied alone, and the program was compiled again. This shows whether the program then fits and how much",
            "memory the remedy saves.", "",
            "**Read these figures with care.** The estimates were developed on the same programs, so other programs may do worse.",
-           "All compiles were ahead of time for one small slice. A program counts once for each compiler. A remedy that is missing",
-           "below was never offered.", "", "## Overall", ""]
+           "All programs were compiled ahead of time for one small TPU slice. A program counts once for each compiler that compiled",
+           "it. A remedy that is missing below was never offered.", "", "## Overall", ""]
     ranked = overall["cases"] - overall["no advice"]
     tried = overall["first fits"] + overall["first fails"]
     overview = [
         ["the remedy ranked first made the program fit (of the compiles in which it was tried)", share(overall["first fits"], tried)],
-        ["one of the first three made it fit (of the compiles that some remedy alone cured)", share(overall["three"], overall["any fits"])],
-        ["one of the first two addresses the planted cause (if a remedy for it exists)", share(overall["two for cause"], overall["has cause"])],
-        ["\"enough\" or \"not enough\" was reported and was right", share(overall["verdicts right"], overall["verdicts"])],
-        ["an estimate was within 25 % of the measured bytes, or within 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
+        ["one of the first three remedies made the program fit (of the compiles that some remedy alone cured)", share(overall["three"], overall["any fits"])],
+        ["one of the first two remedies addresses the planted cause (of the compiles whose cause has a remedy)", share(overall["two for cause"], overall["has cause"])],
+        ["\"enough\" or \"not enough\" was right (of the remedies for which it was reported)", share(overall["verdicts right"], overall["verdicts"])],
+        ["an estimate differed from the measured bytes by at most 25 % of them, or by at most 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
         ["the budget lists remedies that are estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
-        ["… and if that is one remedy that was tried, the program fitted", share(overall["budgets of one right"], overall["budgets of one"])],
+        ["… the program fitted (if the budget lists only one remedy, and it was tried)", share(overall["budgets of one right"], overall["budgets of one"])],
     ]
     if overall["no advice"]:
         overview.append(["no diagnosis or no remedy at all", share(overall["no advice"], overall["cases"])])
@@ -181,14 +181,14 @@ def page(cases, diagnoses):
         overview.append(["the remedy ranked first was not tried on the program, or its compile did not finish", share(ranked - tried, ranked)])
     out += table(["", "n"], overview)
     out += ["", "## By remedy", "",
-            "- **first**: compiles in which the remedy ranked first. **first, fitted**: it made the program fit by itself, of those",
-            "  in which it was tried.",
+            "- **first**: compiles in which the remedy ranked first. **first, fitted** (X of Y): the remedy was tried in Y of them,",
+            "  and made the program fit by itself in X.",
             "- **offered**: compiles in which the remedy was ranked at all. A remedy that is ruled out is not offered. If a remedy",
             "  was not tried on a program, the compile counts only in **first** and **offered**.",
-            "- **enough, was**: the report called it enough by itself, and the program fitted, of those in which it was tried.",
-            "- **not enough, was not**: the report called it not enough by itself, and the program did not fit.",
+            "- **enough, was** (X of Y): in Y compiles, the remedy was tried, and the report called it enough by itself; X fitted.",
+            "- **not enough, was not**: likewise, the report called the remedy not enough, and the program did not fit.",
             "- **compared**: compiles with an estimate and a measured saving of more than 2 % of the limit. **median** and **worst**",
-            "  are estimated : measured bytes (2.00: half of the estimate was saved). **miss** is the median error of all estimates.", ""]
+            "  are estimated / measured bytes (2.00: half of the estimate was saved). **miss** is the median error of all estimates.", ""]
     order = sorted(remedies.values(), key=lambda remedy: (-sum(remedy.first.values()), -remedy.offered, remedy.id))
     out += table(["remedy", "first", "first, fitted", "offered", "enough, was", "not enough, was not", "compared", "median", "worst", "miss"],
                  [remedy.row() for remedy in order])

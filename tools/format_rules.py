@@ -5,7 +5,7 @@
 
 Longer texts, patterns and expressions become arrays, which the loader joins with a blank or a line break. Text without blanks is
 split into an array of pieces (rules/schema.json defines where that is allowed). The loaded data does not change. --check writes
-nothing; the exit status is 1 if a file is formatted differently or a line cannot be made to fit.
+nothing. The exit status is 1 if --check finds a file that is not formatted, or if a line cannot be made to fit.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ def flat(value):
 
 
 def size(text):
-    """Length in bytes, so that every tool counts the same."""
+    """Returns the length in bytes, the unit of WIDTH."""
     return len(text.encode())
 
 
@@ -65,13 +65,13 @@ class Layout:
         return " ".join([rule.get("description", ""), *rule.get("details", [])])
 
     def joint(self, rule):
-        """The separator that joins an array of strings here; None if the array is not a single text."""
+        """Returns the separator that joins an array of strings to one text, or None if the strings are separate."""
         rule = self.resolve(rule)
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
         return None if not pieces else "\n" if "joined with line breaks" in self.about(rule) else " "
 
     def write(self, value, rule, indent, lead="", trail="", expected=False):
-        """`lead` precedes the value on its line ('"key": '), `trail` follows it (','); `expected`: inside an expected conclusion."""
+        """Returns the lines. `lead` precedes the value ('"key": '), `trail` follows it (','); `expected`: in an expected conclusion."""
         joint = self.joint(rule)
         if joint is None and re.search("strings is joined with a space|strings, which are joined with a space", self.about(rule)):
             value, expected = whole(value), True
@@ -98,7 +98,7 @@ class Layout:
         return lines + [" " * indent + brackets[1] + trail]
 
     def wrapped(self, text, indent):
-        """Splits `text` at blanks into parts that fit, but not at a blank that a pattern's operator applies to."""
+        """Splits `text` at blanks into strings that fit, but not at a blank to which an operator of a pattern applies."""
         parts = []
         for word in re.split(r"(?<![(\[|: ]) (?![?*+|)\] ,]|\{\d)", text):
             longer = parts[-1] + " " + word if parts else word

@@ -34,7 +34,7 @@ class Types:
         self.classes = {}  # by name; a class precedes its users
 
     def class_name(self, definition):
-        """The report itself has further methods, see python/whyoom/_report.py."""
+        """Returns "Diagnosis" for "diagnosis". python/whyoom/_report.py derives the class Report from ReportFields."""
         name = "".join(part.capitalize() for part in definition.split("_"))
         return "ReportFields" if name == "Report" else name
 
@@ -74,7 +74,7 @@ class Types:
         base, required = "Record", set(node.get("required", ()))
         for part in node.get("allOf", ()):
             base = self.add(part["$ref"].rpartition("/")[2], self.definitions[part["$ref"].rpartition("/")[2]])
-        lines, records, tables = [], {}, {}  # tables: records by name
+        lines, records, tables = [], {}, {}  # tables: fields with an object whose values are records
         for field, value in node.get("properties", {}).items():
             if keyword.iskeyword(field) or hasattr(dict, field):
                 sys.exit(f"{SCHEMA.name}: {definition}.{field} is not a valid attribute name for a dictionary")

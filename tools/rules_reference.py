@@ -3,8 +3,8 @@
 
   tools/rules_reference.py [--check]
 
-The texts are the titles, descriptions, details and examples of the schema. With --check nothing is written; the exit status is 1 if
-the page is out of date.
+The texts are the titles, descriptions, details and examples of the schema. With --check nothing is written;
+the exit status is 1 if the page is out of date.
 """
 import argparse
 import json
@@ -35,11 +35,11 @@ NAMES = {
     "string": "text", "number": "number", "integer": "integer", "boolean": "true or false", "null": "null",
     "array": "list", "object": "object",
 }  # fmt: skip
-TYPES = ("text", "lines", "size", "facts")  # definitions that are named as types, and described at the beginning
+TYPES = ("text", "lines", "size", "facts")  # definitions that the page uses as names of types and describes first
 
 
 def anchor(title):
-    """The anchor that GitHub gives to a heading."""
+    """Returns the anchor that GitHub creates for a heading."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
 
 
@@ -48,7 +48,7 @@ def wrapped(text, first="", rest=""):
 
 
 def laid_out(value, indent=0):
-    """JSON on one line if it fits, else with one member or element per line."""
+    """Returns JSON on one line if it fits, else with one member or element per line."""
     flat = json.dumps(value, ensure_ascii=False)
     if not value or not isinstance(value, (dict, list)) or indent + len(flat) <= WIDTH - 1:
         return flat
@@ -76,7 +76,7 @@ class Reference:
         return self.definitions[self.name_of(node)] if "$ref" in node else node
 
     def is_shared(self, name):
-        """Whether a definition gets a heading: objects, and those with a title; the others only name a type."""
+        """Whether a definition gets a heading; a definition without a title only names a type."""
         return "title" in self.definitions[name]
 
     def type_of(self, node):
@@ -100,7 +100,7 @@ class Reference:
         return NAMES[types]
 
     def keys(self, node, prefix=""):
-        """The lines for the keys of an object; keys of an object inside it are written with a dot."""
+        """Returns the lines for the keys of an object. Keys of nested objects are written with a dot."""
         lines = []
         required = node.get("required", [])
         for key, member in node.get("properties", {}).items():
@@ -112,7 +112,7 @@ class Reference:
         return lines
 
     def is_framework_steps(self, node, key):
-        """The keys of `how` are the frameworks, which are data; one of them is enough."""
+        """Whether a key is a framework other than jax. One framework is enough as an example, because all are alike."""
         return node in (self.definitions["how"], self.definitions["more_steps"]) and key != "jax"
 
     def inner(self, member, path):
@@ -166,7 +166,7 @@ class Reference:
                 lines += self.section(name, node)
         lines += ["## Shared objects\n"]
         done = 0
-        while done < len(self.shared):  # writing one may find others
+        while done < len(self.shared):  # writing an object may add others
             lines += self.shared_object(self.shared[done])
             done += 1
         return "\n".join(lines)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the outputs of two builds of whyoom byte by byte for every log. A change of structure only must not change them.
+"""Compares the outputs of two builds of whyoom byte by byte for every log. A refactoring must not change them.
 
   tools/same_outputs.py OLD NEW [--corpus ../shared/corpus ...]
 
 Both builds read each log of testdata/cases and of the given corpora (folders with manifest.json), with its XLA dump if it has
-one, in every format. They then read all logs together with one thread and with four, merge two parts, follow logs, and run them
-as jobs. The fingerprint of the rule data is masked. Prints the command of each difference; exit status 1 if there are any.
+one, in every format. They then read all logs together with one thread and with four, merge two parts, follow logs, and run
+jobs that print logs. The fingerprint of the rule data is masked. Prints the command of each difference; exit status 1 if any.
 """
 import argparse
 import concurrent.futures
@@ -22,12 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @functools.cache
 def formats(binary):
     out = subprocess.run([str(binary), "__complete", "--format", ""], capture_output=True, check=True, text=True).stdout
-    return [line.split("\t")[0] for line in out.splitlines()[1:]]  # the first line describes other completions
+    return [line.split("\t")[0] for line in out.splitlines()[1:]]  # the first line selects further completions, such as files
 
 
 @functools.cache
 def fingerprint(binary):
-    """The fingerprint of the built-in rule data; outputs contain it whole or its first twelve digits."""
+    """The fingerprint of the built-in rule data. Outputs contain all of it or its first twelve digits."""
     out = subprocess.run([str(binary), "--format", "json", "-"], input=b"", capture_output=True).stdout
     return json.loads(out)["tool"]["rules"].encode()
 

@@ -4,8 +4,8 @@ _whyoom() {
   local program=${COMP_WORDS[0]/#\~/$HOME}
   command -v -- "$program" >/dev/null || program=whyoom
 
-  # bash also splits words at = and :, whyoom does not. `done` is the start of the last word, before the part that bash
-  # completes. `starts` has the index at which each word starts.
+  # bash splits words at = and :, but whyoom does not: `line` contains the joined words. bash completes only the end of
+  # the last word; `done` is the text before it. `starts` contains the index in COMP_WORDS at which each word starts.
   local line=() starts=() done='' joined='' part i
   for ((i = 1; i <= COMP_CWORD; i++)); do
     part=${COMP_WORDS[i]}

@@ -51,7 +51,7 @@ find_program
 
 records=$work/records
 : >"$records"
-# A pull request can contain a link.
+# A pull request can contain a link to another file.
 [ ! -L "$sarif" ] || stop "the input 'sarif' names a symbolic link: $sarif"
 if [ -e "$sarif" ]; then # replace only the file of an earlier step
   head -c 4096 -- "$sarif" 2>/dev/null | grep -q sarif-schema || stop "the input 'sarif' names an existing file that is not SARIF: $sarif"
@@ -67,14 +67,14 @@ else
   "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
 fi
 
-# If whyoom itself could not run (for example, an unknown option), there are no records. If the job failed with the same
-# status, there are.
+# Status 2 without records: whyoom itself could not run, for example because of an unknown option. Status 2 with records:
+# the job ended with 2.
 ran=true
 [ "$status" != 2 ] || [ -s "$records" ] || ran=false
 found=
 [ "$ran" = false ] || found=$(grep -c '^{"type":"diagnosis"' "$records" || true)
 [ "$ran" = true ] || printf '::error title=whyoom::whyoom could not run, see above (in the input args, each line is one word)\n'
-# After a success whyoom writes nothing. An empty report makes code scanning close its old alerts.
+# whyoom writes no SARIF file if the job succeeded. An empty report makes code scanning close its old alerts.
 if [ "$ran" = true ] && [ -n "$INPUT_RUN" ] && [ ! -e "$sarif" ]; then
   "$whyoom" --format sarif --output "$sarif" --files-from /dev/null
 fi

@@ -10,7 +10,7 @@ shift 3
 mkdir -p -- "$output"
 output=$(realpath -- "$output")
 
-# Relative paths of the list refer to this folder on each machine. {} is the shard; -q keeps spaces in names.
+# Each machine changes to this folder first, for relative paths in the list. {} is the shard; -q keeps spaces in names.
 cd_here='cd "$1" && shift && "$0" --shard "$1/$2" --files-from "$3" --resume "$4/.journal-$1" --format ndjson --output "$4/.part-$1" --exit-zero &&
   mv -fT -- "$4/.part-$1" "$4/part-$1.ndjson"'
 seq 0 $((shards - 1)) |

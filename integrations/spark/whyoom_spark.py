@@ -2,11 +2,11 @@
 """Reads an archive of logs on a Spark cluster: each task runs whyoom once for each batch of paths.
 
     spark-submit --files whyoom whyoom_spark.py LIST OUTPUT --partitions 400
-    whyoom merge --format json OUTPUT/kind=records      # the report of one process over all of LIST
+    whyoom merge --format json OUTPUT/kind=records      # the report of one whyoom run over all of LIST
 
-An input never fails the job. An input that cannot be read is a problem in the report. If a process crashes or needs too
-long, each path of its batch gets its own process, so that only the bad paths are lost. The job fails if every input would
-fail: if the program is missing or cannot run with these options.
+An input never makes the job fail. An input that cannot be read is a problem in the report. If a process crashes or needs
+too long, each path of its batch gets its own process, so that only the bad paths are lost. The job fails only if every
+input would fail, because the program is missing or cannot run with these options.
 """
 import argparse
 import atexit
@@ -24,8 +24,8 @@ import pandas
 from pyspark import SparkFiles, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
-# A row is a line that whyoom printed (`record`), or describes how a process ended: the number of its paths, its exit
-# status (-N: ended by signal N) and the end of its standard error.
+# A row contains a line that whyoom printed (`record`), or describes a process: the number of its paths, its exit status
+# (-N: ended by signal N) and the end of its standard error.
 SCHEMA = "record string, inputs long, status int, stderr string"
 SEPARATORS = {"lines": "\n", "jsonl": "\n", "null": "\0"}  # by the names of --files-format
 COULD_NOT_RUN = 2  # exit status: usage, or a bad rule file
@@ -35,7 +35,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # so that executors
 
 
 class Scanner:
-    """Runs whyoom on batches of entries of a path list, in a Spark task."""
+    """Runs whyoom in a Spark task, on batches of entries of the list of paths."""
 
     def __init__(self, program, form, options, batch, timeout):
         self.program, self.form, self.options, self.batch, self.timeout = program, form, list(options), batch, timeout
@@ -96,7 +96,7 @@ class Scanner:
         summary = json.loads(empty[-1])
         summary["problem_count"] += 1
         why = stderr if stderr.startswith("stopped after") else end_text(status)
-        problem = {"type": "problem", **path_fields(path_of(entry, self.form)), "what": f"whyoom failed on it: {why}"}
+        problem = {"type": "problem", **path_fields(path_of(entry, self.form)), "what": f"whyoom failed on this input: {why}"}
         return [*empty[:-1], json.dumps(problem), json.dumps(summary)]
 
 
@@ -123,7 +123,7 @@ def ship(spark: SparkSession, script: str) -> None:
 
 
 def end_text(status):
-    return f"ended by signal {-status}" if status < 0 else f"it ended with status {status}, its report is incomplete"
+    return f"ended by signal {-status}" if status < 0 else f"ended with status {status} and an incomplete report"
 
 
 def path_of(entry, form):
@@ -153,7 +153,7 @@ def read_list(spark: SparkSession, path: str, form: str = "lines") -> DataFrame:
 
 def scan(paths: DataFrame, partitions: int, *, program: str = "whyoom", form: str = "null", options=(),
          batch: int = 1000, timeout: float = 3600) -> DataFrame:  # fmt: skip
-    """Returns rows of SCHEMA for the paths in the first column (string or binary), which are entries of a list of this form.
+    """Returns rows of SCHEMA for the paths in the first column (string or binary), written as in a list of this form.
 
     whyoom runs with `options` on `batch` paths at once, for at most `timeout` seconds. `--max-time` in the options limits
     each input instead and loses less.

@@ -48,7 +48,7 @@ class Diagnose(unittest.TestCase):
             self.assertEqual(codes(report), ["E1000"])
             self.assertEqual(report["diagnoses"][0]["facts"]["excess_bytes"], round(5.02 * 2**30))
 
-    def test_another_error_has_no_diagnosis(self):
+    def test_other_logs_and_exceptions_have_no_diagnosis(self):
         for log in ("", "all is well", b"\xff\xfe\x00", "\udcff", ValueError("shapes differ")):
             self.assertEqual(codes(whyoom.diagnose(log)), [])
 
@@ -64,7 +64,7 @@ class Diagnose(unittest.TestCase):
         noted.__notes__ = [HBM]  # what add_note() does
         self.assertEqual(codes(whyoom.diagnose(noted)), ["E1000"])
 
-    def test_another_type_is_a_type_error(self):
+    def test_an_unsupported_type_is_a_type_error(self):
         class Odd:
             def read(self):
                 return 7
@@ -167,7 +167,7 @@ class Diagnose(unittest.TestCase):
 
 
 class Version(unittest.TestCase):
-    def test_it_is_the_programs_with_and_without_an_installed_package(self):
+    def test_it_equals_the_version_of_the_program_even_if_the_package_is_not_installed(self):
         first = subprocess.run([whyoom.find_binary(), "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
         self.assertRegex(first, r"^whyoom \d+\.\d+\.\d+$")
         self.assertEqual(whyoom._version(), first.split()[1])
@@ -176,7 +176,7 @@ class Version(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    """A script replaces the program."""
+    """Tests in which a script replaces the program."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -200,7 +200,7 @@ class Program(unittest.TestCase):
         with self.assertRaisesRegex(whyoom.WhyoomError, "within 0.2 s"):
             whyoom.diagnose(ERROR, timeout=0.2)
 
-    def test_a_program_that_fails_crashes_or_is_another(self):
+    def test_a_program_that_fails_or_crashes_or_is_not_whyoom(self):
         for script, message in (
             ("echo bad >&2; exit 2", "bad"),
             ("kill -SEGV $$", "-11"),
@@ -210,7 +210,7 @@ class Program(unittest.TestCase):
             with self.assertRaisesRegex(whyoom.WhyoomError, message):
                 whyoom.diagnose(ERROR * 100_000)  # the script does not read it
 
-    def test_python_m_whyoom_is_the_program(self):
+    def test_python_m_whyoom_runs_the_program(self):
         self.use('echo "$@"; exit 7')
         done = subprocess.run([sys.executable, "-m", "whyoom", "--a", "b c"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (7, "--a b c\n"))

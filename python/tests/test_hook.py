@@ -39,12 +39,12 @@ class Script(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.check_diagnosed(done)
 
-    def test_another_error_is_unchanged(self):
+    def test_the_traceback_of_another_error_is_unchanged(self):
         plain = script("raise ValueError('shapes differ')")
         done = script("import whyoom; whyoom.install()\nraise ValueError('shapes differ')")
         self.assertEqual(done.stderr.replace("line 3", "line 2"), plain.stderr)
 
-    def test_a_second_call_changes_nothing(self):
+    def test_after_a_second_call_there_is_still_one_diagnosis(self):
         done = script("import whyoom; whyoom.install(); whyoom.install(); raise RuntimeError(HBM)")
         self.assertEqual(done.stderr.count("E1000  "), 1)
 
@@ -61,7 +61,7 @@ class Script(unittest.TestCase):
         self.assertEqual(done.stdout, "goes on\n")
         self.check_diagnosed(done)
 
-    def test_uninstall_puts_everything_back(self):
+    def test_uninstall_restores_the_previous_hooks(self):
         done = script(
             """
             import sys, threading, whyoom
@@ -76,7 +76,7 @@ class Script(unittest.TestCase):
         self.assertIn("RuntimeError: RESOURCE_EXHAUSTED", done.stderr)
         self.assertNotIn("E1000", done.stderr)
 
-    def test_hooks_of_others_are_called_and_stay(self):
+    def test_hooks_of_other_code_are_called_and_kept(self):
         done = script(
             """
             import sys, whyoom

@@ -1,4 +1,4 @@
-"""JAX itself runs out of memory on the CPU, in a script and in notebooks. Skipped if JAX is not installed."""
+"""Diagnoses JAX when it runs out of memory on the CPU, in scripts and notebooks. Skipped if JAX is not installed."""
 
 import importlib.util
 import subprocess

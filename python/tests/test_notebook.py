@@ -1,4 +1,4 @@
-"""The names of cells and the magics in IPython and notebooks. Skipped if these are not installed."""
+"""The names of cells, and the magics in IPython and notebooks. Skipped if IPython or a kernel is not installed."""
 
 import importlib.util
 import os
@@ -61,7 +61,7 @@ class Names(unittest.TestCase):
 @unittest.skipUnless(has("IPython"), "IPython is not installed")
 class IPython(unittest.TestCase):
     def ipython(self, *lines):
-        """Returns the output of typing each line as a cell."""
+        """Runs each line as a cell and returns the output."""
         with tempfile.TemporaryDirectory() as folder:
             code = "\n".join(
                 [
@@ -100,18 +100,18 @@ class IPython(unittest.TestCase):
         output = self.ipython("whyoom.install()", "%%whyoom\nstep()", "step()")
         self.assertEqual(output.count("\nE1000  "), 2, output)
 
-    def test_a_line_explains_the_last_exception(self):
+    def test_a_line_magic_explains_the_last_exception(self):
         output = self.ipython("step()", "report = %whyoom", "print(repr(report))")
         self.assertIn("<whyoom report: E1000 at <traceback>:", output)
         self.assertIn("no exception yet", self.ipython("%whyoom"))
 
-    def test_a_line_reads_a_log(self):
+    def test_a_line_magic_reads_a_log(self):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "two words.log"
             log.write_text(HBM)
             output = self.ipython(f"r = %whyoom '{log}' --framework keras", "print(repr(r), r.diagnoses[0].framework)")
             self.assertIn(f"<whyoom report: E1000 at {log}:1> keras", output)
-            # A terminal shows it as text.
+            # A terminal shows the report as text.
             self.assertIn("5.02 GiB too much", self.ipython(f"%whyoom '{log}'"))
 
     def test_help_shows_the_usage(self):
@@ -127,13 +127,13 @@ class IPython(unittest.TestCase):
             ("%whyoom 'open", "No closing quotation"),
             ("%%whyoom train.log\n1", "in a line of its own"),
         ):
-            said = self.ipython(line)
-            self.assertIn("UsageError: %", said)
-            self.assertIn(words, said)
-            self.assertNotIn("Traceback", said)
+            printed = self.ipython(line)
+            self.assertIn("UsageError: %", printed)
+            self.assertIn(words, printed)
+            self.assertNotIn("Traceback", printed)
         self.assertIn("%%whyoom: --framework nope: unknown framework", self.ipython("%%whyoom --framework nope\nstep()"))
 
-    def test_it_can_be_unloaded(self):
+    def test_the_extension_can_be_unloaded(self):
         self.assertIn("UsageError", self.ipython("%unload_ext whyoom", "%whyoom"))
 
 

@@ -45,7 +45,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(failed, 0, output.getvalue())
         self.assertGreater(ran, 8)
 
-    def test_the_programs_run(self):
+    def test_the_python_blocks_run(self):
         blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
         self.assertGreaterEqual(len(blocks), 2)
         names = {"train": train}

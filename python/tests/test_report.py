@@ -24,7 +24,7 @@ def printed(form, path):
 
 
 class Fragment(html.parser.HTMLParser):
-    """The content of a piece of HTML."""
+    """The tags, attributes and text of an HTML fragment."""
 
     def __init__(self, text):
         super().__init__()
@@ -43,7 +43,7 @@ class Fragment(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes something else")
+            raise AssertionError(f"</{tag}> closes another tag")
 
     def handle_data(self, text):
         self.text += text
@@ -51,7 +51,7 @@ class Fragment(html.parser.HTMLParser):
 
 class Formats(unittest.TestCase):
     @unittest.skipUnless((CASES / "compile-padded-points").is_dir(), "the test data is missing")
-    def test_they_equal_the_programs_output(self):
+    def test_they_equal_the_output_of_the_program(self):
         for case in ("compile-padded-points", "buffer-fragmented"):
             path = CASES / case / "log"
             report = whyoom.diagnose(path)
@@ -76,14 +76,14 @@ class Formats(unittest.TestCase):
             report.to_text(nonsense=True)
         self.assertEqual(report.to_text(strict=False), report.to_text())
 
-    def test_copies_print_alike(self):
+    def test_copies_print_the_same_text(self):
         report = whyoom.diagnose(HBM)
         for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
             self.assertEqual(other, report)
             self.assertEqual(other.to_text(), report.to_text())
         self.assertEqual(json.loads(json.dumps(report)), report)
 
-    def test_a_handmade_report_is_printed_in_short(self):
+    def test_a_report_made_by_hand_prints_one_line(self):
         report = whyoom.Report(json.loads(json.dumps(whyoom.diagnose(HBM))))
         self.assertEqual(str(report), "<whyoom report: E1000 at <text>:1>")
         self.assertIsNone(report._repr_html_())
@@ -101,7 +101,7 @@ class InANotebook(unittest.TestCase):
     HOSTILE = '</style></div><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \x1b[31m'
 
     def check(self, text):
-        """Checks that it is a well-formed part of a page, without a script, that loads nothing."""
+        """Checks that a text is a well-formed fragment of a page, without a script, that loads nothing."""
         part = Fragment(text)
         self.assertEqual(part.open, [])
         self.assertTrue(text.startswith('<div class="whyoom-report">'))
@@ -115,7 +115,7 @@ class InANotebook(unittest.TestCase):
                 self.assertTrue(value.startswith(("https://", "#")), value)
         return part
 
-    def test_a_page_becomes_a_part_of_another(self):
+    def test_a_notebook_gets_a_fragment_of_the_page(self):
         text = whyoom.diagnose(HBM)._repr_html_()
         part = self.check(text)
         self.assertIn("5.02 GiB", part.text)
@@ -144,7 +144,7 @@ class InANotebook(unittest.TestCase):
         part = self.check(report._repr_html_())
         self.assertIn(("id", "failures"), part.attributes)
 
-    def test_a_program_with_other_pages_gives_text(self):
+    def test_a_page_that_is_not_understood_becomes_text(self):
         with mock.patch.object(whyoom.Report, "to_html", return_value="<html><script>alert(1)</script></html>"):
             text = whyoom.diagnose(HBM, name="<b>")._repr_html_()
         self.assertTrue(text.startswith("<pre>E1000 "))

@@ -76,7 +76,7 @@ class Types(unittest.TestCase):
             use.write_text(USE)
             bad.write_text(USE + "report.diagnosis\nremedies[0].saves_bytes + 1\n")
             mypy = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={folder}/cache"]
-            # If the module is not installed, mypy finds it in the same place as this process.
+            # If the module is not installed, mypy must find it where this process found it.
             path = {"MYPYPATH": str(MODULE.parent)} if "site-packages" not in MODULE.parts else {}
             run = {"capture_output": True, "text": True, "cwd": folder, "env": {**os.environ, **path}}
             done = subprocess.run([*mypy, "-p", "whyoom"], **run)

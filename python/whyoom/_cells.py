@@ -1,4 +1,4 @@
-"""IPython's names of notebook cells. Tracebacks and XLA contain the temporary files that cells are compiled from."""
+"""IPython's names of notebook cells. Tracebacks and XLA name the temporary file that a cell is compiled from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cell_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def known_cells() -> dict[str, str]:
-    """Returns all cells that were run so far."""
+    """Returns the names of all cells that were run so far, by file."""
     compiler = getattr(shell_of_ipython(), "compile", None)
     return cell_names(getattr(compiler, "_filename_map", ()))
 

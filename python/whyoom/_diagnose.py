@@ -58,12 +58,12 @@ def diagnose(
     folder, an archive or an XLA dump, as ``pathlib.Path``; or an open file, which is read to its end. A ``str`` is
     always content, so the name of an existing file is a ValueError.
 
-    ``name``: the log's name in the report. The others are as on the command line: ``framework``, the framework of the
-    steps, if the log does not show it; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the memory
+    ``name``: the log's name in the report. The others are as on the command line: ``framework``, for which
+    steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the memory
     or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and ``until``, times; ``rules``, files
     or folders of further rules. ``timeout`` is in seconds.
 
-    Raises WhyoomError, with the program's message, if the program cannot run; OSError if there is no such file;
+    Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
     """
     given = to_input(log)

@@ -1,7 +1,7 @@
 """Prints the diagnosis below uncaught exceptions after install().
 
 The traceback comes first and is unchanged. The diagnosis follows only if the program recognises the error.
-Nothing in here raises, and a diagnosis that takes too long is dropped.
+The hooks never raise, and a diagnosis that takes too long is dropped.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
 
 
 def leave_out(exception: BaseException | None) -> None:
-    """Excludes an exception from install()'s hooks, because the caller explains it."""
+    """Excludes an exception from install()'s hooks, because the caller prints its diagnosis. None: excludes nothing."""
     global _explained_elsewhere
     _explained_elsewhere = exception
 
@@ -121,8 +121,8 @@ def install(
 ) -> None:
     """Prints the diagnosis below the traceback of each uncaught exception that has one, from now on.
 
-    Applies to the main program, threads, and the cells of IPython and notebooks. The options are those of diagnose().
-    Another call only changes the options. If the program is missing, warns and does nothing.
+    Applies to the main program, threads, and the cells of IPython and notebooks. The options are as in diagnose().
+    Another call changes the options. If the program is missing, only warns. Raises WhyoomError for a wrong framework.
     """
     global _installed
     try:

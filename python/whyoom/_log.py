@@ -38,7 +38,7 @@ def _files(exception: BaseException) -> set[str]:
 
 
 def exception_text(exception: BaseException) -> str:
-    """Returns Python's text for an uncaught exception, with causes and notes; cells have IPython's names."""
+    """Returns Python's traceback of an exception, with causes and notes, and with IPython's names of cells."""
     text = "".join(traceback.format_exception(type(exception), exception, exception.__traceback__))
     notes = [str(note) for note in getattr(exception, "__notes__", None) or ()]
     text += "".join(note + "\n" for note in notes if note not in text)  # Python before 3.11 omits them
@@ -46,7 +46,7 @@ def exception_text(exception: BaseException) -> str:
 
 
 def _reject_name(text: str) -> None:
-    """Rejects a file name passed as text. As a log it would have no failures, which would mislead the user."""
+    """Rejects a file name passed as the content of a log, in which no failure would be found."""
     if not text or "\n" in text or "\r" in text:
         return
     if os.path.exists(text):

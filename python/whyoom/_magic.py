@@ -50,7 +50,7 @@ def _expanded(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last_exception() -> BaseException:
-    # IPython sets sys.last_exc; sys.last_value is Python's own.
+    # Python before 3.12 has no sys.last_exc.
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if not isinstance(error, BaseException):
         raise _usage_error("%whyoom: no exception yet; to read a log, type %whyoom train.log")
@@ -62,10 +62,10 @@ def whyoom(line: str, cell: str | None = None) -> Any:
 
     %whyoom [OPTIONS]             the last exception
     %whyoom [OPTIONS] PATH        a log, a folder, an archive, an XLA dump
-    %%whyoom [OPTIONS]            runs the cell, and explains a failure below the traceback
+    %%whyoom [OPTIONS]            runs the cell; if it fails, explains the failure below the traceback
 
-    OPTIONS: --xla-dump DIR, --framework NAME, --hbm SIZE|CHIP, --rules FILE, --timeout SECONDS. A line returns the
-    report (report = %whyoom train.log), which a notebook shows.
+    OPTIONS: --xla-dump DIR, --framework NAME, --hbm SIZE|CHIP, --rules FILE, --timeout SECONDS. %whyoom returns
+    the report (report = %whyoom train.log), which a notebook shows.
     """
     try:
         options = _expanded(vars(_parser().parse_args(shlex.split(line))))

@@ -14,7 +14,7 @@ _FAILED = 2  # the program's exit status when it could not run
 
 
 class WhyoomError(Exception):
-    """The program is missing, failed, or took too long; contains the program's own message if there is one."""
+    """The program is missing, failed, or took too long. Contains the program's error message if it printed one."""
 
     __module__ = "whyoom"
 
@@ -47,7 +47,7 @@ def find_binary() -> str:
 
 
 def _sentence(printed: str) -> str:
-    """Returns the program's error message without the parts that are only for a command line."""
+    """Returns the program's error message without the parts that help only on a command line."""
     lines = [line for line in printed.strip().splitlines() if line != "Run with --help for more information."]
     return "\n".join(lines).removeprefix("whyoom: ")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Dict
 class Record(Dict[str, Any]):
     """An object of the report: the dictionary that the program prints. Its fields are also attributes.
 
-    As an attribute, a field that is absent (unknown) is None.
+    The attribute of an absent (unknown) field is None.
     """
 
     __slots__ = ()

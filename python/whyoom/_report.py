@@ -21,7 +21,7 @@ _RESET = "dt, dd { float: none; width: auto; }\ntbody tr:nth-child(n) { backgrou
 class Report(ReportFields):
     """The result of diagnose(). Fields are both keys and attributes: ``report.diagnoses[0].code``.
 
-    A notebook shows it as a page with drawings. ``print(report)`` prints the text of the command line.
+    A notebook shows a report as a page with charts. ``print(report)`` prints the text of the command line.
     """
 
     __slots__ = ("_printed", "_arguments", "_timeout")
@@ -36,7 +36,7 @@ class Report(ReportFields):
         arguments: Sequence[str] = (),
         timeout: float | None = 60.0,
     ) -> None:
-        """`printed`: the ndjson output, which the program converts to other formats; `arguments`: its rules."""
+        """`printed`: the ndjson output, which the program converts to other formats; `arguments`: --rules options."""
         super().__init__(fields)
         self._printed = printed
         self._arguments = list(arguments)
@@ -82,11 +82,11 @@ class Report(ReportFields):
             printer.text(self.to_text(color="always" if coloured else "never").rstrip("\n"))
 
     def _repr_html_(self) -> str | None:
-        """Returns the page as a part of another: its style is scoped, and it has no script and loads nothing."""
+        """Returns the page as a fragment of another page. Its style is scoped; it has no script and loads nothing."""
         if self._printed is None:
             return None
         page = _PAGE.search(self.to_html())
-        if page is None:  # another version of the program has other pages
+        if page is None:  # a version of the program whose pages differ
             return f"<pre>{html.escape(self.to_text())}</pre>"
         style, body = page.groups()
         # Nested rules apply only below their element. Its class is named twice to override the notebook's own style.

@@ -132,7 +132,8 @@ class Axis(Record):
 
 
 class Room(Record):
-    """What would fit, with sizes over all devices; needs an XLA dump. Sizes that are unknown or cannot fit are absent.
+    """The sizes that would fit, over all devices; only with an XLA dump. A size that is unknown or cannot fit is
+    absent.
     """
 
     __slots__ = ()
@@ -175,7 +176,7 @@ class RankReasons(Record):
     gamble: bool
     # The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher.
     cost: int
-    # Whether enough has a value; true ranks higher.
+    # Whether the field enough is present; true ranks higher.
     estimated: bool
     # Same as the remedy's borderline; false ranks higher.
     doubtful: bool
@@ -205,13 +206,13 @@ class Remedy(Record):
     parts: Optional[int]
     # The dimension that is divided into parts.
     axis: Optional[Axis]
-    # saves_bytes covers only the listed allocations, less than half of the need; it may be more.
+    # The remedy may save more: saves_bytes covers only the list, which is under half of the need.
     at_least: Optional[bool]
     # Whether this remedy alone is estimated to cover the excess.
     enough: Optional[bool]
     # The excess is within spread_bytes of saves_bytes, so enough may be wrong.
     borderline: Optional[bool]
-    # Ids of remedies; together with one of them it is enough.
+    # Ids of remedies; with one of them, this remedy is enough.
     enough_with: Optional[List[str]]
     # It costs nothing and is not enough alone; reports list such remedies separately.
     free: Optional[bool]
@@ -271,18 +272,19 @@ class Diagnosis(Record):
     title: str
     category: str
     scenario: Optional[Scenario]
-    # The possible scenarios, if the log does not decide.
+    # The possible scenarios, if it is unknown which one applies.
     scenario_candidates: Optional[List[Scenario]]
     confidence: Literal["low", "medium", "high"]
     # Present if the log contradicts itself; confidence is then low.
     contradictions: Optional[List[Contradiction]]
-    # Whether the unchanged job can succeed if it is started again: never, it fails the same way; maybe, it can succeed.
+    # Whether the unchanged job can succeed if it is started again. never: it will fail the same way; maybe: it can
+    # succeed.
     retry: Optional[Literal["never", "maybe", "unknown"]]
     # The reason, as a sentence.
     retry_why: Optional[str]
     message: str
     where: Where
-    # Other places of the same failure: the first hundred by path, member and offset.
+    # Other places that report it: the first hundred by path, member and offset.
     also: Optional[List[Where]]
     also_left_out: Optional[int]
     # The number of distinct hosts, ranks or processes that reported it.
@@ -301,8 +303,8 @@ class Diagnosis(Record):
     allocations_left_out: Optional[int]
     # Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump.
     memory: Optional[List[MemoryPart]]
-    # Memory over the program's schedule: at most 64 moments, each the maximum of its section, without fragmentation.
-    # The largest is what is live at the peak. Only with an XLA dump.
+    # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
+    # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
     remedies: List[Remedy]
@@ -331,8 +333,8 @@ class Program(Record):
     allocations: List[Allocation]
     # Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump.
     memory: Optional[List[MemoryPart]]
-    # Memory over the program's schedule: at most 64 moments, each the maximum of its section, without fragmentation.
-    # The largest is what is live at the peak. Only with an XLA dump.
+    # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
+    # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
 
@@ -370,7 +372,7 @@ class Summary(Record):
     programs_left_out: Optional[int]
     # By the first remedy that is not merely diagnostic.
     by_remedy: Dict[str, Share]
-    # By the first remedy, if it is diagnostic: it gathers information, and precedes the others.
+    # By the first remedy, if it is diagnostic: it gathers information, and comes before the others.
     by_inquiry: Optional[Dict[str, Share]]
     # The most frequent failures that occur in more than one process or input.
     recurring: List[Recurring]
@@ -386,16 +388,16 @@ class Problem(Record):
     member: Optional[str]
     member_bytes: Optional[str]
     what: str
-    # unknown_error: a line reports a memory error that matches no rule; note: all was read, with a remark. Absent: the
-    # input was not read completely, or a limit was reached.
+    # unknown_error: a line reports a memory error that matches no rule; note: a remark on an input that was read
+    # completely. Absent: an input was not read completely, or a limit was reached.
     kind: Optional[str]
     # The first line of an unknown error; absent if the entry only counts further errors.
     line: Optional[int]
     # The text of the line; shortened if it is long.
     text: Optional[str]
-    # How often the line was printed, ignoring its numbers.
+    # How often the line was printed; numbers may differ.
     occurrences: Optional[int]
-    # A shell command that prints a first version of a rule for it.
+    # A shell command that prints a draft of a rule for the line.
     rule_command: Optional[str]
 
 

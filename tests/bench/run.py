@@ -280,10 +280,10 @@ For users who plan to read large logs, and for engineers who change the reader. 
   ratios; below 1, whyoom is faster.
 - CPU time covers all processes. Peak memory is that of the largest process. rg maps a single file into memory, and
   that memory is included. The target for whyoom is 48 MiB in every case.
-- *a typed pattern* is what a person who knows the messages would type. It finds fewer messages:
+- *a typed pattern* is what a person who knows the messages would type. It finds fewer messages than whyoom:
   `{pattern}`.
 - *the rules' literals* are the output of `whyoom rules literals`, passed with `-i -F -f`. whyoom searches for the same
-  literals before it looks more closely.
+  literals first, and then examines only the lines near a match.
 
 {machine}
 

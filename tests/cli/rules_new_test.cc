@@ -127,9 +127,9 @@ TEST_CASE("an invalid LOG:LINE and an unusable message are errors", "[cli]") {
   CHECK(Holds(error(log + ":1"), "cannot make a rule from this message"));
   CHECK(Holds(error(log + ":2"), "line 2 of"));
   CHECK(Holds(error(log + ":9"), "has only 4 lines, not line 9"));
-  CHECK(Holds(error(log), "invalid place '"));
-  CHECK(Holds(error(log + ":0"), "invalid place '"));
-  CHECK(Holds(error(log + ":3-2"), "invalid place '"));
+  CHECK(Holds(error(log), "invalid value '"));
+  CHECK(Holds(error(log + ":0"), "invalid value '"));
+  CHECK(Holds(error(log + ":3-2"), "invalid value '"));
   CHECK(Holds(error(scratch.path() + "/none.log:1"), "none.log"));
   CHECK(New({"my.pool", "--from", log + ":4"}).exit_status == 0);
   CHECK(New({"a b", "--from", log + ":4"}).exit_status == 2);

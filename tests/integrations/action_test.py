@@ -164,7 +164,7 @@ class ActionTest(unittest.TestCase):
         self.put("train.log", ADAM)
         self.assertEqual(self.run_action(paths="missing"), 3)
         self.assertEqual(self.runner.result["exit-status"], "3")
-        self.assertIn("missing: there is no such file", self.runner.of("warning")[0][2])
+        self.assertIn("missing: no such file or folder", self.runner.of("warning")[0][2])
         self.assertEqual(self.run_action(paths="missing", fail="false"), 0)
         self.assertEqual(self.runner.result["exit-status"], "3")
 

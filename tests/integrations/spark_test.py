@@ -168,7 +168,7 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(report["summary"]["artifacts"], others["summary"]["artifacts"])
         problems = report["summary"]["problems"]
         self.assertEqual({problem["path"] for problem in problems}, {path.decode() for path in guilty})
-        self.assertEqual({problem["what"] for problem in problems}, {"whyoom failed on it: " + why})
+        self.assertEqual({problem["what"] for problem in problems}, {"whyoom failed on this input: " + why})
 
     def test_only_the_inputs_that_crash_whyoom_are_lost(self):
         paths, guilty = self.logs[:300], [self.logs[40], self.logs[41]]
@@ -188,7 +188,7 @@ class SparkTest(unittest.TestCase):
         paths = self.logs[:60]
         program = self.program(f"grep -qz 'worker-40[.]log' $list && {{ {WHYOOM} \"$@\" < $list | head -n 1; exit 0; }}")
         parts = self.scan(paths, 2, program=program, batch=10)
-        self.assert_lost(parts, paths, [self.logs[40]], "it ended with status 0, its report is not whole")
+        self.assert_lost(parts, paths, [self.logs[40]], "ended with status 0 and an incomplete report")
 
     def test_an_error_that_does_not_depend_on_the_input_fails_the_job(self):
         for options, message in (

@@ -252,7 +252,7 @@ TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against do
 
   const Diagnosis held = Diagnose(analysis("40.000000", "5.990000") + head);
   CHECK(Holds(Why(held, "free_references"),
-              "produced 40.00 GiB of outputs from 6.00 GiB of inputs. Each tensor that Python still holds"));
+              "produced 40.00 GiB of outputs from 6.00 GiB of inputs. Each tensor that Python still references"));
 }
 
 TEST_CASE("TensorFlow is recognized without a Python traceback", "[diagnose]") {
