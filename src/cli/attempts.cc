@@ -17,7 +17,6 @@ namespace {
 constexpr std::string_view kDonate = "donate";
 constexpr std::string_view kShard = "shard";
 constexpr std::string_view kFittingLevel = "JAX_MEMORY_FITTING_LEVEL=";
-constexpr std::string_view kCompilerOptions = "LIBTPU_INIT_ARGS=";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of an argument that is worth splitting
 constexpr std::size_t kMostPairs = 6;
 

@@ -239,12 +239,17 @@ CommandArguments BuildTry(Options* options) {
       "whyoom try");
   CLI::App& app = *command.app;
   app.footer(
-      "A dump is the folder of XLA_FLAGS=--xla_dump_to=DIR. Tried are compiler options, the memory fitting level,\n"
-      "donation of arguments, and sharding of arguments that are whole although a mesh axis is free.\n"
+      "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. whyoom compiles its\n"
+      "program as it is, and then with compiler options, with another memory fitting level, with donated arguments,\n"
+      "and with arguments split over a mesh axis that does not split them yet. If nothing fits alone, it compiles\n"
+      "pairs. Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so\n"
+      "far. Results are kept in ~/.cache/whyoom.\n"
+      "\n"
+      "Exit status: 0 a change fits, 1 none does, 2 could not run.\n"
       "\n"
       "Examples:\n"
       "  whyoom try dump/\n"
-      "  whyoom try dump/ --remedy donate_buffers,xla_flags_remat --python venv/bin/python\n");
+      "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers,xla_flags_remat\n");
   app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->required()->expected(1);
   AddTry(app, &options->attempts);
   app.add_option("-j,--jobs", options->jobs, "Number of compiles at once (default: half the processors)")

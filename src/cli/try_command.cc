@@ -17,6 +17,7 @@
 
 #include "cli/attempts.h"
 #include "cli/dump_folder.h"
+#include "cli/exit_status.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/recompile.h"
@@ -151,6 +152,17 @@ class Trials {
   std::optional<std::int64_t> best_;
 };
 
+bool AnyFits(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
+    if (!finding.recompilation) return false;
+    const std::vector<CompiledAttempt>& attempts = finding.recompilation->attempts;
+    return std::any_of(attempts.begin(), attempts.end(), [&](const CompiledAttempt& attempt) {
+      return finding.recompilation->Fits(attempt, finding.facts.Number("need_bytes"),
+                                         finding.facts.Number("limit_bytes"));
+    });
+  });
+}
+
 }  // namespace
 
 Recompilation Recompile(const RunContext& run, const std::string& python, const XlaDump& dump, ReadControl* control) {
@@ -158,6 +170,10 @@ Recompilation Recompile(const RunContext& run, const std::string& python, const 
   XlaDump inputs = dump;
   inputs.MarkAsInputs();
   const XlaDump::InputModule module = FindModule(inputs);
+  const std::optional<double> limit = LimitOf(run, module);
+  Problem problem;
+  if (!module.failed && (!limit || static_cast<double>(inputs.NeedOf(module, &problem)) <= *limit))
+    throw Error(fmt::format("cannot try remedies: {} fits", module.name));
   Recompiler recompiler(python, module.key, options.attempts.use_cache ? CompileCacheFolder() : "", LimitsOf(options),
                         *control);
   const ModuleDescription description = recompiler.Describe();
@@ -166,7 +182,7 @@ Recompilation Recompile(const RunContext& run, const std::string& python, const 
   if (!unchanged.need_bytes)
     throw Error("cannot try remedies: the unchanged program does not compile: " + unchanged.problem);
   Recompilation recompilation{module.name, description.compiler, *unchanged.need_bytes, unchanged.seconds, {}};
-  Trials trials(run, recompiler, LimitOf(run, module), *control);
+  Trials trials(run, recompiler, limit, *control);
   recompilation.attempts = trials.Run(attempts);
   const bool any_fits = std::any_of(recompilation.attempts.begin(), recompilation.attempts.end(),
                                     [&](const CompiledAttempt& attempt) { return trials.Fits(attempt.need_bytes); });
@@ -197,7 +213,8 @@ int RunTry(const RunContext& run) {
   readings.artifacts += count.modules;
   readings.bytes += count.bytes;
   Report report = run.MakeReport(std::move(readings), dump);
-  return run.Print(&report);
+  const int status = run.Print(&report);
+  return status == kFound && AnyFits(report) ? kNothing : status;
 }
 
 }  // namespace whyoom

@@ -40,4 +40,9 @@ std::int64_t Recompilation::Difference(std::optional<double> need) const {
   return static_cast<std::int64_t>(*need) - unchanged_bytes;
 }
 
+bool Recompilation::Fits(const CompiledAttempt& attempt, std::optional<double> need,
+                         std::optional<double> limit) const {
+  return attempt.need_bytes && limit && static_cast<double>(*attempt.need_bytes + Difference(need)) <= *limit;
+}
+
 }  // namespace whyoom

@@ -89,6 +89,9 @@ struct CompiledAttempt {
   double seconds = 0;
 };
 
+// The setting of an attempt that changes compiler options begins with this.
+inline constexpr std::string_view kCompilerOptions = "LIBTPU_INIT_ARGS=";
+
 // The compile that the figures of a remedy come from.
 struct CompiledBasis {
   std::string compiler;  // "libtpu 0.0.52"
@@ -113,6 +116,9 @@ struct Recompilation {
   // The difference between `need`, which the log or dump states, and the unchanged program here; for example because
   // the compiler's version differs. 0 if `need` is unknown or the difference is only rounding.
   std::int64_t Difference(std::optional<double> need) const;
+
+  // Whether the attempt leaves at most `limit`, corrected by the difference. False if something is unknown.
+  bool Fits(const CompiledAttempt& attempt, std::optional<double> need, std::optional<double> limit) const;
 };
 
 }  // namespace whyoom

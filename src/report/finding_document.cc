@@ -250,7 +250,11 @@ void FindingBuilder::AddLargest() {
 // What to type, and why its need is unknown.
 doc::Spans ChangeSpans(const CompiledAttempt& attempt) {
   if (attempt.remedy.empty()) return Words(attempt.setting);
-  doc::Spans spans = Words(Printable(attempt.setting), doc::Span::Kind::kCode);
+  // The compiler's options are long, and the remedy shows where to set them.
+  const std::string_view setting = attempt.setting;
+  const std::string_view shown =
+      setting.starts_with(kCompilerOptions) ? setting.substr(kCompilerOptions.size()) : setting;
+  doc::Spans spans = Words(Printable(shown), doc::Span::Kind::kCode);
   if (attempt.need_bytes) return spans;
   return doc::Joined({std::move(spans), Words(": " + Printable(attempt.problem))});
 }
@@ -266,13 +270,13 @@ void FindingBuilder::AddCompiled() {
                    [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
   doc::Table table;
   table.columns = {{"needs", doc::Column::Kind::kNumber},
-                   {"seconds", doc::Column::Kind::kNumber},
-                   {"result", doc::Column::Kind::kNumber},
+                   {"fits", doc::Column::Kind::kNumber},
+                   {"seconds", doc::Column::Kind::kNumber, 0, Depth::kMore},
                    {"change"}};
   for (const CompiledAttempt& attempt : attempts) {
     table.rows.push_back({{{Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown")},
-                           {Words(fmt::format("{:.1f}", attempt.seconds))},
                            {Words(AttemptText(finding_, attempt))},
+                           {Words(fmt::format("{:.1f}", attempt.seconds))},
                            {ChangeSpans(attempt)}}});
   }
   Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};

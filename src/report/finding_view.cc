@@ -107,22 +107,21 @@ std::string SavesText(const RankedRemedy& ranked) {
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
   if (!attempt.need_bytes) return "failed";
   const Recompilation& recompilation = *finding.recompilation;
-  const std::int64_t left = *attempt.need_bytes + recompilation.Difference(finding.facts.Number("need_bytes"));
-  const std::optional<double> limit = finding.facts.Number("limit_bytes");
-  if (limit && static_cast<double>(left) <= *limit) return "fits";
-  return *attempt.need_bytes > recompilation.unchanged_bytes ? "makes it worse" : "does not fit";
+  if (recompilation.Fits(attempt, finding.facts.Number("need_bytes"), finding.facts.Number("limit_bytes")))
+    return "yes";
+  return *attempt.need_bytes > recompilation.unchanged_bytes ? "worse" : "no";
 }
 
 std::string RecompilationText(const Diagnosis& finding) {
   const Recompilation& recompilation = *finding.recompilation;
   const std::int64_t difference = recompilation.Difference(finding.facts.Number("need_bytes"));
-  const std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {} here",
+  const std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
                                        Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
   if (difference == 0) return text + ", as reported.";
   return fmt::format(
-      "{}, {} {} than reported, because the version of the compiler or the topology differs. Each result is corrected "
-      "by "
-      "this difference.",
+      "{} here, {} {} than reported, because the version of the compiler or the topology differs. The remedies below "
+      "are "
+      "corrected by this difference.",
       text, FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
 }
 

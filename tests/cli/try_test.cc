@@ -1,0 +1,182 @@
+// whyoom try: a script stands in for Python, JAX and the compiler.
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "process.h"
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace TEST_FILE {
+
+constexpr const char* kStem = "module_0000.jit_attn.cl_1003875606";
+const std::string kDump = std::string(WHYOOM_SOURCE_DIR) + "/testdata/advice/head-65/dump";
+
+// A dump of a program that needs too much, with the folder from which it can be compiled again, and a script that
+// compiles it: 20 GiB unchanged, 15 GiB with PEAK_PRIORITY, 30 GiB with a block size limit, an error with
+// rwb_fusion, no result with scheduler_rerun, and endless with list scheduling.
+struct Lab {
+  Lab() {
+    fs::copy(kDump, folder.path() + "/dump");
+    folder.Write("dump/" + std::string(kStem) + "/module.mlir", "module @jit_attn {}\n");
+    folder.Write("description.json", R"({"compiler": "libtpu 9.8.7", "versions": "1", "mesh": {}, "results": [],
+        "arguments": [{"name": "x", "dtype": "f32", "dims": [8], "donated": false, "splits": null}]})");
+    const std::string script = folder.Write("python", R"(#!/bin/sh
+here=)" + folder.path() + R"(
+folder=$(dirname "$2")
+echo run >> "$here/runs"
+env > "$here/environment"
+has() { grep -q -- "$1" "$2"; }
+if has '"describe":true' "$2"; then cp "$here/description.json" "$folder/result.json"; exit; fi
+gib=20
+if has PEAK_PRIORITY "$2"; then gib=15; fi
+if has block_size_limit "$2"; then gib=30; fi
+if has rwb_fusion "$2"; then echo '{"error": "INVALID_ARGUMENT: no such option\nmore"}' > "$folder/result.json"; exit; fi
+if has scheduler_rerun "$2"; then echo 'Fatal: a check failed' >&2; exit 3; fi
+if has '"xla_memory_scheduler":"list"' "$2"; then sleep 1000; fi
+bytes=$((gib << 30))
+{
+  echo BufferAssignment:
+  echo "allocation 0: size $bytes, page 0, preallocated-temp:"
+  echo " value: <1 fusion @0> (size=$bytes,offset=0): f32[$((bytes / 4))]{0:T(1024)}"
+} > "$folder/dump/)" + kStem + R"(.after_optimizations-buffer-assignment.txt"
+echo > "$folder/dump/)" + kStem + R"(.after_optimizations.txt"
+sleep 1000
+)");
+    fs::permissions(script, fs::perms::owner_all);
+  }
+
+  ProcessResult Try(std::vector<std::string> options) const {
+    const std::vector<std::string> usual = {"try", folder.path() + "/dump", "--python", folder.path() + "/python"};
+    options.insert(options.begin(), usual.begin(), usual.end());
+    return RunWhyoom(options, "", ".", {"XDG_CACHE_HOME=" + folder.path() + "/cache", "SECRET_TOKEN=hidden"});
+  }
+
+  std::size_t runs() const {
+    const std::string text = ReadText(folder.path() + "/runs");
+    return std::count(text.begin(), text.end(), '\n');
+  }
+
+  const ScratchFolder folder;
+};
+
+const json& AttemptWith(const json& recompilation, const std::string& setting) {
+  for (const json& attempt : recompilation["attempts"]) {
+    if (attempt["setting"].get<std::string>().find(setting) != std::string::npos) return attempt;
+  }
+  FAIL("no attempt with " << setting);
+  return recompilation;
+}
+
+TEST_CASE("what the compiler reports replaces the estimate and decides the order", "[cli][try]") {
+  const Lab lab;
+  const ProcessResult result = lab.Try({"--format", "json", "--attempt-time", "2", "-j", "4"});
+  INFO(result.err);
+  CHECK(result.exit_status == 0);  // something fits
+  const json finding = json::parse(result.out)["diagnoses"][0];
+  const json& compiled = finding["recompilation"];
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  CHECK(compiled["compiler"] == "libtpu 9.8.7");
+  CHECK(compiled["unchanged_bytes"] == 20 * kGiB);
+  CHECK(AttemptWith(compiled, "PEAK_PRIORITY")["need_bytes"] == 15 * kGiB);
+  CHECK(AttemptWith(compiled, "block_size_limit")["need_bytes"] == 30 * kGiB);
+  CHECK(AttemptWith(compiled, "rwb_fusion")["problem"] == "INVALID_ARGUMENT: no such option");
+  CHECK(AttemptWith(compiled, "rerun")["problem"] == "Fatal: a check failed (exit status 3)");
+  CHECK(AttemptWith(compiled, "scheduler=list")["problem"] == "not done after 2 s");
+  const json& first = finding["remedies"][0];
+  CHECK(first["id"] == "xla_flags_remat");
+  CHECK(first["basis"] == "compiled");
+  CHECK(first["enough"] == true);
+  CHECK(first["saves_bytes"] == 5 * kGiB);
+  CHECK(first["compiled"]["setting"] == "LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY");
+}
+
+TEST_CASE("the report shows what to type, and all attempts", "[cli][try]") {
+  const Lab lab;
+  const ProcessResult result = lab.Try({"--remedy", "xla_flags_remat"});
+  CHECK(result.exit_status == 0);
+  CHECK(result.out.find("Compiled with libtpu 9.8.7, without a TPU") != std::string::npos);
+  CHECK(result.out.find("type LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY") != std::string::npos);
+  CHECK(result.out.find("makes it worse") != std::string::npos);
+}
+
+TEST_CASE("nothing fits: the exit status is 1", "[cli][try]") {
+  CHECK(Lab().Try({"--remedy", "xla_flags_remat=--xla_tpu_rematerialization_max_block_size_limit=32"}).exit_status == 1);
+}
+
+TEST_CASE("a compile is not repeated, unless --no-cache is given", "[cli][try]") {
+  const Lab lab;
+  const std::vector<std::string> one = {"--remedy", "xla_flags_remat=--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
+                                        "--format", "json"};
+  const ProcessResult first = lab.Try(one);
+  CHECK(lab.runs() == 3);  // described, unchanged, changed
+  const ProcessResult again = lab.Try(one);
+  CHECK(lab.runs() == 4);  // described
+  CHECK(json::parse(again.out)["diagnoses"][0]["recompilation"] == json::parse(first.out)["diagnoses"][0]["recompilation"]);
+  lab.folder.Write("dump/" + std::string(kStem) + "/module.mlir", "module @jit_attn { another }\n");
+  lab.Try(one);
+  CHECK(lab.runs() == 7);
+  lab.Try({"--remedy", "xla_flags_remat=--xla_tpu_rematerialization_algo=PEAK_PRIORITY", "--no-cache"});
+  CHECK(lab.runs() == 10);
+}
+
+TEST_CASE("the compile has no secrets in its environment, and leaves no files", "[cli][try]") {
+  const Lab lab;
+  const std::string temporary = lab.folder.path() + "/tmp";
+  fs::create_directory(temporary);
+  RunWhyoom({"try", lab.folder.path() + "/dump", "--python", lab.folder.path() + "/python", "--remedy",
+             "xla_flags_remat", "--no-cache"},
+            "", ".", {"SECRET_TOKEN=hidden", "TMPDIR=" + temporary});
+  CHECK(ReadText(lab.folder.path() + "/environment").find("hidden") == std::string::npos);
+  CHECK(fs::is_empty(temporary));
+}
+
+TEST_CASE("an interrupt ends the attempts, and those that were made are reported", "[cli][try]") {
+  const Lab lab;
+  const ProcessResult result =
+      RunAndSignal({WHYOOM_BINARY, "try", lab.folder.path() + "/dump", "--python", lab.folder.path() + "/python",
+                    "--no-cache", "-j", "1", "--format", "json", "--remedy",
+                    "xla_flags_remat=--xla_tpu_rematerialization_algo=PEAK_PRIORITY,xla_flags_memory=--xla_memory_scheduler=list"},
+                   "", ".", SIGINT, std::chrono::milliseconds(1500));
+  const json compiled = json::parse(result.out)["diagnoses"][0]["recompilation"];
+  CHECK(AttemptWith(compiled, "PEAK_PRIORITY").contains("need_bytes"));
+  CHECK(AttemptWith(compiled, "scheduler=list")["problem"] == "interrupted");
+  CHECK(result.exit_status == 0);
+}
+
+TEST_CASE("what is missing is named", "[cli][try]") {
+  const Lab lab;
+  const auto error_of = [&](const std::string& python) {
+    const ProcessResult result = RunWhyoom({"try", lab.folder.path() + "/dump", "--python", python});
+    CHECK(result.exit_status == 2);
+    return result.err;
+  };
+  CHECK(error_of("/no/such/python") ==
+        "whyoom: /no/such/python: cannot run /no/such/python: No such file or directory (exit status 127)\n");
+  lab.folder.Write("description.json", R"({"error": "jax is not installed", "missing": true})");
+  CHECK(error_of(lab.folder.path() + "/python").find("jax is not installed (install it with: ") != std::string::npos);
+  lab.folder.Write("description.json", R"({"arguments": 7})");
+  CHECK(error_of(lab.folder.path() + "/python").find("unexpected description of ") != std::string::npos);
+  fs::remove_all(lab.folder.path() + "/dump/" + kStem);
+  CHECK(error_of("python3").find("the dump contains no module.mlir") != std::string::npos);
+  const ProcessResult none = RunWhyoom({"try", lab.folder.path()});
+  CHECK(none.exit_status == 2);
+}
+
+TEST_CASE("run --try compiles the remedies after a failure, with the job's Python", "[cli][try]") {
+  const Lab lab;
+  const std::string dump = lab.folder.path() + "/dump";
+  const std::string job = "cp -r " + dump + "/* \"${XLA_FLAGS#--xla_dump_to=}\"; cat " + kDump + "/../log >&2; exit 1";
+  const ProcessResult result = RunWhyoom({"run", "--try", "--python", lab.folder.path() + "/python", "--remedy",
+                                          "xla_flags_remat", "--", "/bin/sh", "-c", job},
+                                         "", ".", {"XLA_FLAGS=", "XDG_CACHE_HOME=" + lab.folder.path() + "/cache"});
+  CHECK(result.exit_status == 1);
+  CHECK(result.err.find("then needs 15.00 GiB · fits (compiled)") != std::string::npos);
+}
+
+}  // namespace TEST_FILE
