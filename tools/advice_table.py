@@ -158,7 +158,7 @@ def page(cases, diagnoses):
            "For users who want to know how far to trust the advice, and for engineers who change it. This page compares the advice",
            "with real compiles of changed programs.", "",
            f"The data are {overall['cases']} compiles that ran out of HBM. They come from {programs} programs with a planted cause, compiled by real XLA:TPU",
-           f"compilers (libtpu {', '.join(compilers)}). For {dumps} of them, whyoom also read the XLA dump. Each remedy that can be applied to a",
+           f"compilers (libtpu {', '.join(compilers)}). For {dumps} of the compiles, whyoom also read the XLA dump. Each remedy that can be applied to a",
            "program was applied alone, and the program was compiled again. This shows whether the program then fits and how much",
            "memory the remedy saves.", "",
            "**Read these figures with care.** The estimates were developed on the same programs, so other programs may do worse.",
@@ -172,7 +172,7 @@ def page(cases, diagnoses):
         ["one of the first two remedies addresses the planted cause (of the compiles whose cause has a remedy)", share(overall["two for cause"], overall["has cause"])],
         ["\"enough\" or \"not enough\" was right (of the remedies for which it was reported)", share(overall["verdicts right"], overall["verdicts"])],
         ["an estimate differed from the measured bytes by at most 25 % of them, or by at most 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
-        ["the budget lists remedies that are estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
+        ["the budget (a list of remedies to combine) is estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
         ["… the program fitted (if the budget lists only one remedy, and it was tried)", share(overall["budgets of one right"], overall["budgets of one"])],
     ]
     if overall["no advice"]:

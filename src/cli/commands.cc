@@ -330,8 +330,8 @@ CommandArguments BuildRules(Options* options) {
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
       {"literals",
        {Command::kRulesLiterals,
-        "Print the literals that the prefilter searches logs for, one per line: zgrep -ilF -f <(whyoom rules "
-        "literals)"}},
+        "Print the literals that the prefilter searches logs for, one per line, to search with another tool: "
+        "zgrep -ilF -f <(whyoom rules literals)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files (for editors)"}},
   };
   app.require_subcommand(0, 1);  // MissingSubcommand() reports a missing subcommand

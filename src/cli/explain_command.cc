@@ -107,7 +107,7 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
   const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
                               (options.format != Format::kText && options.format != Format::kMarkdown);
   if (!options.pages.empty() && something_else)
-    throw Error("--pages writes every page in Markdown and cannot be combined with a topic, --format or --output");
+    throw Error("--pages writes every page in Markdown and cannot be combined with a topic, --output or other formats");
   if (!options.pages.empty()) {
     const Frameworks frameworks = FrameworksOf(rules, options.framework, true);
     return WritePages(MakeFailurePages(rules, frameworks), options.pages);

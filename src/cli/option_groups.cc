@@ -192,9 +192,9 @@ void AddTimeRange(CLI::App& app, Options* options) {
   };
   bound("--since", &options->range.since,
         "Only failures at or after TIME, by the timestamp of their line: a date, a date and time, or an age (30m, 2h, "
-        "7d before the start of this command). A TIME without a zone is compared with each timestamp as printed, or in "
-        "UTC if the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. Failures "
-        "whose time cannot be compared are kept, and a note gives their number");
+        "7d before the start of this command). A TIME without a zone is compared with timestamps as printed, and "
+        "counts as UTC if the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. "
+        "Failures whose time cannot be compared are kept, and a note gives their number");
   bound("--until", &options->range.until, "Only failures before TIME (same syntax as --since)");
 }
 

@@ -37,7 +37,7 @@ class Selection {
  private:
   struct Name {
     std::string text;    // lower case
-    bool exact = false;  // a complete name, so not a prefix of others
+    bool exact = false;  // a complete name: matches only itself and its scenarios
   };
   bool MatchesAny(const std::string& known) const;
   bool IsUndecided(const Diagnosis& finding) const;

@@ -104,7 +104,7 @@ class FactSources {
       if (std::find(of.begin(), of.end(), context.id) == of.end()) continue;
       for (const Pattern& pattern : context.patterns) Add("context " + context.id, pattern.capture_names());
     }
-    Add("the report", ReaderFacts(failure.reader));
+    Add("the memory report", ReaderFacts(failure.reader));
   }
 
   std::string Of(const std::string& name, const Fact& fact) const {
@@ -117,7 +117,7 @@ class FactSources {
     for (const auto& [source, facts] : sources_) {
       if (facts.contains(name) && ++count <= kNamed) text += (count > 1 ? " or " : "") + source;
     }
-    return text + (count > kNamed ? fmt::format(" or {} more", count - kNamed) : "");
+    return (count > 1 ? "possibly " : "") + text + (count > kNamed ? fmt::format(" or {} more", count - kNamed) : "");
   }
 
   // Returns the sources without any known fact.

@@ -1,4 +1,4 @@
-// Simulates donating arguments to outputs, and keeping optimizer state on the host.
+// Simulates donating arguments to outputs, and keeping optimizer state (without training, also weights) on the host.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -103,7 +103,7 @@ class Donation {
     return from == parameter.array.instruction || last < made;
   }
 
-  // Removes the output and the values that overwrite the copy in its memory.
+  // Removes the output, the copy (if any), and the values that overwrite the copy in the output's memory.
   void Remove(const ProgramOutput& output, const ProgramValue* copy) {
     const ProgramValue& returned = program_.values()[output.value];
     writers_.insert(output.array.instruction);
@@ -120,8 +120,8 @@ class Donation {
     }
   }
 
-  // A buffer that used an output's memory before the output was computed now needs its own memory. It is live until the
-  // update that consumes it can run, which the compiler then schedules early.
+  // A buffer that used an output's memory before the output was computed now needs its own memory. The compiler
+  // schedules the update that consumes it as soon as its operands are computed. The buffer is live until then.
   void Move(const Buffer& buffer) {
     const ProgramValue& last = program_.values()[buffer.values.back()];
     if (!last.array.instruction) return;
@@ -169,7 +169,7 @@ void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, L
 void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
                        ModifiedProgram* modified) {
   const Program& program = simulator.program();
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // arguments: optimizer state, and all
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // argument counts: state, all
   for (const ProgramParameter& parameter : program.parameters()) {
     auto& [state, all] = of_shape[program.ShapeOf(parameter.array).shape];
     state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;

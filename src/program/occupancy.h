@@ -19,7 +19,7 @@ struct Buffer {
   std::int64_t last = 0;
   AllocationId allocation = AllocationId(0);
   std::vector<ValueId> values;
-  bool is_output = false;  // reserved throughout; other buffers may use its memory before it is computed
+  bool is_output = false;  // allocated throughout; until it is computed, other buffers may use its memory
 };
 
 // The memory in use from a position in the schedule until the next `Usage`.

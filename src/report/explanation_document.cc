@@ -217,7 +217,7 @@ doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks&
                                          Words(" "), doc::Sentence(use.failure->title)})});
     }
     doc::Spans& text = list.items.back().text;
-    if (use.scenario != nullptr) text = doc::Joined({text, Words(", "), Code(use.scenario->id)});
+    if (use.scenario != nullptr) text = doc::Joined({text, Words(", scenario "), Code(use.scenario->id)});
   }
   return list;
 }

@@ -116,8 +116,8 @@ std::string CandidateText(const CandidateFinder::Look& look) {
   } else if (look.looks == nullptr) {
     why = "the line does not look like an error (error_lines)";
   }
-  return fmt::format("Candidate for an unknown error (suspects: {}), but not reported: {}.", Printable(look.words->id),
-                     why);
+  return fmt::format("Has the words of a memory error (suspects: {}), but is not reported as an unknown error: {}.",
+                     Printable(look.words->id), why);
 }
 
 void AddCandidate(const LineTrace& line, doc::Blocks* blocks) {
@@ -184,7 +184,7 @@ doc::Section LineSection(const LineTrace& line, bool all) {
 // "supported by the log · enough · cost 0 · prior 20": the sort keys of remedies, in order.
 std::string OrderText(const RankReasons& reasons) {
   std::vector<std::string> parts;
-  if (reasons.finds_out) parts.emplace_back("an inquiry: first");
+  if (reasons.finds_out) parts.emplace_back("diagnostic only: ranked first");
   if (reasons.free) parts.emplace_back("free, not enough alone: listed separately");
   if (reasons.confirmed) parts.emplace_back("confirmed by the compiler");
   if (reasons.falls_short) parts.emplace_back("not enough, even with another");

@@ -76,8 +76,8 @@ std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t", at), text.size());
 }
 
-// Locates the value of `key` in the line, because the parser reports no offsets. The location is used only for the byte
-// offset of a finding. If the search fails, it is the start of the line.
+// Locates the value of `key` in the line, because the parser reports no offsets. The location is used only for the line
+// number and byte offset of a finding. If the search fails, it is the start of the line.
 MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
   const std::string_view text = line.text;
   const std::string quoted = "\"" + key + "\"";

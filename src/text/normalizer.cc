@@ -244,7 +244,7 @@ struct Normalizer::Patterns {
     const Patterns& patterns_;
     const std::string_view text_;
     std::optional<ByteSet> bytes_;
-    std::optional<std::vector<bool>> literals_;  // indexed by WordLists
+    std::optional<std::vector<bool>> literals_;  // result of WordLists::WordsIn
   };
 
   Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys);
@@ -375,7 +375,7 @@ bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part, bool* bare) cons
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
     if (length == 0) break;
     end -= length;
-    *bare = false;  // a prefix may also match a whole line
+    *bare = false;  // most prefix patterns accept the end of the line, so one may match now
   }
   if (begin == 0 && end == text.size()) return false;
   part->logged = part->logged || begin > 0;
@@ -393,7 +393,7 @@ void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, Line outer, i
   }
 }
 
-// Cleans the texts of `part` if it is a JSON record.
+// Cleans the texts of `part` if it is a record (JSON, or key=value pairs) or an array of JSON records.
 bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const {
   JsonRecordReader::Record record;
   if (!json.Read(part, &record) && !json.ReadAsPairs(part, &record)) return OpenArray(part, rounds, cleaned);
@@ -437,7 +437,7 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
       }
     }
     bool decoded = StripMarks(&part);
-    // A decoded quote must not end a quoted text, so decode last unless all quotes are encoded.
+    // If the line has literal quotes, decode only after the split: a decoded quote could end a quoted text too early.
     const bool quotes = part.text.find_first_of("'\"") != std::string::npos;
     if (!quotes) decoded = DecodeHtml(&part) || decoded;
     std::vector<MappedText> cut;

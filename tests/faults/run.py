@@ -4,7 +4,7 @@
     tests/faults/run.py PROGRAM [--kills 200] [--seed N] [--only NAME] [--quick] [--json FILE] [--list]
 
 Kills, signals, timeouts, full disks, inputs that change while they are read, missing permissions, few descriptors and
-processes, unusual file names. Each fault is a function; NAME is its name or the part before the dot, and may be
+processes, unusual file names. NAME is the name of a fault (see --list) or the part before its dot; --only may be
 repeated. Some faults need root (to mount a small disk, to become an ordinary user) and are skipped without it. --json
 writes {name: {tries, failed, worst_seconds}}. Exit status 1: a promise is broken.
 """
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="less than a minute, with fewer tries")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--show", type=int, default=12, help="print up to N different failures per fault")
+    parser.add_argument("--show", type=int, default=12, help="print at most this many different failures per fault")
     options = parser.parse_args()
     chosen = {name: function for name, function in FAULTS.items() if not options.only or {name, name.split(".")[0]} & set(options.only)}
     if not chosen:

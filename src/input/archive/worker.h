@@ -1,7 +1,7 @@
 // The protocol between whyoom and the child process ("worker") that reads archives for it.
 //
 // Archives may come from untrusted sources, and libarchive has a long history of faults. So it runs in a process
-// without files, network or environment and with little memory, whose death affects only the current archive.
+// with little memory, a minimal environment and no files or network. Its death affects only the current archive.
 //
 // The worker is a newly started copy of the program (posix_spawn), not a fork. A fork would contain whyoom's memory
 // (other logs, credentials), and a lock held by another thread at that moment would stay locked in it forever.
@@ -69,7 +69,7 @@ struct Message {
 // archive. whyoom validates everything, because an archive may have compromised the worker.
 struct Record {
   enum class Kind : std::uint32_t {
-    kMember = 1,     // its first `value` bytes are the name; the others are why it is unreadable
+    kMember = 1,     // the first `value` bytes are its name; the rest, if any, why it is unreadable
     kData = 2,       // `bytes` of the member
     kHole = 3,       // one zero; `value` more zeros are left out
     kMemberEnd = 4,  // `bytes` are the problem if it ended early
@@ -82,8 +82,8 @@ struct Record {
   std::uint64_t flag = 0;  // kMember: it has content; kMemberEnd: the archive's bytes ended
 };
 
-// Returns false if the other process has closed the socket or does not read from it. Only a few messages are ever in
-// flight.
+// Never waits. Returns false if the other process has closed the socket, or if the socket is full: only a few messages
+// are ever in flight, so the other process has stopped reading.
 bool Send(int socket, const Message& message);
 
 enum class Received { kMessage, kNothing, kClosed };

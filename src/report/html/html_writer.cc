@@ -65,7 +65,7 @@ std::string WithUnits(std::string_view text) {
   return made.append(text.substr(kept));
 }
 
-// A source of a content security policy: "'sha256-…'".
+// The hash of an inline script or style, as a Content-Security-Policy allows it: "'sha256-…'".
 std::string SourceHash(std::string_view text) {
   const std::string hex = Sha256Hex(text);
   std::string bytes;

@@ -193,7 +193,7 @@ std::vector<std::string> FoldedSections(const doc::Blocks& blocks) {
   std::vector<std::string> folded;
   for (const doc::Block& block : doc::Select(blocks, doc::Pass::kRest, doc::Drawings::kDropped)) {
     const auto& section = std::get<doc::Section>(block.content);
-    const std::string title = section.title + (block.depth == doc::Depth::kMore ? "" : ": more");
+    const std::string title = section.title + (block.depth == doc::Depth::kMore ? "" : ": the rest");
     folded.push_back(WithoutCommands(Folded(title, MarkdownRenderer().Render(section.blocks))));
   }
   return folded;

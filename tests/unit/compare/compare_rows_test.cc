@@ -46,14 +46,14 @@ TEST_CASE("rows with the same op name and shape match, those of the same size fi
   CHECK(Match({MakeRow("f32[2]")}, {Row("", "f32[2]")}) == "new  f32[2] 100\n");
 }
 
-TEST_CASE("rows with the same op name match despite another element type, layout or shape", "[compare]") {
+TEST_CASE("rows with the same op name match despite another element type or layout, or by element count", "[compare]") {
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("a", "bf16[4,8]", 50)}) == "a f32[4,8] 100 = a bf16[4,8] 50\n");
   CHECK(Match({Row("a", "f32[4,8]{1,0}")}, {Row("a", "f32[4,8]{0,1}")}) == "a f32[4,8] 100 = a f32[4,8] 100\n");
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("a", "f32[2,16]", 50)}) == "a f32[4,8] 100 = a f32[2,16] 50\n");
   // More similar rows match first.
   CHECK(Match({Row("a", "f32[4,8]"), Row("a", "f32[8,4]")}, {Row("a", "f32[8,4]", 50), Row("a", "bf16[4,8]", 50)}) ==
         "a f32[8,4] 100 = a f32[8,4] 50\na f32[4,8] 100 = a bf16[4,8] 50\n");
-  // Single elements do not match by element count.
+  // Arrays of one element do not match by element count.
   CHECK(Match({Row("a", "f32[]"), Row("a", "f32[5,7]")}, {Row("a", "f32[1,1]"), Row("a", "f32[11,13]")}) ==
         "gone a f32[] 100\ngone a f32[5,7] 100\nnew a f32[1,1] 100\nnew a f32[11,13] 100\n");
 }
@@ -75,7 +75,7 @@ TEST_CASE("rows with the same op name match if dimensions are divided by one who
   }
 }
 
-TEST_CASE("rows with other op names match by shape, with the same size or if unique", "[compare]") {
+TEST_CASE("rows with other op names match by shape, or by dimensions that occur once", "[compare]") {
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("b", "f32[4,8]")}) == "a f32[4,8] 100 = b f32[4,8] 100\n");
   CHECK(Match({Row("a", "f32[4,8]")}, {Row("", "f32[4,8]", 90)}) == "a f32[4,8] 100 =  f32[4,8] 90\n");
   CHECK(Match({Row("a", "f32[4,8]", 90), Row("b", "f32[4,8]")}, {Row("c", "f32[4,8]")}) ==

@@ -61,7 +61,7 @@ TEST_CASE("a statement that is wrapped or has a line prefix is recognized", "[fa
   CHECK(Read("I1120 10:15:42.120345     881 train.py:3] " + std::string(kStatement) + "\n").programs().size() == 1);
 }
 
-TEST_CASE("repeated statements are one program, and statements of 0 bytes are ignored", "[facts][statement]") {
+TEST_CASE("repeated statements are one program, and those without a memory need are ignored", "[facts][statement]") {
   std::string log;
   for (int i = 0; i < 1000; ++i) log += std::string(kStatement) + "\nstep " + std::to_string(i) + "\n";
   const std::vector<CompiledProgram> programs = Read(log).Take();

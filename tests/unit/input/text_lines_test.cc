@@ -1,4 +1,4 @@
-// Lines of files of a known format.
+// TextLines, which reads a file line by line.
 #include <string>
 
 #include "catch.h"
