@@ -12,6 +12,8 @@ The request is an object with the keys
     donate      indexes of arguments to donate
     shard       {"3": [0, "fsdp"]}: dimension 0 of argument 3 is split over the mesh axis fsdp
     shard_results  likewise, of results
+    host        indexes of arguments to keep in host memory; the program copies them to the device
+    host_results  indexes of results to copy to host memory
 
 The result of a description: "compiler", "versions", "mesh": {axis: size}, "arguments" and "results": lists of
 {"name", "dtype", "dims", "donated", "splits": [[axis, …], …] or null}. The result of a compile that fits:
@@ -197,17 +199,62 @@ def sharding_changes(module, values, request):
     return changes
 
 
+# Adds the call that copies a value to "device" or "pinned_host".
+def copy_value(ir, value, where, at):
+    attributes = {
+        "call_target_name": ir.StringAttr.get("annotate_device_placement"),
+        "has_side_effect": ir.BoolAttr.get(True),
+        "backend_config": ir.StringAttr.get(""),
+        "mhlo.frontend_attributes": ir.DictAttr.get({"_xla_buffer_placement": ir.StringAttr.get(where)}),
+    }
+    return ir.Operation.create("stablehlo.custom_call", [value.type], [value], attributes, ip=at)
+
+
+def keep_on_host(ir, function, arguments, results):
+    block = function.regions[0].blocks[0]
+    with ir.Location.unknown():
+        begin = ir.InsertionPoint.at_block_begin(block)
+        for index in arguments:
+            argument = block.arguments[index]
+            copy = copy_value(ir, argument, "device", begin)
+            argument.replace_all_uses_except(copy.results[0], copy)
+        end = list(block.operations)[-1]
+        for index in results:
+            copy = copy_value(ir, end.operands[index], "pinned_host", ir.InsertionPoint(end))
+            end.operands[index] = copy.results[0]
+
+
 def change(ir, module, request):
     function = main_function(module)
     described = describe(module)
+    host, host_results = request.get("host", []), request.get("host_results", [])
+    keep_on_host(ir, function, host, host_results)
     changes = sharding_changes(module, described["arguments"], request.get("shard", {}))
+    for index in host:
+        changes.setdefault(index, {})["mhlo.memory_kind"] = '"pinned_host"'
     for index in request.get("donate", []):
         changes.setdefault(index, {})["jax.buffer_donor"] = "true"
     if changes:
         set_attributes(ir, function, "arg_attrs", len(described["arguments"]), changes)
     changes = sharding_changes(module, described["results"], request.get("shard_results", {}))
+    for index in host_results:
+        changes.setdefault(index, {})["mhlo.memory_kind"] = '"pinned_host"'
     if changes:
         set_attributes(ir, function, "res_attrs", len(described["results"]), changes)
+
+
+# Sets the level that was asked for, or else that of the dump ("EFFORT_O2").
+def set_fitting_level(xla_client, build, asked, dumped):
+    level = asked or dumped.replace("EFFORT_", "")
+    if not level:
+        return
+    try:
+        kind = type(build.memory_fitting_level)  # jax 0.7 has the property, but cannot convert its value
+        kinds = getattr(xla_client, "EffortLevel", kind)
+        build.memory_fitting_level = int(level[1:]) if kind is int else getattr(kinds, level)
+    except (AttributeError, TypeError) as error:
+        if asked:
+            raise Unsupported("this jax cannot set the memory fitting level") from error
 
 
 def compile_options(xla_client, text, request):
@@ -219,19 +266,22 @@ def compile_options(xla_client, text, request):
     build = options.executable_build_options
     build.use_spmd_partitioning = setting(text, "use_spmd_partitioning", "false") == "true"
     build.use_shardy_partitioner = setting(text, "use_shardy_partitioner", "false") == "true"
+    for name in ("allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output"):
+        if allowed := re.findall(rf"\b{name}: (\S+)", text):
+            setattr(build, name, [one == "true" for one in allowed])
+    # The devices of each partition, in the order of the mesh: on a slice of 2x2 it may be 0, 1, 3, 2.
     count = options.num_replicas * options.num_partitions
-    build.device_assignment = xla_client.DeviceAssignment.create(numpy.arange(count).reshape(options.num_replicas, options.num_partitions))
+    ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", text)] or list(range(count))
+    if len(ids) != count:
+        raise Unsupported("compile_options.textproto assigns no device to some partition")
+    ids = numpy.array(ids).reshape(options.num_partitions, options.num_replicas).transpose()
+    build.device_assignment = xla_client.DeviceAssignment.create(ids)
     build.debug_options.xla_dump_to = request["dump_to"]
     overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
     overrides.update(request.get("options", {}))
     options.env_option_overrides = list(overrides.items())
-    level = request.get("fitting") or setting(text, "memory_fitting_level", "").replace("EFFORT_", "")
-    if level and hasattr(build, "memory_fitting_level"):
-        kind = type(build.memory_fitting_level)
-        build.memory_fitting_level = kind(int(level[1:])) if kind is int else getattr(xla_client.EffortLevel if hasattr(xla_client, "EffortLevel") else kind, level)
-    elif request.get("fitting"):
-        raise Unsupported("this jax has no memory fitting level")
-    return options, count
+    set_fitting_level(xla_client, build, request.get("fitting"), setting(text, "memory_fitting_level", ""))
+    return options, ids.flatten().tolist()
 
 
 # "libtpu 0.0.52", or as the compiler names its build if libtpu is not an installed package.
@@ -251,7 +301,7 @@ def compile_module(client, module, devices, options):
     for call in (
         lambda: client.compile(module, executable_devices=devices, compile_options=options),
         lambda: client.compile(module, devices, options),
-        lambda: client.compile(mlir.module_to_bytecode(module), compile_options=options),
+        lambda: client.compile(mlir.module_to_bytecode(module), devices, options),
     ):
         try:
             return call()
@@ -276,10 +326,11 @@ def run(request):
         if request.get("describe"):
             return dict(describe(module), compiler=compiler_name(client), versions=f"{jax.__version__} {client.platform_version}")
         change(ir, module, request)
-        options, count = compile_options(xla_client, read(folder, "compile_options.textproto"), request)
-        if count > len(described.devices):
-            raise Unsupported(f"the program is for {count} devices, its topology has {len(described.devices)}")
-        devices = xla_client.DeviceList(tuple(described.devices[:count]))
+        options, ids = compile_options(xla_client, read(folder, "compile_options.textproto"), request)
+        by_id = {device.id: device for device in described.devices}
+        if not set(ids) <= set(by_id):
+            raise Unsupported(f"the program is for {len(ids)} devices, its topology has {len(by_id)}")
+        devices = xla_client.DeviceList(tuple(by_id[one] for one in ids))
         try:
             compile_module(client, module, devices, options)
         except Unsupported:

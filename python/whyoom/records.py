@@ -152,6 +152,40 @@ class Room(Record):
     sequence_axis: Optional[Axis]
 
 
+class Attempt(Record):
+    """A remedy, or several joined by +, made on the program and compiled."""
+
+    __slots__ = ()
+    remedy: str
+    # What to type.
+    setting: str
+    # What the program then needs; absent: see problem.
+    need_bytes: Optional[int]
+    problem: Optional[str]
+    seconds: float
+
+
+class Recompilation(Record):
+    """The program compiled again, unchanged and with remedies."""
+
+    __slots__ = ()
+    _records = {"attempts": Attempt}
+    module: str
+    compiler: str
+    # What the unchanged program needs.
+    unchanged_bytes: int
+    seconds: float
+    attempts: List[Attempt]
+
+
+class Compiled(Record):
+    __slots__ = ()
+    compiler: str
+    # What to type.
+    setting: str
+    seconds: float
+
+
 class Link(Record):
     __slots__ = ()
     title: str
@@ -166,6 +200,8 @@ class RankReasons(Record):
     finds_out: bool
     # Same as the remedy's free; false ranks higher.
     free: Optional[bool]
+    # The compiler confirmed that it is enough alone; true ranks higher.
+    confirmed: Optional[bool]
     # Estimated not to be enough, alone or with another remedy; false ranks higher.
     falls_short: Optional[bool]
     # The log has evidence for it, or an estimate shows that it is enough, alone or with another; true ranks higher.
@@ -186,7 +222,7 @@ class RankReasons(Record):
 
 class Remedy(Record):
     __slots__ = ()
-    _records = {"axis": Axis, "why": Reason, "links": Link, "rank_reasons": RankReasons}
+    _records = {"compiled": Compiled, "axis": Axis, "why": Reason, "links": Link, "rank_reasons": RankReasons}
     rank: int
     id: str
     title: str
@@ -201,7 +237,9 @@ class Remedy(Record):
     # The error of left_bytes, in either direction.
     spread_bytes: Optional[int]
     # The source of the estimate.
-    basis: Optional[Literal["program", "list"]]
+    basis: Optional[Literal["program", "list", "compiled"]]
+    # The compile that confirms it, if the basis is compiled.
+    compiled: Optional[Compiled]
     # The number of devices, steps or pieces that the estimate assumes.
     parts: Optional[int]
     # The dimension that is divided into parts.
@@ -260,6 +298,7 @@ class Diagnosis(Record):
         "memory": MemoryPart,
         "timeline": Moment,
         "room": Room,
+        "recompilation": Recompilation,
         "remedies": Remedy,
         "ruled_out": RuledOut,
         "budget": Budget,
@@ -307,6 +346,8 @@ class Diagnosis(Record):
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
+    # What `whyoom try` compiled.
+    recompilation: Optional[Recompilation]
     remedies: List[Remedy]
     ruled_out: Optional[List[RuledOut]]
     budget: Optional[Budget]
@@ -438,6 +479,9 @@ __all__ = [
     "Moment",
     "Axis",
     "Room",
+    "Attempt",
+    "Recompilation",
+    "Compiled",
     "Link",
     "RankReasons",
     "Remedy",

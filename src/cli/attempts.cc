@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "facts/argument_path.h"
 #include "input/error.h"
 #include "text/utf8.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kDonate = "donate";
 constexpr std::string_view kShard = "shard";
+constexpr std::string_view kHost = "host";
 constexpr std::string_view kFittingLevel = "JAX_MEMORY_FITTING_LEVEL=";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of an argument that is worth splitting
 constexpr std::size_t kMostPairs = 6;
@@ -120,11 +122,29 @@ std::map<std::string, ModuleChange> SplitsByRoot(const ModuleDescription& module
   return by_root;
 }
 
+// Returns the arguments of each root that are optimizer state, with their results, to be kept in host memory.
+std::map<std::string, ModuleChange> StateByRoot(const ModuleDescription& module, const RoleWords& role_words) {
+  std::map<std::string, ModuleChange> by_root;
+  for (std::size_t i = 0; i < module.arguments.size(); ++i) {
+    const ModuleValue& argument = module.arguments[i];
+    const std::string root = RootOf(argument.name);
+    if (root.empty() || argument.bytes() < kLeastBytes || !NamesOptimizerState(argument.name, role_words)) continue;
+    by_root[root].host_arguments.push_back(i);
+    for (std::size_t j = 0; j < module.results.size(); ++j) {
+      const ModuleValue& result = module.results[j];
+      if (IsSameArray(result, argument) && LeafOf(result.name) == LeafOf(argument.name))
+        by_root[root].host_results.push_back(j);
+    }
+  }
+  return by_root;
+}
+
 // Makes the attempts of one remedy.
 class AttemptMaker {
  public:
-  AttemptMaker(const Remedy& remedy, const ModuleDescription& module, std::vector<Attempt>* attempts)
-      : remedy_(remedy), module_(module), attempts_(*attempts) {}
+  AttemptMaker(const Remedy& remedy, const RoleWords& role_words, const ModuleDescription& module,
+               std::vector<Attempt>* attempts)
+      : remedy_(remedy), role_words_(role_words), module_(module), attempts_(*attempts) {}
 
   // Makes all attempts of the rule data, or those for one setting of the user.
   void Make(const std::string& wanted) {
@@ -134,6 +154,8 @@ class AttemptMaker {
         is_usable |= AddDonations(wanted);
       } else if (text == kShard) {
         is_usable |= AddSplits(wanted);
+      } else if (text == kHost) {
+        is_usable |= AddHostState(wanted);
       } else if (wanted.empty()) {
         AddOption(text);
       }
@@ -197,11 +219,22 @@ class AttemptMaker {
     return any;
   }
 
+  bool AddHostState(const std::string& wanted) {
+    bool any = false;
+    for (auto& [root, change] : StateByRoot(module_, role_words_)) {
+      if (!wanted.empty() && root != wanted) continue;
+      Add(fmt::format("memory_kind='pinned_host' for the optimizer state in {}", root), std::move(change));
+      any = true;
+    }
+    return any;
+  }
+
   static std::string SplitSetting(const std::vector<std::string>& roots, const std::string& axis) {
     return fmt::format("in_shardings: {} over mesh axis '{}'", fmt::join(roots, ", "), axis);
   }
 
   const Remedy& remedy_;
+  const RoleWords& role_words_;
   const ModuleDescription& module_;
   std::vector<Attempt>& attempts_;
 };
@@ -231,7 +264,7 @@ std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription&
     for (const auto& [id, remedy] : rules.remedies()) remedies.push_back(&remedy);
     std::stable_sort(remedies.begin(), remedies.end(),
                      [](const Remedy* a, const Remedy* b) { return a->cost < b->cost; });
-    for (const Remedy* remedy : remedies) AttemptMaker(*remedy, module, &attempts).Make("");
+    for (const Remedy* remedy : remedies) AttemptMaker(*remedy, rules.role_words(), module, &attempts).Make("");
   }
   for (const std::string& each : only) {
     const std::size_t equals = each.find('=');
@@ -240,7 +273,8 @@ std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription&
     if (remedy == nullptr) throw Error(fmt::format("--remedy: unknown remedy '{}'", Printable(id)));
     if (remedy->attempts.empty())
       throw Error(fmt::format("--remedy {}: cannot be tried on a dump, because it changes the program's source", id));
-    AttemptMaker(*remedy, module, &attempts).Make(equals == std::string::npos ? "" : each.substr(equals + 1));
+    AttemptMaker(*remedy, rules.role_words(), module, &attempts)
+        .Make(equals == std::string::npos ? "" : each.substr(equals + 1));
   }
   return attempts;
 }

@@ -19,8 +19,8 @@ struct Attempt {
 
 // Returns the attempts for this module, cheapest remedies first. `only`: remedies, each "ID" or "ID=SETTING"; empty:
 // all. A setting is a compiler option (--name=value), a fitting level (JAX_MEMORY_FITTING_LEVEL=O3), an argument to
-// donate, or an argument or mesh axis to split. Throws Error if `only` names an unknown remedy, one that needs the
-// program to be traced again, or an unusable setting.
+// donate or to keep on the host, or an argument or mesh axis to split. Throws Error if `only` names an unknown remedy,
+// one that needs the program to be traced again, or an unusable setting.
 std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription& module,
                                   const std::vector<std::string>& only);
 

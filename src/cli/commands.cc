@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "  whyoom run -- CMD ...               run a job, diagnose it if it fails, return its exit status\n"
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps (works offline)\n"
     "  whyoom diff BEFORE AFTER            compare two runs of one job: what changed, and whether it fits\n"
+    "  whyoom try DUMPDIR                  compile the program of a dump again with remedies, without a TPU\n"
     "  whyoom merge FILE ...               combine reports written with --format ndjson into one\n"
     "  whyoom rules list|check|test|new|trace|literals|schema   show, check and extend the rules\n"
     "  whyoom completions bash|zsh|fish    print a shell completion script\n"
@@ -249,7 +250,7 @@ CommandArguments BuildTry(Options* options) {
       "\n"
       "Examples:\n"
       "  whyoom try dump/\n"
-      "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers,xla_flags_remat\n");
+      "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n");
   app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->required()->expected(1);
   AddTry(app, &options->attempts);
   app.add_option("-j,--jobs", options->jobs, "Number of compiles at once (default: half the processors)")

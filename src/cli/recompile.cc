@@ -140,7 +140,12 @@ std::int64_t ModuleValue::bytes() const {
 void ModuleChange::Add(const ModuleChange& other) {
   options.insert(other.options.begin(), other.options.end());
   if (fitting_level.empty()) fitting_level = other.fitting_level;
-  donated.insert(donated.end(), other.donated.begin(), other.donated.end());
+  const auto append = [](const std::vector<std::size_t>& from, std::vector<std::size_t>* to) {
+    to->insert(to->end(), from.begin(), from.end());
+  };
+  append(other.donated, &donated);
+  append(other.host_arguments, &host_arguments);
+  append(other.host_results, &host_results);
   split_arguments.insert(other.split_arguments.begin(), other.split_arguments.end());
   split_results.insert(other.split_results.begin(), other.split_results.end());
 }
@@ -197,6 +202,8 @@ CompileResult Recompiler::Compile(const ModuleChange& change) const {
                                {"donate", change.donated},
                                {"shard", ToJson(change.split_arguments)},
                                {"shard_results", ToJson(change.split_results)},
+                               {"host", change.host_arguments},
+                               {"host_results", change.host_results},
                                {"whole", limits_.whole}};
   const std::string request = json.dump();
   const std::string file = CacheFile(request);

@@ -43,6 +43,8 @@ struct ModuleChange {
   std::vector<std::size_t> donated;            // indexes of arguments
   std::map<std::size_t, Split> split_arguments;
   std::map<std::size_t, Split> split_results;
+  std::vector<std::size_t> host_arguments;  // stay in host memory; the program copies them to the device
+  std::vector<std::size_t> host_results;
 
   void Add(const ModuleChange& other);
 };

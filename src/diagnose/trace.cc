@@ -104,7 +104,7 @@ class FactSources {
       if (std::find(of.begin(), of.end(), context.id) == of.end()) continue;
       for (const Pattern& pattern : context.patterns) Add("context " + context.id, pattern.capture_names());
     }
-    Add("the memory report", ReaderFacts(failure.reader));
+    Add("memory report", ReaderFacts(failure.reader));
   }
 
   std::string Of(const std::string& name, const Fact& fact) const {

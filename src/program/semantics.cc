@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "facts/argument_path.h"
 #include "facts/op_name.h"
 
 namespace whyoom {
@@ -14,29 +15,9 @@ namespace {
 
 constexpr std::int64_t kShortestSequence = 16;  // a shorter axis may be the batch of one device
 
-// Splits "state['opt_state'][0].mu['blocks']['wq']" into words, in lower case.
-std::vector<std::string> Words(std::string_view path) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : path) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
-  }
-  if (!word.empty()) words.push_back(word);
-  return words;
-}
-
 template <class Item>
 bool AnyIn(const std::vector<Item>& items, const std::set<Item>& set) {
   return std::any_of(items.begin(), items.end(), [&](const Item& item) { return set.contains(item); });
-}
-
-bool NamesOptimizer(const std::string& path, const RoleWords& role_words) {
-  return std::any_of(role_words.optimizer_parts.begin(), role_words.optimizer_parts.end(),
-                     [&](const std::string& part) { return path.find(part) != std::string::npos; });
 }
 
 // Whether an instruction is a reduction by maximum.
@@ -171,7 +152,7 @@ Axis Semantics::Restored(const Axis& axis) const {
 }
 
 Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const {
-  const std::vector<std::string> words = Words(parameter.path);
+  const std::vector<std::string> words = PathWords(parameter.path);
   const bool is_float = program_.ShapeOf(parameter.array).dtype.find('f') != std::string::npos;
   const bool is_weight = AnyIn(words, role_words.weights);
   if (AnyIn(words, role_words.cache)) return Role::kCache;
@@ -199,7 +180,7 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
     if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
-        !NamesOptimizer(parameter.path, role_words))
+        !NamesOptimizerPart(parameter.path, role_words))
       role = Role::kOther;
     const Groups leading = Leading(GroupsOf(parameter));
     if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());

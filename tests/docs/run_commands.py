@@ -38,6 +38,7 @@ ELSEWHERE = [
     (r"\| source$", "tests/packaging/completions_test.py"),  # fish
     (r"train\.sbatch", "tests/integrations/retry_test.py"),
     (r"whyoom_parallel\.sh|sbatch", "tests/integrations/shards_test.sh"),
+    (r"^whyoom (try|run --try)", "tests/real_compiler/run.sh"),
     (r"spark", "tests/integrations/spark_test.py"),
 ]
 

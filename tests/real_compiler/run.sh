@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests whyoom with the real XLA:TPU compiler. A program that is too large fails to compile under `whyoom run`. With the
-# first remedy of the diagnosis it compiles. No TPU is needed.
+# first remedy of the diagnosis it compiles. `whyoom try` compiles the dump of a second program again, and the change that
+# it reports as fitting makes the program itself compile. No TPU is needed.
 #
 #   tests/real_compiler/run.sh [WHYOOM]     default: build/release/whyoom
 #
@@ -11,7 +12,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 whyoom=$(realpath "${1:-$here/../../build/release/whyoom}")
 jax=jax==${JAX_VERSION:-0.10.2}
-libtpu=libtpu==${LIBTPU_VERSION:-0.0.51}  # prints one line on failure; the allocations are in the XLA dump
+libtpu=libtpu==${LIBTPU_VERSION:-0.0.52}  # prints one line on failure; the allocations are in the XLA dump
 
 label="real compiler"
 . "$here/../registry.sh"
@@ -52,3 +53,27 @@ timeout 300 "$whyoom" run -- "${program[@]}" --remedy "$first" >"$work/out" 2>"$
 grep '^it compiles' "$work/out" || fail "with $first it does not report that it compiled"
 ! grep -q 'whyoom' "$work/err" || { cat "$work/err"; fail "whyoom printed something although the program succeeded"; }
 echo "real compiler: with $first it compiles"
+
+# A training step that returns its state. It fits if the state is donated.
+step=("$venv/bin/python" train_step.py)
+status=0
+timeout 300 "$whyoom" run --try --remedy donate_buffers --no-cache --format json --output "$work/try.json" -- "${step[@]}" \
+  >"$work/out" 2>"$work/err" || status=$?
+[ $status = 1 ] || { cat "$work/err"; fail "expected status 1 from the training step, got $status"; }
+setting=$("$python" - "$work/try.json" <<'PY'
+import json, sys
+report = json.load(open(sys.argv[1]))
+finding, = report["diagnoses"]
+tried = finding.get("recompilation") or sys.exit(f"nothing was compiled: {report['summary'].get('problems')}")
+stated, unchanged = finding["facts"]["need_bytes"], tried["unchanged_bytes"]
+if abs(stated - unchanged) > 0.001 * stated:
+    sys.exit(f"unchanged, the compiler needs {unchanged} bytes here; the report says {stated}")
+remedy = next(each for each in finding["remedies"] if each["id"] == "donate_buffers")
+if remedy["basis"] != "compiled" or not remedy["enough"]:
+    sys.exit(f"donation does not fit: {remedy}")
+print(remedy["compiled"]["setting"])
+PY
+) || fail "$setting"
+echo "real compiler: whyoom try reports that it fits with $setting"
+timeout 300 "$whyoom" run -- "${step[@]}" "$setting" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "it does not compile with $setting"; }
+grep '^it compiles' "$work/out" || fail "with $setting it does not report that it compiled"

@@ -181,7 +181,7 @@ void Describe(auto& v, RecordOf<CompiledAttempt> auto& attempt) {
   v.Record("attempt", "A remedy, or several joined by +, made on the program and compiled.");
   v.Need("remedy", attempt.remedy);
   v.Need("setting", attempt.setting, {.about = "What to type."});
-  v.Maybe("need_bytes", attempt.need_bytes, {.about = "What the program then needs; absent: see problem."});
+  v.Maybe("need_bytes", attempt.need_bytes, {.about = "The memory that the program then needs; absent: see problem."});
   v.Maybe("problem", attempt.problem);
   v.Need("seconds", attempt.seconds);
 }
@@ -190,7 +190,7 @@ void Describe(auto& v, RecordOf<Recompilation> auto& recompilation) {
   v.Record("recompilation", "The program compiled again, unchanged and with remedies.");
   v.Need("module", recompilation.module);
   v.Need("compiler", recompilation.compiler);
-  v.Need("unchanged_bytes", recompilation.unchanged_bytes, {.about = "What the unchanged program needs."});
+  v.Need("unchanged_bytes", recompilation.unchanged_bytes, {.about = "The memory that the unchanged program needs."});
   v.Need("seconds", recompilation.seconds);
   v.Need("attempts", recompilation.attempts);
 }
@@ -370,7 +370,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Need("allocations", finding.allocations);
   v.Maybe("allocations_left_out", finding.allocations_left_out);
   DescribeProspects(v, finding.estimates);
-  v.Maybe("recompilation", finding.recompilation, {.about = "What `whyoom try` compiled."});
+  v.Maybe("recompilation", finding.recompilation, {.about = "The compiles of `whyoom try`."});
   v.Need("remedies", finding.remedies);
   v.Maybe("ruled_out", finding.ruled_out);
   v.Maybe("budget", finding.budget);
