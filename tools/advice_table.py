@@ -205,10 +205,33 @@ def page(cases, diagnoses):
     return "\n".join(out) + "\n"
 
 
+def compiled_changes(needs):
+    """The section on the changes that `whyoom try` compiled."""
+    per_change = collections.defaultdict(list)
+    for program in needs.values():
+        for setting, need in program["changes"].items():
+            if " and " not in setting and "='--" not in setting and "in_shardings" not in setting:
+                kind = setting.split("=", 1)[1] if setting.startswith("LIBTPU_INIT_ARGS=--") else setting
+                kind = "donated arguments" if kind.startswith("donate_argnames") else kind
+                kind = "optimizer state in host memory" if kind.startswith("memory_kind") else kind
+                per_change[kind].append((program["unchanged"], need, program["limit"]))
+    rows = []
+    for change, compiles in sorted(per_change.items(), key=lambda entry: (-sum(n <= l for _, n, l in entry[1]), entry[0])):
+        differences = sorted((need - unchanged) / GIB for unchanged, need, _ in compiles)
+        rows.append([f"`{change}`" if change.startswith("-") or "=" in change else change, str(len(compiles)),
+                     str(sum(need <= limit for _, need, limit in compiles)), str(sum(d <= -0.05 for d in differences)),
+                     str(sum(d >= 0.05 for d in differences)), f"{statistics.median(differences):+.2f} GiB", f"{differences[0]:+.2f} to {differences[-1]:+.2f} GiB"])
+    out = ["", "## Compiler options and other changes, as compiled", "",
+           f"`whyoom try` compiled {len(needs)} other programs that did not fit, unchanged and with one change at a time (libtpu 0.0.52).",
+           "The compiler options and the fitting level need no change to the code, but only a compile shows what they do.", ""]
+    return out + table(["change", "compiles", "fits", "needs less", "needs more", "median", "range"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", required=True, help="the whyoom to measure")
     parser.add_argument("--corpus", required=True, help="folder with manifest.json")
+    parser.add_argument("--needs", help="the output of tools/compile_remedies.py", default="testdata/compiled_needs.json")
     options = parser.parse_args()
     with open(os.path.join(options.corpus, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
@@ -217,6 +240,8 @@ def main():
     if not cases:
         sys.exit("advice_table.py: the corpus contains no compile in which remedies were tried")
     sys.stdout.write(page(cases, {case["id"]: diagnose(options.bin, options.corpus, case) for case in cases}))
+    with open(options.needs, encoding="utf-8") as file:
+        sys.stdout.write("\n".join(compiled_changes(json.load(file))) + "\n")
 
 
 if __name__ == "__main__":

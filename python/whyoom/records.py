@@ -159,7 +159,7 @@ class Attempt(Record):
     remedy: str
     # What to type.
     setting: str
-    # What the program then needs; absent: see problem.
+    # The memory that the program then needs; absent: see problem.
     need_bytes: Optional[int]
     problem: Optional[str]
     seconds: float
@@ -172,7 +172,7 @@ class Recompilation(Record):
     _records = {"attempts": Attempt}
     module: str
     compiler: str
-    # What the unchanged program needs.
+    # The memory that the unchanged program needs.
     unchanged_bytes: int
     seconds: float
     attempts: List[Attempt]
@@ -346,7 +346,7 @@ class Diagnosis(Record):
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
-    # What `whyoom try` compiled.
+    # The compiles of `whyoom try`.
     recompilation: Optional[Recompilation]
     remedies: List[Remedy]
     ruled_out: Optional[List[RuledOut]]
