@@ -17,9 +17,9 @@ inline char CharAt(std::string_view text, std::size_t at) { return at < text.siz
 // An ASCII letter, digit or "_".
 inline bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Removes terminal escape sequences (also those that a web page stripped of their escape character, "[36m"), control
-// characters other than tabs, and invisible characters (byte order marks, zero-width spaces). Replaces no-break spaces
-// by blanks. Returns whether anything changed.
+// Removes terminal escape sequences, control characters other than tabs, and invisible characters (byte order marks,
+// zero-width spaces). Also removes colour codes whose escape character was lost ("[36m") or is spelt out ("^[[36m").
+// Replaces no-break spaces by blanks. Returns whether anything changed.
 bool StripControls(MappedText* line);
 
 // Removes leading "> ", "- ", "* ", "# " (nested), backticks, "**" and Markdown's backslashes ("1\. Size"). Returns
@@ -38,13 +38,13 @@ bool DecodeHtml(MappedText* line);
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 
 // Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
-// level of escaping: in the quoted text that contains the breaks, or in the whole line if they are outside quotes. The
-// text before and after such a quoted text becomes a separate part. A break inside op_name="…" is XLA's own and is
-// kept. Returns false and no parts if there is nothing to split.
+// level of escaping: in each quoted text that contains breaks and, if there are breaks outside quotes, in the text
+// outside quotes. The text before and after such a quoted text becomes a separate part, unless it is only brackets and
+// commas. Keeps XLA's own breaks in op_name="…". Returns false and no parts if there is nothing to split.
 bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
 
-// Appends the unescaped text of the escape at text[at], a backslash, to `out`. Returns the length of the escape. An
-// invalid escape is appended unchanged.
+// Appends the unescaped text of the escape at text[at], a backslash, to `out`. Returns the length of the escape. If it
+// is invalid, appends only the backslash and returns 1.
 std::size_t Unescape(std::string_view text, std::size_t at, std::string* out);
 
 }  // namespace whyoom

@@ -24,7 +24,7 @@ class JsonRecordReader {
     std::optional<Timestamp> time;
   };
 
-  // The objects of an array of several objects in one line; empty for any other line.
+  // The elements of a line that is a JSON array of objects; empty for any other line.
   static std::vector<MappedText> Elements(const MappedText& line);
 
   // Returns false if `line` is not a JSON object (alone, or a line of an array), or if the object has no text under the

@@ -39,13 +39,13 @@ struct Line : MappedText {
   bool continues =
       false;  // only during cleaning: the collector split the line here, and the stream's next raw line continues it
 
-  // Set by the reader (read/session.h).
+  // Set, like `healthy`, by the reader (read/sightings.h and read/session.h).
   std::optional<bool> starts_message;  // starts a new message rather than continuing one; absent: not examined
   bool is_candidate_error = false;     // reports an error that may be unknown to the rules
   bool has_literal = false;            // contains a literal of a rule
 
-  // The text before its Markdown and quotes were removed. They distinguish source code and prose from a process's
-  // output. Empty if nothing was removed.
+  // The text before Markdown and quotes were removed, which distinguish source code and prose from a process's output.
+  // Empty if nothing was removed, or if a line of more than 1 KiB was split.
   MappedText written;
 
   const std::string& Written() const { return written.text.empty() ? text : written.text; }

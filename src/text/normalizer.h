@@ -49,8 +49,8 @@ class RecordJoiner {
   using Sink = std::function<void(const RawLine&)>;
 
   // Adds a raw line and passes completed ones to `sink`: the line itself or, at the end of a record, the record as one
-  // raw line with line feeds. Lines that turn out not to be a record are passed on unchanged. The sink's argument is
-  // valid only during the call.
+  // raw line with line feeds. Lines that turn out not to be a record are joined in the same way. The sink's argument
+  // is valid only during the call.
   void Feed(const RawLine& raw, const Sink& sink);
 
   // Passes on an incomplete record. Call at the end.
@@ -74,7 +74,7 @@ struct PrefixOrSuffix {
   std::string id;
   Place place = Place::kPrefix;
   // RE2, anchored by the Normalizer. The whole match is removed. Groups: `reporter`, the stream that printed the line;
-  // `repeats`, the number of lines that it represents; `time`, in a form that ParseTimestamp reads; `goes_on`, not
+  // `repeats`, the number of streams that printed it; `time`, for ParseTimestamp or ParseTimestampNear; `goes_on`, not
   // empty if the line is split here and continues in the next.
   std::string pattern;
   // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
@@ -104,11 +104,11 @@ class Normalizer {
   // escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
   // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
-  // JSON record; remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes and suffixes (several
-  // nested); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at escaped line breaks;
-  // decode HTML references. Indentation after the last prefix is kept. A blank line yields a Line with empty text. One
-  // raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with line feeds (see
-  // RecordJoiner) is read as one JSON record or, if it is none, line by line.
+  // record (JSON or key=value pairs); remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes
+  // and suffixes (several nested); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at
+  // escaped line breaks; decode HTML references. Indentation after the last prefix is kept. A blank line yields a Line
+  // with empty text. One raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with
+  // line feeds (see RecordJoiner) is read as one JSON record or, if it is none, line by line.
   //
   // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
   // rest arrives, then cleaned as a whole.

@@ -9,7 +9,7 @@
 
 namespace whyoom {
 
-// Compiles an expression for bytes (Latin-1) if it mentions only ASCII, since it then matches the same in UTF-8. The
+// Selects bytes (Latin-1) for an expression that contains only ASCII, because it matches the same in UTF-8. The
 // compiled program is much smaller because "any character" is one range instead of a dozen. Only a counted repetition
 // of any character differs: it counts bytes, so it ends sooner in non-ASCII text. RE2 logs no errors.
 inline re2::RE2::Options RegexOptions(std::string_view regex) {

@@ -20,8 +20,8 @@ struct TextRange {
 
 // Returns the secrets in `text`, in order, without overlaps. A secret is the value of a name such as password, API_KEY
 // or --hf-token; the credentials of a URL; a signed URL's signature; or a token of a known form, such as "ghp_…".
-// Counts ("tokens=4096"), array types, paths, digests and the words None, null and true are not secrets. For short
-// texts: linear, but uses regular expressions.
+// Counts ("tokens=4096"), array types, paths, digests and the words None, null and true are not secrets. Takes linear
+// time, but uses regular expressions, so pass short texts only.
 std::vector<TextRange> FindSecrets(std::string_view text);
 
 // Returns `text` with each secret replaced by kMasked. Idempotent.
