@@ -31,7 +31,7 @@ struct Problem {
   static constexpr const char* kUnknownError = "unknown_error";
   std::uint64_t line = 0;         // of the first occurrence; 0 for errors that are only counted
   std::string text;               // the cleaned line; empty for errors that are only counted
-  std::uint64_t occurrences = 0;  // number of lines with the same text
+  std::uint64_t occurrences = 0;  // number of lines with this error
 
   bool is_unknown_error() const { return kind == kUnknownError; }
 };

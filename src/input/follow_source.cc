@@ -30,7 +30,7 @@ FollowSource::~FollowSource() {
   if (descriptor_ > STDIN_FILENO) close(descriptor_);
 }
 
-// Returns false if the file does not exist. Does not wait for the writer of a named pipe.
+// Returns false if there is no file yet or, with a problem, on an error. Does not wait for the writer of a named pipe.
 bool FollowSource::Open() {
   descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor_ < 0) {

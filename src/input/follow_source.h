@@ -17,14 +17,14 @@ class FollowSource : public ByteSource {
     kOpen,      // there may be more
     kQuiet,     // nothing came for a while; the next Read waits for more
     kReplaced,  // the file was truncated or renamed (log rotation); everything written before was read
-    kEnded,     // the pipe was closed, a stop was requested, or reading failed
+    kEnded,     // the pipe was closed, a stop was requested, time is up, or reading failed
   };
 
   static constexpr std::chrono::milliseconds kQuietTime{1000};
 
   // Opens `path` ("-": standard input) from its start; waits for it if it does not exist yet. Read returns 0 after
-  // `quiet` without new bytes, once per such pause. Borrows `control`, which ends the source, and `time`, which may be
-  // null and ends it when it is up.
+  // `quiet` without new bytes, once per such pause. Borrows `control` and `time`, which may be null: the source ends
+  // when `control` requests a stop or the time limit is reached.
   FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
                const Quota* time = nullptr);
   ~FollowSource() override;

@@ -103,7 +103,7 @@ bool LineScanner::FindSurveyed() {
 }
 
 // Returns the offset of the last byte of the first opener that leads to the lines from `all_from` on or is in them
-// (see Limits::close_bytes); hit_end_ if there is none.
+// (see Next); hit_end_ if there is none.
 std::uint64_t LineScanner::FirstOpener(std::uint64_t reach, std::uint64_t all_from) const {
   std::uint64_t first = hit_end_;
   for (auto hit = leads_.rbegin(); hit != leads_.rend(); ++hit) {

@@ -40,7 +40,7 @@ class LineScanner {
  public:
   struct Limits {
     std::size_t block_bytes = std::size_t{256} << 10;  // read at a time; fits a core's cache
-    std::size_t before_bytes = std::size_t{64} << 10;  // searched for look-behind literals before a hit
+    std::size_t before_bytes = std::size_t{64} << 10;  // searched for look-behind literals; without any, all returned
     std::size_t close_bytes = std::size_t{2} << 10;    // always returned before a hit
     std::size_t line_bytes = std::size_t{1} << 20;     // longer lines are returned in pieces
   };
@@ -88,8 +88,8 @@ class LineScanner {
   // is divided into pieces of that length, counted from its start; a shorter line is one piece. A piece includes the
   // line feed after it.
 
-  // The pieces to return before the hit is reached: from the first that begins at or after both `begin` and next_, up
-  // to the one that ends after `end`.
+  // The pieces to return for a hit: from the first that begins at or after both `begin` and next_, up to the one that
+  // contains the last byte before `end`.
   struct Window {
     std::uint64_t begin;
     std::uint64_t end;

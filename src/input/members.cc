@@ -149,8 +149,8 @@ void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source
   Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
 }
 
-// Reads a program to its end, because its unpacked bytes count towards the limits. Reports text or a zip archive at its
-// end, which does not belong to the program: a log, or the content of a self-extracting archive.
+// Reads a packed program to its end, because its unpacked bytes count towards the limits; seeks to the end of others.
+// Reports text or a zip archive at the end, which is not part of it: a log, or a self-extracting archive's content.
 void Unpacker::SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
   constexpr std::uint64_t kTail = 512;
   std::string tail;

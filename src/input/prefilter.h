@@ -6,8 +6,8 @@
 // For each text of 15 bytes or more, the table stores eight pieces of 8 bytes that begin at eight consecutive bytes.
 // Wherever the text occurs, exactly one of them begins at a multiple of eight bytes from the start of the search, so
 // only those places are checked. A bit table rejects nearly all other places, eight at once (GramBits), and the rest is
-// compared completely. Shorter texts use four pieces of 4 bytes. Texts of fewer than 7 bytes are searched at each byte,
-// unless there are only a few of them.
+// compared completely. Shorter texts use four pieces of 4 bytes. Texts of fewer than 7 bytes are searched at each byte;
+// only if there are few texts of 5 or 6 bytes, those use four pieces, too.
 //
 // Pieces are chosen from bytes that are rare in logs, so that common words ("memory", "allocate") cost little.
 //

@@ -41,8 +41,8 @@ class Stop {
 
 // Opens `path` ("-": standard input). Sets `may_wait` if reading can block because it is not a regular file: standard
 // input, a pipe, a terminal or another device. Such a source ends soon after `control`, which is borrowed, requests a
-// stop, and with a problem when limits.seconds have passed. It waits for the first writer of a named pipe. Callers need
-// not check `control`, so that everything read before the stop is still used.
+// stop, and with a problem when limits.seconds have passed. It waits for the first writer of a named pipe. Callers
+// should not check `control` themselves: everything read before the stop must still be used.
 std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadControl& control, const Limits& limits,
                                           bool* may_wait);
 

@@ -13,7 +13,7 @@ namespace {
 // A hit's piece may begin this far before the hit, and its context a little earlier.
 constexpr std::uint64_t kReach = std::uint64_t{4} << 20;
 
-// Reads until the buffer is full or the file ends. A read error sets `failed` and ends it, too.
+// Reads until the buffer is full or the file ends. A read error also ends reading, and sets `failed`.
 std::size_t ReadAt(int descriptor, std::uint64_t offset, char* buffer, std::size_t capacity, bool* failed) {
   std::size_t held = 0;
   while (held < capacity) {

@@ -44,7 +44,7 @@ const char* StoredName(archive_entry* entry) {
   return name == nullptr ? archive_entry_pathname(entry) : name;
 }
 
-// In a zip these methods allocate as much memory as the archive asks for, and libarchive sets no limit.
+// In a zip, lzma, xz and ppmd allocate as much memory as the archive asks for, and libarchive sets no limit.
 bool HasUnlimitedMemory(archive* reader, Packing packing) {
   const char* format = archive_format_name(reader);  // "ZIP 2.0 (deflation)"
   if (packing != Packing::kZip || format == nullptr) return false;
@@ -251,8 +251,8 @@ void ArchiveReader::Describe(ArchiveMember* member) {
   member->has_content = HasContent();
 }
 
-// Other entries with a size may have content, too, such as the folders of `tar --listed-incremental`. A link has none,
-// only the name of its target.
+// Besides regular files, other entries with a size may have content, such as the folders of `tar --listed-incremental`.
+// A link has none, only the name of its target.
 bool ArchiveReader::HasContent() {
   const auto type = archive_entry_filetype(entry_);
   if ((type == AE_IFREG || type == 0) && archive_entry_hardlink(entry_) == nullptr) return true;

@@ -226,7 +226,7 @@ bool SandboxedReader::NextBlock() {
   return false;
 }
 
-// Returns false at the end of the archive.
+// Returns false at the end of the archive, after a stop, and after a failure of the worker.
 bool SandboxedReader::NextRecord() {
   if (!process_) return false;
   used_ += std::exchange(left_, 0);
