@@ -3,7 +3,7 @@
 //   - CandidateFinder decides, by the rule data, whether a line is one.
 //   - CandidateTracker, one for each stream, delays candidates until it is clear whether they belong to the message,
 //     report or traceback of a known failure, which may be before or after them.
-//   - CandidateTable collects them for an artifact and counts lines with the same text as one error.
+//   - CandidateTable collects them for an artifact and counts lines with the same ErrorKey as one error.
 #pragma once
 
 #include <cstddef>

@@ -125,9 +125,9 @@ void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
     failures_.back().offset = std::max(failures_.back().offset, offset);
 }
 
-// Returns the offset from which matches of `context` apply to a failure at `offset`. That is the offset of the last
-// failure before the last match, because older matches belong to the run that this failure ended. For a context of one
-// program, it is the offset of the last failure that uses the context, or of the last sign that a program is done.
+// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
+// the last match, because older matches belong to the run which that earlier failure ended. For a context of one
+// program, that of the last failure before `offset` that uses the context. A later match of Context::until wins.
 std::uint64_t ContextFacts::AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const {
   std::uint64_t end = offset;
   std::uint64_t done = 0;

@@ -68,7 +68,7 @@ class ContextFinder {
 
     bool ends() const { return pattern == &context->until; }  // the match ends the context's validity and adds no facts
   };
-  // Returns the matches that begin in the first line of `joined`; they may extend into the next lines.
+  // Returns each pattern's first match that begins in the first line of `joined`; it may extend into the next lines.
   std::vector<Found> Find(const JoinedLines& joined) const;
 
   // Appends this object's pattern sets to `sets`.
@@ -130,7 +130,7 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
                                              const std::optional<Timestamp>& time);
 
 // Collects the statements of an artifact: text that reports the memory of a compiled program. Jobs repeat them at each
-// step. A line that repeats an earlier statement word for word is only counted, which costs one substring search.
+// step. A line that repeats an earlier statement word for word is only counted, which costs a few substring searches.
 class Statements {
  public:
   // Adds a statement; `text` is its wording, or empty if it spans several lines.

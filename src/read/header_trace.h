@@ -49,8 +49,8 @@ class BufferedLines {
 
   LineWindow WindowAt(std::size_t index) const;
 
-  // Returns the indices of the cleaned lines made from raw line `number`; if it is inside a multi-line record, those of
-  // the whole record.
+  // Returns the indices of the cleaned lines made from raw line `number`. If there are none, as inside a multi-line
+  // record, returns those of the nearest line before it.
   std::vector<std::size_t> At(std::uint64_t number) const;
 
  private:
@@ -136,7 +136,7 @@ struct HeaderTrace {
   Outcome outcome = Outcome::kNoLiteral;
   std::string literal;                   // the first one that occurs; empty if none does
   std::vector<std::string> literals;     // the literals searched for; empty if the pattern has none
-  TextPlace place;                       // where the match begins, if there is one
+  TextPlace place;                       // where the match or partial match begins, if any
   const Quotation* quotation = nullptr;  // the quotation pattern that matched; null if the text is binary, or if only a
                                          // header before it is quoted
   std::optional<PartialPatternMatch> reach;  // how much matches, if the pattern does not match
@@ -155,8 +155,8 @@ class HeaderTracer {
   // of `codes`.
   std::vector<HeaderTrace> TraceHeaders(const LineWindow& window, const std::set<std::string>& codes) const;
 
-  // Returns the `most` header patterns, except those in `traced`, that match furthest into the line; longest first.
-  // Slow.
+  // Returns the header patterns, except those in `traced`, with the longest partial matches, longest first; at most
+  // `most`. Slow.
   std::vector<HeaderTrace> NearestHeaders(const LineWindow& window, const std::vector<HeaderTrace>& traced,
                                           std::size_t most) const;
 

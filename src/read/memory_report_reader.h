@@ -39,7 +39,7 @@ class MemoryReportReader {
   // that does not increase. The figures cannot be attributed then.
   bool mixed() const { return mixed_; }
 
-  // Whether the report is over: a second report began (its first line was not read), or too many other lines followed.
+  // Whether the report is over: End() was called, a second one began (it is not read), or too many other lines came.
   bool done() const { return done_; }
   std::size_t buffered_bytes() const { return held_ + value_.size(); }  // approximate size of the rows
   std::uint64_t last_line() const { return last_line_; }  // line number of the last line with part of the report

@@ -7,8 +7,8 @@
 namespace whyoom {
 namespace {
 
-// Maximum number of bytes to buffer ahead. No message is longer, and more lines would delay a stop, which still
-// processes them.
+// Maximum number of bytes to buffer ahead. No message is longer. A stop still processes the buffered lines, so more of
+// them would delay it.
 constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 // Number of adjacent lines needed after a line that may matter: enough for a message; more while a report is expected,
 // because other lines may come first; fewer inside a report, whose lines are close together.

@@ -66,7 +66,7 @@ class Session {
   // Like Flush, and completes the candidate errors. Call after the last line.
   void Finish(SessionOutput* done);
 
-  // Whether the lines right after the last one may still belong to an open sighting.
+  // Whether the lines right after the last one are needed, because they may belong to a message or report.
   bool active() const { return lines_wanted_ > 0; }
 
   // Approximate memory use, with lines and rows.
@@ -91,7 +91,7 @@ class Session {
     std::uint64_t header_end_line = 0;  // ordinal of the line in which its header ends
     std::size_t head_end = 0;
     std::uint64_t message_end = 0;  // ordinal of the last line that may belong to its message
-    std::optional<UserCall> call;   // of the traceback that ends with it
+    std::optional<UserCall> call;   // of the traceback that ends with this failure
   };
 
   void RememberLine(const Line& line);
@@ -130,7 +130,7 @@ class Session {
   std::uint64_t ordinal_ = 0;        // of the current line, in this session
   std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included
   bool message_logged_ = false;      // whether every line of the current message so far was logged
-  bool message_healthy_ = false;     // its log level is one at which nothing failed
+  bool message_healthy_ = false;     // the log level of the current message shows no failure
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::size_t headers_of_line_ = 0;       // headers found in the current line

@@ -75,7 +75,7 @@ void LineReader::Read(const RawLine& raw) {
   FeedLines(&raw);
 }
 
-// Returns true, and counts the statement, if a line contains only a repeated statement.
+// Returns true, and counts the statement, if a line repeats a statement and contains no literal of a rule besides it.
 bool LineReader::OnlyRepeats(const RawLine& raw) {
   if (!unfinished_.empty()) return false;
   const std::string_view line = raw.bytes;

@@ -1,6 +1,6 @@
-// Turns the bytes of one artifact into sightings of failures; no other code does. Draws no conclusions.
-//
-//   SightingReader reader(engine, *OpenFile("train.log"));
+// Turns the bytes of one artifact into sightings of failures; no other code does. Draws no conclusions. Example:
+//   const auto source = OpenFile("train.log");  // the reader borrows it
+//   SightingReader reader(engine, *source);
 //   for (auto found = reader.Next(); !found.empty(); found = reader.Next()) Use(found);
 //   const ReadEnd end = reader.Finish();
 #pragma once
@@ -39,11 +39,11 @@ namespace whyoom {
 // lines it needs.
 class LineReader {
  public:
-  // Approximate limit, in bytes, for the incomplete lines and rows of all streams together.
+  // Approximate limit, in bytes, for the lines, messages and rows that the sessions of all streams buffer.
   static constexpr std::size_t kMaxBuffered = std::size_t{96} << 20;
 
   // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
-  // lines, even inside a report, and sets problem(). Once `stop` is overdue, skips lines.
+  // lines; if one of them is active, also sets problem(). Once `stop` is overdue, skips lines.
   explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr)
       : engine_(engine), max_buffered_(max_buffered), stop_(stop) {}
 
@@ -66,7 +66,7 @@ class LineReader {
   // Completes all open sightings, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
-  // Completes everything. Call after the last line.
+  // Completes all sightings and candidate errors. Call Pause() first; it reads incomplete lines.
   void Finish();
 
   // The framework whose signs were seen; empty if none was.

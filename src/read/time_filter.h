@@ -33,7 +33,7 @@ class TimeFilter {
   // zone if the bound has one.
   void Apply(std::vector<Sighting>* sightings);
 
-  // Removes programs whose statements are all outside the range. Does not count unknown times.
+  // Removes programs whose first and last statements are both outside the range. Does not count unknown times.
   void Apply(ProgramTable* programs) const;
 
   // Removes candidate errors that are outside, except those that belong to known failures.

@@ -49,8 +49,8 @@ class Traceback {
   int lines_since_ = 0;          // since the last line that belonged to a traceback
   bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, but not the next traceback
   Exception exception_ = Exception::kNone;
-  bool is_logged_ = false;            // of the exception's first line, see Line
-  std::optional<bool> frame_logged_;  // of the last frame, if there is one
+  bool is_logged_ = false;            // whether the exception's first line was logged
+  std::optional<bool> frame_logged_;  // whether the last frame was logged; absent: no frame
   bool interrupted_ = false;          // a logged line came between the frames and the exception
   bool ended_ = false;                // the last line fed does not belong to the exception
   bool taken_ = false;                // assigned to a failure that begins in the last line fed or before it
