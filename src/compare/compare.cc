@@ -255,7 +255,7 @@ class Matcher {
     Drop(used);
   }
 
-  // Pairs rows with the same op if the later row has divided dimensions.
+  // Pairs rows with the same op if the dimensions of the second run's row are divided.
   void PairDivided() {
     std::map<std::string, SizedRows> later;
     for (const Allocation* row : after_) later[OpWithoutCheckpoints(*row)].push_back(row);

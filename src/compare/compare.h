@@ -56,13 +56,13 @@ enum class DiffVerdict {
 enum class RunChange {
   kFitsNow,       // BEFORE failed, AFTER fits
   kNeitherFails,  // AFTER fits, and BEFORE did not fail either
-  kNoEvidence,    // AFTER did not fail, but there is no evidence that it compiled or ran
+  kNoEvidence,    // AFTER did not fail, but there is no evidence that BEFORE's program compiled or ran
   kFailsNow,      // only AFTER fails
   kOtherFailure,  // AFTER runs out of memory in another way
   kLess,          // AFTER needs less, but is still over
   kUnchanged,     // equal within the rounding of logs
   kWorse,         // AFTER needs more
-  kCannotTell,    // AFTER still fails; whether it needs less is unknown
+  kCannotTell,    // AFTER is still over; whether it needs less is unknown
 };
 
 DiffVerdict VerdictOf(RunChange change);

@@ -24,7 +24,7 @@ inline constexpr int kHostMemorySpace = 5;  // S(5) in a layout; XLA's Layout::k
 struct ArrayShape {
   std::string dtype;                             // "f32"
   std::vector<std::int64_t> dims;                // as printed: the user's order
-  std::vector<int> minor_to_major;               // empty if no layout is printed
+  std::vector<int> minor_to_major;               // empty if no layout is printed or it is invalid
   std::vector<std::vector<std::int64_t>> tiles;  // {{8,128},{2,1}}; never contains 0
   int memory_space = 0;                          // 5 for "S(5)"; 0 is HBM
   std::string shape;                             // "f32[11999232,4,2]"
@@ -55,12 +55,12 @@ std::optional<std::int64_t> UnpaddedBytes(const ArrayShape& shape);
 // becomes too short for its tile. Returns `size` if the shape is not understood.
 std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims);
 
-// Bytes if each element had `bits` bits. Assumes the tile that the compiler uses for that width: as many lanes as
-// before, and as many rows as before or, if that is more, as fill a 32-bit word.
+// Bytes if each element had `bits` bits. Assumes that the tile keeps its lanes and its rows, but has at least the rows
+// that fill a 32-bit word.
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 
-// Bytes with the dimension order that needs the least padding. Assumes the compiler's choice of tile for that order:
-// 128 lanes, and 8 rows or, for a smaller second-minor dimension, the next power of two.
+// Bytes with the dimension order that needs the least padding; at most PaddedBytes. Assumes tiles of 128 lanes and 8
+// rows. A smaller second-minor dimension has the next power of two of rows, but at least those of a 32-bit word.
 std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape);
 
 // The sizes of the minor-most and second-minor dimensions in the layout; nullopt if there is no such dimension.

@@ -1,4 +1,4 @@
-// Facts from the log, each with the place that proves it. Readers collect facts and draw no conclusions.
+// Facts from a log, each with the place that proves it, or from a dump. Readers collect facts and draw no conclusions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace whyoom {
 
 struct Place {
-  std::uint64_t line = 0;    // 1-based; 0 for a derived fact, which is not in the log
+  std::uint64_t line = 0;    // 1-based; 0 for a fact that is derived or from a dump
   std::uint64_t offset = 0;  // bytes from the start of the artifact
 };
 

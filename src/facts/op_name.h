@@ -1,5 +1,5 @@
-// Op names as frameworks write them: "jit(step)/transpose(jvp(loss))/rematted_computation/mul". Only this file contains
-// the words that a framework's transformations wrap around the user's names.
+// Op names as frameworks write them: "jit(step)/transpose(jvp(loss))/rematted_computation/mul". Only op_name.cc
+// contains the words that differentiation, vmap and checkpointing wrap around the user's names.
 #pragma once
 
 #include <string>

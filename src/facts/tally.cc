@@ -107,7 +107,7 @@ void Tally::Join(const Tally& other) {
 }
 
 std::uint64_t Tally::occurrences() const {
-  // A process may print its name with only some reports, so reports without a name count only if there are no names.
+  // A process may print its name with only some reports, so artifacts without any name count as one stream each.
   const std::uint64_t names = hosts.count();
   const std::uint64_t named = SaturatingAdd(names, nameless_artifacts);
   // One process reports for each of its replicas, so replicas count only if nothing else distinguishes streams.

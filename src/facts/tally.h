@@ -15,8 +15,8 @@
 
 namespace whyoom {
 
-// A set of distinct names. Beyond about a thousand, keeps the names with the smallest hashes and estimates the number
-// of names from their density (a "k minimum values" sketch; the standard error is about 3 %).
+// A set of distinct names. Beyond 1024 names or 32 KiB, keeps those with the smallest hashes and estimates the number
+// of names from their density (a "k minimum values" sketch; the standard error is about 3 % if it keeps 1024 names).
 class NameSample {
  public:
   // Replaces control characters, masks secrets and shortens long names.

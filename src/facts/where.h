@@ -33,13 +33,13 @@ std::string BoundedName(const std::string& name, std::size_t longest);
 std::string BoundedPath(const std::string& path);
 
 // Whether `path` is library code: an installed package (site-packages, dist-packages), Python's own library, or the
-// source folders of the serving images. Also true for code without a file ("<frozen runpy>", "<string>").
+// source folders in vLLM's container images. Also true for code without a file ("<frozen runpy>", "<string>").
 bool IsLibraryPath(std::string_view path);
 
 // The last part of `path`.
 std::string BaseName(std::string_view path);
 
-// A library's file relative to its package folder ("flax/linen/linear.py"), or BaseName if it has no such folder.
+// A library's file relative to the folder of installed packages ("flax/linen/linear.py"), or BaseName if there is none.
 std::string PathInLibrary(std::string_view path);
 
 // A short form of a source line: "train.py:41", or "Cell In[5], line 3" for a notebook cell, as IPython names it.

@@ -7,7 +7,7 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are numerous but need little memory; it is part of fragmentation_.
+// Smaller values are numerous but need little memory, which fragmentation_ includes.
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 

@@ -2,7 +2,7 @@
 // size.
 //
 // The compiler assigned each value an offset, a size and a live range. Values at the same offset and of the same size
-// whose live ranges adjoin are one buffer: loop-carried values, in-place updates, results that alias an operand.
+// whose live ranges overlap are one buffer: loop-carried values, in-place updates, results that alias an operand.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class BufferAssignment {
   BufferAssignment& operator=(const BufferAssignment&) = delete;
 
   // The HBM that the whole program needs if its values have these sizes and the `added` buffers share no memory. For
-  // the compiled sizes this equals the compiler's figure, except for rounding.
+  // the compiled sizes this equals the compiler's figure, unless rematerialization was undone.
   std::int64_t Need(const Sizes& sizes, const std::vector<Buffer>& added = {}) const;
 
   // The buffers that are live at the peak.
@@ -47,7 +47,7 @@ class BufferAssignment {
   // False if too many buffers share memory, or the dimensions are not known. Then Need is meaningless.
   bool whole() const { return whole_; }
 
-  // Gaps between buffers, in bytes; negative if the compiler packs buffers better than the simulation.
+  // Bytes of small values and of gaps between buffers; negative if the compiler packs better than the simulation.
   std::int64_t fragmentation() const { return fragmentation_; }
   Sizes CompiledSizes() const;
   const std::vector<Buffer>& buffers() const { return buffers_; }

@@ -154,8 +154,8 @@ class DimensionRules {
 
   // Whether two arrays with the same bytes differ only in the dimensions above their tiles.
   bool SameTiles(Array a, const std::vector<int>& a_order, Array b, const std::vector<int>& b_order) const {
-    // With tiles of r x c, the order in memory is d1/r, d0/c, r, c. This is the plain order only if a tile is as wide
-    // as the array. Otherwise both arrays must have the same tiles.
+    // With tiles of r x c, the order in memory is rows/r, columns/c, r, c. This is the plain order only if r is 1 or
+    // the tile is as wide as the array. Otherwise both arrays must have the same tiles.
     struct Minor {
       std::int64_t rows = 1, columns = 1;            // the two minor dimensions
       std::int64_t tile_rows = 1, tile_columns = 0;  // 0: not tiled

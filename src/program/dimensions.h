@@ -90,7 +90,7 @@ class Factors {
   mutable Indexed<FactorId, FactorId> groups_;
 };
 
-// How a dot or convolution uses a factor.
+// The factors in a dot or convolution, by how it uses them.
 struct Product {
   InstructionId instruction;
   FactorIds batch;       // in both operands and the result

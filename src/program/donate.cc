@@ -39,8 +39,8 @@ class LastUses {
   std::unordered_map<std::int64_t, int> known_;  // by instruction and depth
 };
 
-// Finds an argument to donate for each output that does not alias one. It must have the output's shape, be aliased by
-// no other output, and not be read after the output is computed.
+// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
+// aliased by no other output, and not be read after the output is computed.
 class Donation {
  public:
   Donation(const Simulator& simulator, ModifiedProgram* modified)
@@ -121,7 +121,7 @@ class Donation {
   }
 
   // A buffer that used an output's memory before the output was computed now needs its own memory. The compiler
-  // schedules the update that consumes it as soon as its operands are computed. The buffer is live until then.
+  // schedules the update that reads the buffer as soon as all operands are computed. The buffer is live until then.
   void Move(const Buffer& buffer) {
     const ProgramValue& last = program_.values()[buffer.values.back()];
     if (!last.array.instruction) return;
@@ -146,7 +146,7 @@ class Donation {
   std::set<AllocationId> allocations_;  // of outputs that now alias an argument
 };
 
-// Keeps the argument on the host, and on the device only while it is used.
+// Keeps the argument on the host, and on the device only while it is used (in training: only at its last use).
 void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, LastUses* last_uses,
                 ModifiedProgram* modified) {
   const Program& program = simulator.program();
@@ -165,7 +165,7 @@ void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, L
   }
 }
 
-// Moves outputs to the host. Assumes the same share of optimizer state among the outputs and arguments of a shape.
+// Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
 void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
                        ModifiedProgram* modified) {
   const Program& program = simulator.program();

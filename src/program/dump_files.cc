@@ -86,7 +86,7 @@ class MissingValues {
   double bytes_ = 0;
 };
 
-// The shapes of the entry computation's parameters; null if one is missing.
+// The shapes of the entry computation's parameters; null for each missing parameter.
 std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   std::vector<const HloShape*> shapes;
   if (!module.entry) return shapes;

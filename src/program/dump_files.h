@@ -22,7 +22,7 @@ struct DumpFiles {
   bool usable = false;  // the memory need is known; if false, ignore all other members but `problem`
   bool failed = false;  // this compile wrote the module that XLA writes on failure
   ModuleMemory memory;  // without live ranges if those are rejected
-  HloModule text;       // the compiled module; empty if it is from another compile
+  HloModule text;       // the compiled module; empty if missing or from another compile
   std::string text_path;
   HloModule before;              // the module before optimization; empty if missing or rejected
   bool before_rejected = false;  // `before` exists, but is damaged or from another compile
@@ -31,7 +31,7 @@ struct DumpFiles {
 };
 
 // If `for_remedies`, also reads `before` and reports what is missing to simulate remedies. `limit_bytes` is the memory
-// of a device, or 0 if unknown: a program that needs less did not fail. Not usable if `stop` ended the reading.
+// of a device, or 0 if unknown: a program that needs less did not fail. If `stop` ended it, the result is not usable.
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
                         const Stop& stop);
 
@@ -51,8 +51,8 @@ bool RangesAgree(const ModuleMemory& memory);
 // Whether each name that has a live range but is not a value of the assignment is an instruction of the module.
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module);
 
-// Whether the assignment lacks arrays in HBM that have a live range or are parameters. Call it only for files that
-// agree. `smallest` is the limit that the assignment was read with.
+// Whether the assignment lacks many arrays in HBM that have a live range or, without live ranges, are parameters. Call
+// it only for files that agree. `smallest` is the limit that the assignment was read with.
 bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest);
 
 // Whether the unoptimized module `before` has the same parameters as the compiled module. Its parameters may be larger

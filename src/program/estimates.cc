@@ -21,8 +21,8 @@ constexpr std::array<const char*, 12> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
     "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
 
-// The scope within a transformation's wrapper: "decoder" for "jvp(decoder)" and "transpose(jvp(decoder))". Empty if it
-// is a class or a call, or if there is none.
+// The scope within a transformation's wrapper: "decoder" for "jvp(decoder)" and "transpose(jvp(decoder))". Empty if
+// the scope is a class or a call, or if there is none.
 std::string ScopeInside(std::string_view part) {
   part = WithoutWrappers(part);
   const bool scope = !part.empty() && part[0] >= 'a' && part[0] <= 'z' && part.find('(') == std::string_view::npos;
@@ -245,7 +245,7 @@ class Estimator {
     return modified && simulator_.Fits(simulator_.EstimateOf(*modified));
   }
 
-  // Finds the largest size of an axis that fits, by bisection. Returns 0 if none fits or any size seems to fit.
+  // Finds the largest size of an axis that fits, by bisection. Returns 0 if no size fits or all sizes seem to fit.
   std::int64_t LargestThatFits(const Axis& axis) const {
     constexpr std::int64_t kMostTimes = 1024;
     std::int64_t fits = 0;

@@ -212,7 +212,7 @@ class HloReader {
     return operands_;  // a copy without spare capacity
   }
 
-  // Finds an instruction of the open computation; an empty id if there is none.
+  // Finds an instruction of the open computation, or adds an abbreviated one; an empty id if there is none.
   InstructionId FindOperand(std::string_view name) {
     const InstructionId found = module_.Find(name);
     if (found && module_.instructions[found].computation == open_) return found;
@@ -363,7 +363,7 @@ class HloReader {
   ShapeTable shapes_;
   NameMap<ComputationId> computations_;
   ComputationId open_;               // the computation that is being read
-  NameMap<InstructionId> repeated_;  // its instructions whose name another computation uses
+  NameMap<InstructionId> repeated_;  // its instructions whose name an earlier computation uses
   std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
   std::vector<LateCall> late_calls_;
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;

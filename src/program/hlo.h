@@ -116,7 +116,7 @@ struct SourceLine {
   std::optional<std::int64_t> line;
 };
 
-// The user's source line: the innermost frame outside of libraries, or the outermost frame if all are in libraries.
+// The user's source line: the innermost frame outside of libraries, or the innermost of all if all are in libraries.
 SourceLine UserLine(const HloModule& module, InstructionId instruction);
 
 struct HloLimits {

@@ -227,7 +227,7 @@ HloShape ShapeTable::Parse(std::string_view text, int depth) {
 }
 
 bool RemoveCycles(HloModule* module) {
-  // Repeatedly removes computations without callers. Computations on cycles remain.
+  // Repeatedly removes computations without callers. Those on cycles, and those that they call, remain.
   Indexed<ComputationId, int> callers(module->computations.size(), 0);
   for (const HloInstruction& instruction : module->instructions) {
     for (const ComputationId call : instruction.calls) ++callers[call];

@@ -70,7 +70,7 @@ class Nesting {
   bool escaped_ = false;
 };
 
-// Whether attribute `key` names computations that the instruction calls: "calls", "to_apply", "body".
+// Whether attribute `key` names computations that the instruction calls: "calls", "body", …; not "condition".
 bool CallsComputations(std::string_view key);
 
 // Removes quotes, if there are any: "\"Sharding\"" becomes "Sharding".
@@ -111,8 +111,8 @@ class ShapeTable {
   std::size_t bytes_ = 0;
 };
 
-// Breaks cycles of calls, by which a computation would call itself directly or indirectly: removes at least the calls
-// of computations that come later in the text. Returns false if there were any.
+// Breaks cycles of calls. Removes the calls of each computation that is on a cycle or reachable from one, except calls
+// by computations that come later in the text. Returns false if there were cycles.
 bool RemoveCycles(HloModule* module);
 
 // Reads the tables FileNames, FunctionNames, FileLocations and StackFrames at the top of HLO text. They map a

@@ -314,7 +314,7 @@ class BlockFinder {
   const Program& program_;
   const Semantics& semantics_;
   std::vector<InstructionId> forward_;
-  std::vector<InstructionId> backward_;  // only arrays with the batch
+  std::vector<InstructionId> backward_;  // only large arrays with the batch
   std::set<InstructionId> products_;     // dots and convolutions
   std::set<ComputationId> of_products_;  // computations that contain dots or convolutions
 };

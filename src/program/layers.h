@@ -30,7 +30,7 @@ std::vector<LoopPair> FindLoopPairs(const Program& program, const Semantics& sem
 // A layer. Positions are those of the schedule, as in live ranges.
 struct Block {
   std::vector<InstructionId> instructions;  // of the entry computation, including rematerialized ones
-  std::int64_t backward_begin = INT64_MAX;  // start of its backward pass; later instructions are rematerialized
+  std::int64_t backward_begin = INT64_MAX;  // start of its backward pass; its later instructions are rematerialized
 };
 using BlockId = Index<Block>;
 

@@ -174,7 +174,7 @@ class MemoryReader {
 
  private:
   void AddAllocation(const AllocationLine& line) {
-    // A repeated number means that the file contains two assignments. The total would include both, so reject the file.
+    // If the numbers do not increase, the file contains two assignments. The total would include both, so reject it.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
     if (line.thread_local_) return;

@@ -51,8 +51,8 @@ struct ModuleMemory {
   bool assignment_whole = true;                         // false: the file itself shows that it is truncated or damaged
   bool ranges_whole = true;                             // the same for the live ranges; true if there are none
   bool over_limit = false;                              // some values or allocations were dropped
-  // Tuple elements that have a live range but are not among the values ("while.5{1}"): small values, values in other
-  // memory, and values that a truncated assignment lacks. At most 50000.
+  // Results and tuple elements ("while.5{1}") that have a live range but are not among the values: small values, values
+  // in other memory, and values that a truncated assignment lacks. At most 50000.
   std::vector<std::string> ranges_without_value;
 
   bool has_ranges() const { return ranges_whole && schedule_length > 0; }

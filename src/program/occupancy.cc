@@ -135,7 +135,7 @@ class Occupancy::Builder {
   const std::vector<Buffer>& buffers_;
   const std::size_t most_members_;
   std::map<Place, Open> open_;  // by their start
-  std::vector<int> touched_;    // members of the groups closed at this event
+  std::vector<int> touched_;    // buffers that begin at this event, and members of the groups closed at it
   std::vector<Open> closed_;
 };
 

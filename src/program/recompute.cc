@@ -357,8 +357,8 @@ class BlockRecomputer {
     bool in_backward;  // rematerialized within the backward pass
   };
 
-  // The result that a block passes to other blocks, by block and dimensions. Only one array per key counts, although
-  // the compiler may save its summands instead.
+  // The result that a block passes to other blocks, by block and dimensions. If the compiler saves several summands
+  // instead of that result, only the smallest array counts.
   std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> PassedOn() const {
     std::map<std::pair<BlockId, ArrayDims>, const SavedValue*> passed_on;
     for (const SavedValue& kept : results_) {

@@ -113,7 +113,7 @@ std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
   return input_bytes;
 }
 
-// Whether the largest array consists of independent parts: from a vmap, or from all pairs of two inputs.
+// Whether the program has independent pieces: examples without training, or its largest array is from a vmap or pairs.
 bool ConsistsOfPieces(const Simulator& simulator) {
   const Program& program = simulator.program();
   const Semantics& semantics = simulator.semantics();
@@ -205,7 +205,7 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
   return such > others;
 }
 
-// By instruction: whether it depends on weights or other state.
+// By instruction: whether it depends on an argument that is not an input.
 Indexed<InstructionId, char> DependsOnState(const Simulator& simulator) {
   const Program& program = simulator.program();
   Indexed<InstructionId, char> made(program.module().instructions.size(), 0);

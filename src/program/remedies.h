@@ -74,7 +74,7 @@ class Simulator {
   ModifiedProgram Combined(const ModifiedProgram& one, const ModifiedProgram& other) const;
 
   Estimate EstimateOf(const ModifiedProgram& modified) const;
-  // Counts the values that the remedy applies to.
+  // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).
   std::int64_t CountModified(const ModifiedProgram& modified) const;
   // Whether values of unknown dimensions decide if the modified program fits.
   bool IsOpen(const ModifiedProgram& modified) const;
@@ -108,7 +108,7 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 // Splits a training step into `parts` micro-batches that run one after another. Arguments and results stay whole, and
 // the summed gradients are live throughout.
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-// As Accumulate, for any program. If an array has the axis twice, cuts only one of the two dimensions.
+// As Accumulate, for a program that computes independent pieces. If an array has the axis twice, cuts one dimension.
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts);
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);
@@ -154,8 +154,8 @@ ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_w
 // Whether kRemedies contains this name; checks rule data.
 bool IsRemedy(std::string_view name);
 
-// Finds an argument that has the axis: the largest input, or the largest of the weights if no input has it. Returns
-// nullopt if no argument with a user's name has it.
+// Finds an argument that has the axis: the largest input or, if no input has it, the largest weight or optimizer state.
+// Returns nullopt if no argument with a user's name has it.
 std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
 
 }  // namespace whyoom

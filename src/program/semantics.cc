@@ -277,7 +277,7 @@ void Semantics::FindBatch() {
   if (batch_) JoinBatches();
 }
 
-// Treats a leading dimension of the same length as the batch: propagation may have failed to connect them.
+// If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
 void Semantics::JoinBatches() {
   std::size_t lost = 0;
   for (const ProgramParameter& parameter : program_.parameters()) {

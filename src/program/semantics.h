@@ -17,7 +17,7 @@ namespace whyoom {
 
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
-// The kinds of memory in the JSON contract.
+// The kinds of memory in the JSON contract, except padding and fragmentation.
 enum class ValueKind {
   kWeights,
   kGatheredWeights,

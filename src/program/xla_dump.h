@@ -36,8 +36,8 @@ struct DumpReading {
   // (the path of the buffer assignment), listed (the number of rows) and list_seen.
   Evidence facts;
   std::int64_t host_bytes = 0;       // in the host's memory
-  std::vector<Allocation> rows;      // the values that are live at the peak, largest first
-  ProgramEstimates estimates;        // empty if the program's HLO is missing or too damaged
+  std::vector<Allocation> rows;      // the values live at the peak, largest first, then transfers to the host
+  ProgramEstimates estimates;        // empty if the HLO is missing, damaged or too large
   std::vector<std::string> sources;  // source files that the program's operations name, without duplicates
 };
 
@@ -57,7 +57,7 @@ class XlaDump {
   bool has_inputs() const { return has_inputs_; }
 
   // Stops reading a module if `control` (borrowed) requests it, or after limits.seconds. The read then returns no
-  // result, and its problem contains the reason.
+  // result, or one without estimates, and its problem contains the reason.
   void StopAt(const ReadControl* control, const Limits& limits);
   bool stopped() const { return control_ != nullptr && control_->stopped(); }
 
@@ -92,9 +92,9 @@ class XlaDump {
       "no buffer assignment (after_optimizations-buffer-assignment.txt) of this module in the folder: cannot determine "
       "how much memory the program needs";
 
-  // As ReadInputModule, for the failed compile that an error message reports. `module` is the name in the message; if
-  // it is empty, reads the only module that ran out of memory. Of several compiles, chooses the one that needs
-  // `used_bytes`, or the last one if that is unknown. Also returns nullopt if no compile matches.
+  // As ReadInputModule, for the failed compile of `module` that an error message reports: the last one that needs
+  // `used_bytes` (if unknown: the last one). If `module` is empty, it must be the only failed compile, or the only one
+  // with this need. Also returns nullopt if no compile matches.
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
                                   std::optional<double> used_bytes, double limit_bytes, Problem* problem) const;
 
