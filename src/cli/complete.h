@@ -22,7 +22,7 @@ struct Completion {
   std::size_t job_begin = 0;  // for kJob: index of the first word of the job's command
 };
 
-// The first phrase of a description, for menus: the text before the first '.', ';' or ':' outside parentheses.
+// Returns the text before the first '.', ';' or ':' that ends a word outside parentheses: a short form for menus.
 std::string Phrase(const std::string& about);
 
 // Words from the rules. Each function is called only if its words are needed.

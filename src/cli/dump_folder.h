@@ -20,14 +20,14 @@ inline constexpr const char* kWhyNoDump =
 // Returns the value of --xla_dump_to in the text of XLA_FLAGS (the last one, like XLA), or nullopt.
 std::optional<std::string> DumpFlag(const std::string& flags);
 
-// Registers all dump files below the folder. Throws Error if an output would overwrite one of them.
+// Registers all dump files below the folder. Throws Error if an output would overwrite any file below it.
 void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems);
 
 // The dump folder of the user's XLA_FLAGS, or a temporary one that the destructor removes.
 class DumpFolder {
  public:
   // `flags`: value of XLA_FLAGS, or null if unset. If the user has no dump folder and `add` is set, creates a temporary
-  // one; if that fails, there is no dump.
+  // one. There is no dump if that fails, or if XLA_FLAGS names a file of flags without a dump folder.
   DumpFolder(const char* flags, bool add);
   ~DumpFolder();
   DumpFolder(const DumpFolder&) = delete;

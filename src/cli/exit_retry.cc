@@ -38,7 +38,7 @@ std::uint64_t KindOf(std::string_view line) {
     if (is_figure && !kind.empty() && kind.back() == '#') continue;
     kind += is_figure ? '#' : c;
   }
-  // Every thread or host repeats such lines when it ends, so they do not show that the job continued.
+  // Every thread or host may repeat a line without digits when it ends, so it does not show that the job continued.
   if (kind.find('#') == std::string::npos) return 0;
   return std::max<std::uint64_t>(std::hash<std::string>{}(kind), 1);
 }

@@ -21,7 +21,7 @@ class PrintedLines {
   void Add(std::string_view bytes, Time now);  // counts line feeds; `now` must not decrease
   std::uint64_t count() const { return count_; }
   // Whether at least kRepeats lines after line `number` differ only in their digits, which shows that the job
-  // continued: steps, epochs, requests. Tracebacks and other indented lines do not count.
+  // continued: steps, epochs, requests. Lines without digits do not count, nor do indented lines (tracebacks).
   bool HasRepeatedLinesAfter(std::uint64_t number) const;
   // Number of lines printed more than ten minutes before `now`.
   std::uint64_t CountBeforeWindow(Time now) const;

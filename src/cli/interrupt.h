@@ -7,8 +7,8 @@ namespace whyoom {
 
 class Interrupt {
  public:
-  // The first of these signals sets `stop`, which is borrowed; the second ends the process. Signals that were ignored
-  // (nohup) stay ignored. Only one object may exist at a time.
+  // The first of these signals sets `stop`, which is borrowed. Another one ends the process, unless it follows within
+  // 0.3 s. Signals that were ignored (nohup) stay ignored. Only one object may exist at a time.
   explicit Interrupt(std::atomic<bool>* stop);
   ~Interrupt();  // restores the previous handlers
   Interrupt(const Interrupt&) = delete;

@@ -48,11 +48,11 @@ constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
 
-// State of the signal handlers. Only the main thread receives signals; see Spawn.
+// State of the signal handlers. Spawn blocks their signals while it starts the job.
 struct {
   std::atomic<pid_t> child{0};
-  std::atomic<int> early{0};                     // the last signal before there was a child; -1: there has been a child
-  std::atomic<int> wake{-1};                     // write end of a pipe
+  std::atomic<int> early{0};  // the first signal before there was a child; -1: there has been a child
+  std::atomic<int> wake{-1};  // write end of a pipe
   std::array<std::atomic<int>, 3> pty{0, 0, 0};  // by stream: the pseudo terminal whose size follows ours
 } g_signal_state;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -252,8 +252,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Replaces this process by the command, or writes the errno to `failed`. System calls only, because this runs after
-// fork() in a program with threads.
+// Replaces this process by the command, or writes the errno to `failed`. Makes only system calls, because a lock that
+// another thread held during fork(), for example in malloc(), would stay locked here.
 [[noreturn]] void ExecJob(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
                           const JobSignals& signals, const sigset_t& mask, pid_t parent) {
   signals.Restore();

@@ -64,8 +64,8 @@ class JobSignals {
 
 // Runs `job` until it ends. Calls `tee`, which may block, from this thread with the job's output: both streams merged,
 // whole lines in order of arrival (lines beyond 1 MiB in pieces). If other processes outlive the job and keep its
-// output open, stops after a second of silence, or after 5 seconds. Throws Error if no pipe or process can be created.
-// Must not be called by two threads at once.
+// output open, returns after a second of silence or after 5 seconds; if the job succeeded, as soon as nothing is left
+// to read. Throws Error if no pipe or process can be created. Must not be called by two threads at once.
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee);
 
 // Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws; if memory is short, less

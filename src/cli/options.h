@@ -83,14 +83,14 @@ struct TryOptions {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;  // for kDiagnose and kMerge; "-" is standard input
+  std::vector<std::string> paths;  // inputs (for kTry: the dump folder); "-" is standard input
   std::string topic;               // for kExplain; empty: list the topics
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
   std::string pages;      // for kExplain: folder for all pages; empty: none
   std::vector<std::string> new_rule;       // for kRulesNew: the code, then the lines of the message
   std::vector<std::string> new_rule_from;  // for kRulesNew: values of --from (LOG:LINE), at most two
-  std::vector<std::string> rules;          // files and folders
+  std::vector<std::string> rules;          // files and folders; for kRulesList also sections
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
   std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced
@@ -112,7 +112,7 @@ struct Options {
   bool exit_zero = false;
   bool strict = false;     // a memory error that matches no rule counts as found
   bool follow = false;     // keep reading growing inputs
-  std::size_t jobs = 0;    // inputs, or parts of large ones, to read in parallel; 0: one per processor
+  std::size_t jobs = 0;    // parallel reads; 0: one per processor. For kTry: parallel compiles; 0: one per two
   Limits limits;           // per input path
   TimeRange range;         // for kDiagnose: report only failures in this range
   std::string files_from;  // list of more paths; empty: none, "-": standard input

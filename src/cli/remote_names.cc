@@ -58,7 +58,7 @@ std::string LastPart(std::string name) {
   return name.substr(name.rfind('/') + 1);
 }
 
-// The whyoom command that reads the pipe: as typed, but with "-" instead of the name.
+// The whyoom command that reads the pipe, without the options that were typed; "-" stands for the pipe if necessary.
 std::string Reader(const Options& options, const std::string& name) {
   switch (options.command) {
     case Command::kMerge:

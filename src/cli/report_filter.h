@@ -55,7 +55,7 @@ class ReportFilter {
   ReportFilter(const Options& options, const RuleSource& rules);
 
   // Removes the failures that the options hide. If requested, writes the new baseline: the remaining failures and those
-  // already known. Throws Error if it cannot be written.
+  // already known. If an input was not read, keeps an existing file. Throws Error if the baseline cannot be written.
   void Apply(Report* report) const;
 
   // Like Apply, but does not write a baseline; for a part of a report.

@@ -11,7 +11,7 @@
 namespace whyoom {
 
 struct RuleFiles {
-  std::vector<RuleFile> files;               // in order of precedence
+  std::vector<RuleFile> files;               // in increasing order of precedence
   std::vector<std::string> ignored_folders;  // messages about project folders that are not trusted
   bool named = true;                         // --rules names all of them
 };

@@ -29,7 +29,7 @@ std::string FaultListing(const std::vector<Fault>& faults);
 // Returns the exit status.
 int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
-// Parses LOG[:LINE]. The word is only a path if a file of that name exists. Throws CLI::ValidationError for line 0.
+// Parses LOG[:LINE]. If a file named `word` exists, all of it is the path. Throws CLI::ValidationError for line 0.
 void SetTracedPlace(const std::string& word, Options* options);
 
 // `whyoom rules new`: prints a first rule file for a message from the command line, standard input, or a log (--from).

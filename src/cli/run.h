@@ -6,8 +6,7 @@
 
 namespace whyoom {
 
-// Returns 0 nothing found, 1 found, 2 could not run, 3 some input could not be read completely, 128 + N stopped by
-// signal N.
+// Returns an exit status of cli/exit_status.h, or that of the job (`whyoom run`).
 int RunCommandLine(const std::vector<std::string>& arguments);
 
 }  // namespace whyoom

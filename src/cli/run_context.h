@@ -64,8 +64,8 @@ struct RunContext {
 
 int RunDiagnose(const RunContext& run);
 
-// Reads growing files and pipes and prints each diagnosis as soon as its message is complete, until every pipe is
-// closed or a signal arrives. Throws Error if a path is a folder.
+// Reads growing files and pipes until every pipe is closed or a signal arrives. As text, prints each diagnosis as soon
+// as its message is complete; other formats are printed at the end. Throws Error if a path is a folder.
 int RunFollow(const RunContext& run);
 
 // Combines reports written with --format ndjson into the report of a single run over all inputs.

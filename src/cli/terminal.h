@@ -11,8 +11,8 @@ namespace whyoom {
 
 bool InputIsTerminal();
 
-// Whether to color output to `descriptor`. With `auto`, NO_COLOR (set and not empty) and TERM=dumb disable color;
-// CLICOLOR_FORCE or FORCE_COLOR (set, not empty, not "0") enable it unless NO_COLOR is set.
+// Whether to color output to `descriptor`. With `auto`: no, if `to_file` or NO_COLOR (not empty) is set; else yes, if
+// CLICOLOR_FORCE or FORCE_COLOR (not empty, not "0") is set; else yes only on a terminal without TERM=dumb.
 bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);
 
 // The value of COLUMNS, else the width of the terminal, between 60 and 120. 80 for files, and if `descriptor` is not a

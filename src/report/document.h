@@ -224,7 +224,7 @@ struct Document {
   Blocks head;
   std::vector<Part> findings;
   Blocks failures;             // batch only: a table of all failures
-  Blocks remedies;             // batch only: notes on remedies that apply to every log
+  Blocks remedies;             // batch only: notes on each remedy, independent of the log
   std::vector<Part> programs;  // programs that fit
   Blocks notes;                // unread inputs and errors that match no rule
   std::vector<Spans> footer;

@@ -28,8 +28,8 @@ doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frame
 // Lists all failures with their scenarios, and all remedies.
 doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links);
 
-// Makes an anchor or file name from `id`: keeps letters, digits, ".", "_" and "-", and writes other bytes in
-// hexadecimal.
+// Makes an anchor or file name from `id`: keeps letters, digits, "_", "-", and "." unless it comes first or follows
+// another ".". Writes other bytes in hexadecimal.
 std::string PlainName(std::string_view id);
 
 }  // namespace whyoom

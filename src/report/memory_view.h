@@ -41,7 +41,7 @@ TimelineView TimelineViewOf(const ProgramEstimates& estimates);
 // "peak of 8.12 GiB, 43 % of the way through"; empty if unknown.
 std::string PeakText(const TimelineView& timeline);
 
-// A program that fits.
+// A program that compiled.
 struct ProgramView {
   std::string name;   // "jit_step"; "a program" if unknown
   std::string place;  // "dump/module_0000….txt", "train.log:41"

@@ -22,9 +22,9 @@ std::string PrintGithub(const Report& report, const std::string& source_root);
 std::string PrintHtml(const Report& report);
 
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis
-// is a failed test with the report as text; each unread input is a test with an error. If there are none, one test
-// passes, because servers treat a report without tests as a failure. Class names are codes with scenarios; test names
-// contain the diagnosis id, so servers can track a failure.
+// is a failed test with the report as text, each unread input a test with an error, each unknown error a skipped test.
+// If there are none, one test passes, because servers treat a report without tests as a failure. For diagnoses, class
+// names are codes with scenarios, and test names contain the id, so servers can track a failure.
 std::string PrintJunit(const Report& report);
 
 // GitHub accepts 65536 characters in an issue or comment. This limit leaves some for the user's own text.

@@ -1,5 +1,5 @@
 // The summary of a report: how often each failure occurs and in which programs, which remedies rank first most often,
-// and which failures recur. It is computed from the findings alone.
+// and which failures recur. All but the numbers of inputs, bytes and problems is computed from the findings alone.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Summary {
   std::uint64_t programs_left_out = 0;       // from by_program
   std::map<std::string, Share> by_remedy;    // id of the first remedy that is not an inquiry, else of the first
   std::map<std::string, Share> by_inquiry;   // id of the first remedy, if it is an inquiry
-  // Failures that occur more than once or in several artifacts; most frequent first, ties in report order.
+  // Failures that occur more than once or in several artifacts, in the order of MostFrequentFirst.
   std::vector<const Diagnosis*> recurring;
   std::optional<Timestamp> first_time;  // of any report
   std::optional<Timestamp> last_time;
@@ -44,7 +44,7 @@ Summary Summarize(const Report& report);
 // Like Summarize, but keeps only the most frequent entries of each long list.
 Summary BoundedSummary(const Report& report);
 
-// Sorts the entries by occurrences, most first; ties by name.
+// Sorts the entries by occurrences, then by diagnoses, most first; ties by name.
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
 
 // "2026-10-01T09:14:07Z to 2026-10-02T11:30:00Z", in whole seconds. A single time if both are the same; empty if one is
@@ -54,7 +54,7 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
 // True if the report is a batch with an overview; false if it has only a few failures.
 bool IsBatch(const Report& report);
 
-// Sorts the findings by occurrences, most first; ties in report order. Borrows them.
+// Sorts the findings by occurrences, then by artifacts, most first; ties in report order. Borrows them.
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);
 
 }  // namespace whyoom

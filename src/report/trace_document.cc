@@ -144,7 +144,7 @@ std::vector<doc::Spans> FactsOf(const LineTrace& line) {
   return facts;
 }
 
-// If a pattern matches and `all` is false, shows only how many patterns do not match.
+// If a pattern matches and `all` is false, only counts the patterns that do not match.
 doc::Section LineSection(const LineTrace& line, bool all) {
   doc::Section section{.title = fmt::format("{}:{}", ArtifactText(line.artifact), line.line)};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));

@@ -22,7 +22,7 @@ std::string BriefText(const Diagnosis& finding);
 
 // One line per failure, "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02
 // GiB too much · align_dims: Move tiny dimensions off the last axis (should be enough)", then one per program that
-// fits, then the notes. Lines are not wrapped.
+// compiled, then the notes if requested. Lines are not wrapped.
 std::string PrintBriefLines(const Report& report, const TextOptions& options);
 
 }  // namespace whyoom

@@ -20,7 +20,7 @@ void DrawBar(const std::vector<doc::BarPart>& parts, const doc::BarScale& scale,
 // Adds the heading cell of a table row: a small square in the part's colour, and its label.
 void AddSwatchHead(const doc::BarPart& part, HtmlWriter* html);
 
-// Draws the parts of the need, the allocations below them, and the limit as a line through both bars.
+// Draws bars for the need, the free memory and the allocations, one below the other, each with the limit as a line.
 void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html);
 
 struct ColumnChart {

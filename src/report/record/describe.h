@@ -303,7 +303,7 @@ void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
   }
 }
 
-// Always written; absent in reports of older versions.
+// The field `retry` is always written, but reports of older versions lack it.
 template <class V>
 void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
   std::optional<Retry::Answer> answer;

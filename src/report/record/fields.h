@@ -20,7 +20,7 @@
 //   Facts(key, evidence)    facts by name
 //   Constant(key, text)     a constant text
 //   Part(key, f)            a nested object; f describes it with a visitor of its own
-//   Group(key, value, f)    fields that are all present or all absent; the list `key` decides
+//   Group(key, value, f)    fields that are all present or all absent; readers look for a list `key` that is not empty
 //   Extend(value)           all fields of another record
 //
 // Values are texts, numbers, booleans, Timestamps, enumerations, Values of the rule data (write-only, null if unknown),
@@ -68,7 +68,7 @@ extern const TextForm kTime;         // what ToString(Timestamp) prints
 extern const TextForm kBase64;
 extern const TextForm kRuleName;  // of a fact, a framework
 
-// Properties of a field besides its name. Readers check only the form.
+// Properties of a field besides its name. Readers check only `form`, and `one_of` of enumerations.
 struct FieldSpec {
   const char* about = "";
   std::optional<std::int64_t> least;  // of a number

@@ -48,7 +48,7 @@ void CutRows(Json& diagnosis) {
   if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
 }
 
-// Cuts all fields of a record, except those for merging.
+// Cuts long texts and lists of allocations, except in summaries and in the fields for merging.
 std::string RecordLine(Json json) {
   const Json merge = json.value("merge", Json());
   json.erase("merge");

@@ -17,7 +17,7 @@ struct TextOptions {
   std::size_t width = 80;  // columns
   bool colour = false;     // ANSI colours, the only control characters in the output
   Detail detail = Detail::kUsual;
-  bool notes = true;  // also print that there are no failures, unread inputs, …
+  bool notes = true;  // also print notes: on unread inputs, unknown errors, or that nothing was found
 };
 
 // The styles of text output. Without colour, they return the text unchanged.
