@@ -181,7 +181,8 @@ Recompilation Recompile(const RunContext& run, const std::string& python, const 
   const CompileResult unchanged = recompiler.Compile({});
   if (!unchanged.need_bytes)
     throw Error("cannot try remedies: the unchanged program does not compile: " + unchanged.problem);
-  Recompilation recompilation{module.name, description.compiler, *unchanged.need_bytes, unchanged.seconds, {}};
+  Recompilation recompilation{module.name,           module.assignment, description.compiler,
+                              *unchanged.need_bytes, unchanged.seconds, {}};
   Trials trials(run, recompiler, limit, *control);
   recompilation.attempts = trials.Run(attempts);
   const bool any_fits = std::any_of(recompilation.attempts.begin(), recompilation.attempts.end(),

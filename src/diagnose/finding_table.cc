@@ -122,6 +122,13 @@ void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
+// Whether the failure is that of the compile. A dump may contain several compiles of one module.
+bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
+  if (finding.failure->phase != "compile") return false;
+  if (finding.facts.Find("dump") != nullptr) return finding.facts.Text("dump") == recompilation.dump;
+  return finding.facts.Text("module") == recompilation.module;
+}
+
 }  // namespace
 
 std::uint64_t RowBytes(const Finding& finding) {
@@ -146,8 +153,7 @@ Diagnosis FindingTable::ToDiagnosis(Entry entry) const {
   if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
   if (!framework_.empty()) std::get<Finding>(entry).framework = framework_;
   if (no_dump_) std::get<Finding>(entry).facts.Set("no_dump", true, {});
-  if (Finding& finding = std::get<Finding>(entry);
-      recompilation_ && finding.failure->phase == "compile" && finding.facts.Text("module") == recompilation_->module)
+  if (Finding& finding = std::get<Finding>(entry); recompilation_ && IsSameCompile(*recompilation_, finding))
     finding.recompilation = recompilation_;
   Recorder* const recorder = recorder_for_ ? recorder_for_(std::get<Finding>(entry)) : nullptr;
   return Conclude(*rules_, std::get<Finding>(std::move(entry)), Figures::kChecked, recorder);

@@ -102,6 +102,7 @@ struct CompiledBasis {
 // The compiles of a module, unchanged and with attempts.
 struct Recompilation {
   std::string module;    // "jit_train_step"
+  std::string dump;      // path of the buffer assignment of the failed compile
   std::string compiler;  // "libtpu 0.0.52"
   std::int64_t unchanged_bytes = 0;
   double seconds = 0;  // of the unchanged program

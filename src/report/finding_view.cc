@@ -105,11 +105,12 @@ std::string SavesText(const RankedRemedy& ranked) {
 }
 
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
-  if (!attempt.need_bytes) return "failed";
+  const std::optional<double> limit = finding.facts.Number("limit_bytes");
   const Recompilation& recompilation = *finding.recompilation;
-  if (recompilation.Fits(attempt, finding.facts.Number("need_bytes"), finding.facts.Number("limit_bytes")))
-    return "yes";
-  return *attempt.need_bytes > recompilation.unchanged_bytes ? "worse" : "no";
+  if (!attempt.need_bytes) return "failed";
+  if (recompilation.Fits(attempt, finding.facts.Number("need_bytes"), limit)) return "yes";
+  if (*attempt.need_bytes > recompilation.unchanged_bytes) return "worse";
+  return limit ? "no" : "unknown";
 }
 
 std::string RecompilationText(const Diagnosis& finding) {

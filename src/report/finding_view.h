@@ -43,7 +43,8 @@ std::string ExcessText(const Need& need);
 // "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked);
 
-// Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed".
+// Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
+// (without a limit).
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt);
 
 // "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The finding must

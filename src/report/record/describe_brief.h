@@ -35,6 +35,9 @@ void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
   v.MayShow("saves_bytes", [&] { return ranked().saves_bytes; });
   v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Whether this remedy alone is enough."});
   v.MayShow("enough_with", [&] { return ranked().enough_with; });
+  v.MayShow(
+      "setting", [&] { return ranked().compiled ? ranked().compiled->setting : std::string(); },
+      {.about = "What to type, if `whyoom try` compiled the program with it; then the figures are the compiler's."});
   v.MayShow("how", [&] { return FirstOf(ranked().how, brief.with_step ? 1 : 0); },
             {.about = "The first step; only for the first remedy."});
 }
