@@ -14,8 +14,8 @@
 namespace whyoom {
 namespace {
 
-// A partial report is compared with this many of the newest findings of its code; comparing it with all would be
-// quadratic.
+// A report that is not found by its identity is compared with this many of the newest findings of its code. Comparing
+// it with all would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
 constexpr std::size_t kMaxReplicas = 65536;  // more than any machine has
 

@@ -22,7 +22,7 @@ class ArtifactFindings {
   ArtifactFindings(const RuleSet& rules, Artifact artifact);
 
   // Adds sightings; may be called repeatedly while the artifact is being read. `framework` is the one recognized so
-  // far, or empty. The last call determines it.
+  // far, or empty. All findings get that of the last call.
   void Add(std::vector<Sighting> sightings, const std::string& framework);
 
   // Returns everything found, without conclusions. Call once, at the end.
@@ -31,7 +31,7 @@ class ArtifactFindings {
  private:
   struct Entry {
     Finding finding;
-    Evidence identity;               // the facts that distinguish it from other failures of its code
+    Evidence identity;               // the facts that distinguish the finding from others of its code
     bool named = false;              // at least one report names its stream
     std::set<std::string> replicas;  // "replica 0 partition 34", if no prefix names the stream
   };

@@ -16,12 +16,12 @@ enum class Figures { kChecked, kTrusted };
 //   1. Adds the failure's derived facts, and the chip that its limit identifies.
 //   2. Selects the scenario with the highest priority among those whose condition is true. If there is none, those
 //      whose condition is unknown are the candidates.
-//   3. Determines whether a retry can succeed: the answer of the scenario or, if it has none, of the failure. Without a
-//      scenario: the candidates' answer if they agree, else the failure's, with "unknown" in place of "never".
+//   3. Determines whether a retry can succeed: the answer of the scenario or, if it has none, of the failure. If there
+//      are candidates: their answer if they agree, else the failure's, with "unknown" in place of "never".
 //   4. Sets the confidence, which is low after a contradiction, and the reasons, those of the scenario first.
 //   5. Ranks the remedies, see diagnose/rank.h.
 //
-// Skips step 0 if the figures are trusted. Records each step into `recorder` unless it is null.
+// Skips step 0 if the figures are trusted. `recorder` records steps 1, 2, 5 and the reasons; it may be null.
 Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked,
                    Recorder* recorder = nullptr);
 

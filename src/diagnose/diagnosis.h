@@ -35,7 +35,7 @@ struct Contradiction {
 
 // The sort key of a remedy, see diagnose/rank.h; compared member by member in this order.
 struct RankReasons {
-  bool finds_out = false;    // finds out what is unknown and must be known first
+  bool finds_out = false;    // an inquiry that must come first, because the scenario is unknown
   bool free = false;         // listed separately, after the others
   bool confirmed = false;    // the compiler confirmed that it is enough alone
   bool falls_short = false;  // not enough, not even with any other remedy
@@ -55,7 +55,7 @@ struct RankedRemedy {
   std::string section;
   std::optional<std::int64_t> saves_bytes;
   std::optional<std::int64_t> left_bytes;    // the program's need with the remedy
-  std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes; only if estimated on the program
+  std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes
   std::string basis;                         // of the figures: "program", "list", "compiled"; empty if there are none
   std::optional<CompiledBasis> compiled;     // if the basis is "compiled"
   std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
@@ -76,12 +76,12 @@ struct RuledOut {
   std::string why;
 };
 
-// A set of remedies to apply together, see diagnose/budget.h.
 struct BudgetStep {
   const Remedy* remedy = nullptr;
   std::int64_t saves_bytes = 0;  // after the previous steps, so that the steps add up
 };
 
+// A set of remedies to apply together, see diagnose/budget.h.
 struct Budget {
   std::int64_t excess_bytes = 0;
   bool at_most = false;           // excess_bytes is an upper bound, because the sizes are rounded
@@ -95,7 +95,7 @@ struct Diagnosis : Finding {
   // Makes a diagnosis without conclusions.
   explicit Diagnosis(Finding finding) : Finding(std::move(finding)) {}
 
-  const RuleSet* rules = nullptr;           // that made the conclusions; borrowed, like all rules below
+  const RuleSet* rules = nullptr;           // used for the conclusions; borrowed, like all rules below
   const Scenario* scenario = nullptr;       // null if the log does not show which one it is
   std::vector<const Scenario*> candidates;  // if `scenario` is null: those that are possible
   std::vector<Contradiction> contradictions;

@@ -27,8 +27,8 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& 
 //               "shard_tensor": {"rules_out": "…"}}}
 //
 // SENTENCE is a text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario or
-// figure of a remedy is null. `facts` contains derived facts; `removed` lists the given facts that a contradiction
-// removes.
+// figure of a remedy is null. `facts` contains derived facts. `removed` lists what a contradiction removes: given
+// facts, or "rows".
 nlohmann::json Conclusions(const DiagnosisExample& situation, const Diagnosis& diagnosis);
 
 // Makes a row of the allocation list from its fields by name.

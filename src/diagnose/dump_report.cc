@@ -30,7 +30,7 @@ bool IsDefaultSetting(std::string_view settings, std::string_view name, std::str
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-// Returns the chip that the dump names and its usable memory; nullopt if the user changed the memory settings.
+// Returns the dump's chip and its usable memory; nullopt if the chip is unknown or the user changed memory settings.
 std::optional<DumpTarget> LimitOf(const InputModule& module, const RuleSet& rules) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);

@@ -1,5 +1,5 @@
-// Resolves the names of rule conditions for one finding: its facts, the rows of its report, and values derived from a
-// single row. docs/rules-language.md lists the names.
+// Resolves the names of rule conditions for one finding: its facts, the rows of its report, and built-in names such as
+// `scenario`. docs/rules-language.md lists the names.
 #pragma once
 
 #include <cstddef>

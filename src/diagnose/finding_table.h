@@ -30,7 +30,7 @@ class FindingTable {
   // Borrows the rules.
   explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
 
-  // A finding; or its diagnosis, if it was concluded early because data of the finding was dropped or is in another
+  // A finding, or its diagnosis. A diagnosis is made early if data of the finding was dropped or is in another
   // process.
   using Entry = std::variant<Finding, Diagnosis>;
 
@@ -39,15 +39,15 @@ class FindingTable {
   // Adds the fact no_dump to findings, because an XLA dump was requested but there is none.
   void SetNoDump() { no_dump_ = true; }
 
-  // Sets the compiles of a module. Its failures are concluded with them. Call before AddDump and Finish.
+  // Sets the compiles of a module. Diagnoses of the module's failures use them. Call before AddDump and Finish.
   void SetRecompilation(Recompilation recompilation) { recompilation_ = std::move(recompilation); }
 
   // Returns the recorder for a finding that is being concluded, or null.
   using RecorderFor = std::function<Recorder*(const Finding&)>;
   void SetRecorder(RecorderFor recorder_for) { recorder_for_ = std::move(recorder_for); }
 
-  // Adds a finding with its id, tally and completeness. If it exists, keeps the more complete one, see JoinFindings.
-  // Masks secrets.
+  // Adds a finding with its id, tally and completeness. If the table contains the id, keeps the more complete
+  // finding, see JoinFindings. Masks secrets.
   void Add(Entry entry);
 
   // Counts reports of failures that are not kept.
@@ -77,7 +77,7 @@ class FindingTable {
  private:
   struct OfCode {
     std::map<std::string, Entry> by_id;
-    std::uint64_t row_bytes = 0;  // lower bound of the size of the lists
+    std::uint64_t row_bytes = 0;  // upper bound of the size of the lists, except those from AddDump
   };
   void Keep(Entry entry);
   Diagnosis ToDiagnosis(Entry entry) const;

@@ -24,7 +24,7 @@ struct Readings {
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
   HiddenFindings hidden_findings;       // of merged reports
-  std::vector<std::string> shards;      // of merged reports, see Report
+  std::vector<std::string> shards;      // of merged reports, see Report; ignored by Join
   bool retry = false;                   // the system prevented reading; another attempt may succeed
 
   // Commutative and associative, except for the order of the problems.

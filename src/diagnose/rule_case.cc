@@ -139,7 +139,7 @@ bool IsIn(const Pattern& pattern, const std::string& text) {
   return pattern.ok() && pattern.Find(text, 0, &match);
 }
 
-// Whether the text matches its entry. Not for prefix, suffix and conclusion examples.
+// Whether the text matches its entry. Not for prefix, suffix, diagnosis and comparison examples.
 bool Matches(const Engine& engine, const RuleCase& one) {
   const RuleSet& rules = engine.rules();
   const std::string& text = one.example.text;

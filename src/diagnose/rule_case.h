@@ -35,7 +35,7 @@ struct RuleCase {
   std::string id;          // of that entry
   int number = 0;          // among the entry's examples of this kind, from 1
   Example example;
-  std::string leaves;  // the text that a prefix or suffix pattern leaves; its facts are those of LineFacts
+  std::string leaves;  // the text that a prefix or suffix pattern leaves; example.facts are those of LineFacts
   DiagnosisExample situation;
   ComparisonExample runs;
 

@@ -139,7 +139,7 @@ std::vector<std::string> BadSettings(const RuleSet& rules) {
   return faults;
 }
 
-// For an error line, returns the last line of the example: the text before line breaks represents its surroundings.
+// Returns the first line of the example. For an error line, the last one: the start of the raw line precedes it.
 std::string FirstLine(const RuleCase& one) {
   const std::string& text = one.example.text;
   const std::size_t begin = one.kind == RuleCase::Kind::kErrorLine ? text.rfind('\n') + 1 : 0;

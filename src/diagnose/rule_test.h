@@ -24,7 +24,7 @@ struct RuleTestResult {
   };
   std::vector<Tried> all;
   std::vector<Healthy> healthy;
-  std::vector<std::string> settings;  // faults of computed settings
+  std::vector<std::string> settings;  // faults of numbers that remedy steps compute
   std::vector<std::string> untried;   // if requested, see UncoveredEntries
   int reported = 0;
   int validated = 0;
@@ -35,8 +35,8 @@ struct RuleTestResult {
   std::vector<std::string> Failures() const;  // a sentence for each noisy or missing example and each faulty setting
 };
 
-// Tries every example on all rules: it must yield its own failure and no other. `healthy` are files without failures.
-// Adds unreadable files to `problems`.
+// Tries every example on all rules. A failure's example must yield only that failure. `healthy` are files without
+// failures. Adds unreadable files to `problems`.
 RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy = {},
                          std::vector<Problem>* problems = nullptr, bool list_untried = false);
 

@@ -61,9 +61,9 @@ void SetFate(const ArtifactTrace& artifact, const std::string& stream_name, Trac
     head->fate = TracedHeader::Fate::kOpened;
     return;
   }
-  // A message that contains another failure's header may continue for some lines after it.
   const Seen* by = find([&](const Seen& seen) { return seen.failure == &failure && Reaches(seen, line); });
   if (by != nullptr) head->fate = TracedHeader::Fate::kSameFailure;
+  // A message that contains another failure's header may continue for some lines after it.
   if (by == nullptr) {
     by = find([&](const Seen& seen) {
       const bool near = seen.line <= line + kLookAhead && line <= seen.last_line + kLookAhead;

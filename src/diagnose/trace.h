@@ -19,14 +19,14 @@
 namespace whyoom {
 
 struct TraceRequest {
-  std::uint64_t line = 0;       // of each artifact, 1-based; 0: all lines that contain a literal of a header pattern
+  std::uint64_t line = 0;       // of each artifact, 1-based; 0: all lines with a header literal or candidate words
   std::set<std::string> codes;  // whose header patterns are traced even if their literals do not occur
 };
 
 // A header pattern traced on a line and, if it matches, what the reader did with it.
 struct TracedHeader {
   enum class Fate {
-    kNone,         // it does not match, or does not count
+    kNone,         // it does not match, or is quoted or not at a line start as required
     kOpened,       // it started a failure
     kSameFailure,  // it continues a failure that another header started
     kAbsorbed,     // another failure, which absorbs this one, was reported in its place
@@ -48,7 +48,7 @@ struct LineTrace {
   bool binary = false;
   std::uint64_t alike = 0;  // number of further lines that differ only in figures
   std::vector<TracedHeader> header_patterns;
-  std::vector<HeaderTrace> nearest;              // longest partial matches, if no header pattern matches or nearly does
+  std::vector<HeaderTrace> nearest;  // longest partial matches; if a header (nearly) matches, only near ones
   std::optional<CandidateFinder::Look> suspect;  // its words that indicate a candidate error
   bool unknown_error = false;                    // it is reported as an unknown error
   std::vector<const Diagnosis*> part_of;         // findings whose messages or reports contain it
@@ -81,7 +81,7 @@ struct LogTrace {
 
   TraceRequest request;
   std::vector<Diagnosis> diagnoses;    // root causes first
-  std::vector<FindingTrace> findings;  // at most kMostTracedFindings, by code and id
+  std::vector<FindingTrace> findings;  // the first by code and id, see kMostTracedFindings; root causes first
   std::uint64_t findings_left_out = 0;
   std::vector<LineTrace> lines;       // by input and line
   std::uint64_t lines_left_out = 0;   // number beyond the limit
@@ -93,7 +93,7 @@ struct LogTrace {
   std::uint64_t last_line = 0;  // of the longest artifact; only if a line was requested
 };
 
-// Maximum number of traced lines if no line is requested.
+// Maximum number of traced lines.
 inline constexpr std::size_t kMostTracedLines = 20;
 
 // Maximum number of traced findings, and of further ones at the requested line. Tracing one takes tens of milliseconds.

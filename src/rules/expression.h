@@ -14,12 +14,12 @@
 // round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; between(x, least,
 // most): whether x is within these bounds; rounding(x): the error in bytes of a size that was printed with two decimals
 // of its unit (one of a KiB), 0 if x cannot have been printed so; matches(text, 'RE2') anywhere in the text;
-// contains(text, part). Functions over the rows of a report, in which fields of the row hide other names:
+// contains(text, part). Functions over the rows of a report, in which known fields of the row hide other names:
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (largest first) that satisfies it.
-// Without rows (no report, or an empty one) each of these is unknown. A row whose condition or x is unknown does not
-// count. If no row counts, first_of, max_of and all_of are unknown, sum_of and count_of are 0, and any_of is false.
-// Functions over rows cannot be nested, so evaluation is linear in the rows.
+// Without rows (no report, or an empty one) each of these is unknown. They ignore rows whose condition or x is unknown.
+// If they ignore all rows, all_of is unknown. If no row satisfies the condition, first_of and max_of are unknown,
+// sum_of and count_of are 0, and any_of is false. They cannot be nested, so evaluation is linear in the rows.
 //
 // Logic is Kleene's: `false and unknown` is false, `true or unknown` is true. Every other operation with an unknown
 // operand is unknown. So are division by zero and operands of the wrong type.
@@ -100,8 +100,8 @@ class Expression {
   };
   Words DescribeResults() const;
 
-  // The result's type, and the comparisons and computations whose operand types never fit (they are always unknown or
-  // false). Faults inside terms are omitted because the term's definition reports them.
+  // The result's type, and the comparisons and computations whose operand types never fit, so that they are always
+  // unknown. Faults inside terms are omitted because the term's definition reports them.
   ValueType type(const TypeOfName& types, bool in_rows) const;
   std::vector<SyntaxFault> type_faults(const TypeOfName& types, bool in_rows) const;
 
@@ -129,7 +129,7 @@ class Expression {
 // of the limit." A placeholder is an expression with an optional format:
 //   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (without separators),
 //   text (the default: texts unchanged, numbers as `number`), short (a text cut in the middle to 60 characters).
-// "{{" and "}}" are literal braces.
+// "{{" and "}}" are literal braces. Texts of the log that are too long for a name are quoted.
 class Template {
  public:
   Template();  // empty

@@ -63,14 +63,14 @@ struct FunctionInfo {
   bool over_rows;
 };
 
-// In the order of the comment in expression.h.
+// All functions; see the comment in expression.h.
 const std::vector<FunctionInfo>& Functions();
 
 struct ExpressionNode {
   NodeKind kind = NodeKind::kLiteral;
   Value literal;
   std::string name;
-  std::size_t at = 0;     // offset in the source of a name, comparison or arithmetic operand
+  std::size_t at = 0;     // offset in the source of a name, or of the first operator of a comparison or arithmetic
   std::size_t begin = 0;  // start of the node in the source
   std::size_t end = 0;    // its end, with trailing blanks
   std::optional<Expression> term;

@@ -244,7 +244,7 @@ ValueType Pattern::capture_type(std::string_view name) const {
 
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   if (!ok_) return {};
-  // The filter drops atoms below the minimum length, and with them each alternative that has no longer atom.
+  // The filter drops atoms that are too short, and each alternation in which an alternative has only such atoms.
   re2::FilteredRE2 filter(static_cast<int>(min_length));
   int id = 0;
   if (filter.Add(compiled_->expansion().plain, Options(), &id) != re2::RE2::NoError) return {};

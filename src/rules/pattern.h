@@ -3,10 +3,10 @@
 //   a single blank         any run of white space, line breaks included (logs wrap anywhere); `\x20` matches one blank
 //   %{size:used_bytes}     a typed, named capture
 //
-// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; the capture is dropped if the figure has no unit, is negative
-// or exceeds 64 bits); bytes "17179869184", with or without thousands commas; integer "-?\d+"; number "0.9", "-4",
-// "1e-5"; name, of a program or module ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up to 400
-// characters other than line breaks, as few as possible).
+// Types: size "22.89G", "15.22GiB", "8 MiB", "0B" (bytes; requires a unit; the capture is dropped if the size is
+// negative or exceeds 64 bits); bytes "17179869184", with or without thousands commas; integer "-?\d+"; number "0.9",
+// "-4", "1e-5"; name, of a program or module ([\w$<>-]+, with dots inside); device "0x1x0_HBM0"; word (\S+); text (up
+// to 400 characters other than line breaks, as few as possible).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Capture {
 struct PatternMatch {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::vector<Capture> captures;  // only groups that participated in the match
+  std::vector<Capture> captures;  // only of groups that participated in the match and have a valid value
 };
 
 class Pattern {

@@ -15,7 +15,7 @@
 
 namespace whyoom {
 
-// All non-ASCII bytes. Each byte set contains all of them or none. It contains a letter in both cases or in none.
+// All non-ASCII bytes. A byte set contains all of them or none, and each letter in both cases or in none.
 const ByteSet& OutsideAscii();
 
 // The possible first bytes of a character class as written; all bytes if it is not understood.

@@ -11,7 +11,7 @@ namespace {
 
 // A match of this many characters is unlikely to be a coincidence.
 constexpr std::size_t kSignificantLength = 6;
-// Larger repetition counts are treated as a stretch of arbitrary text.
+// A wide class such as "." that may repeat more often is treated as a stretch of arbitrary text.
 constexpr int kSmallRepeat = 16;
 
 // A piece of a pattern after which the pattern can be cut.
@@ -154,7 +154,7 @@ class ReachSearch {
     FindSuffix(pieces, fits);
   }
 
-  // Finds the longest suffix of the pieces after the failing one that matches after best_->end.
+  // Finds the longest suffix, beginning at the failing piece or later, that matches after best_->end.
   void FindSuffix(const std::vector<Piece>& pieces, std::size_t stopped) {
     std::size_t misses = stopped;
     std::size_t fits = pieces.size();

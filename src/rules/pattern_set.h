@@ -29,7 +29,7 @@ class PatternSet {
 
   const std::vector<const Pattern*>& patterns() const { return patterns_; }
 
-  // A superset of In, ascending: the patterns whose words occur in the text.
+  // A superset of In, ascending: the patterns with a literal in the text, and those without usable literals.
   std::vector<std::size_t> FindCandidates(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
   // Builds the automaton now.

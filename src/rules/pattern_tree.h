@@ -21,7 +21,7 @@ struct PatternPiece {
     kAssertion,    // ^ $ \b \B \A \z
     kCapture,      // %{type:name}
     kGroup,        // in parentheses: one child
-    kFlags,        // (?i) and the like; matches nothing
+    kFlags,        // (?i) and the like; matches the empty text
   };
   Kind kind = Kind::kSequence;
   std::size_t begin = 0;  // offset in the source; includes parentheses, excludes the quantifier
@@ -44,7 +44,7 @@ struct Expansion {
   std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
   std::string spacing;  // blanks as \s+
   // `spacing` with large counted repetitions made unlimited. It matches more but is much smaller, because RE2 copies
-  // the expression once per repetition. Empty if there are none.
+  // the expression once per repetition. Empty if the repetitions add up to little.
   std::string loose;
   std::vector<std::string> group_names;  // by capture group, "" for an unnamed one
   std::vector<std::string> types;        // likewise

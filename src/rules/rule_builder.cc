@@ -235,8 +235,8 @@ class RuleSetBuilder::Fields {
       node_["in_parts"].Report(std::string("the placeholder for the number is missing: ") + kPartsPlaceholder);
   }
 
-  // The members that an extension can also add to a remedy. Its steps come first: a team's own steps are closer to the
-  // job.
+  // The members that an extension can also add to a remedy. The extension's steps come first, because a team's own
+  // steps are closer to the job.
   void DescribeExtension(Remedy& remedy) {
     for (const auto& [framework, node] : node_["how"].Members()) {
       std::vector<Template> steps;

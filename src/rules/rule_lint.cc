@@ -38,7 +38,7 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
 
 ValueType Both(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
 
-// Texts that `whyoom rules new` leaves to the author and that users would see.
+// Reports texts that `whyoom rules new` left to the author, because users would see them.
 void NoteUnwritten(const RuleNode& node) {
   if (node.is_string()) {
     if (node.Text().starts_with("TODO")) node.Note("this text is not written yet", "reports would print it");
@@ -318,7 +318,7 @@ std::optional<RuleNode> RuleSetBuilder::NodeProviding(const RuleNode& owner, con
   return std::nullopt;
 }
 
-// Captures and derived facts of user files that nothing reads, such as a misspelt "need_byte".
+// Reports captures and derived facts of user files that nothing reads, such as a misspelt "need_byte".
 void RuleSetBuilder::LintUnusedFacts() {
   const std::set<std::string> used = names_.UsedNames();
   const auto judge = [&](const std::string& owner, const RuleNode& node) {
@@ -366,7 +366,7 @@ void RuleSetBuilder::LintDerived() {
   }
 }
 
-// Examples with several sizes from which no excess follows: the captures usually have wrong names.
+// Reports examples with several sizes from which no excess follows: the captures usually have wrong names.
 void RuleSetBuilder::LintFigures() {
   for (const auto& [code, node] : FailureNodes()) {
     const Failure* failure = set_.FindFailure(code);

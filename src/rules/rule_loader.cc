@@ -304,7 +304,7 @@ void RuleSetBuilder::ReduceLiterals() {
 }
 
 void RuleSetBuilder::Fingerprint() {
-  // Covers the data in use, not the files, so that their layout and order do not matter.
+  // Covers the data in use, not the files, so that their layout and names do not matter.
   nlohmann::json all = nlohmann::json::object();
   for (const auto& [section, entries] : sections_) {
     for (const auto& [id, node] : entries) all[section][id] = node.json();

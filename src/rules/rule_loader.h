@@ -81,12 +81,12 @@ class RuleSetBuilder {
   // The built-in data only: trusted, without examples, from the digest that the build computed.
   static RuleSet BuildDigested(std::vector<Fault>* faults);
 
-  // All entries of the built-in data and the files, by section and id, even if they have other faults.
+  // All entries of the built-in data and the files, by section and id, even if they have faults.
   static std::vector<RuleEntry> List(std::string_view schema, const std::vector<RuleFile>& built_in,
                                      const std::vector<RuleFile>& files);
 
  private:
-  // Entries of one section by id. An entry that replaces another takes its position.
+  // Entries of one section by id. An entry replaces one with the same id in a lower layer.
   using Section = std::map<std::string, RuleNode>;
   class Fields;
 
@@ -96,7 +96,7 @@ class RuleSetBuilder {
   static constexpr const char* kWording = "wording";
   static constexpr const char* kThresholds = "thresholds";
 
-  // Calls `call` with the name of each section that is an array and the vector of its entries.
+  // Calls `call` with the name of each section that is an array and the container of its entries.
   template <class Call>
   void EachSection(const Call& call) {
     call("failures", &set_.failures_);
@@ -149,9 +149,9 @@ class RuleSetBuilder {
   std::string FrameworkOf(const std::string& name, const RuleNode& node);
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
-  void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // at least one
+  void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // requires at least one
   void CollectLiterals(const Pattern& fact);
-  void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // at least one
+  void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // requires at least one
 
   // Terms and fields of a row: rule_terms.cc.
   void BuildRowFields();
@@ -185,7 +185,7 @@ class RuleSetBuilder {
     return keys;
   }
 
-  // Faults that involve several entries: rule_lint.cc. Only `whyoom rules check` reports them.
+  // Faults that involve several entries: rule_lint.cc. Only `rules check` and `rules test` report them.
   struct TypedUse {
     std::string owner;
     RuleNode at;
@@ -197,7 +197,7 @@ class RuleSetBuilder {
     std::string id;
     RuleNode at;  // the pattern's node
     Pattern pattern;
-    bool is_independent = false;  // matches regardless of context: neither a fragment nor limited to line starts
+    bool is_independent = false;  // not a fragment, not a line of a report, not limited to line starts
   };
   void Lint();
   std::vector<std::pair<std::string, RuleNode>> FailureNodes() const;

@@ -78,7 +78,7 @@ struct HeaderPattern {
   std::string id;
   Pattern pattern;
   bool line_start = false;  // matches only at the start of a line or after an exception's class name
-  bool of_report = false;   // a line of the memory report itself: ignored while a report is being read
+  bool of_report = false;   // a line of the memory report: ignored in a report, or if by its log level nothing failed
   bool fragment = false;    // covers only part of the message, so the confidence is low
 };
 
@@ -175,7 +175,7 @@ struct Failure {
   std::vector<DerivedFact> derived;
   std::vector<std::string> identity;        // facts that must be equal for two reports to be the same failure
   std::vector<std::string> absorbed_by;     // codes that are the cause if their header occurs inside this message
-  std::vector<std::string> consequence_of;  // codes that are reported first if both occur
+  std::vector<std::string> consequence_of;  // codes of its causes; they come first if another log reports them
   std::vector<std::string> numbers;         // facts that raise the confidence to high
   std::optional<Retry> retry;               // for scenarios without a `retry` of their own
   std::vector<Scenario> scenarios;
@@ -221,7 +221,7 @@ struct Remedy {
   std::string change;    // id of the change to the compiled program, see program/remedies.h; empty: not simulated
   std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
   std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
-  int spread_percent = 0;             // error of three of four estimates at most, in percent of the estimated saving
+  int spread_percent = 0;             // three of four estimates err by at most this, in percent of the estimated saving
   std::optional<Expression> saves;    // bytes, estimated from an allocation list
   std::vector<std::string> with;      // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
@@ -327,7 +327,7 @@ struct Quotation {
 
   // Whether the patterns classify the text as a quotation. Absent patterns are ignored.
   bool Matches(std::string_view before, std::string_view from_header) const;
-  // Like Matches, for an example whose header starts at the marker `<head>`, or at its end without one.
+  // Like Matches, for an example whose header starts at the marker `<head>` or, without a marker, at its end.
   bool MatchesExample(std::string_view example) const;
 };
 
@@ -389,8 +389,8 @@ class RuleSet {
   static const std::vector<RuleFile>& BuiltInExamples();
   static std::string_view SchemaText();
 
-  // Loads the built-in data, then `files`; an entry replaces a loaded entry with the same id. Appends all faults of all
-  // files to `faults`. The result is usable only if there are none.
+  // Loads the built-in data, then `files`; an entry replaces one with the same id in a lower layer. Appends all faults
+  // of all files to `faults`. The result is usable only if there are none.
   //
   // The built-in data is checked when the program is built and tested. Checking it again takes longer than reading most
   // logs, so kTrusted skips it. kChecked also loads the examples.
@@ -400,7 +400,7 @@ class RuleSet {
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                       BuiltInData built_in = BuiltInData::kTrusted, std::vector<Fault>* notes = nullptr);
 
-  // Reads a rule file, or each *.json of a folder in order of name. Throws Error if that fails.
+  // Reads a rule file, or each *.json of a folder except schema.json, sorted by name. Throws Error if that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);
 
   const std::vector<Failure>& failures() const { return failures_; }  // by code
@@ -436,20 +436,20 @@ class RuleSet {
   const std::vector<DiagnosisExample>& diagnosis_examples() const { return diagnosis_examples_; }
   const std::vector<ComparisonExample>& comparisons() const { return comparisons_; }
 
-  // Literals for the prefilter: of all header patterns, contexts and candidate errors, and of facts with long literals.
-  // Long literals are split into pieces. Sorted, unique.
+  // Literals for the prefilter: of all header patterns, candidate errors and contexts except nearby ones, and of facts
+  // with long literals. Long literals are split into pieces. Sorted, unique.
   const std::vector<std::string>& literals() const { return literals_; }
 
   // Literals of at least four characters from the signs of frameworks; sorted, unique.
   const std::vector<std::string>& sign_literals() const { return sign_literals_; }
 
-  // Literals of the contexts that are searched for near failures only; sorted, unique.
+  // Literals of nearby contexts and of Context::until, searched for near failures only; sorted, unique.
   const std::vector<std::string>& nearby_literals() const { return nearby_literals_; }
 
   // The distinct RuleFile::given of the loaded files, in order. A command must name them to run with the same rules.
   const std::vector<std::string>& given() const { return given_; }
 
-  // SHA-256 of all rule data in use, in hex; does not depend on the files' layout, order and names.
+  // SHA-256 of the rule data in use, in hex; does not depend on the files' layout and names.
   const std::string& fingerprint() const { return fingerprint_; }
 
   // Disabled entries of lower layers ("remedies/bf16"). Examples of other entries may depend on them.

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the fingerprint of the rule data.
+// SHA-256 (FIPS 180-4), for the fingerprint of the rule data and the ids of failures.
 #pragma once
 
 #include <string>

@@ -79,7 +79,7 @@ std::optional<std::string> Format(const Value& value, const std::string& format)
   return FormatNumber(*number);
 }
 
-// End of the placeholder that begins at `begin` (after its brace), and of the bar before its format; npos if absent.
+// Offsets of the brace that ends a placeholder and of the bar before its format; npos if absent.
 struct PlaceholderBounds {
   std::size_t end = std::string_view::npos;
   std::size_t bar = std::string_view::npos;
