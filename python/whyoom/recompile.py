@@ -278,6 +278,8 @@ def compile_options(xla_client, text, request):
     build.device_assignment = xla_client.DeviceAssignment.create(ids)
     build.debug_options.xla_dump_to = request["dump_to"]
     overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
+    # Options that name files would let the author of a dump write to any place.
+    overrides = {name: value for name, value in overrides.items() if "dump" not in name and "/" not in value}
     overrides.update(request.get("options", {}))
     options.env_option_overrides = list(overrides.items())
     set_fitting_level(xla_client, build, request.get("fitting"), setting(text, "memory_fitting_level", ""))

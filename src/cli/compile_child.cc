@@ -39,7 +39,8 @@ void ForbidNetwork() {
   if (filter == nullptr) _exit(1);
   const scmp_arg_cmp not_local{0, SCMP_CMP_NE, AF_UNIX, 0};
   seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1, &not_local);
-  for (const int call : {SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev)})
+  for (const int call :
+       {SCMP_SYS(io_uring_setup), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev)})
     seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
   if (seccomp_load(filter) != 0) _exit(1);
   seccomp_release(filter);
@@ -49,6 +50,7 @@ void DropPrivileges() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  close_range(3, ~0U, 0);
   ForbidNetwork();
 }
 #else
@@ -92,6 +94,9 @@ PrivateFolder::~PrivateFolder() {
 }
 
 CompileChild::CompileChild(const std::string& python, const fs::path& folder) {
+#if defined(__linux__)
+  prctl(PR_SET_DUMPABLE, 0);  // the child must not read our environment and memory
+#endif
   const std::string script = (folder / "recompile.py").string();
   const std::string request = (folder / "request.json").string();
   const std::string output = (folder / "output.txt").string();

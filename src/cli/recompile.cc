@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -197,6 +198,14 @@ std::string Recompiler::CacheFile(const std::string& request) const {
 }
 
 CompileResult Recompiler::Compile(const ModuleChange& change) const {
+  try {
+    return CompileOrReuse(change);
+  } catch (const std::exception& error) {  // a full disk, or a result of unexpected form
+    return {std::nullopt, CutBytes(Printable(error.what()), kMostProblemBytes), 0};
+  }
+}
+
+CompileResult Recompiler::CompileOrReuse(const ModuleChange& change) const {
   const nlohmann::json json = {{"options", change.options},
                                {"fitting", change.fitting_level},
                                {"donate", change.donated},

@@ -79,6 +79,7 @@ class Recompiler {
 
  private:
   std::string CacheFile(const std::string& request) const;
+  CompileResult CompileOrReuse(const ModuleChange& change) const;
   CompileResult CompileAnew(const std::string& request) const;
 
   const std::string python_;

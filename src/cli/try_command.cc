@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -32,14 +33,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Whether the folder contains what a compile needs, as regular files.
+bool IsComplete(const std::string& folder) {
+  const std::array<const char*, 3> names = {"module.mlir", "compile_options.textproto", "topology.textproto"};
+  return std::all_of(names.begin(), names.end(), [&](const char* name) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(folder + "/" + name, ignored);
+  });
+}
+
 // Returns the failed module, or else the one that needs most, of those with a module.mlir. Throws Error if there is
 // none.
 XlaDump::InputModule FindModule(const XlaDump& dump) {
   std::optional<XlaDump::InputModule> best;
   std::int64_t most = -1;
   for (const XlaDump::InputModule& module : dump.InputModules()) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(module.key + "/module.mlir", ignored)) continue;
+    if (!IsComplete(module.key)) continue;
     Problem problem;
     const std::int64_t need = dump.NeedOf(module, &problem);
     if (best && (best->failed != module.failed ? best->failed : most >= need)) continue;

@@ -151,10 +151,12 @@ void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::
 // saving is next to nothing. Empty if neither applies.
 std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
   if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy)) {
-    const double saves = static_cast<double>(diagnosis.recompilation->unchanged_bytes - *compiled->need_bytes);
-    return saves < rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.recompilation->unchanged_bytes)
-               ? "compiled"
-               : "";
+    const Recompilation& recompilation = *diagnosis.recompilation;
+    const double saves = static_cast<double>(recompilation.unchanged_bytes - *compiled->need_bytes);
+    const double least = rules.Threshold("next_to_nothing") * static_cast<double>(recompilation.unchanged_bytes);
+    const bool fits =
+        recompilation.Fits(*compiled, diagnosis.facts.Number("need_bytes"), diagnosis.facts.Number("limit_bytes"));
+    return saves < least && !fits ? "compiled" : "";
   }
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";

@@ -24,6 +24,8 @@ struct Lab {
   Lab() {
     fs::copy(kDump, folder.path() + "/dump");
     folder.Write("dump/" + std::string(kStem) + "/module.mlir", "module @jit_attn {}\n");
+    for (const char* name : {"compile_options.textproto", "topology.textproto"})
+      folder.Write("dump/" + std::string(kStem) + "/" + name, "");
     folder.Write("description.json", R"({"compiler": "libtpu 9.8.7", "versions": "1", "mesh": {}, "results": [],
         "arguments": [{"name": "x", "dtype": "f32", "dims": [8], "donated": false, "splits": null}]})");
     const std::string script = folder.Write("python", R"(#!/bin/sh
