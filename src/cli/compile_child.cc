@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "input/archive/worker.h"
 #include "input/error.h"
 
 namespace whyoom {
@@ -95,7 +96,8 @@ PrivateFolder::~PrivateFolder() {
 
 CompileChild::CompileChild(const std::string& python, const fs::path& folder) {
 #if defined(__linux__)
-  prctl(PR_SET_DUMPABLE, 0);  // the child must not read our environment and memory
+  // The child must not read our environment and memory. LeakSanitizer has to.
+  if (!kSanitized) prctl(PR_SET_DUMPABLE, 0);
 #endif
   const std::string script = (folder / "recompile.py").string();
   const std::string request = (folder / "request.json").string();
