@@ -95,16 +95,22 @@ bool IsSplitOver(const ModuleValue& value, const std::string& axis) {
   });
 }
 
-// Splits an argument, and the results that have its path and shape.
-ModuleChange SplitOf(const ModuleDescription& module, std::size_t index, const Split& split) {
-  const ModuleValue& argument = module.arguments[index];
-  ModuleChange change;
-  change.split_arguments[index] = split;
+// Returns the indexes of the results that have the argument's path and shape.
+std::vector<std::size_t> ResultsOf(const ModuleDescription& module, const ModuleValue& argument) {
+  std::vector<std::size_t> found;
   for (std::size_t i = 0; i < module.results.size(); ++i) {
     const ModuleValue& result = module.results[i];
-    if (IsSameArray(result, argument) && LeafOf(result.name) == LeafOf(argument.name) &&
-        !IsSplitOver(result, split.second))
-      change.split_results[i] = split;
+    if (IsSameArray(result, argument) && LeafOf(result.name) == LeafOf(argument.name)) found.push_back(i);
+  }
+  return found;
+}
+
+// Splits an argument and its results.
+ModuleChange SplitOf(const ModuleDescription& module, std::size_t index, const Split& split) {
+  ModuleChange change;
+  change.split_arguments[index] = split;
+  for (const std::size_t result : ResultsOf(module, module.arguments[index])) {
+    if (!IsSplitOver(module.results[result], split.second)) change.split_results[result] = split;
   }
   return change;
 }
@@ -129,12 +135,10 @@ std::map<std::string, ModuleChange> StateByRoot(const ModuleDescription& module,
     const ModuleValue& argument = module.arguments[i];
     const std::string root = RootOf(argument.name);
     if (root.empty() || argument.bytes() < kLeastBytes || !NamesOptimizerState(argument.name, role_words)) continue;
-    by_root[root].host_arguments.push_back(i);
-    for (std::size_t j = 0; j < module.results.size(); ++j) {
-      const ModuleValue& result = module.results[j];
-      if (IsSameArray(result, argument) && LeafOf(result.name) == LeafOf(argument.name))
-        by_root[root].host_results.push_back(j);
-    }
+    ModuleChange change;
+    change.host_arguments = {i};
+    change.host_results = ResultsOf(module, argument);
+    by_root[root].Add(change);
   }
   return by_root;
 }

@@ -47,6 +47,16 @@ CommandArguments Begin(const std::string& about, const std::string& name) {
   return command;
 }
 
+// The options of the commands that make a report from a job's logs or dumps.
+void AddReport(CLI::App& app, Options* options, ValueWords* words) {
+  AddFormat(app, kReportFormats, options, words);
+  AddDetail(app, options);
+  AddFramework(app, options);
+  AddForCi(app, options);
+  AddCommon(app, options, words);
+  AddVerbose(app, options);
+}
+
 CommandArguments BuildDiagnose(Options* options) {
   CommandArguments command = Begin(kAbout, "whyoom");
   CLI::App& app = *command.app;
@@ -68,12 +78,7 @@ CommandArguments BuildDiagnose(Options* options) {
                "Keep reading as files grow or are replaced, and print each diagnosis as soon as its message is "
                "complete; ends with the pipe or when interrupted")
       ->group(kInputs);
-  AddFormat(app, kReportFormats, options, &command.words);
-  AddDetail(app, options);
-  AddFramework(app, options);
-  AddForCi(app, options);
-  AddCommon(app, options, &command.words);
-  AddVerbose(app, options);
+  AddReport(app, options, &command.words);
   AddSelection(app, options);
   AddFailOn(app, options);
   AddExitStatus(app, options);
@@ -212,12 +217,7 @@ CommandArguments BuildRun(Options* options) {
       "  whyoom run -- python train.py --steps 10\n"
       "  whyoom run --format json --output report.json -- python train.py\n"
       "  whyoom run --exit-retry -- python train.py\n");
-  AddFormat(app, kReportFormats, options, &command.words);
-  AddDetail(app, options);
-  AddFramework(app, options);
-  AddForCi(app, options);
-  AddCommon(app, options, &command.words);
-  AddVerbose(app, options);
+  AddReport(app, options, &command.words);
   AddSelection(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
   app.add_flag_callback(
@@ -259,12 +259,7 @@ CommandArguments BuildTry(Options* options) {
       ->group(kTrying);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
   AddHbm(app, options);
-  AddFormat(app, kReportFormats, options, &command.words);
-  AddDetail(app, options);
-  AddFramework(app, options);
-  AddForCi(app, options);
-  AddCommon(app, options, &command.words);
-  AddVerbose(app, options);
+  AddReport(app, options, &command.words);
   options->command = Command::kTry;
   return command;
 }

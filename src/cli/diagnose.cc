@@ -336,9 +336,7 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
   if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
   if (dump->has_inputs()) {
     if (!readings->table) readings->table.emplace(run.rules.rules());
-    const DumpCount count = ReportDumps(*dump, run.rules.rules(), limit, &*readings->table, &readings->problems);
-    readings->artifacts += count.modules;
-    readings->bytes += count.bytes;
+    run.AddDump(*dump, limit, readings);
   }
   if (readings->table && !run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
 }

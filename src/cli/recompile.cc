@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -28,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr std::size_t kMostProblemBytes = 300;
+constexpr std::array kModuleFiles = {"module.mlir", "compile_options.textproto", "topology.textproto"};
 
 std::string FileText(const fs::path& path) {
   std::ifstream file(path);
@@ -112,17 +115,6 @@ void ReadNeed(const fs::path& folder, const std::string& error, CompileResult* r
   }
 }
 
-// Returns why the child has to be ended; empty if it may go on.
-std::string WhyEnd(const CompileChild& child, const CompileLimits& limits, Clock::time_point begin,
-                   const ReadControl& control) {
-  if (control.stopped()) return "interrupted";
-  if (Clock::now() - begin > limits.time) return fmt::format("not done after {} s", limits.time.count());
-  if (limits.memory > 0 && child.MemoryBytes() > limits.memory)
-    return fmt::format("the compiler needs more than {} of host memory",
-                       FormatSize(static_cast<std::int64_t>(limits.memory)));
-  return "";
-}
-
 std::int64_t BitsOf(const std::string& dtype) {
   if (dtype.starts_with("complex")) return dtype.find("64") != std::string::npos ? 128 : 64;
   const std::size_t digit = dtype.find_first_of("0123456789");
@@ -159,16 +151,34 @@ Recompiler::Recompiler(std::string python, std::string module, std::string cache
       limits_(limits),
       control_(control) {}
 
+// Waits until the child has ended or `is_done` returns true. Returns why it has to be ended before; empty if it has
+// not.
+std::string Recompiler::Await(CompileChild* child, const std::function<bool()>& is_done) const {
+  const Clock::time_point begin = Clock::now();
+  while (!child->HasEnded() && !is_done()) {
+    if (control_.stopped()) return "interrupted";
+    if (Clock::now() - begin > limits_.time) return fmt::format("not done after {} s", limits_.time.count());
+    if (limits_.memory > 0 && child->MemoryBytes() > limits_.memory)
+      return fmt::format("the compiler needs more than {} of host memory",
+                         FormatSize(static_cast<std::int64_t>(limits_.memory)));
+    std::this_thread::sleep_for(kPoll);
+  }
+  return "";
+}
+
+bool Recompiler::CanCompile(const std::string& module) {
+  return std::all_of(kModuleFiles.begin(), kModuleFiles.end(), [&](const char* name) {
+    std::error_code ignored;
+    return fs::is_regular_file(fs::path(module) / name, ignored);
+  });
+}
+
 ModuleDescription Recompiler::Describe() {
   const PrivateFolder folder;
   WriteRequest(folder.path(), module_, R"({"describe": true})");
   CompileChild child(python_, folder.path());
-  const Clock::time_point begin = Clock::now();
-  while (!child.HasEnded()) {
-    if (const std::string why = WhyEnd(child, limits_, begin, control_); !why.empty())
-      throw Error(fmt::format("cannot describe {}: {}", Printable(module_), why));
-    std::this_thread::sleep_for(kPoll);
-  }
+  const std::string why = Await(&child, [] { return false; });
+  if (!why.empty()) throw Error(fmt::format("cannot describe {}: {}", Printable(module_), why));
   const nlohmann::json result = ParseFile(folder.path() / "result.json");
   if (!result.is_object()) {
     throw Error(
@@ -185,8 +195,7 @@ ModuleDescription Recompiler::Describe() {
   try {
     const ModuleDescription description = ToDescription(result);
     cache_key_ = Sha256Hex(std::string(RecompileScript()) + result.value("versions", ""));
-    for (const char* file : {"module.mlir", "compile_options.textproto", "topology.textproto"})
-      cache_key_ = Sha256Hex(cache_key_ + FileText(fs::path(module_) / file));
+    for (const char* file : kModuleFiles) cache_key_ = Sha256Hex(cache_key_ + FileText(fs::path(module_) / file));
     return description;
   } catch (const nlohmann::json::exception&) {
     throw Error(fmt::format("{}: unexpected description of {}", Printable(python_), Printable(module_)));
@@ -241,14 +250,9 @@ CompileResult Recompiler::CompileAnew(const std::string& request) const {
   const Clock::time_point begin = Clock::now();
   {
     CompileChild child(python_, folder.path());
-    bool ended = false;
-    while (!ended && (limits_.whole || !HasAssignedBuffers(dump))) {
-      result.problem = WhyEnd(child, limits_, begin, control_);
-      if (!result.problem.empty()) return result;
-      std::this_thread::sleep_for(kPoll);
-      ended = child.HasEnded();
-    }
-    if (ended && !fs::exists(folder.path() / "result.json"))
+    result.problem = Await(&child, [&] { return !limits_.whole && HasAssignedBuffers(dump); });
+    if (!result.problem.empty()) return result;
+    if (child.HasEnded() && !fs::exists(folder.path() / "result.json"))
       result.problem = fmt::format("{} ({})", LastLine(folder.path() / "output.txt"), child.HowItEnded());
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,8 +65,14 @@ struct CompileLimits {
   bool whole = false;
 };
 
+class CompileChild;
+
 class Recompiler {
  public:
+  // Whether the folder contains the files that a compile needs. Only regular files count: others could block the
+  // reader.
+  static bool CanCompile(const std::string& module);
+
   // `module`: the folder that contains module.mlir. `python`: an interpreter, looked up in PATH. `cache`: a folder for
   // results, which need not exist; empty: none. Borrows `control`, which stops the calls.
   Recompiler(std::string python, std::string module, std::string cache, CompileLimits limits,
@@ -78,6 +85,7 @@ class Recompiler {
   CompileResult Compile(const ModuleChange& change) const;
 
  private:
+  std::string Await(CompileChild* child, const std::function<bool()>& is_done) const;
   std::string CacheFile(const std::string& request) const;
   CompileResult CompileOrReuse(const ModuleChange& change) const;
   CompileResult CompileAnew(const std::string& request) const;

@@ -87,6 +87,12 @@ std::optional<double> RunContext::Limit() const {
   return limit;
 }
 
+void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const {
+  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &readings->problems);
+  readings->artifacts += count.modules;
+  readings->bytes += count.bytes;
+}
+
 Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   if (readings.table) {
     readings.table->SetFramework(framework);

@@ -43,6 +43,9 @@ struct RunContext {
   // The value of --hbm; nullopt without the option. Throws Error if it is invalid.
   std::optional<double> Limit() const;
 
+  // Adds the findings of a dump to the table of the readings, which must exist.
+  void AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const;
+
   // Adds facts from the dump to the findings, then draws the conclusions.
   Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
 

@@ -4,11 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -33,22 +30,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Whether the folder contains what a compile needs, as regular files.
-bool IsComplete(const std::string& folder) {
-  const std::array<const char*, 3> names = {"module.mlir", "compile_options.textproto", "topology.textproto"};
-  return std::all_of(names.begin(), names.end(), [&](const char* name) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(folder + "/" + name, ignored);
-  });
-}
-
 // Returns the failed module, or else the one that needs most, of those with a module.mlir. Throws Error if there is
 // none.
 XlaDump::InputModule FindModule(const XlaDump& dump) {
   std::optional<XlaDump::InputModule> best;
   std::int64_t most = -1;
   for (const XlaDump::InputModule& module : dump.InputModules()) {
-    if (!IsComplete(module.key)) continue;
+    if (!Recompiler::CanCompile(module.key)) continue;
     Problem problem;
     const std::int64_t need = dump.NeedOf(module, &problem);
     if (best && (best->failed != module.failed ? best->failed : most >= need)) continue;
@@ -66,9 +54,7 @@ XlaDump::InputModule FindModule(const XlaDump& dump) {
 // The limit of --hbm, or of the chip that the dump names.
 std::optional<double> LimitOf(const RunContext& run, const XlaDump::InputModule& module) {
   if (const std::optional<double> limit = run.Limit()) return limit;
-  std::ifstream file(module.target);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::optional<DumpTarget> target = TargetOfDump(run.rules.rules(), text);
+  const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
   return target ? std::optional(target->limit_bytes) : std::nullopt;
 }
 
@@ -103,9 +89,7 @@ class Trials {
       for (std::size_t i = next++; i < attempts.size() && !IsOver(); i = next++) {
         const CompileResult compiled = recompiler_.Compile(attempts[i].change);
         Add(compiled);
-        results[i].need_bytes = compiled.need_bytes;
-        results[i].problem = compiled.problem;
-        results[i].seconds = compiled.seconds;
+        results[i] = {attempts[i].remedy, attempts[i].setting, compiled.need_bytes, compiled.problem, compiled.seconds};
       }
     };
     std::vector<std::thread> threads;
@@ -166,8 +150,7 @@ bool AnyFits(const Report& report) {
     if (!finding.recompilation) return false;
     const std::vector<CompiledAttempt>& attempts = finding.recompilation->attempts;
     return std::any_of(attempts.begin(), attempts.end(), [&](const CompiledAttempt& attempt) {
-      return finding.recompilation->Fits(attempt, finding.facts.Number("need_bytes"),
-                                         finding.facts.Number("limit_bytes"));
+      return finding.recompilation->Fits(attempt, finding.facts);
     });
   });
 }
@@ -219,9 +202,7 @@ int RunTry(const RunContext& run) {
   readings.table->SetRecompilation(Recompile(run, python, dump, &control));
   dump.MarkAsInputs();
   dump.StopAt(&control, options.limits);
-  const DumpCount count = ReportDumps(dump, run.rules.rules(), run.Limit(), &*readings.table, &readings.problems);
-  readings.artifacts += count.modules;
-  readings.bytes += count.bytes;
+  run.AddDump(dump, run.Limit(), &readings);
   Report report = run.MakeReport(std::move(readings), dump);
   const int status = run.Print(&report);
   return status == kFound && AnyFits(report) ? kNothing : status;

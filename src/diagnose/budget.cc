@@ -25,7 +25,7 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
   if (const auto& compiled = diagnosis.recompilation) {
     if (const CompiledAttempt* pair = compiled->BestOfPair(one.remedy->id, other.remedy->id))
-      return static_cast<double>(*pair->need_bytes + compiled->Difference(diagnosis.facts.Number("need_bytes")));
+      return static_cast<double>(*pair->need_bytes + compiled->Difference(diagnosis.facts));
   }
   if (!diagnosis.estimates) return std::nullopt;
   const PairEstimate* pair = diagnosis.estimates->Find(one.remedy->change, other.remedy->change);

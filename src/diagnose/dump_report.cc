@@ -30,16 +30,6 @@ bool IsDefaultSetting(std::string_view settings, std::string_view name, std::str
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-// Returns the dump's chip and its usable memory; nullopt if the chip is unknown or the user changed memory settings.
-std::optional<DumpTarget> LimitOf(const InputModule& module, const RuleSet& rules) {
-  const std::string target = ReadSettings(module.target);
-  const std::string settings = ReadSettings(module.environment);
-  if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
-      !IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
-    return std::nullopt;
-  return TargetOfDump(rules, target);
-}
-
 const Failure* FailureOfDumps(const RuleSet& rules) {
   for (const Failure& failure : rules.failures()) {
     if (failure.of_dump) return &failure;
@@ -94,7 +84,7 @@ class DumpReporter {
   std::optional<DumpReading> Read(const InputModule& module, Problem* problem) {
     std::optional<DumpTarget> usable;
     if (limit_) usable = DumpTarget{*limit_, ""};
-    if (!usable) usable = LimitOf(module, rules_);
+    if (!usable) usable = TargetOfModule(rules_, module);
     std::optional<DumpReading> reading =
         dump_.ReadInputModule(module, rules_.role_words(), usable ? usable->limit_bytes : 0, problem);
     if (!reading || !usable) return reading;
@@ -204,6 +194,15 @@ std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view te
     }
   }
   return std::nullopt;
+}
+
+std::optional<DumpTarget> TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module) {
+  const std::string target = ReadSettings(module.target);
+  const std::string settings = ReadSettings(module.environment);
+  if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
+      !IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
+    return std::nullopt;
+  return TargetOfDump(rules, target);
 }
 
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,

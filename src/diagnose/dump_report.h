@@ -28,6 +28,9 @@ struct DumpTarget {
 // Parses the text of a dump's target_arguments.txt; nullopt if it names no known chip.
 std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view text);
 
+// Returns the target of a module; nullopt if the chip is unknown or the user changed settings of its memory.
+std::optional<DumpTarget> TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module);
+
 struct DumpCount {
   std::uint64_t modules = 0;  // number examined
   std::uint64_t bytes = 0;    // of their files

@@ -96,7 +96,7 @@ void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
 void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, RankedRemedy* ranked) {
   constexpr double kCloseToLimit = 50e6;  // the compiler can still fail when it generates code
   const Recompilation& recompilation = *diagnosis.recompilation;
-  const std::int64_t difference = recompilation.Difference(diagnosis.facts.Number("need_bytes"));
+  const std::int64_t difference = recompilation.Difference(diagnosis.facts);
   ranked->basis = "compiled";
   ranked->saves_bytes = std::max<std::int64_t>(0, recompilation.unchanged_bytes - *compiled.need_bytes);
   ranked->left_bytes = *compiled.need_bytes + difference;
@@ -154,9 +154,7 @@ std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const R
     const Recompilation& recompilation = *diagnosis.recompilation;
     const double saves = static_cast<double>(recompilation.unchanged_bytes - *compiled->need_bytes);
     const double least = rules.Threshold("next_to_nothing") * static_cast<double>(recompilation.unchanged_bytes);
-    const bool fits =
-        recompilation.Fits(*compiled, diagnosis.facts.Number("need_bytes"), diagnosis.facts.Number("limit_bytes"));
-    return saves < least && !fits ? "compiled" : "";
+    return saves < least && !recompilation.Fits(*compiled, diagnosis.facts) ? "compiled" : "";
   }
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
   if (estimate == nullptr || estimate->open) return "";

@@ -34,15 +34,16 @@ const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::s
   return pair != nullptr ? pair : Best(fmt::format("{}+{}", other, remedy));
 }
 
-std::int64_t Recompilation::Difference(std::optional<double> need) const {
+std::int64_t Recompilation::Difference(const Evidence& facts) const {
   constexpr double kRounding = 0.001;  // logs print "20.42G"
+  const std::optional<double> need = facts.Number("need_bytes");
   if (!need || std::abs(*need - static_cast<double>(unchanged_bytes)) <= kRounding * *need) return 0;
   return static_cast<std::int64_t>(*need) - unchanged_bytes;
 }
 
-bool Recompilation::Fits(const CompiledAttempt& attempt, std::optional<double> need,
-                         std::optional<double> limit) const {
-  return attempt.need_bytes && limit && static_cast<double>(*attempt.need_bytes + Difference(need)) <= *limit;
+bool Recompilation::Fits(const CompiledAttempt& attempt, const Evidence& facts) const {
+  const std::optional<double> limit = facts.Number("limit_bytes");
+  return attempt.need_bytes && limit && static_cast<double>(*attempt.need_bytes + Difference(facts)) <= *limit;
 }
 
 }  // namespace whyoom

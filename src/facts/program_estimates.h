@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "facts/evidence.h"
+
 namespace whyoom {
 
 // Identifies a dimension by an argument that has it and its index there, so that the user can find it.
@@ -114,12 +116,12 @@ struct Recompilation {
   // Returns the attempt of two remedies together that needs least. The order does not matter.
   const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other) const;
 
-  // The difference between `need`, which the log or dump states, and the unchanged program here; for example because
-  // the compiler's version differs. 0 if `need` is unknown or the difference is only rounding.
-  std::int64_t Difference(std::optional<double> need) const;
+  // The difference between the need in `facts`, those of the failure, and the need of the unchanged program here; for
+  // example because the compiler's version differs. 0 if the need is unknown or the difference is only rounding.
+  std::int64_t Difference(const Evidence& facts) const;
 
-  // Whether the attempt leaves at most `limit`, corrected by the difference. False if something is unknown.
-  bool Fits(const CompiledAttempt& attempt, std::optional<double> need, std::optional<double> limit) const;
+  // Whether the attempt, corrected by the difference, needs at most the limit in `facts`. False if that is unknown.
+  bool Fits(const CompiledAttempt& attempt, const Evidence& facts) const;
 };
 
 }  // namespace whyoom

@@ -105,24 +105,21 @@ std::string SavesText(const RankedRemedy& ranked) {
 }
 
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
-  const std::optional<double> limit = finding.facts.Number("limit_bytes");
-  const Recompilation& recompilation = *finding.recompilation;
   if (!attempt.need_bytes) return "failed";
-  if (recompilation.Fits(attempt, finding.facts.Number("need_bytes"), limit)) return "yes";
-  if (*attempt.need_bytes > recompilation.unchanged_bytes) return "worse";
-  return limit ? "no" : "unknown";
+  if (finding.recompilation->Fits(attempt, finding.facts)) return "yes";
+  if (*attempt.need_bytes > finding.recompilation->unchanged_bytes) return "worse";
+  return finding.facts.Number("limit_bytes") ? "no" : "unknown";
 }
 
 std::string RecompilationText(const Diagnosis& finding) {
   const Recompilation& recompilation = *finding.recompilation;
-  const std::int64_t difference = recompilation.Difference(finding.facts.Number("need_bytes"));
+  const std::int64_t difference = recompilation.Difference(finding.facts);
   const std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
                                        Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
   if (difference == 0) return text + ", as reported.";
   return fmt::format(
       "{} here, {} {} than reported, because the version of the compiler or the topology differs. The remedies below "
-      "are "
-      "corrected by this difference.",
+      "are corrected by this difference.",
       text, FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
 }
 
