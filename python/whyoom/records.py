@@ -176,6 +176,8 @@ class Recompilation(Record):
     unchanged_bytes: int
     seconds: float
     attempts: List[Attempt]
+    # Why not all attempts were made: interrupted, or out of time.
+    stopped: Optional[str]
 
 
 class Compiled(Record):

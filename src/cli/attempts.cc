@@ -10,6 +10,7 @@
 
 #include "facts/argument_path.h"
 #include "input/error.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -143,31 +144,61 @@ std::map<std::string, ModuleChange> StateByRoot(const ModuleDescription& module,
   return by_root;
 }
 
+// "P('fsdp', None)": the mesh axes of each dimension after the split.
+std::string PartitionSpec(const ModuleValue& value, const Split& split) {
+  std::vector<std::string> dimensions;
+  for (std::size_t i = 0; i < value.dims.size(); ++i) {
+    std::vector<std::string> axes = i < value.splits.size() ? value.splits[i] : std::vector<std::string>();
+    if (i == split.first) axes.push_back(split.second);
+    dimensions.push_back(axes.empty()       ? "None"
+                         : axes.size() == 1 ? fmt::format("'{}'", axes.front())
+                                            : fmt::format("('{}')", fmt::join(axes, "', '")));
+  }
+  return fmt::format("P({})", fmt::join(dimensions, ", "));
+}
+
+// "in_shardings: P('fsdp', None) for state.mu['w'], state.nu['w'] and 3 more; P('fsdp') for state.mu['b']".
+std::string SplitSetting(const ModuleDescription& module, const ModuleChange& change) {
+  constexpr std::size_t kNamed = 2;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& [index, split] : change.split_arguments)
+    names[PartitionSpec(module.arguments[index], split)].push_back(module.arguments[index].name);
+  std::vector<std::string> texts;
+  for (auto& [spec, arguments] : names) {
+    const std::size_t more = arguments.size() - std::min(arguments.size(), kNamed);
+    arguments.resize(arguments.size() - more);
+    texts.push_back(fmt::format("{} for {}{}", spec, fmt::join(arguments, ", "),
+                                more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+  return fmt::format("in_shardings: {}", fmt::join(texts, "; "));
+}
+
 // Makes the attempts of one remedy.
 class AttemptMaker {
  public:
-  AttemptMaker(const Remedy& remedy, const RoleWords& role_words, const ModuleDescription& module,
+  AttemptMaker(const WantedRemedy& wanted, const RoleWords& role_words, const ModuleDescription& module,
                std::vector<Attempt>* attempts)
-      : remedy_(remedy), role_words_(role_words), module_(module), attempts_(*attempts) {}
+      : remedy_(*wanted.remedy),
+        wanted_(wanted.setting),
+        role_words_(role_words),
+        module_(module),
+        attempts_(*attempts) {}
 
-  // Makes all attempts of the rule data, or those for one setting of the user.
-  void Make(const std::string& wanted) {
-    bool is_usable = wanted.empty();
+  void Make() {
     for (const std::string& text : remedy_.attempts) {
       if (text == kDonate) {
-        is_usable |= AddDonations(wanted);
+        AddDonations();
       } else if (text == kShard) {
-        is_usable |= AddSplits(wanted);
+        AddSplits();
       } else if (text == kHost) {
-        is_usable |= AddHostState(wanted);
-      } else if (wanted.empty()) {
+        AddHostState();
+      } else if (wanted_.empty()) {
         AddOption(text);
       }
     }
     const bool has_options = std::any_of(remedy_.attempts.begin(), remedy_.attempts.end(),
                                          [](const std::string& text) { return text.find('=') != std::string::npos; });
-    if (!is_usable && !(has_options && AddOption(wanted)))
-      throw Error(fmt::format("--remedy {}: cannot apply '{}' to this program", remedy_.id, Printable(wanted)));
+    if (has_options && !wanted_.empty()) AddOption(wanted_);
   }
 
  private:
@@ -175,119 +206,143 @@ class AttemptMaker {
     attempts_.push_back({remedy_.id, std::move(setting), std::move(change)});
   }
 
-  bool AddOption(const std::string& text) {
+  void AddOption(const std::string& text) {
     ModuleChange change;
+    const std::size_t equals = text.find('=');
     if (text.starts_with(kFittingLevel)) {
       change.fitting_level = text.substr(kFittingLevel.size());
       Add(text, std::move(change));
-      return true;
+    } else if (text.starts_with("--xla") && equals != std::string::npos) {
+      change.options[text.substr(2, equals - 2)] = text.substr(equals + 1);
+      Add(std::string(kCompilerOptions) + text, std::move(change));
     }
-    const std::size_t equals = text.find('=');
-    if (!text.starts_with("--xla") || equals == std::string::npos) return false;
-    change.options[text.substr(2, equals - 2)] = text.substr(equals + 1);
-    Add(std::string(kCompilerOptions) + text, std::move(change));
-    return true;
   }
 
-  bool AddDonations(const std::string& wanted) {
+  void AddDonations() {
     std::vector<std::string> roots;
     ModuleChange all;
     const std::map<std::string, std::vector<std::size_t>> by_root = DonatableArguments(module_);
     for (const auto& [root, arguments] : by_root) {
-      if (!wanted.empty() && root != wanted) continue;
+      if (!wanted_.empty() && root != wanted_) continue;
       ModuleChange one;
       one.donated = arguments;
       all.Add(one);
       roots.push_back(root);
-      if (by_root.size() > 1 && wanted.empty()) Add(DonateSetting({root}), std::move(one));
+      if (by_root.size() > 1 && wanted_.empty()) Add(DonateSetting({root}), std::move(one));
     }
     if (!roots.empty()) Add(DonateSetting(roots), std::move(all));
-    return !roots.empty();
   }
 
-  bool AddSplits(const std::string& wanted) {
-    bool any = false;
+  void AddSplits() {
     for (const auto& [axis, size] : module_.mesh) {
       if (size < 2) continue;
-      std::vector<std::string> roots;
+      std::size_t roots = 0;
       ModuleChange all;
       for (auto& [root, change] : SplitsByRoot(module_, axis, size)) {
-        if (!wanted.empty() && wanted != root && wanted != axis) continue;
+        if (!wanted_.empty() && wanted_ != root && wanted_ != axis) continue;
         all.Add(change);
-        roots.push_back(root);
-        Add(SplitSetting({root}, axis), change);
+        ++roots;
+        Add(SplitSetting(module_, change), change);
       }
-      if (roots.size() > 1) Add(SplitSetting(roots, axis), std::move(all));
-      any = any || !roots.empty();
+      if (roots > 1) Add(SplitSetting(module_, all), all);
     }
-    return any;
   }
 
-  bool AddHostState(const std::string& wanted) {
-    bool any = false;
+  void AddHostState() {
     for (auto& [root, change] : StateByRoot(module_, role_words_)) {
-      if (!wanted.empty() && root != wanted) continue;
-      Add(fmt::format("memory_kind='pinned_host' for the optimizer state in {}", root), std::move(change));
-      any = true;
+      if (wanted_.empty() || root == wanted_)
+        Add(fmt::format("memory_kind='pinned_host' for the optimizer state in {}", root), std::move(change));
     }
-    return any;
-  }
-
-  static std::string SplitSetting(const std::vector<std::string>& roots, const std::string& axis) {
-    return fmt::format("in_shardings: {} over mesh axis '{}'", fmt::join(roots, ", "), axis);
   }
 
   const Remedy& remedy_;
+  const std::string& wanted_;
   const RoleWords& role_words_;
   const ModuleDescription& module_;
   std::vector<Attempt>& attempts_;
 };
 
-// "LIBTPU_INIT_ARGS='--a=1 --b=2'", or the settings joined by "and".
-std::string JoinSettings(const std::string& one, const std::string& other) {
-  if (!one.starts_with(kCompilerOptions) || !other.starts_with(kCompilerOptions)) return one + " and " + other;
-  return fmt::format("{}'{} {}'", kCompilerOptions, one.substr(kCompilerOptions.size()),
-                     other.substr(kCompilerOptions.size()));
+// "LIBTPU_INIT_ARGS='--a=1 --b=2'", the words of a command, or the settings joined by "and".
+std::string JoinSettings(const Attempt& one, const Attempt& other) {
+  const bool are_options = one.setting.starts_with(kCompilerOptions) && other.setting.starts_with(kCompilerOptions);
+  if (!are_options) return one.setting + (one.words.empty() ? " and " : " ") + other.setting;
+  return fmt::format("{}'{} {}'", kCompilerOptions, one.setting.substr(kCompilerOptions.size()),
+                     other.setting.substr(kCompilerOptions.size()));
 }
 
-// Two changes of one remedy overlap, unless they set different compiler options.
+// The name of a setting: "remat_policy" of "remat_policy=full".
+std::string_view NameOf(std::string_view word) { return word.substr(0, word.find('=')); }
+
+// Two changes of one remedy overlap, unless they set different compiler options. A module and a command are compiled
+// in different ways.
 bool CanCombine(const Attempt& one, const Attempt& other) {
   const auto& options = one.change.options;
   const auto& others = other.change.options;
+  if (one.words.empty() != other.words.empty()) return false;
   if (one.remedy == other.remedy && (options.empty() || others.empty())) return false;
-  return std::none_of(options.begin(), options.end(), [&](const auto& entry) { return others.count(entry.first) > 0; });
+  const auto names_it = [&](const std::string& word) {
+    return std::any_of(other.words.begin(), other.words.end(),
+                       [&](const std::string& each) { return NameOf(each) == NameOf(word); });
+  };
+  return std::none_of(options.begin(), options.end(),
+                      [&](const auto& entry) { return others.count(entry.first) > 0; }) &&
+         std::none_of(one.words.begin(), one.words.end(), names_it);
 }
 
 }  // namespace
 
-std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription& module,
-                                  const std::vector<std::string>& only) {
-  std::vector<Attempt> attempts;
-  if (only.empty()) {
-    std::vector<const Remedy*> remedies;
-    for (const auto& [id, remedy] : rules.remedies()) remedies.push_back(&remedy);
-    std::stable_sort(remedies.begin(), remedies.end(),
-                     [](const Remedy* a, const Remedy* b) { return a->cost < b->cost; });
-    for (const Remedy* remedy : remedies) AttemptMaker(*remedy, rules.role_words(), module, &attempts).Make("");
+std::vector<WantedRemedy> WantedRemedies(const RuleSet& rules, const std::vector<std::string>& only) {
+  const auto can_be_tried = [](const Remedy& remedy) { return !remedy.attempts.empty() || !remedy.settings.empty(); };
+  std::vector<WantedRemedy> wanted;
+  std::vector<std::string> known;
+  for (const auto& [id, remedy] : rules.remedies()) {
+    if (!can_be_tried(remedy)) continue;
+    known.push_back(id);
+    if (only.empty()) wanted.push_back({&remedy, ""});
   }
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [](const WantedRemedy& a, const WantedRemedy& b) { return a.remedy->cost < b.remedy->cost; });
   for (const std::string& each : only) {
     const std::size_t equals = each.find('=');
     const std::string id = each.substr(0, equals);
     const Remedy* remedy = rules.FindRemedy(id);
-    if (remedy == nullptr) throw Error(fmt::format("--remedy: unknown remedy '{}'", Printable(id)));
-    if (remedy->attempts.empty())
-      throw Error(fmt::format("--remedy {}: cannot be tried on a dump, because it changes the program's source", id));
-    AttemptMaker(*remedy, rules.role_words(), module, &attempts)
-        .Make(equals == std::string::npos ? "" : each.substr(equals + 1));
+    if (remedy == nullptr) {
+      const std::string meant = DidYouMean(id, known);
+      throw Error(fmt::format("--remedy: unknown remedy '{}'{}", Printable(id),
+                              meant.empty() ? " (expected one of " + Listing(known) + ")" : ", " + meant));
+    }
+    if (!can_be_tried(*remedy))
+      throw Error(fmt::format("--remedy {}: cannot be tried, because it changes the program's source", id));
+    wanted.push_back({remedy, equals == std::string::npos ? "" : each.substr(equals + 1)});
   }
+  return wanted;
+}
+
+std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription& module,
+                                  const std::vector<WantedRemedy>& wanted) {
+  std::vector<Attempt> attempts;
+  for (const WantedRemedy& each : wanted) AttemptMaker(each, rules.role_words(), module, &attempts).Make();
   return attempts;
 }
 
+void ThrowIfUnused(const std::vector<WantedRemedy>& wanted, const std::vector<Attempt>& attempts) {
+  for (const WantedRemedy& each : wanted) {
+    const std::string& id = each.remedy->id;
+    if (each.remedy->attempts.empty())
+      throw Error(fmt::format("--remedy {}: cannot be tried on a dump, because it changes the program's source", id));
+    if (std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& attempt) { return attempt.remedy == id; }))
+      continue;
+    throw Error(each.setting.empty()
+                    ? fmt::format("--remedy {}: nothing in this program can be changed this way", id)
+                    : fmt::format("--remedy {}: cannot apply '{}' to this program", id, Printable(each.setting)));
+  }
+}
+
 std::vector<Attempt> MakePairs(const std::vector<Attempt>& attempts, const std::vector<CompiledAttempt>& results,
-                               std::int64_t unchanged_bytes) {
+                               std::int64_t unchanged_bytes, std::int64_t least_bytes) {
   std::vector<std::size_t> saving;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].need_bytes && *results[i].need_bytes < unchanged_bytes) saving.push_back(i);
+    if (results[i].need_bytes && unchanged_bytes - *results[i].need_bytes >= least_bytes) saving.push_back(i);
   }
   std::stable_sort(saving.begin(), saving.end(),
                    [&](std::size_t a, std::size_t b) { return *results[a].need_bytes < *results[b].need_bytes; });
@@ -298,9 +353,10 @@ std::vector<Attempt> MakePairs(const std::vector<Attempt>& attempts, const std::
       const Attempt& one = attempts[saving[i]];
       const Attempt& other = attempts[saving[j]];
       if (!CanCombine(one, other)) continue;
-      Attempt pair{one.remedy == other.remedy ? one.remedy : one.remedy + "+" + other.remedy,
-                   JoinSettings(one.setting, other.setting), one.change};
+      Attempt pair{one.remedy == other.remedy ? one.remedy : one.remedy + "+" + other.remedy, JoinSettings(one, other),
+                   one.change, one.words};
       pair.change.Add(other.change);
+      pair.words.insert(pair.words.end(), other.words.begin(), other.words.end());
       pairs.push_back(std::move(pair));
     }
   }

@@ -20,7 +20,7 @@ constexpr const char* kFooter =
     "  whyoom run -- CMD ...               run a job, diagnose it if it fails, return its exit status\n"
     "  whyoom explain [CODE[.SCENARIO]]    what a code means and what helps (works offline)\n"
     "  whyoom diff BEFORE AFTER            compare two runs of one job: what changed, and whether it fits\n"
-    "  whyoom try DUMPDIR                  compile the program of a dump again with remedies, without a TPU\n"
+    "  whyoom try DUMPDIR|-- CMD           compile a program again with remedies, without a TPU\n"
     "  whyoom merge FILE ...               combine reports written with --format ndjson into one\n"
     "  whyoom rules list|check|test|new|trace|literals|schema   show, check and extend the rules\n"
     "  whyoom completions bash|zsh|fish    print a shell completion script\n"
@@ -227,7 +227,7 @@ CommandArguments BuildRun(Options* options) {
   app.add_flag("--try", options->attempts.after_failure,
                "If the program does not fit, compile it again with each remedy that needs no change to the code")
       ->group(kTrying);
-  AddTry(app, &options->attempts);
+  AddTry(app, options);
   options->command = Command::kRun;
   command.trailer = "-- CMD ...";
   return command;
@@ -242,25 +242,28 @@ CommandArguments BuildTry(Options* options) {
   app.footer(
       "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. whyoom compiles its\n"
       "program as it is, and then with compiler options, with another memory fitting level, with donated arguments,\n"
-      "and with arguments split over a mesh axis that does not split them yet. If nothing fits alone, it compiles\n"
-      "pairs. Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so\n"
-      "far. Results are kept in ~/.cache/whyoom.\n"
+      "with arguments split over a mesh axis that does not split them yet, and with the optimizer state in host\n"
+      "memory. If nothing fits alone, it compiles pairs.\n"
       "\n"
-      "Exit status: 0 a change fits, 1 none does, 2 could not run.\n"
+      "CMD is a command that compiles ahead of time, such as MaxText's train_compile. whyoom runs it, tries the same\n"
+      "changes on its program, then runs it with other settings, and searches for the largest batch that fits.\n"
+      "\n"
+      "Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so far.\n"
+      "Results of DUMPDIR are kept in ~/.cache/whyoom.\n"
+      "\n"
+      "Exit status: 0 a change fits, 1 none does, 2 could not run, 128 + N stopped by signal N.\n"
       "\n"
       "Examples:\n"
       "  whyoom try dump/\n"
-      "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n");
-  app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->required()->expected(1);
-  AddTry(app, &options->attempts);
-  app.add_option("-j,--jobs", options->jobs, "Number of compiles at once (default: half the processors)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 64).description(""))
-      ->group(kTrying);
+      "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n"
+      "  whyoom try -- python -m maxtext.trainers.pre_train.train_compile base.yml compile_topology=v5e-16\n");
+  app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->expected(0, 1);
+  AddTry(app, options);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
   AddHbm(app, options);
   AddReport(app, options, &command.words);
   options->command = Command::kTry;
+  command.trailer = "[-- CMD ...]";
   return command;
 }
 

@@ -59,7 +59,7 @@ void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
 void AddTimeRange(CLI::App& app, Options* options);
 void AddBatches(CLI::App& app, Options* options, ValueWords* words);
 void AddHbm(CLI::App& app, Options* options);
-void AddTry(CLI::App& app, TryOptions* options);
+void AddTry(CLI::App& app, Options* options);
 void AddLimits(CLI::App& app, Limits* limits);  // per path, including everything packed in it
 
 }  // namespace whyoom

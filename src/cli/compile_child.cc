@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #endif
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +23,7 @@
 
 #include "input/archive/worker.h"
 #include "input/error.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -84,8 +84,11 @@ void BecomeCompileIfAsked(int argc, char** argv) {
 }
 
 PrivateFolder::PrivateFolder() {
-  std::string name = (fs::temp_directory_path() / "whyoom-try-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("cannot create {}: {}", name, strerror(errno)));
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "whyoom-try-XXXXXX").string();
+  if (error) throw Error("cannot create a temporary folder: TMPDIR names no folder");
+  if (mkdtemp(name.data()) == nullptr)
+    throw Error(fmt::format("cannot create {}: {}", Printable(name), strerror(errno)));
   path_ = name;
 }
 
@@ -94,19 +97,23 @@ PrivateFolder::~PrivateFolder() {
   fs::remove_all(path_, ignored);
 }
 
-CompileChild::CompileChild(const std::string& python, const fs::path& folder) {
+ChildProgram ConfinedPython(const std::string& python, const fs::path& folder) {
+  return {"/proc/self/exe",
+          {kCompileName, python, (folder / "recompile.py").string(), (folder / "request.json").string()},
+          ChildEnvironment(folder)};
+}
+
+CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) {
 #if defined(__linux__)
   // The child must not read our environment and memory. LeakSanitizer has to.
   if (!kSanitized) prctl(PR_SET_DUMPABLE, 0);
 #endif
-  const std::string script = (folder / "recompile.py").string();
-  const std::string request = (folder / "request.json").string();
-  const std::string output = (folder / "output.txt").string();
-  std::array<const char*, 5> arguments = {kCompileName, python.c_str(), script.c_str(), request.c_str(), nullptr};
-  std::vector<std::string> environment = ChildEnvironment(folder);
-  std::vector<char*> variables;
-  for (std::string& variable : environment) variables.push_back(variable.data());
-  variables.push_back(nullptr);
+  const auto pointers = [](const std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+  };
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
@@ -115,11 +122,11 @@ CompileChild::CompileChild(const std::string& python, const fs::path& folder) {
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  const int error =
-      posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, const_cast<char**>(arguments.data()), variables.data());
+  const int error = posix_spawnp(&pid_, program.file.c_str(), &files, &attributes, pointers(program.arguments).data(),
+                                 pointers(program.environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw Error(fmt::format("cannot start a compile: {}", strerror(error)));
+  if (error != 0) throw Error(fmt::format("cannot run {}: {}", Printable(program.arguments.front()), strerror(error)));
 }
 
 CompileChild::~CompileChild() {

@@ -1,7 +1,7 @@
-// A child process that runs the user's Python with python/whyoom/recompile.py.
+// The child processes of `whyoom try`: the user's Python with python/whyoom/recompile.py, or the user's own command.
 //
-// The module that it compiles may come from a stranger. The child has no network, no environment variables except those
-// that Python needs, a private folder for its files, and is killed with whyoom.
+// A module of a dump may come from a stranger. The Python that compiles it has no network, no environment variables
+// except those that Python needs, a private folder for its files, and is killed with whyoom.
 #pragma once
 
 #include <sys/types.h>
@@ -9,10 +9,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace whyoom {
 
-// Call first in main. If this process was started as a CompileChild, drops its privileges, runs Python instead of
+// Call first in main. If this process was started for ConfinedPython, drops its privileges, runs Python instead of
 // whyoom, and does not return.
 void BecomeCompileIfAsked(int argc, char** argv);
 
@@ -30,12 +31,20 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
+struct ChildProgram {
+  std::string file;                      // to run; looked up in PATH if it has no slash
+  std::vector<std::string> arguments;    // including the name of the program
+  std::vector<std::string> environment;  // "NAME=value"
+};
+
+// `python`, which is looked up in PATH, with `folder`/recompile.py and `folder`/request.json, confined as above.
+ChildProgram ConfinedPython(const std::string& python, const std::filesystem::path& folder);
+
 // The running child. The destructor kills it and its own children.
 class CompileChild {
  public:
-  // Runs `python`, which is looked up in PATH, with `folder`/recompile.py and `folder`/request.json. Its output goes to
-  // `folder`/output.txt. Throws Error if it cannot be started.
-  CompileChild(const std::string& python, const std::filesystem::path& folder);
+  // Starts the program. Its output goes to the file `output`. Throws Error if it cannot be started.
+  CompileChild(const ChildProgram& program, const std::filesystem::path& output);
   ~CompileChild();
   CompileChild(const CompileChild&) = delete;
   CompileChild& operator=(const CompileChild&) = delete;

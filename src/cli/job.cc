@@ -1,6 +1,7 @@
 #include "cli/job.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -410,6 +411,16 @@ Channel MakeChannel(int stream) {
 }
 
 }  // namespace
+
+std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (variables.count(std::string(text.substr(0, text.find('=')))) == 0) environment.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
+  return environment;
+}
 
 JobSignals::JobSignals() {
   g_signal_state.early = 0;

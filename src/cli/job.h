@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ struct Job {
   std::vector<std::string> environment;  // "NAME=value", complete
   bool ignore_broken_pipe = false;       // start it with SIGPIPE ignored
 };
+
+// Returns this process's environment with the variables changed or added.
+std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables);
 
 struct JobResult {
   int exit_status = 0;                  // as in a shell: 128 + signal, 127 not found, 126 cannot run

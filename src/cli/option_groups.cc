@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -225,12 +226,23 @@ void AddHbm(CLI::App& app, Options* options) {
       ->group(kInputs);
 }
 
-void AddTry(CLI::App& app, TryOptions* options) {
-  app.add_option("--remedy", options->remedies,
-                 "Try only this remedy; for example donate_buffers, or with a setting:\n"
-                 "xla_flags_remat=--xla_tpu_pre_fusion_remat=true")
+void AddTry(CLI::App& app, Options* all) {
+  TryOptions* options = &all->attempts;
+  const auto take = [options](const std::string& given) {
+    for (std::size_t at = 0; at <= given.size();) {
+      const std::size_t end = std::min(given.find(',', at), given.size());
+      if (end == at) throw CLI::ValidationError("--remedy", "missing name of a remedy");
+      options->remedies.push_back(given.substr(at, end - at));
+      at = end + 1;
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--remedy",
+         [take](const std::vector<std::string>& all_given) { std::for_each(all_given.begin(), all_given.end(), take); },
+         "Try only this remedy (may be repeated), or one setting of it: an option of the compiler, an argument to "
+         "donate, split or keep on the host, a mesh axis, or a setting of the command; for example donate_buffers, "
+         "xla_flags_remat=--xla_tpu_pre_fusion_remat=true, shard_tensor=fsdp")
       ->type_name("ID[=SETTING],...")
-      ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kTrying);
   app.add_option("--python", options->python, "The Python that has jax and libtpu (default: the job's, or python3)")
@@ -255,6 +267,10 @@ void AddTry(CLI::App& app, TryOptions* options) {
       ->group(kTrying);
   app.add_flag_callback(
          "--no-cache", [options] { options->use_cache = false; }, "Compile again what was compiled before")
+      ->group(kTrying);
+  app.add_option("-j,--jobs", all->jobs, "Number of compiles at once (default: half the processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64).description(""))
       ->group(kTrying);
 }
 

@@ -123,8 +123,26 @@ std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vect
   if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
   std::optional<EarlyExit> early = Parse(built, {arguments.begin(), command});
   if (!early) early = CheckForms(*options);
-  if (!early && options->job.empty()) return EarlyExit{2, "whyoom: missing command, usage: whyoom run -- CMD ...\n"};
-  return early;
+  if (early) return early;
+  if (options->job.empty()) return EarlyExit{2, "whyoom: missing command, usage: whyoom run -- CMD ...\n"};
+  for (const CLI::Option* option : built.app->get_options()) {
+    if (option->get_group() == kTrying && option->count() > 0 && !options->attempts.after_failure)
+      return UsageError(option->get_name() + " requires --try");
+  }
+  return std::nullopt;
+}
+
+// `try` takes a dump folder, or a command after "--".
+std::optional<EarlyExit> ParseTry(const CommandArguments& built, const std::vector<std::string>& arguments,
+                                  Options* options) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) options->job.assign(dashes + 1, arguments.end());
+  std::optional<EarlyExit> early = Parse(built, {arguments.begin(), dashes});
+  if (!early) early = CheckForms(*options);
+  if (early) return early;
+  if (options->paths.empty() == options->job.empty())
+    return UsageError("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
+  return std::nullopt;
 }
 
 // The error for a first word that is no file but resembles a command's name.
@@ -182,6 +200,7 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   const CommandArguments built = command.build(options);
   const std::vector<std::string> rest(arguments.begin() + (named ? 1 : 0), arguments.end());
   if (options->command == Command::kRun) return ParseRun(built, rest, options);
+  if (options->command == Command::kTry) return ParseTry(built, rest, options);
   if (std::optional<EarlyExit> none = MissingSubcommand(*built.app, rest)) return none;
   if (std::optional<EarlyExit> misspelt = named || rest.empty() ? std::nullopt : MisspeltCommand(rest[0]))
     return misspelt;

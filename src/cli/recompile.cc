@@ -32,19 +32,12 @@ constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr std::size_t kMostProblemBytes = 300;
 constexpr std::array kModuleFiles = {"module.mlir", "compile_options.textproto", "topology.textproto"};
 
+// Returns an empty text unless it is a regular file: reading another one could take forever.
 std::string FileText(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return "";
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// The last line of the child's output: of a Python error, its message.
-std::string LastLine(const fs::path& file) {
-  std::ifstream input(file);
-  std::string last;
-  for (std::string line; std::getline(input, line);) {
-    if (!line.empty()) last = line;
-  }
-  return CutBytes(Printable(last), kMostProblemBytes);
 }
 
 nlohmann::json ParseFile(const fs::path& path) { return nlohmann::json::parse(FileText(path), nullptr, false); }
@@ -86,35 +79,6 @@ void WriteRequest(const fs::path& folder, const std::string& module, const std::
   std::ofstream(folder / "request.json") << json.dump();
 }
 
-// The compiler writes this file after those that contain the need.
-bool HasAssignedBuffers(const fs::path& dump) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(dump, ignored)) {
-    if (entry.path().filename().string().ends_with("after_optimizations.txt")) return true;
-  }
-  return false;
-}
-
-// Sets the need that the compiler's dump states, or the problem. `error`: the compiler's message, if it failed.
-void ReadNeed(const fs::path& folder, const std::string& error, CompileResult* result) {
-  XlaDump dump;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored))
-    dump.AddFile(entry.path().string());
-  Problem problem;
-  const std::optional<DumpReading> reading = dump.ReadAny("", &problem);
-  const std::optional<double> need = reading ? reading->facts.Number("need_bytes") : std::nullopt;
-  const std::string message = CutBytes(Printable(error.substr(0, error.find('\n'))), kMostProblemBytes);
-  if (!need) {
-    if (result->problem.empty()) result->problem = message.empty() ? "the compiler did not report the need" : message;
-  } else if (!message.empty() && !reading->failed) {
-    result->problem = "buffers were assigned, but then the compile failed: " + message;
-  } else {
-    result->need_bytes = static_cast<std::int64_t>(*need);
-    result->problem.clear();
-  }
-}
-
 std::int64_t BitsOf(const std::string& dtype) {
   if (dtype.starts_with("complex")) return dtype.find("64") != std::string::npos ? 128 : 64;
   const std::size_t digit = dtype.find_first_of("0123456789");
@@ -151,16 +115,55 @@ Recompiler::Recompiler(std::string python, std::string module, std::string cache
       limits_(limits),
       control_(control) {}
 
-// Waits until the child has ended or `is_done` returns true. Returns why it has to be ended before; empty if it has
-// not.
-std::string Recompiler::Await(CompileChild* child, const std::function<bool()>& is_done) const {
+std::string LastLine(const std::string& file) {
+  std::ifstream input(file);
+  std::string last;
+  for (std::string line; std::getline(input, line);) {
+    if (!line.empty()) last = line;
+  }
+  return CutBytes(Printable(last), kMostProblemBytes);
+}
+
+// The compiler writes this file after those that contain the need.
+bool HasAssignedBuffers(const std::string& folder, const std::string& module) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with("after_optimizations.txt") &&
+        (module.empty() || name.find("." + module + ".") != std::string::npos))
+      return true;
+  }
+  return false;
+}
+
+void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result) {
+  XlaDump dump;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored))
+    dump.AddFile(entry.path().string());
+  Problem problem;
+  const std::optional<DumpReading> reading = dump.ReadAny(module, &problem);
+  const std::optional<double> need = reading ? reading->facts.Number("need_bytes") : std::nullopt;
+  const std::string message = CutBytes(Printable(error.substr(0, error.find('\n'))), kMostProblemBytes);
+  if (!need) {
+    if (result->problem.empty()) result->problem = message.empty() ? "the compiler did not report the need" : message;
+  } else if (!message.empty() && !reading->failed) {
+    result->problem = "buffers were assigned, but then the compile failed: " + message;
+  } else {
+    result->need_bytes = static_cast<std::int64_t>(*need);
+    result->problem.clear();
+  }
+}
+
+std::string Await(CompileChild* child, const CompileLimits& limits, const ReadControl& control,
+                  const std::function<bool()>& is_done) {
   const Clock::time_point begin = Clock::now();
   while (!child->HasEnded() && !is_done()) {
-    if (control_.stopped()) return "interrupted";
-    if (Clock::now() - begin > limits_.time) return fmt::format("not done after {} s", limits_.time.count());
-    if (limits_.memory > 0 && child->MemoryBytes() > limits_.memory)
+    if (control.stopped()) return "interrupted";
+    if (Clock::now() - begin > limits.time) return fmt::format("not done after {} s", limits.time.count());
+    if (limits.memory > 0 && child->MemoryBytes() > limits.memory)
       return fmt::format("the compiler needs more than {} of host memory",
-                         FormatSize(static_cast<std::int64_t>(limits_.memory)));
+                         FormatSize(static_cast<std::int64_t>(limits.memory)));
     std::this_thread::sleep_for(kPoll);
   }
   return "";
@@ -176,8 +179,8 @@ bool Recompiler::CanCompile(const std::string& module) {
 ModuleDescription Recompiler::Describe() {
   const PrivateFolder folder;
   WriteRequest(folder.path(), module_, R"({"describe": true})");
-  CompileChild child(python_, folder.path());
-  const std::string why = Await(&child, [] { return false; });
+  CompileChild child(ConfinedPython(python_, folder.path()), folder.path() / "output.txt");
+  const std::string why = Await(&child, limits_, control_, [] { return false; });
   if (!why.empty()) throw Error(fmt::format("cannot describe {}: {}", Printable(module_), why));
   const nlohmann::json result = ParseFile(folder.path() / "result.json");
   if (!result.is_object()) {
@@ -249,15 +252,15 @@ CompileResult Recompiler::CompileAnew(const std::string& request) const {
   CompileResult result;
   const Clock::time_point begin = Clock::now();
   {
-    CompileChild child(python_, folder.path());
-    result.problem = Await(&child, [&] { return !limits_.whole && HasAssignedBuffers(dump); });
+    CompileChild child(ConfinedPython(python_, folder.path()), folder.path() / "output.txt");
+    result.problem = Await(&child, limits_, control_, [&] { return !limits_.whole && HasAssignedBuffers(dump, ""); });
     if (!result.problem.empty()) return result;
     if (child.HasEnded() && !fs::exists(folder.path() / "result.json"))
       result.problem = fmt::format("{} ({})", LastLine(folder.path() / "output.txt"), child.HowItEnded());
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const nlohmann::json outcome = ParseFile(folder.path() / "result.json");
-  ReadNeed(dump, outcome.is_object() ? outcome.value("error", "") : "", &result);
+  ReadNeed(dump, "", outcome.is_object() ? outcome.value("error", "") : "", &result);
   return result;
 }
 

@@ -67,6 +67,21 @@ struct CompileLimits {
 
 class CompileChild;
 
+// Waits until the child has ended or `is_done` returns true. Returns why it has to be ended before; empty if it has
+// not.
+std::string Await(CompileChild* child, const CompileLimits& limits, const ReadControl& control,
+                  const std::function<bool()>& is_done);
+
+// Whether the compiler has written a dump with the need of `module` (empty: of any module) to the folder.
+bool HasAssignedBuffers(const std::string& folder, const std::string& module);
+
+// Sets the need of `module` (empty: of the one that failed or needs most) according to a dump, or the problem. `error`:
+// the compiler's message, if it failed.
+void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result);
+
+// The last line of a child's output: of a Python error, its message.
+std::string LastLine(const std::string& file);
+
 class Recompiler {
  public:
   // Whether the folder contains the files that a compile needs. Only regular files count: others could block the
@@ -85,7 +100,6 @@ class Recompiler {
   CompileResult Compile(const ModuleChange& change) const;
 
  private:
-  std::string Await(CompileChild* child, const std::function<bool()>& is_done) const;
   std::string CacheFile(const std::string& request) const;
   CompileResult CompileOrReuse(const ModuleChange& change) const;
   CompileResult CompileAnew(const std::string& request) const;

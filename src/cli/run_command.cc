@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "cli/attempts.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
@@ -26,10 +28,6 @@
 #include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
-
-#ifdef __APPLE__
-extern char** environ;  // not declared in its unistd.h
-#endif
 
 namespace whyoom {
 namespace {
@@ -58,13 +56,8 @@ std::string Name(const std::vector<std::string>& command) {
 }
 
 std::vector<std::string> Environment(const DumpFolder& dump) {
-  constexpr std::string_view kName = "XLA_FLAGS=";
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!dump.flags() || std::string_view(*entry).substr(0, kName.size()) != kName) environment.emplace_back(*entry);
-  }
-  if (dump.flags()) environment.push_back(std::string(kName) + *dump.flags());
-  return environment;
+  return EnvironmentWith(dump.flags() ? std::map<std::string, std::string>{{"XLA_FLAGS", *dump.flags()}}
+                                      : std::map<std::string, std::string>());
 }
 
 // The time limit for reading the output, because the user waits for the end of the job.
@@ -142,16 +135,9 @@ bool FailedToCompile(const FindingTable& table) {
   });
 }
 
-// The interpreter of --python, or of the job if it is a Python.
-std::string PythonOf(const Options& options) {
-  if (!options.attempts.python.empty()) return options.attempts.python;
-  const std::string name = std::filesystem::path(options.job.front()).filename().string();
-  return name.starts_with("python") ? options.job.front() : "python3";
-}
-
 void TryRemedies(const RunContext& run, const XlaDump& dump, ReadControl* control, Readings* readings) {
   try {
-    readings->table->SetRecompilation(Recompile(run, PythonOf(run.options), dump, control));
+    readings->table->SetRecompilation(Recompile(run, dump, *readings->table, nullptr, control, &readings->problems));
   } catch (const Error& error) {
     readings->problems.push_back({"--try", "", error.what(), true});
   }
@@ -195,6 +181,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
 
 int RunAndDiagnose(const RunContext& run) {
   const Options& options = run.options;
+  if (options.attempts.after_failure) WantedRemedies(run.rules.rules(), options.attempts.remedies);  // reports errors
   const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;

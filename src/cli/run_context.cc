@@ -95,7 +95,7 @@ void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit
 
 Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   if (readings.table) {
-    readings.table->SetFramework(framework);
+    if (!framework.empty()) readings.table->SetFramework(framework);
     readings.table->AddDump(dump);
   }
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));

@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,32 +28,42 @@
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
+#include "report/finding_view.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Returns the failed module, or else the one that needs most, of those with a module.mlir. Throws Error if there is
-// none.
-XlaDump::InputModule FindModule(const XlaDump& dump) {
-  std::optional<XlaDump::InputModule> best;
-  std::int64_t most = -1;
+struct ChosenModule {
+  XlaDump::InputModule module;
+  std::int64_t need_bytes = 0;
+  std::size_t others = 0;  // failed modules of other names
+};
+
+// Chooses the failed module, or else one that did not fail, that needs most. `with_source`: of those with a
+// module.mlir. Throws Error if there is none.
+ChosenModule FindModule(const XlaDump& dump, bool with_source) {
+  std::optional<ChosenModule> best;
+  std::set<std::string> failed;
   for (const XlaDump::InputModule& module : dump.InputModules()) {
-    if (!Recompiler::CanCompile(module.key)) continue;
+    if (with_source && !Recompiler::CanCompile(module.key)) continue;
+    if (module.failed) failed.insert(module.name);
     Problem problem;
     const std::int64_t need = dump.NeedOf(module, &problem);
-    if (best && (best->failed != module.failed ? best->failed : most >= need)) continue;
-    best = module;
-    most = need;
+    if (best && (best->module.failed != module.failed ? best->module.failed : best->need_bytes >= need)) continue;
+    best = {module, need};
   }
   if (!best) {
     throw Error(
         "cannot try remedies: the dump contains no module.mlir (compilers since 2026 write it; update jax and libtpu, "
         "and run the job again)");
   }
+  failed.erase(best->module.name);
+  best->others = failed.size();
   return *best;
 }
 
@@ -71,25 +87,94 @@ CompileLimits LimitsOf(const Options& options) {
   return limits;
 }
 
-// Compiles attempts, several at once, and shows the progress.
+// The need and the limit: of the failed compile in the findings, or else of the dump.
+Evidence StatedFacts(const RunContext& run, const FindingTable& findings, const ChosenModule& chosen) {
+  Evidence facts;
+  if (chosen.need_bytes > 0) facts.Set("need_bytes", static_cast<double>(chosen.need_bytes), {});
+  if (const std::optional<double> limit = LimitOf(run, chosen.module)) facts.Set("limit_bytes", *limit, {});
+  for (const FindingTable::Entry* entry : findings.entries()) {
+    const Finding& finding = FindingOf(*entry);
+    const std::string& module = finding.facts.Text("module");
+    if (finding.failure->phase != "compile" || (!module.empty() && module != chosen.module.name)) continue;
+    for (const char* name : {"need_bytes", "limit_bytes"}) {
+      if (const std::optional<double> figure = finding.facts.Number(name)) facts.Set(name, *figure, {});
+    }
+  }
+  return facts;
+}
+
+// The interpreter of --python, or of the job if it is a Python.
+std::string PythonOf(const Options& options) {
+  if (!options.attempts.python.empty()) return options.attempts.python;
+  if (options.job.empty()) return "python3";
+  const std::string name = fs::path(options.job.front()).filename().string();
+  return name.starts_with("python") ? options.job.front() : "python3";
+}
+
+// Compiles attempts, several at once, adds the results to a recompilation, and shows the progress.
 class Trials {
  public:
-  Trials(const RunContext& run, const Recompiler& recompiler, std::optional<double> limit, const ReadControl& control)
-      : run_(run), recompiler_(recompiler), limit_(limit), control_(control) {}
+  using Compile = std::function<CompileResult(const Attempt&)>;
 
-  // Returns the results in the order of the attempts. Those that were not made have a problem and no need.
-  std::vector<CompiledAttempt> Run(const std::vector<Attempt>& attempts) {
+  // `facts`: the stated need and limit.
+  Trials(const RunContext& run, const Evidence& facts, const ReadControl& control, Recompilation* recompilation)
+      : run_(run), facts_(facts), control_(control), recompilation_(*recompilation) {}
+
+  // Adds the results in the order of the attempts. Those that were not made have a problem and no need.
+  void Run(const std::vector<Attempt>& attempts, const Compile& compile) {
+    std::vector<CompiledAttempt> results = Compiled(attempts, compile);
+    std::move(results.begin(), results.end(), std::back_inserter(recompilation_.attempts));
+  }
+
+  // As Run; if no attempt fits, also pairs of them.
+  void RunWithPairs(const std::vector<Attempt>& attempts, const Compile& compile) {
+    const std::vector<CompiledAttempt> results = Compiled(attempts, compile);
+    recompilation_.attempts.insert(recompilation_.attempts.end(), results.begin(), results.end());
+    const bool any_fits =
+        std::any_of(results.begin(), results.end(), [&](const CompiledAttempt& attempt) { return Fits(attempt); });
+    if (any_fits || IsOver()) return;
+    const double share = run_.rules.rules().Threshold("next_to_nothing");
+    const auto least = static_cast<std::int64_t>(share * static_cast<double>(recompilation_.unchanged_bytes));
+    Run(MakePairs(attempts, results, recompilation_.unchanged_bytes, least), compile);
+  }
+
+  // Searches by bisection. Adds the results, the largest value first.
+  void Search(const SettingSearch& search, const Compile& compile) {
+    std::map<std::int64_t, CompiledAttempt, std::greater<>> tried;
+    std::int64_t fitting = 0;
+    for (std::int64_t too_large = search.value; too_large - fitting > 1 && !IsOver();) {
+      const std::int64_t value = fitting + (too_large - fitting) / 2;
+      const CompiledAttempt attempt = Compiled({search.With(value)}, compile).front();
+      tried[value] = attempt;
+      if (!attempt.need_bytes) break;
+      (Fits(attempt) ? fitting : too_large) = value;
+    }
+    for (auto& [value, attempt] : tried) recompilation_.attempts.push_back(std::move(attempt));
+  }
+
+  bool IsOver() {
+    if (control_.stopped()) {
+      recompilation_.stopped = "interrupted";
+    } else if (Clock::now() - begin_ > run_.options.attempts.limits.total) {
+      recompilation_.stopped = "out of time";
+    }
+    return !recompilation_.stopped.empty();
+  }
+
+ private:
+  std::vector<CompiledAttempt> Compiled(const std::vector<Attempt>& attempts, const Compile& compile) {
     known_ += attempts.size();
     std::vector<CompiledAttempt> results;
-    for (const Attempt& attempt : attempts) results.push_back({attempt.remedy, attempt.setting, {}, kNotMade, 0});
+    for (const Attempt& attempt : attempts)
+      results.push_back({attempt.remedy, attempt.setting, {}, std::string(kNotTried), 0});
     const ProgressBar bar(ProgressOf(run_.options),
                           {[&](std::size_t columns) { return ProgressText(columns); }, [&] { return ProgressJson(); }});
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-      for (std::size_t i = next++; i < attempts.size() && !IsOver(); i = next++) {
-        const CompileResult compiled = recompiler_.Compile(attempts[i].change);
-        Add(compiled);
+      for (std::size_t i = next++; i < attempts.size() && !IsOverLocked(); i = next++) {
+        const CompileResult compiled = compile(attempts[i]);
         results[i] = {attempts[i].remedy, attempts[i].setting, compiled.need_bytes, compiled.problem, compiled.seconds};
+        Add(results[i]);
       }
     };
     std::vector<std::thread> threads;
@@ -99,19 +184,17 @@ class Trials {
     return results;
   }
 
-  bool IsOver() const { return control_.stopped() || Clock::now() - begin_ > run_.options.attempts.limits.total; }
+  bool Fits(const CompiledAttempt& attempt) const { return recompilation_.Fits(attempt, facts_); }
 
-  bool Fits(const std::optional<std::int64_t>& need) const {
-    return limit_ && need && static_cast<double>(*need) <= *limit_;
+  bool IsOverLocked() {
+    const std::lock_guard lock(mutex_);
+    return IsOver();
   }
 
- private:
-  static constexpr const char* kNotMade = "not tried: out of time";
-
-  void Add(const CompileResult& result) {
+  void Add(const CompiledAttempt& result) {
     const std::lock_guard lock(mutex_);
     ++made_;
-    if (result.need_bytes && (!best_ || *result.need_bytes < *best_)) best_ = result.need_bytes;
+    if (result.need_bytes && (!best_ || *result.need_bytes < *best_->need_bytes)) best_ = result;
   }
 
   std::int64_t Seconds() const {
@@ -122,7 +205,7 @@ class Trials {
   std::string ProgressText(std::size_t columns) {
     const std::lock_guard lock(mutex_);
     std::string line = fmt::format("{} of {} attempts, {} s", made_, known_, Seconds());
-    if (best_) line += fmt::format(", best: {}{}", FormatSize(*best_), Fits(best_) ? ", fits" : "");
+    if (best_) line += fmt::format(", best: {}{}", FormatSize(*best_->need_bytes), Fits(*best_) ? ", fits" : "");
     return CutBytes(line, columns);
   }
 
@@ -130,19 +213,19 @@ class Trials {
     const std::lock_guard lock(mutex_);
     nlohmann::ordered_json json = {
         {"type", "progress"}, {"attempts_done", made_}, {"attempts", known_}, {"seconds", Seconds()}};
-    if (best_) json["best_bytes"] = *best_;
+    if (best_) json["best_bytes"] = *best_->need_bytes;
     return json.dump() + "\n";
   }
 
   const RunContext& run_;
-  const Recompiler& recompiler_;
-  const std::optional<double> limit_;
+  const Evidence& facts_;
   const ReadControl& control_;
+  Recompilation& recompilation_;
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
   std::size_t known_ = 0;
   std::size_t made_ = 0;
-  std::optional<std::int64_t> best_;
+  std::optional<CompiledAttempt> best_;
 };
 
 bool AnyFits(const Report& report) {
@@ -155,35 +238,79 @@ bool AnyFits(const Report& report) {
   });
 }
 
-}  // namespace
-
-Recompilation Recompile(const RunContext& run, const std::string& python, const XlaDump& dump, ReadControl* control) {
+// Compiles the module itself, unchanged and with attempts. Sets the need of the unchanged program. `must_apply`: each
+// remedy must have an attempt.
+void TryOnModule(const RunContext& run, const ChosenModule& chosen, const std::vector<WantedRemedy>& wanted,
+                 bool must_apply, const ReadControl& control, Trials* trials, Recompilation* recompilation) {
   const Options& options = run.options;
-  XlaDump inputs = dump;
-  inputs.MarkAsInputs();
-  const XlaDump::InputModule module = FindModule(inputs);
-  const std::optional<double> limit = LimitOf(run, module);
-  Problem problem;
-  if (!module.failed && (!limit || static_cast<double>(inputs.NeedOf(module, &problem)) <= *limit))
-    throw Error(fmt::format("cannot try remedies: {} fits", module.name));
-  Recompiler recompiler(python, module.key, options.attempts.use_cache ? CompileCacheFolder() : "", LimitsOf(options),
-                        *control);
+  Recompiler recompiler(PythonOf(options), chosen.module.key, options.attempts.use_cache ? CompileCacheFolder() : "",
+                        LimitsOf(options), control);
   const ModuleDescription description = recompiler.Describe();
-  const std::vector<Attempt> attempts = MakeAttempts(run.rules.rules(), description, options.attempts.remedies);
+  const std::vector<Attempt> attempts = MakeAttempts(run.rules.rules(), description, wanted);
+  if (must_apply) ThrowIfUnused(wanted, attempts);
   const CompileResult unchanged = recompiler.Compile({});
   if (!unchanged.need_bytes)
     throw Error("cannot try remedies: the unchanged program does not compile: " + unchanged.problem);
-  Recompilation recompilation{module.name,           module.assignment, description.compiler,
-                              *unchanged.need_bytes, unchanged.seconds, {}};
-  Trials trials(run, recompiler, limit, *control);
-  recompilation.attempts = trials.Run(attempts);
-  const bool any_fits = std::any_of(recompilation.attempts.begin(), recompilation.attempts.end(),
-                                    [&](const CompiledAttempt& attempt) { return trials.Fits(attempt.need_bytes); });
-  if (!any_fits && !trials.IsOver()) {
-    const std::vector<Attempt> pairs = MakePairs(attempts, recompilation.attempts, recompilation.unchanged_bytes);
-    std::vector<CompiledAttempt> together = trials.Run(pairs);
-    std::move(together.begin(), together.end(), std::back_inserter(recompilation.attempts));
+  recompilation->compiler = description.compiler;
+  recompilation->unchanged_bytes = *unchanged.need_bytes;
+  recompilation->seconds = unchanged.seconds;
+  trials->RunWithPairs(attempts, [&](const Attempt& attempt) { return recompiler.Compile(attempt.change); });
+}
+
+// Compiles the user's command with other settings.
+void TryOnCommand(const CommandCompiler& command, const std::string& module, const std::vector<WantedRemedy>& wanted,
+                  Trials* trials) {
+  const auto compile = [&](const Attempt& attempt) { return command.Compile(attempt, module); };
+  trials->RunWithPairs(command.Attempts(wanted), compile);
+  for (const SettingSearch& search : command.Searches(wanted)) trials->Search(search, compile);
+}
+
+// Names the files of a temporary dump without its folder, which is removed.
+void ForgetFolder(const std::string& folder, Report* report) {
+  for (Diagnosis& finding : report->findings) {
+    if (finding.where.artifact.path.starts_with(folder))
+      finding.where.artifact.path = fs::path(finding.where.artifact.path).filename().string();
+    finding.tally.places = {};
+    finding.facts.Set("dump", fs::path(finding.facts.Text("dump")).filename().string(), {}, true);
   }
+  for (Problem& problem : report->problems) {
+    if (problem.path.starts_with(folder)) problem.path = fs::path(problem.path).filename().string();
+  }
+}
+
+}  // namespace
+
+Recompilation Recompile(const RunContext& run, const XlaDump& dump, const FindingTable& stated,
+                        const CommandCompiler* command, ReadControl* control, std::vector<Problem>* problems) {
+  XlaDump inputs = dump;
+  inputs.MarkAsInputs();
+  const ChosenModule chosen = FindModule(inputs, command == nullptr);
+  const XlaDump::InputModule& module = chosen.module;
+  const Evidence facts = StatedFacts(run, stated, chosen);
+  const std::optional<double> limit = facts.Number("limit_bytes");
+  if (!module.failed && (!limit || static_cast<double>(chosen.need_bytes) <= *limit))
+    throw Error(fmt::format("cannot try remedies: {} fits", module.name));
+  if (chosen.others > 0)
+    problems->push_back({"--try", "",
+                         fmt::format("only {} was tried, which needs most; {} failed, too", module.name,
+                                     Counted(chosen.others, "other program", "other programs")),
+                         true});
+  const std::vector<WantedRemedy> wanted = WantedRemedies(run.rules.rules(), run.options.attempts.remedies);
+  Recompilation recompilation{module.name, module.assignment, "the command's compiler", chosen.need_bytes, 0, {}, ""};
+  Trials trials(run, facts, *control, &recompilation);
+  if (Recompiler::CanCompile(module.key)) {
+    try {
+      const bool must_apply = command == nullptr && !run.options.attempts.remedies.empty();
+      TryOnModule(run, chosen, wanted, must_apply, *control, &trials, &recompilation);
+    } catch (const Error& error) {
+      if (command == nullptr) throw;
+      problems->push_back({"--try", "", error.what(), true});  // the command compiles without this Python
+    }
+  }
+  if (command != nullptr) TryOnCommand(*command, module.name, wanted, &trials);
+  if (control->stopped()) recompilation.stopped = "interrupted";
+  if (recompilation.attempts.empty() && !run.options.attempts.remedies.empty())
+    throw Error("cannot try remedies: no change of --remedy can be made to this program");
   control->stop = false;
   return recompilation;
 }
@@ -192,20 +319,32 @@ int RunTry(const RunContext& run) {
   const Options& options = run.options;
   ReadControl control;
   const Interrupt interrupt(&control.stop);
-  Readings readings;
-  readings.table.emplace(run.rules.rules());
-  XlaDump dump;
-  AddDumpFolder(options.paths.front(), run.outputs, &dump, &readings.problems);
-  if (dump.empty())
-    throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
-  const std::string python = options.attempts.python.empty() ? "python3" : options.attempts.python;
-  readings.table->SetRecompilation(Recompile(run, python, dump, &control));
-  dump.MarkAsInputs();
-  dump.StopAt(&control, options.limits);
-  run.AddDump(dump, run.Limit(), &readings);
-  Report report = run.MakeReport(std::move(readings), dump);
-  const int status = run.Print(&report);
-  return status == kFound && AnyFits(report) ? kNothing : status;
+  try {
+    WantedRemedies(run.rules.rules(), options.attempts.remedies);  // reports errors before anything is compiled
+    std::optional<CommandCompiler> command;
+    if (!options.job.empty()) command.emplace(run.rules.rules(), options.job, LimitsOf(options), control);
+    const std::string folder = command ? command->RunUnchanged().string() : options.paths.front();
+    Readings readings;
+    readings.table.emplace(run.rules.rules());
+    XlaDump dump;
+    AddDumpFolder(folder, run.outputs, &dump, &readings.problems);
+    if (dump.empty()) throw Error(Printable(folder) + ": no XLA dump (expected the folder of --xla_dump_to)");
+    if (const std::optional<double> limit = run.Limit()) dump.FailAbove(*limit);
+    readings.table->SetRecompilation(
+        Recompile(run, dump, *readings.table, command ? &*command : nullptr, &control, &readings.problems));
+    if (command) readings.table->SetFramework(command->framework());
+    dump.MarkAsInputs();
+    dump.StopAt(&control, options.limits);
+    run.AddDump(dump, run.Limit(), &readings);
+    Report report = run.MakeReport(std::move(readings), dump);
+    if (command) ForgetFolder(folder, &report);
+    const int status = run.Print(&report);
+    if (interrupt.signal() != 0) return 128 + interrupt.signal();
+    return AnyFits(report) ? kNothing : status;
+  } catch (const Error&) {
+    if (interrupt.signal() != 0) return 128 + interrupt.signal();  // before anything was known
+    throw;
+  }
 }
 
 }  // namespace whyoom

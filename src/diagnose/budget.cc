@@ -21,18 +21,24 @@ bool Names(const RankedRemedy& one, const RankedRemedy& other) {
   return std::find(with.begin(), with.end(), other.remedy->id) != with.end();
 }
 
+std::optional<double> CompiledLeftByBoth(const RankedRemedy& one, const RankedRemedy& other,
+                                         const Diagnosis& diagnosis) {
+  const auto& compiled = diagnosis.recompilation;
+  const CompiledAttempt* pair =
+      compiled ? compiled->BestOfPair(one.remedy->id, other.remedy->id, diagnosis.facts) : nullptr;
+  return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(compiled->NeedOf(*pair, diagnosis.facts)));
+}
+
 // Returns the memory that the program needs with both remedies, as compiled or else as simulated; nullopt if neither.
 std::optional<double> LeftByBoth(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
-  if (const auto& compiled = diagnosis.recompilation) {
-    if (const CompiledAttempt* pair = compiled->BestOfPair(one.remedy->id, other.remedy->id))
-      return static_cast<double>(*pair->need_bytes + compiled->Difference(diagnosis.facts));
-  }
+  if (const std::optional<double> compiled = CompiledLeftByBoth(one, other, diagnosis)) return compiled;
   if (!diagnosis.estimates) return std::nullopt;
   const PairEstimate* pair = diagnosis.estimates->Find(one.remedy->change, other.remedy->change);
   return pair == nullptr ? std::nullopt : std::optional(static_cast<double>(pair->left_bytes));
 }
 
 bool MayBeAdded(const RankedRemedy& one, const RankedRemedy& other, const Diagnosis& diagnosis) {
+  if (CompiledLeftByBoth(one, other, diagnosis)) return true;
   const bool one_names = Names(one, other);
   const bool other_names = Names(other, one);
   return (one_names && other_names) || ((one_names || other_names) && LeftByBoth(one, other, diagnosis));

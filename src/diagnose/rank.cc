@@ -79,7 +79,7 @@ const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, cons
 bool Saves(const RemedyEstimate* estimate) { return estimate != nullptr && estimate->saves_bytes > 0; }
 
 const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& remedy) {
-  return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id) : nullptr;
+  return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id, diagnosis.facts) : nullptr;
 }
 
 void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
@@ -99,7 +99,7 @@ void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, Ra
   const std::int64_t difference = recompilation.Difference(diagnosis.facts);
   ranked->basis = "compiled";
   ranked->saves_bytes = std::max<std::int64_t>(0, recompilation.unchanged_bytes - *compiled.need_bytes);
-  ranked->left_bytes = *compiled.need_bytes + difference;
+  ranked->left_bytes = recompilation.NeedOf(compiled, diagnosis.facts);
   ranked->spread_bytes = std::abs(difference);
   ranked->compiled = {recompilation.compiler, compiled.setting, compiled.seconds};
   const std::optional<double> limit = diagnosis.facts.Number("limit_bytes");
@@ -195,10 +195,27 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   return reasons;
 }
 
+// Returns the ids of the remedies with which the compiled program fits together with this one.
+std::vector<std::string> FittingPartners(const RankedRemedy& ranked, const Diagnosis& diagnosis) {
+  std::vector<std::string> partners;
+  if (!diagnosis.recompilation) return partners;
+  for (const CompiledAttempt& attempt : diagnosis.recompilation->attempts) {
+    const std::size_t plus = attempt.remedy.find('+');
+    if (plus == std::string::npos || !diagnosis.recompilation->Fits(attempt, diagnosis.facts)) continue;
+    const std::string one = attempt.remedy.substr(0, plus);
+    const std::string other = attempt.remedy.substr(plus + 1);
+    const std::string partner = one == ranked.remedy->id ? other : other == ranked.remedy->id ? one : "";
+    if (!partner.empty() && std::find(partners.begin(), partners.end(), partner) == partners.end())
+      partners.push_back(partner);
+  }
+  return partners;
+}
+
 // Finds pairs of remedies that are enough together but not alone, by the rules of the budget.
 void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::vector<Candidate>* candidates) {
   const auto alone_too_little = [&](const Candidate& c) {
-    return c.ranked.enough == false && IsStep(c.ranked, excess, least_share);
+    const bool is_step = IsStep(c.ranked, excess, least_share) || !FittingPartners(c.ranked, diagnosis).empty();
+    return c.ranked.enough == false && is_step;
   };
   for (Candidate& one : *candidates) {
     if (!alone_too_little(one)) continue;
@@ -206,6 +223,9 @@ void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::
       if (&one == &other || !alone_too_little(other)) continue;
       if (AreEnough(one.ranked, other.ranked, diagnosis)) one.ranked.enough_with.push_back(other.ranked.remedy->id);
     }
+    // What the compiler has confirmed is preferred to what is estimated.
+    if (const std::vector<std::string> confirmed = FittingPartners(one.ranked, diagnosis); !confirmed.empty())
+      one.ranked.enough_with = confirmed;
   }
 }
 
@@ -279,6 +299,8 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   step.Set("no step");
   if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
   Estimate(diagnosis, scope, listed, excess, &ranked);
+  // The steps of the rule data may name other options than the compiled one, which is what to type.
+  if (ranked.compiled && ranked.compiled->setting.starts_with(kCompilerOptions)) ranked.how.clear();
   step.Set("offered");
   return ranked;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace whyoom {
@@ -20,18 +21,23 @@ const PairEstimate* ProgramEstimates::Find(std::string_view change, std::string_
   return nullptr;
 }
 
-const CompiledAttempt* Recompilation::Best(std::string_view remedy) const {
+const CompiledAttempt* Recompilation::Best(std::string_view remedy, const Evidence& facts) const {
+  return BestOf({std::string(remedy)}, facts);
+}
+
+const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::string_view other,
+                                                 const Evidence& facts) const {
+  return BestOf({fmt::format("{}+{}", remedy, other), fmt::format("{}+{}", other, remedy)}, facts);
+}
+
+const CompiledAttempt* Recompilation::BestOf(const std::set<std::string>& remedies, const Evidence& facts) const {
   const CompiledAttempt* best = nullptr;
   for (const CompiledAttempt& attempt : attempts) {
-    if (attempt.remedy != remedy || !attempt.need_bytes) continue;
+    if (remedies.count(attempt.remedy) == 0 || !attempt.need_bytes) continue;
+    if (Fits(attempt, facts)) return &attempt;
     if (best == nullptr || *attempt.need_bytes < *best->need_bytes) best = &attempt;
   }
   return best;
-}
-
-const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::string_view other) const {
-  const CompiledAttempt* pair = Best(fmt::format("{}+{}", remedy, other));
-  return pair != nullptr ? pair : Best(fmt::format("{}+{}", other, remedy));
 }
 
 std::int64_t Recompilation::Difference(const Evidence& facts) const {
@@ -41,9 +47,13 @@ std::int64_t Recompilation::Difference(const Evidence& facts) const {
   return static_cast<std::int64_t>(*need) - unchanged_bytes;
 }
 
+std::int64_t Recompilation::NeedOf(const CompiledAttempt& attempt, const Evidence& facts) const {
+  return std::max<std::int64_t>(0, *attempt.need_bytes + Difference(facts));
+}
+
 bool Recompilation::Fits(const CompiledAttempt& attempt, const Evidence& facts) const {
   const std::optional<double> limit = facts.Number("limit_bytes");
-  return attempt.need_bytes && limit && static_cast<double>(*attempt.need_bytes + Difference(facts)) <= *limit;
+  return attempt.need_bytes && limit && static_cast<double>(NeedOf(attempt, facts)) <= *limit;
 }
 
 }  // namespace whyoom

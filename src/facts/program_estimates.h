@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,6 +92,9 @@ struct CompiledAttempt {
   double seconds = 0;
 };
 
+// The problem of an attempt that was not made.
+inline constexpr std::string_view kNotTried = "not tried";
+
 // The setting of an attempt that changes compiler options begins with this.
 inline constexpr std::string_view kCompilerOptions = "LIBTPU_INIT_ARGS=";
 
@@ -107,14 +111,19 @@ struct Recompilation {
   std::string dump;      // path of the buffer assignment of the failed compile
   std::string compiler;  // "libtpu 0.0.52"
   std::int64_t unchanged_bytes = 0;
-  double seconds = 0;  // of the unchanged program
-  std::vector<CompiledAttempt> attempts;
+  double seconds = 0;                     // of the unchanged program
+  std::vector<CompiledAttempt> attempts;  // of a remedy, the smallest changes first
+  std::string stopped;                    // "interrupted" or "out of time" if not all attempts were made
 
-  // Returns the attempt of this remedy alone that needs least; nullptr if none was compiled.
-  const CompiledAttempt* Best(std::string_view remedy) const;
+  // Returns the first attempt of this remedy alone that fits the failure in `facts`, or else the one that needs least;
+  // nullptr if none was compiled.
+  const CompiledAttempt* Best(std::string_view remedy, const Evidence& facts) const;
 
-  // Returns the attempt of two remedies together that needs least. The order does not matter.
-  const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other) const;
+  // As Best, for two remedies together. The order does not matter.
+  const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other, const Evidence& facts) const;
+
+  // The need of the attempt, which must be known, corrected by the difference.
+  std::int64_t NeedOf(const CompiledAttempt& attempt, const Evidence& facts) const;
 
   // The difference between the need in `facts`, those of the failure, and the need of the unchanged program here; for
   // example because the compiler's version differs. 0 if the need is unknown or the difference is only rounding.
@@ -122,6 +131,9 @@ struct Recompilation {
 
   // Whether the attempt, corrected by the difference, needs at most the limit in `facts`. False if that is unknown.
   bool Fits(const CompiledAttempt& attempt, const Evidence& facts) const;
+
+ private:
+  const CompiledAttempt* BestOf(const std::set<std::string>& remedies, const Evidence& facts) const;
 };
 
 }  // namespace whyoom

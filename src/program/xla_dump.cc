@@ -307,6 +307,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
+  files.failed = files.failed || IsTooMuch(files.memory.need_bytes);
   DumpReading reading;
   reading.failed = files.failed;
   reading.host_bytes = files.memory.host_bytes;
@@ -355,6 +356,10 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
   return reading;
 }
 
+bool XlaDump::IsTooMuch(std::int64_t need_bytes) const {
+  return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
+}
+
 std::vector<XlaDump::InputModule> XlaDump::InputModules() const {
   std::vector<InputModule> given;
   for (const auto& [stem, module] : modules_) {
@@ -366,7 +371,8 @@ std::vector<XlaDump::InputModule> XlaDump::InputModules() const {
     if (!module.is_input || shows.empty()) continue;
     const std::size_t slash = stem.rfind('/');
     given.push_back({stem, slash == std::string::npos ? "" : stem.substr(0, slash), module.name, module.number,
-                     module.Failed(), shows, paths.buffer_assignment, module.target, module.environment, 0});
+                     module.Failed() || (fails_above_ > 0 && IsTooMuch(NeedOfFile(paths.buffer_assignment).bytes)),
+                     shows, paths.buffer_assignment, module.target, module.environment, 0});
     for (const std::string* path : {&paths.buffer_assignment, &paths.live_range, &paths.before,
                                     module.Failed() ? &paths.intermediate : &paths.optimized}) {
       std::error_code error;

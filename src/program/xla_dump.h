@@ -61,6 +61,9 @@ class XlaDump {
   void StopAt(const ReadControl* control, const Limits& limits);
   bool stopped() const { return control_ != nullptr && control_->stopped(); }
 
+  // Counts a module as failed if it needs more than this, though its compile succeeded: the user's device is smaller.
+  void FailAbove(double limit_bytes) { fails_above_ = limit_bytes; }
+
   // A module that is an input.
   struct InputModule {
     std::string key;           // identifies the module
@@ -124,10 +127,12 @@ class XlaDump {
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
   // Does not simulate the program if `role_words` is null.
+  bool IsTooMuch(std::int64_t need_bytes) const;
   std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                         Problem* problem) const;
 
   bool has_inputs_ = false;
+  double fails_above_ = 0;  // 0: never
   const ReadControl* control_ = nullptr;
   Limits limits_;
   mutable std::map<std::string, Need> needs_;  // by buffer assignment

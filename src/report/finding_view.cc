@@ -105,22 +105,33 @@ std::string SavesText(const RankedRemedy& ranked) {
 }
 
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
-  if (!attempt.need_bytes) return "failed";
-  if (finding.recompilation->Fits(attempt, finding.facts)) return "yes";
-  if (*attempt.need_bytes > finding.recompilation->unchanged_bytes) return "worse";
+  constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
+  constexpr double kGiB = 1U << 30;
+  const Recompilation& recompilation = *finding.recompilation;
+  if (!attempt.need_bytes) return attempt.problem == kNotTried ? "" : "failed";
+  if (recompilation.Fits(attempt, finding.facts)) return "yes";
+  if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
   return finding.facts.Number("limit_bytes") ? "no" : "unknown";
 }
 
 std::string RecompilationText(const Diagnosis& finding) {
   const Recompilation& recompilation = *finding.recompilation;
   const std::int64_t difference = recompilation.Difference(finding.facts);
-  const std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
-                                       Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
-  if (difference == 0) return text + ", as reported.";
-  return fmt::format(
-      "{} here, {} {} than reported, because the version of the compiler or the topology differs. The remedies below "
-      "are corrected by this difference.",
-      text, FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
+  std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
+                                 Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
+  text += difference == 0
+              ? ", as reported."
+              : fmt::format(
+                    " here, {} {} than reported, because the version of the compiler or the topology differs. The "
+                    "remedies above are corrected by this difference.",
+                    FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
+  if (recompilation.stopped.empty()) return text;
+  const auto made =
+      std::count_if(recompilation.attempts.begin(), recompilation.attempts.end(), [&](const CompiledAttempt& attempt) {
+        return attempt.problem != kNotTried && attempt.problem != recompilation.stopped;
+      });
+  return text + fmt::format(" Only {} of {} changes were compiled: {}.", made, recompilation.attempts.size(),
+                            Printable(recompilation.stopped));
 }
 
 std::string EnoughText(const RankedRemedy& ranked) {
@@ -159,6 +170,13 @@ std::string EffectText(const RankedRemedy& ranked) {
       "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
 }
 
+const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (!finding.recompilation || ranked.enough_with.empty()) return nullptr;
+  const Recompilation& recompilation = *finding.recompilation;
+  const CompiledAttempt* pair = recompilation.BestOfPair(ranked.remedy->id, ranked.enough_with.front(), finding.facts);
+  return pair != nullptr && recompilation.Fits(*pair, finding.facts) ? pair : nullptr;
+}
+
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
   const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
   if (is_searched && !ranked.saves_bytes)
@@ -167,7 +185,10 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                   [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  return EffectWith(ranked, other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank));
+  std::string name = other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank);
+  if (const CompiledAttempt* pair = CompiledPair(ranked, finding))
+    name += fmt::format(": {} (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)));
+  return EffectWith(ranked, name);
 }
 
 std::string RetryAnswer(const Retry& retry) {

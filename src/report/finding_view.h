@@ -51,6 +51,9 @@ std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt
 // have a recompilation.
 std::string RecompilationText(const Diagnosis& finding);
 
+// The compile in which this remedy and the first of its enough_with fit together; nullptr if there is none.
+const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding);
+
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
 // "should be enough", "not enough alone"; with "may" if the error of the estimate permits both. Empty if unknown.

@@ -82,6 +82,12 @@ std::string StepsForText(const Diagnosis& finding) {
   return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
 }
 
+// The setting that was compiled. Empty if there is none.
+std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (const CompiledAttempt* pair = CompiledPair(ranked, finding)) return pair->setting;
+  return ranked.compiled ? ranked.compiled->setting : "";
+}
+
 // A remedy in full.
 doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
   const Remedy& remedy = *ranked.remedy;
@@ -97,13 +103,12 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   item.blocks.emplace_back(std::move(effect));
   const std::optional<Need> need = NeedOf(finding);
   if (need && need->excess > 0 && !SavesText(ranked).empty()) item.blocks.emplace_back(EffectBar(*need, ranked));
-  if (ranked.compiled)
-    item.blocks.emplace_back(doc::Paragraph{
-        doc::Joined({Words("type "), Words(Printable(ranked.compiled->setting), doc::Span::Kind::kCode)})});
   doc::List why;
   for (std::size_t i = 0; i < ranked.why.size(); ++i)
     why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});
   doc::List steps{.style = doc::List::Style::kSteps};
+  if (const std::string setting = SettingToType(ranked, finding); !setting.empty())
+    steps.items.push_back({doc::Joined({Words("type "), Words(Printable(setting), doc::Span::Kind::kCode)})});
   for (std::size_t i = 0; i < ranked.how.size(); ++i)
     steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(i, ranked.rank == 1 ? kStepsOfFirst : 1)});
   for (doc::List* list : {&why, &steps}) {

@@ -226,6 +226,8 @@ class RuleSetBuilder::Fields {
     Field("note", remedy.note);
     Field("change", remedy.change);
     Field("attempts", remedy.attempts);
+    for (const auto& [framework, node] : node_["settings"].Members())
+      Read(node, remedy.settings[builder_.FrameworkOf(framework, node)], {});
     Field("in_parts", remedy.in_parts);
     Field("spread_percent", remedy.spread_percent);
     Field("when", remedy.when);
@@ -318,6 +320,12 @@ class RuleSetBuilder::Fields {
     Field("priority", framework.priority);
     Field("signs", framework.signs, {.literals = Literals::kSign});
     Field("examples", framework.examples, {.lines = true});
+    const RuleNode ahead = node_["compiles_ahead"];
+    Read(ahead["pattern"], framework.compiles_ahead, {});
+    Read(ahead["example"], framework.compiles_ahead_example, {});
+    PatternMatch match;
+    if (ahead.exists() && !framework.compiles_ahead.Find(framework.compiles_ahead_example, 0, &match))
+      ahead["example"].Report("the pattern does not match this command");
   }
 
   void Describe(Chip::Target& target) {

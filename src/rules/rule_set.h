@@ -221,9 +221,10 @@ struct Remedy {
   std::string change;    // id of the change to the compiled program, see program/remedies.h; empty: not simulated
   std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
   std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
-  int spread_percent = 0;             // three of four estimates err by at most this, in percent of the estimated saving
-  std::optional<Expression> saves;    // bytes, estimated from an allocation list
-  std::vector<std::string> with;      // remedies that it combines well with
+  std::map<std::string, std::vector<std::string>> settings;  // of a command, by framework: "remat_policy=full"
+  int spread_percent = 0;           // three of four estimates err by at most this, in percent of the estimated saving
+  std::optional<Expression> saves;  // bytes, estimated from an allocation list
+  std::vector<std::string> with;    // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
 };
 
@@ -282,6 +283,8 @@ struct Framework {
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that a sign matches
   std::vector<std::string> no_match;  // lines that no sign may match
+  Pattern compiles_ahead;             // matches a command that compiles without a TPU; empty: none does
+  std::string compiles_ahead_example;
 };
 
 // Lower-case words in argument names that reveal the argument's role.

@@ -107,7 +107,8 @@ TEST_CASE("the report shows what to type, and all attempts", "[cli][try]") {
   const ProcessResult result = lab.Try({"--remedy", "xla_flags_remat"});
   CHECK(result.exit_status == 0);
   CHECK(result.out.find("Compiled with libtpu 9.8.7, without a TPU") != std::string::npos);
-  CHECK(result.out.find("type LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY") != std::string::npos);
+  CHECK(result.out.find("→ type LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY\n") !=
+        std::string::npos);
   CHECK(result.out.find("30.00 GiB  worse  --xla_tpu_rematerialization_max_block_size_limit=32\n") !=
         std::string::npos);
 }
@@ -155,7 +156,8 @@ TEST_CASE("an interrupt ends the attempts, and those that were made are reported
   const json compiled = json::parse(result.out)["diagnoses"][0]["recompilation"];
   CHECK(AttemptWith(compiled, "PEAK_PRIORITY").contains("need_bytes"));
   CHECK(AttemptWith(compiled, "scheduler=list")["problem"] == "interrupted");
-  CHECK(result.exit_status == 0);
+  CHECK(compiled["stopped"] == "interrupted");
+  CHECK(result.exit_status == 128 + SIGINT);
 }
 
 TEST_CASE("what is missing is named", "[cli][try]") {
@@ -191,6 +193,98 @@ TEST_CASE("run --try compiles the remedies after a failure, and reports them wit
   CHECK(finding["code"] == "E1000");
   CHECK(finding["remedies"][0]["basis"] == "compiled");
   CHECK(finding["recompilation"]["attempts"].size() == 4);
+}
+
+// Stands in for MaxText's train_compile: needs 4 GiB, 2 GiB for each sequence, and 3 GiB less with remat_policy=full.
+// It fits its own chip, so that only --hbm makes it fail.
+struct Trainer {
+  Trainer() {
+    folder.Write("maxtext", R"(batch=0
+saved=0
+for word; do
+  case $word in
+    per_device_batch_size=*) batch=${word#*=} ;;
+    remat_policy=full) saved=3 ;;
+  esac
+done
+for flag in $XLA_FLAGS; do dump=${flag#--xla_dump_to=}; done
+bytes=$((4 + 2 * batch - saved << 30))
+echo "$*" >> )" + folder.path() +
+                                R"(/runs
+stem="$dump/module_0007.jit_train_step.cl_1"
+{
+  echo BufferAssignment:
+  echo "allocation 0: size $bytes, page 0, preallocated-temp:"
+  echo " value: <1 fusion @0> (size=$bytes,offset=0): f32[$((bytes / 4))]{0:T(1024)}"
+} > "$stem.after_optimizations-buffer-assignment.txt"
+echo > "$stem.after_optimizations.txt"
+)");
+  }
+
+  ProcessResult Try(std::vector<std::string> options, const std::string& topology = "compile_topology=v5e-4") const {
+    options.insert(options.begin(), {"try", "--hbm", "15.75G"});
+    for (const std::string& word : {std::string("--"), std::string("sh"), folder.path() + "/maxtext",
+                                    std::string("train_compile"), topology, std::string("per_device_batch_size=8")})
+      options.push_back(word);
+    return RunWhyoom(options);
+  }
+
+  const ScratchFolder folder;
+};
+
+TEST_CASE("try runs a command with other settings, and finds the largest batch that fits", "[cli][try]") {
+  const Trainer trainer;
+  const ProcessResult result = trainer.Try({"--format", "json"});
+  INFO(result.err);
+  CHECK(result.exit_status == 0);
+  const json finding = json::parse(result.out)["diagnoses"][0];
+  const json& compiled = finding["recompilation"];
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  CHECK(compiled["unchanged_bytes"] == 20 * kGiB);
+  CHECK(AttemptWith(compiled, "remat_policy=full")["need_bytes"] == 17 * kGiB);
+  CHECK(AttemptWith(compiled, "per_device_batch_size=4 gradient_accumulation_steps=2")["need_bytes"] == 12 * kGiB);
+  // 4 + 2 * 5 = 14 GiB fit, 4 + 2 * 6 do not.
+  for (const json& remedy : finding["remedies"]) {
+    if (remedy["id"] != "reduce_batch") continue;
+    CHECK(remedy["compiled"]["setting"] == "per_device_batch_size=5");
+    CHECK(remedy["left_bytes"] == 14 * kGiB);
+  }
+  CHECK(AttemptWith(compiled, "per_device_batch_size=6")["need_bytes"] == 16 * kGiB);
+  CHECK(finding["remedies"][0]["enough"] == true);
+  CHECK(finding["remedies"][0]["basis"] == "compiled");
+}
+
+TEST_CASE("pairs of settings are tried if none fits alone, and are named in the remedies", "[cli][try]") {
+  const Trainer trainer;
+  const ProcessResult result =
+      trainer.Try({"--remedy", "jax_checkpoint=remat_policy=full,reduce_batch=per_device_batch_size=6"});
+  CHECK(result.exit_status == 0);  // 17 and 16 GiB alone, 13 GiB together
+  CHECK(result.out.find("maxtext") != std::string::npos);
+  CHECK(result.out.find("/whyoom-try-") == std::string::npos);  // the folder is gone
+  CHECK(result.out.find("enough together with remedy 4:\n         13.00 GiB (compiled)") != std::string::npos);
+  CHECK(result.out.find("type per_device_batch_size=6 remat_policy=full") != std::string::npos);
+}
+
+TEST_CASE("a command that does not compile ahead of time is refused with one that does", "[cli][try]") {
+  const ProcessResult result = Trainer().Try({}, "steps=10");
+  CHECK(result.exit_status == 2);
+  CHECK(result.err.find("train_compile") != std::string::npos);
+}
+
+TEST_CASE("wrong remedies are reported before anything runs", "[cli][try]") {
+  const Trainer trainer;
+  const ProcessResult unknown = trainer.Try({"--remedy", "donate_bufers"});
+  CHECK(unknown.exit_status == 2);
+  CHECK(unknown.err.find("donate_buffers") != std::string::npos);
+  CHECK_FALSE(fs::exists(trainer.folder.path() + "/runs"));
+  const ProcessResult run =
+      RunWhyoom({"run", "--try", "--remedy", "nonsense", "--", "touch", trainer.folder.path() + "/runs"});
+  CHECK(run.exit_status == 2);
+  CHECK_FALSE(fs::exists(trainer.folder.path() + "/runs"));
+  const ProcessResult alone = RunWhyoom({"run", "--remedy", "donate_buffers", "--", "true"});
+  CHECK(alone.exit_status == 2);
+  CHECK(alone.err.find("--remedy requires --try") != std::string::npos);
+  CHECK(RunWhyoom({"try", "--remedy", ",", "dump"}).err.find("missing name of a remedy") != std::string::npos);
 }
 
 }  // namespace TEST_FILE

@@ -193,6 +193,7 @@ void Describe(auto& v, RecordOf<Recompilation> auto& recompilation) {
   v.Need("unchanged_bytes", recompilation.unchanged_bytes, {.about = "The memory that the unchanged program needs."});
   v.Need("seconds", recompilation.seconds);
   v.Need("attempts", recompilation.attempts);
+  v.Maybe("stopped", recompilation.stopped, {.about = "Why not all attempts were made: interrupted, or out of time."});
 }
 
 template <class V>

@@ -44,15 +44,19 @@ const Attempt& Named(const std::vector<Attempt>& attempts, const std::string& se
   return *found;
 }
 
+std::vector<Attempt> AttemptsFor(const ModuleDescription& module, const std::vector<std::string>& only) {
+  return MakeAttempts(BuiltInRules(), module, WantedRemedies(BuiltInRules(), only));
+}
+
 std::size_t Donations(const ModuleDescription& module) {
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), module, {});
+  const std::vector<Attempt> attempts = AttemptsFor(module, {});
   return std::count_if(attempts.begin(), attempts.end(),
                        [](const Attempt& attempt) { return !attempt.change.donated.empty(); });
 }
 
 std::string ErrorOf(const std::vector<std::string>& only) {
   try {
-    MakeAttempts(BuiltInRules(), TrainStep(), only);
+    ThrowIfUnused(WantedRemedies(BuiltInRules(), only), AttemptsFor(TrainStep(), only));
   } catch (const Error& error) {
     return error.what();
   }
@@ -60,7 +64,7 @@ std::string ErrorOf(const std::vector<std::string>& only) {
 }
 
 TEST_CASE("arguments that come back as results are donated, alone and together", "[cli]") {
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), TrainStep(), {"donate_buffers"});
+  const std::vector<Attempt> attempts = AttemptsFor(TrainStep(), {"donate_buffers"});
   CHECK(Settings(attempts) == std::vector<std::string>{"donate_argnames=('params',)", "donate_argnames=('state',)",
                                                        "donate_argnames=('params', 'state')"});
   CHECK(attempts[2].change.donated == std::vector<std::size_t>{0, 1});
@@ -70,8 +74,7 @@ TEST_CASE("arguments that come back as results are donated, alone and together",
 TEST_CASE("each result can reuse one argument only", "[cli]") {
   ModuleDescription module = TrainStep();
   module.results.erase(module.results.begin() + 1);  // one array comes back
-  CHECK(Settings(MakeAttempts(BuiltInRules(), module, {"donate_buffers"})) ==
-        std::vector<std::string>{"donate_argnames=('params',)"});
+  CHECK(Settings(AttemptsFor(module, {"donate_buffers"})) == std::vector<std::string>{"donate_argnames=('params',)"});
   module.arguments[0].donated = true;  // it already uses the result
   CHECK(Donations(module) == 0);
 }
@@ -87,10 +90,10 @@ TEST_CASE("an argument is split over a mesh axis that does not split it yet, and
   ModuleDescription module = TrainStep();
   module.mesh = {{"data", 4}};
   module.arguments[2].splits = {{"data"}, {}};
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), module, {"shard_tensor"});
-  CHECK(Settings(attempts) == std::vector<std::string>{"in_shardings: params over mesh axis 'data'",
-                                                       "in_shardings: state over mesh axis 'data'",
-                                                       "in_shardings: params, state over mesh axis 'data'"});
+  const std::vector<Attempt> attempts = AttemptsFor(module, {"shard_tensor"});
+  CHECK(Settings(attempts) == std::vector<std::string>{"in_shardings: P('data', None) for params['w']",
+                                                       "in_shardings: P('data', None) for state.mu['w']",
+                                                       "in_shardings: P('data', None) for params['w'], state.mu['w']"});
   const ModuleChange& moments = attempts[1].change;
   CHECK(moments.split_arguments.at(1) == Split(0, "data"));  // the longest dimension
   CHECK(moments.split_results.at(1) == Split(0, "data"));
@@ -101,13 +104,13 @@ TEST_CASE("a dimension that the axis does not divide is not split", "[cli]") {
   ModuleDescription module;
   module.mesh = {{"model", 3}, {"replica", 1}};
   module.arguments = {Value("w", {1024, 768}), Value("b", {1024, 1024})};
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), module, {"shard_tensor"});
+  const std::vector<Attempt> attempts = AttemptsFor(module, {"shard_tensor"});
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].change.split_arguments == std::map<std::size_t, Split>{{0, {1, "model"}}});
 }
 
 TEST_CASE("optimizer state and its results are kept on the host, weights and inputs are not", "[cli]") {
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), TrainStep(), {"host_offload"});
+  const std::vector<Attempt> attempts = AttemptsFor(TrainStep(), {"host_offload"});
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].setting == "memory_kind='pinned_host' for the optimizer state in state");
   CHECK(attempts[0].change.host_arguments == std::vector<std::size_t>{1});
@@ -115,21 +118,21 @@ TEST_CASE("optimizer state and its results are kept on the host, weights and inp
 }
 
 TEST_CASE("compiler options and the fitting level need no argument", "[cli]") {
-  const std::vector<Attempt> attempts = MakeAttempts(BuiltInRules(), ModuleDescription(), {});
+  const std::vector<Attempt> attempts = AttemptsFor(ModuleDescription(), {});
   const Attempt& option = Named(attempts, "LIBTPU_INIT_ARGS=--xla_tpu_pre_fusion_remat=true");
   CHECK(option.change.options.at("xla_tpu_pre_fusion_remat") == "true");
   CHECK(Named(attempts, "JAX_MEMORY_FITTING_LEVEL=O3").change.fitting_level == "O3");
 }
 
 TEST_CASE("--remedy selects remedies and settings", "[cli]") {
-  const auto one = [](const std::string& text) { return MakeAttempts(BuiltInRules(), TrainStep(), {text}).at(0); };
+  const auto one = [](const std::string& text) { return AttemptsFor(TrainStep(), {text}).at(0); };
   CHECK(one("xla_flags_remat=--xla_tpu_some_flag=7").change.options.at("xla_tpu_some_flag") == "7");
   CHECK(one("xla_flags_memory=JAX_MEMORY_FITTING_LEVEL=O2").change.fitting_level == "O2");
   CHECK(one("donate_buffers=state").setting == "donate_argnames=('state',)");
   CHECK(ErrorOf({"donate_buffers=batch"}) == "--remedy donate_buffers: cannot apply 'batch' to this program");
   CHECK(ErrorOf({"xla_flags_remat=true"}) == "--remedy xla_flags_remat: cannot apply 'true' to this program");
   CHECK(ErrorOf({"bf16"}) == "--remedy bf16: cannot be tried on a dump, because it changes the program's source");
-  CHECK(ErrorOf({"bf17"}) == "--remedy: unknown remedy 'bf17'");
+  CHECK(ErrorOf({"bf17"}) == "--remedy: unknown remedy 'bf17', did you mean 'bf16'?");
 }
 
 TEST_CASE("the changes that save most are combined, unless they exclude each other", "[cli]") {
@@ -140,7 +143,7 @@ TEST_CASE("the changes that save most are combined, unless they exclude each oth
                                          {"donate_buffers", "donate_argnames=('params',)", {{}, "", {1}}}};
   const auto result = [](std::int64_t need) { return CompiledAttempt{"", "", need * kMiB, "", 1}; };
   const std::vector<CompiledAttempt> results = {result(80), result(85), result(90), result(70), result(110)};
-  const std::vector<Attempt> pairs = MakePairs(attempts, results, 100 * kMiB);
+  const std::vector<Attempt> pairs = MakePairs(attempts, results, 100 * kMiB, kMiB);
   CHECK(Settings(pairs) == std::vector<std::string>{"donate_argnames=('state',) and LIBTPU_INIT_ARGS=--xla_a=1",
                                                     "donate_argnames=('state',) and LIBTPU_INIT_ARGS=--xla_a=2",
                                                     "donate_argnames=('state',) and LIBTPU_INIT_ARGS=--xla_b=1",
