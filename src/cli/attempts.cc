@@ -157,19 +157,14 @@ std::string PartitionSpec(const ModuleValue& value, const Split& split) {
   return fmt::format("P({})", fmt::join(dimensions, ", "));
 }
 
-// "in_shardings: P('fsdp', None) for state.mu['w'], state.nu['w'] and 3 more; P('fsdp') for state.mu['b']".
+// "in_shardings: P('fsdp', None) for state.mu['w'], state.nu['w']; P('fsdp') for state.mu['b']".
 std::string SplitSetting(const ModuleDescription& module, const ModuleChange& change) {
-  constexpr std::size_t kNamed = 2;
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [index, split] : change.split_arguments)
     names[PartitionSpec(module.arguments[index], split)].push_back(module.arguments[index].name);
   std::vector<std::string> texts;
-  for (auto& [spec, arguments] : names) {
-    const std::size_t more = arguments.size() - std::min(arguments.size(), kNamed);
-    arguments.resize(arguments.size() - more);
-    texts.push_back(fmt::format("{} for {}{}", spec, fmt::join(arguments, ", "),
-                                more > 0 ? fmt::format(" and {} more", more) : ""));
-  }
+  for (const auto& [spec, arguments] : names)
+    texts.push_back(fmt::format("{} for {}", spec, fmt::join(arguments, ", ")));
   return fmt::format("in_shardings: {}", fmt::join(texts, "; "));
 }
 

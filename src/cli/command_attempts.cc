@@ -111,13 +111,14 @@ std::string CommandCompiler::Run(const std::vector<std::string>& words, const Pr
     return !module.empty() && !limits_.whole && HasAssignedBuffers(dump.string(), module);
   });
   if (!why.empty() || !child.HasEnded()) return why;
-  return fmt::format("{} ({})", LastLine(folder.path() / "output.txt"), child.HowItEnded());
+  const std::string last = LastLine(folder.path() / "output.txt");
+  return last.empty() ? child.HowItEnded() : fmt::format("{} ({})", last, child.HowItEnded());
 }
 
 const fs::path& CommandCompiler::RunUnchanged() {
   const std::string why = Run({}, unchanged_, "");
   if (!HasAssignedBuffers((unchanged_.path() / "dump").string(), ""))
-    throw Error(fmt::format("cannot try remedies: the command compiled no program: {}", why));
+    throw Error(fmt::format("cannot try remedies: the command wrote no XLA dump: {}", why));
   return unchanged_.path();
 }
 

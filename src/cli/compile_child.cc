@@ -103,7 +103,7 @@ ChildProgram ConfinedPython(const std::string& python, const fs::path& folder) {
           ChildEnvironment(folder)};
 }
 
-CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) {
+CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) : output_(output) {
 #if defined(__linux__)
   // The child must not read our environment and memory. LeakSanitizer has to.
   if (!kSanitized) prctl(PR_SET_DUMPABLE, 0);
@@ -120,7 +120,7 @@ CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) 
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C reaches whyoom only, which ends the child
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
   const int error = posix_spawnp(&pid_, program.file.c_str(), &files, &attributes, pointers(program.arguments).data(),
                                  pointers(program.environment).data());
@@ -136,6 +136,9 @@ CompileChild::~CompileChild() {
 }
 
 bool CompileChild::HasEnded() {
+  constexpr std::uintmax_t kMostOutput = 64 << 20;  // bytes; only the end of the output is of interest
+  std::error_code error;
+  if (fs::file_size(output_, error) > kMostOutput && !error) fs::resize_file(output_, 0, error);
   if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) {
     kill(-pid_, SIGKILL);  // processes that it left
     pid_ = -1;

@@ -55,6 +55,7 @@ class CompileChild {
   std::uint64_t MemoryBytes() const;  // resident
 
  private:
+  const std::filesystem::path output_;
   pid_t pid_ = -1;
   int status_ = 0;
 };

@@ -116,12 +116,17 @@ Recompiler::Recompiler(std::string python, std::string module, std::string cache
       control_(control) {}
 
 std::string LastLine(const std::string& file) {
+  constexpr std::streamoff kTail = 64 << 10;
   std::ifstream input(file);
+  input.seekg(0, std::ios::end);
+  input.seekg(std::max<std::streamoff>(0, input.tellg() - kTail));
   std::string last;
+  std::string error;
   for (std::string line; std::getline(input, line);) {
     if (!line.empty()) last = line;
+    if (line.find("Error") != std::string::npos) error = line;
   }
-  return CutBytes(Printable(last), kMostProblemBytes);
+  return CutBytes(Printable(error.empty() ? last : error), kMostProblemBytes);
 }
 
 // The compiler writes this file after those that contain the need.
@@ -143,7 +148,9 @@ void ReadNeed(const std::string& folder, const std::string& module, const std::s
     dump.AddFile(entry.path().string());
   Problem problem;
   const std::optional<DumpReading> reading = dump.ReadAny(module, &problem);
-  const std::optional<double> need = reading ? reading->facts.Number("need_bytes") : std::nullopt;
+  // A command that failed early may have compiled other modules.
+  const bool is_other = reading && !module.empty() && reading->facts.Text("module") != module;
+  const std::optional<double> need = reading && !is_other ? reading->facts.Number("need_bytes") : std::nullopt;
   const std::string message = CutBytes(Printable(error.substr(0, error.find('\n'))), kMostProblemBytes);
   if (!need) {
     if (result->problem.empty()) result->problem = message.empty() ? "the compiler did not report the need" : message;

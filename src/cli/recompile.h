@@ -79,7 +79,7 @@ bool HasAssignedBuffers(const std::string& folder, const std::string& module);
 // the compiler's message, if it failed.
 void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result);
 
-// The last line of a child's output: of a Python error, its message.
+// The last line of a child's output, preferably one that names an error.
 std::string LastLine(const std::string& file);
 
 class Recompiler {

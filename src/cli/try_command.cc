@@ -146,7 +146,6 @@ class Trials {
       const std::int64_t value = fitting + (too_large - fitting) / 2;
       const CompiledAttempt attempt = Compiled({search.With(value)}, compile).front();
       tried[value] = attempt;
-      if (!attempt.need_bytes) break;
       (Fits(attempt) ? fitting : too_large) = value;
     }
     for (auto& [value, attempt] : tried) recompilation_.attempts.push_back(std::move(attempt));
@@ -330,8 +329,14 @@ int RunTry(const RunContext& run) {
     AddDumpFolder(folder, run.outputs, &dump, &readings.problems);
     if (dump.empty()) throw Error(Printable(folder) + ": no XLA dump (expected the folder of --xla_dump_to)");
     if (const std::optional<double> limit = run.Limit()) dump.FailAbove(*limit);
-    readings.table->SetRecompilation(
-        Recompile(run, dump, *readings.table, command ? &*command : nullptr, &control, &readings.problems));
+    try {
+      readings.table->SetRecompilation(
+          Recompile(run, dump, *readings.table, command ? &*command : nullptr, &control, &readings.problems));
+    } catch (const Error&) {
+      if (interrupt.signal() == 0) throw;
+      readings.problems.push_back({"--try", "", "interrupted before a change was compiled", true});
+      control.stop = false;
+    }
     if (command) readings.table->SetFramework(command->framework());
     dump.MarkAsInputs();
     dump.StopAt(&control, options.limits);
@@ -340,7 +345,9 @@ int RunTry(const RunContext& run) {
     if (command) ForgetFolder(folder, &report);
     const int status = run.Print(&report);
     if (interrupt.signal() != 0) return 128 + interrupt.signal();
-    return AnyFits(report) ? kNothing : status;
+    const bool is_tried = std::any_of(report.findings.begin(), report.findings.end(),
+                                      [](const Diagnosis& finding) { return finding.recompilation.has_value(); });
+    return AnyFits(report) ? kNothing : is_tried ? kFound : status;
   } catch (const Error&) {
     if (interrupt.signal() != 0) return 128 + interrupt.signal();  // before anything was known
     throw;

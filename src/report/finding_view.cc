@@ -130,6 +130,7 @@ std::string RecompilationText(const Diagnosis& finding) {
       std::count_if(recompilation.attempts.begin(), recompilation.attempts.end(), [&](const CompiledAttempt& attempt) {
         return attempt.problem != kNotTried && attempt.problem != recompilation.stopped;
       });
+  if (made == std::ssize(recompilation.attempts)) return text;
   return text + fmt::format(" Only {} of {} changes were compiled: {}.", made, recompilation.attempts.size(),
                             Printable(recompilation.stopped));
 }

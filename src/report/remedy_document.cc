@@ -82,6 +82,8 @@ std::string StepsForText(const Diagnosis& finding) {
   return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
 }
 
+constexpr std::size_t kMostSetting = 300;  // bytes
+
 // The setting that was compiled. Empty if there is none.
 std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) {
   if (const CompiledAttempt* pair = CompiledPair(ranked, finding)) return pair->setting;
@@ -107,8 +109,11 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   for (std::size_t i = 0; i < ranked.why.size(); ++i)
     why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});
   doc::List steps{.style = doc::List::Style::kSteps};
-  if (const std::string setting = SettingToType(ranked, finding); !setting.empty())
-    steps.items.push_back({doc::Joined({Words("type "), Words(Printable(setting), doc::Span::Kind::kCode)})});
+  if (const std::string setting = SettingToType(ranked, finding); !setting.empty()) {
+    const std::string shown = CutBytes(Printable(setting), kMostSetting);
+    const char* rest = setting.size() > kMostSetting ? " (--format json shows the rest)" : "";
+    steps.items.push_back({doc::Joined({Words("type "), Words(shown, doc::Span::Kind::kCode), Words(rest)})});
+  }
   for (std::size_t i = 0; i < ranked.how.size(); ++i)
     steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(i, ranked.rank == 1 ? kStepsOfFirst : 1)});
   for (doc::List* list : {&why, &steps}) {

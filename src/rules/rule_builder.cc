@@ -96,6 +96,7 @@ class RuleSetBuilder::Fields {
     Field("when", sentence.when);
     Field("row", sentence.row, {.in_row = true});
     Field("at", sentence.at, {.is_fact = true});
+    Field("mistake", sentence.mistake);
     Field("text", sentence.text, {.in_row = sentence.row.has_value()});
   }
 
@@ -226,8 +227,6 @@ class RuleSetBuilder::Fields {
     Field("note", remedy.note);
     Field("change", remedy.change);
     Field("attempts", remedy.attempts);
-    for (const auto& [framework, node] : node_["settings"].Members())
-      Read(node, remedy.settings[builder_.FrameworkOf(framework, node)], {});
     Field("in_parts", remedy.in_parts);
     Field("spread_percent", remedy.spread_percent);
     Field("when", remedy.when);
@@ -248,6 +247,8 @@ class RuleSetBuilder::Fields {
     }
     for (const auto& [framework, node] : node_["snippets"].Members())
       Read(node, remedy.snippets[builder_.FrameworkOf(framework, node)] = {}, {});
+    for (const auto& [framework, node] : node_["settings"].Members())
+      Read(node, remedy.settings[builder_.FrameworkOf(framework, node)], {});
     Field("links", remedy.links);
     Field("evidence", remedy.evidence);
     Field("ruled_out", remedy.ruled_out);

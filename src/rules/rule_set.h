@@ -68,6 +68,7 @@ struct Sentence {
   std::optional<Expression> when;
   std::optional<Expression> row;  // the first row that satisfies it fills the template; none: no sentence
   std::string at;                 // the fact whose log line is cited as evidence; empty: the line of the row, if any
+  std::string mistake;            // id of the mistake in the user's program that the sentence names; empty: none
   Template text;
 };
 

@@ -207,17 +207,19 @@ for word; do
     remat_policy=full) saved=3 ;;
   esac
 done
+case $* in *per_device_batch_size=7*) name=jit_init ;; *) name=jit_train_step ;; esac
 for flag in $XLA_FLAGS; do dump=${flag#--xla_dump_to=}; done
 bytes=$((4 + 2 * batch - saved << 30))
 echo "$*" >> )" + folder.path() +
                                 R"(/runs
-stem="$dump/module_0007.jit_train_step.cl_1"
+stem="$dump/module_0007.$name.cl_1"
 {
   echo BufferAssignment:
   echo "allocation 0: size $bytes, page 0, preallocated-temp:"
   echo " value: <1 fusion @0> (size=$bytes,offset=0): f32[$((bytes / 4))]{0:T(1024)}"
 } > "$stem.after_optimizations-buffer-assignment.txt"
 echo > "$stem.after_optimizations.txt"
+case $name in jit_init) echo 'ValueError: no such batch' >&2; exit 1 ;; esac
 )");
   }
 
@@ -263,6 +265,14 @@ TEST_CASE("pairs of settings are tried if none fits alone, and are named in the 
   CHECK(result.out.find("/whyoom-try-") == std::string::npos);  // the folder is gone
   CHECK(result.out.find("enough together with remedy 4:\n         13.00 GiB (compiled)") != std::string::npos);
   CHECK(result.out.find("type per_device_batch_size=6 remat_policy=full") != std::string::npos);
+}
+
+TEST_CASE("an attempt that compiles only another program has failed", "[cli][try]") {
+  const ProcessResult result = Trainer().Try({"--remedy", "reduce_batch=per_device_batch_size=7", "--format", "json"});
+  CHECK(result.exit_status == 1);
+  const json compiled = json::parse(result.out)["diagnoses"][0]["recompilation"];
+  CHECK(AttemptWith(compiled, "size=7")["problem"] == "ValueError: no such batch (exit status 1)");
+  CHECK_FALSE(AttemptWith(compiled, "size=7").contains("need_bytes"));
 }
 
 TEST_CASE("a command that does not compile ahead of time is refused with one that does", "[cli][try]") {
