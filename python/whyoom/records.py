@@ -59,6 +59,8 @@ class Reason(Record):
     __slots__ = ()
     text: str
     line: Optional[int]
+    # Id of a typical mistake in the program, which the text names.
+    mistake: Optional[str]
 
 
 class Allocation(Record):

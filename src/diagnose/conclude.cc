@@ -40,14 +40,14 @@ std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope&
       if (AsBool(sentence.row->EvaluateInRow(scope, row)) != true) continue;
       std::optional<std::string> text = sentence.text.FillInRow(scope, row);
       if (!text) continue;
-      return Reason{*std::move(text), scope.RowAt(row).place.line};
+      return Reason{*std::move(text), scope.RowAt(row).place.line, sentence.mistake};
     }
     return std::nullopt;
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
   const Fact* fact = scope.finding().facts.Find(sentence.at);
-  return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line};
+  return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line, sentence.mistake};
 }
 
 // Sets the scenario, or the candidates if the log does not decide.
@@ -150,6 +150,8 @@ Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures, Recor
     if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope, "why");
     std::vector<Reason> always = Reasons(failure.why, scope, "why");
     std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
+    std::stable_partition(diagnosis.why.begin(), diagnosis.why.end(),
+                          [](const Reason& reason) { return !reason.mistake.empty(); });
   }
   RankRemedies(rules, scope, &diagnosis);
   return diagnosis;

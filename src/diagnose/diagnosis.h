@@ -23,6 +23,7 @@ enum class Confidence { kLow, kMedium, kHigh };
 struct Reason {
   std::string text;
   std::uint64_t line = 0;  // 0: no single line
+  std::string mistake;     // Sentence::mistake
 };
 
 // Figures of the log that cannot all be right. They are removed from the facts, and nothing is derived from them.

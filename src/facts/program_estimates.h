@@ -70,6 +70,13 @@ struct PairEstimate {
   std::int64_t left_bytes = 0;
 };
 
+// A sign of a typical mistake in the program, see program/signs.h.
+struct ProgramSign {
+  std::string name;        // "whole_state"
+  std::int64_t bytes = 0;  // on one device, unless the sign is defined otherwise
+  std::string array;       // the largest one: "opt_state.mu['w'] f32[4096,4096]", or with its source line
+};
+
 struct ProgramEstimates {
   std::int64_t need_bytes = 0;
   std::vector<MemoryPart> memory;
@@ -79,6 +86,7 @@ struct ProgramEstimates {
   // is unknown.
   std::vector<RemedyEstimate> changes;
   std::vector<PairEstimate> pairs;
+  std::vector<ProgramSign> signs;  // of a failed program
   const RemedyEstimate* Find(std::string_view change) const;
   const PairEstimate* Find(std::string_view change, std::string_view other) const;  // the order does not matter
 };

@@ -10,6 +10,7 @@
 
 #include "facts/op_name.h"
 #include "program/remedies.h"
+#include "program/signs.h"
 
 namespace whyoom {
 namespace {
@@ -188,7 +189,9 @@ class Estimator {
     estimates.memory = MemoryBreakdown(simulator_).Parts();
     estimates.timeline = TimelineOf(program_.memory());
     if (limit_ > 0) estimates.room = FindRoom();
-    if (with_remedies == WithRemedies::kYes) ApplyRemedies(&estimates);
+    if (with_remedies == WithRemedies::kNo) return estimates;
+    ApplyRemedies(&estimates);
+    estimates.signs = FindSigns(simulator_);
     return estimates;
   }
 

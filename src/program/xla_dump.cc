@@ -321,6 +321,10 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
   Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.estimates, problem);
+  for (const ProgramSign& sign : reading.estimates.signs) {
+    reading.facts.Set(sign.name + "_bytes", static_cast<double>(sign.bytes), {});
+    reading.facts.Set(sign.name + "_array", sign.array, {});
+  }
   return reading;
 }
 

@@ -144,6 +144,33 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "listed",       // number of rows
       "list_seen",    // true if the list's heading was printed
       "lines_mixed",  // true if lines of another report are interleaved
+      // Signs of mistakes in the program of a dump, see program/signs.h.
+      "whole_state_bytes",
+      "whole_state_array",
+      "replicated_state_bytes",
+      "replicated_state_array",
+      "kept_state_bytes",
+      "kept_state_array",
+      "frozen_bytes",
+      "frozen_array",
+      "float64_bytes",
+      "float64_array",
+      "float32_cache_bytes",
+      "float32_cache_array",
+      "evaluation_logits_bytes",
+      "evaluation_logits_array",
+      "dequantized_bytes",
+      "dequantized_array",
+      "example_gradients_bytes",
+      "example_gradients_array",
+      "repeated_gradients_bytes",
+      "repeated_gradients_array",
+      "whole_result_bytes",
+      "whole_result_array",
+      "fetched_bytes",
+      "fetched_array",
+      "host_transfer_bytes",
+      "host_transfer_array",
   };
   return reader == "memory_report" ? memory_report : none;
 }

@@ -109,6 +109,7 @@ void Describe(auto& v, RecordOf<Reason> auto& reason) {
   v.Record("reason");
   v.Need("text", reason.text);
   v.Maybe("line", reason.line);
+  v.Maybe("mistake", reason.mistake, {.about = "Id of a typical mistake in the program, which the text names."});
 }
 
 // Writes an array's shape in parts, from which it is rebuilt when read. Tuples are written without their layouts.

@@ -1,0 +1,255 @@
+#include "program/signs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "facts/argument_path.h"
+#include "facts/op_name.h"
+#include "program/semantics.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
+constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
+
+bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
+
+bool IsQuantized(std::string_view dtype) {
+  return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
+}
+
+class SignFinder {
+ public:
+  explicit SignFinder(const Simulator& simulator)
+      : program_(simulator.program()), semantics_(simulator.semantics()), simulator_(simulator) {}
+
+  std::vector<ProgramSign> Find() {
+    FindInArguments();
+    FindFloat64();
+    FindInResults();
+    FindAtPeak();
+    FindTransfers();
+    std::vector<ProgramSign> signs;
+    for (auto& [name, sign] : signs_) signs.push_back(std::move(sign));
+    return signs;
+  }
+
+ private:
+  using Shape = std::pair<std::string, ArrayDims>;
+
+  // Adds the bytes to the sign, which is called by its largest array.
+  void Add(const std::string& name, std::int64_t bytes, const std::string& array) {
+    if (bytes < kLeastBytes) return;
+    ProgramSign& sign = signs_[name];
+    sign.name = name;
+    sign.bytes += bytes;
+    if (bytes > largest_[name]) {
+      largest_[name] = bytes;
+      sign.array = array;
+    }
+  }
+
+  const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program_.ShapeOf(parameter.array); }
+
+  static double GlobalBytes(const ProgramParameter& parameter) {
+    double bytes = static_cast<double>(parameter.size);
+    for (const std::int64_t devices : parameter.shards) bytes *= static_cast<double>(devices);
+    return bytes;
+  }
+
+  std::string Called(const ProgramParameter& parameter) const {
+    return parameter.path + " " + ShapeOf(parameter).shape;
+  }
+
+  std::string Called(const ProgramValue& value) const {
+    const SourceLine line = UserLine(program_.module(), value.array.instruction);
+    const std::string shape = program_.ShapeOf(value.array).shape;
+    return line.file.empty() ? shape : shape + " at " + line.file + ":" + std::to_string(line.line.value_or(0));
+  }
+
+  void FindInArguments() {
+    std::multiset<Shape> returned;  // shapes of results that are new arrays
+    for (const ProgramOutput& output : program_.outputs()) {
+      if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
+    }
+    double split_bytes = 0;  // of state, over all devices
+    std::int64_t whole_bytes = 0;
+    std::int64_t narrow = 0;  // bytes of weights
+    std::int64_t wide = 0;
+    std::set<std::string> returned_roots;
+    bool any_donated = false;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayShape& shape = ShapeOf(parameter);
+      if (semantics_.RoleOf(parameter) == Role::kWeights) {
+        (shape.dtype == "f32" ? wide : narrow) += parameter.size;
+      }
+      if (IsWholeState(parameter)) whole_bytes += parameter.size;
+      if (semantics_.IsState(parameter) && parameter.IsSplit()) split_bytes += GlobalBytes(parameter);
+      const auto same = returned.find({shape.dtype, shape.dims});
+      const bool is_kept = IsKept(parameter) && !parameter.shares_output && same != returned.end();
+      if (is_kept) {
+        returned.erase(same);
+        Add("kept_state", parameter.size, Called(parameter));
+      }
+      if (is_kept || parameter.shares_output) returned_roots.insert(RootOf(parameter.path));
+      any_donated = any_donated || parameter.shares_output;
+    }
+    const bool are_split = split_bytes > kLeastSplitShare * static_cast<double>(whole_bytes);
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const Role role = semantics_.RoleOf(parameter);
+      if (IsWholeState(parameter))
+        Add(are_split ? "whole_state" : "replicated_state", parameter.size, Called(parameter));
+      if (role == Role::kCache && ShapeOf(parameter).dtype == "f32" && narrow > wide)
+        Add("float32_cache", parameter.size, Called(parameter));
+      const bool is_frozen = semantics_.trains() && any_donated && role == Role::kWeights &&
+                             returned_roots.count(RootOf(parameter.path)) == 0;
+      if (is_frozen) Add("frozen", parameter.size, Called(parameter));
+    }
+  }
+
+  bool IsWhole(const ProgramParameter& parameter) const {
+    return program_.partitions() > 1 && !parameter.shards.empty() && !parameter.IsSplit();
+  }
+
+  bool IsWholeState(const ProgramParameter& parameter) const {
+    return semantics_.IsState(parameter) && IsWhole(parameter);
+  }
+
+  // Whether the step is expected to return it.
+  bool IsKept(const ProgramParameter& parameter) const {
+    return semantics_.IsState(parameter) || semantics_.RoleOf(parameter) == Role::kCache;
+  }
+
+  static std::string RootOf(const std::string& path) { return path.substr(0, path.find_first_of(".[")); }
+
+  void FindFloat64() {
+    const HloModule& before = program_.before();
+    std::int64_t most = 0;
+    for (const InstructionId id : before.instructions.ids()) {
+      const ArrayShape& shape = before.shapes[before.instructions[id].shape].array;
+      const std::int64_t bytes = shape.dtype == "f64" ? ElementCount(shape) * 8 : 0;
+      if (bytes <= most) continue;
+      most = bytes;
+      const SourceLine line = UserLine(before, id);
+      signs_.erase("float64");
+      largest_.erase("float64");
+      Add("float64", bytes,
+          shape.shape + (line.file.empty() ? "" : " at " + line.file + ":" + std::to_string(line.line.value_or(0))));
+    }
+  }
+
+  void FindInResults() {
+    const HloModule& before = program_.before();
+    const bool any_split = std::any_of(program_.parameters().begin(), program_.parameters().end(),
+                                       [](const ProgramParameter& parameter) { return parameter.IsSplit(); });
+    if (program_.partitions() < 2 || !any_split || before.computations.empty()) return;
+    const HloInstruction& root = before.instructions[before.computations[before.entry].root];
+    std::set<Shape> whole_arguments;  // their results are whole by design
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (IsWhole(parameter)) whole_arguments.insert({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
+    }
+    const std::vector<ProgramOutput>& outputs = program_.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const bool is_tuple = root.opcode == "tuple" && root.operands.size() == outputs.size();
+      if (!outputs[i].value || (!is_tuple && outputs.size() > 1)) continue;
+      const HloInstruction& global = is_tuple ? before.instructions[root.operands[i]] : root;
+      const ProgramValue& value = program_.values()[outputs[i].value];
+      const ArrayShape& shape = program_.ShapeOf(outputs[i].array);
+      if (whole_arguments.count({shape.dtype, shape.dims}) > 0) continue;
+      if (before.shapes[global.shape].array.dims == shape.dims) Add("whole_result", value.size, Called(value));
+    }
+  }
+
+  // The largest array that is sent to the host. A transfer may send it in parts.
+  void FindTransfers() {
+    for (const InstructionId transfer : HostTransfers(program_.module())) {
+      for (const InstructionId operand : program_.At(transfer).operands) {
+        for (const ValueId id : program_.ValuesOf(operand)) {
+          const ProgramValue& value = program_.values()[id];
+          if (value.array && value.size > largest_["host_transfer"]) {
+            signs_.erase("host_transfer");
+            Add("host_transfer", value.size, Called(value));
+          }
+        }
+      }
+    }
+  }
+
+  void FindAtPeak() {
+    std::set<ArrayDims> quantized;
+    std::set<Shape> on_host;
+    std::set<ArrayDims> weights;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayShape& shape = ShapeOf(parameter);
+      if (ElementCount(shape) < kLeastBytes / 4) continue;
+      if (IsQuantized(shape.dtype)) quantized.insert(shape.dims);
+      if (shape.memory_space == kHostMemorySpace) on_host.insert({shape.dtype, shape.dims});
+      if (semantics_.RoleOf(parameter) == Role::kWeights && shape.dims.size() > 1) weights.insert(shape.dims);
+    }
+    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+      CountGradient(*buffer);
+      for (const ValueId id : buffer->values) {
+        const ProgramValue& value = program_.values()[id];
+        if (!value.array || program_.InstructionOf(value).opcode == "parameter") continue;
+        const std::string sign = SignOf(value, quantized, on_host, weights);
+        if (sign.empty()) continue;
+        Add(sign, buffer->size, Called(value));
+        break;
+      }
+    }
+    FindRepeatedGradients();
+  }
+
+  // Counts a buffer that contains a gradient of a weight.
+  void CountGradient(const Buffer& buffer) {
+    if (!semantics_.trains()) return;
+    for (const ValueId id : buffer.values) {
+      const ProgramValue& value = program_.values()[id];
+      if (!value.array || !semantics_.IsBackward(value.array.instruction)) continue;
+      gradients_[program_.ShapeOf(value.array).dims].push_back(&value);
+      return;
+    }
+  }
+
+  void FindRepeatedGradients() {
+    constexpr std::size_t kMany = 3;  // gradients for each weight: one, and one that is being computed, are usual
+    std::map<ArrayDims, std::size_t> weights;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (semantics_.RoleOf(parameter) == Role::kWeights) ++weights[ShapeOf(parameter).dims];
+    }
+    for (const auto& [dims, count] : weights) {
+      const std::vector<const ProgramValue*>& gradients = gradients_[dims];
+      if (gradients.size() < kMany * count) continue;
+      for (const ProgramValue* value : gradients) Add("repeated_gradients", value->size, Called(*value));
+    }
+  }
+
+  std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& quantized, const std::set<Shape>& on_host,
+                     const std::set<ArrayDims>& weights) const {
+    const ArrayShape& shape = program_.ShapeOf(value.array);
+    if (IsFloat(shape.dtype) && quantized.count(shape.dims) > 0) return "dequantized";
+    if (shape.memory_space != kHostMemorySpace && on_host.count({shape.dtype, shape.dims}) > 0) return "fetched";
+    if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
+    const bool is_vmapped = program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos;
+    if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
+    return weights.count(ArrayDims(shape.dims.begin() + 1, shape.dims.end())) > 0 ? "example_gradients" : "";
+  }
+
+  const Program& program_;
+  const Semantics& semantics_;
+  const Simulator& simulator_;
+  std::map<std::string, ProgramSign> signs_;
+  std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
+  std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
+};
+
+}  // namespace
+
+std::vector<ProgramSign> FindSigns(const Simulator& simulator) { return SignFinder(simulator).Find(); }
+
+}  // namespace whyoom
