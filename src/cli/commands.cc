@@ -256,7 +256,7 @@ CommandArguments BuildTry(Options* options) {
       "Examples:\n"
       "  whyoom try dump/\n"
       "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n"
-      "  whyoom try -- python3 -m maxtext...train_compile base.yml compile_topology=v5e-16\n");
+      "  whyoom try -- python3 -m maxtext...train_compile compile_topology=v5e-16\n");
   app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->expected(0, 1);
   AddTry(app, options);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
