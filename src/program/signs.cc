@@ -147,8 +147,9 @@ class SignFinder {
     const HloModule& before = program_.before();
     const bool any_split = std::any_of(program_.parameters().begin(), program_.parameters().end(),
                                        [](const ProgramParameter& parameter) { return parameter.IsSplit(); });
-    if (program_.partitions() < 2 || !any_split || before.computations.empty()) return;
-    const HloInstruction& root = before.instructions[before.computations[before.entry].root];
+    const InstructionId result = before.entry ? before.computations[before.entry].root : InstructionId();
+    if (program_.partitions() < 2 || !any_split || !result) return;
+    const HloInstruction& root = before.instructions[result];
     std::set<Shape> whole_arguments;  // their results are whole by design
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (IsWhole(parameter)) whole_arguments.insert({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
