@@ -23,9 +23,6 @@ constexpr std::string_view kFittingLevel = "JAX_MEMORY_FITTING_LEVEL=";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of an argument that is worth splitting
 constexpr std::size_t kMostPairs = 6;
 
-// The name of the user's argument: "state" of "state.params['embed']".
-std::string RootOf(const std::string& name) { return name.substr(0, name.find_first_of(".[")); }
-
 // The rest of the path: ".params['embed']". Results are named "result[0].params['embed']".
 std::string LeafOf(const std::string& name) {
   std::size_t at = name.find_first_of(".[");
@@ -66,7 +63,7 @@ std::map<std::string, std::vector<std::size_t>> DonatableArguments(const ModuleD
   std::map<std::string, std::int64_t> unmatched;  // bytes
   for (std::size_t i = 0; i < module.arguments.size(); ++i) {
     const ModuleValue& argument = module.arguments[i];
-    const std::string root = RootOf(argument.name);
+    const std::string root = ArgumentOf(argument.name);
     if (argument.donated || root.empty()) continue;
     const bool taken = pool.Take(argument);
     unmatched[root] += taken ? -argument.bytes() : argument.bytes();
@@ -121,7 +118,7 @@ std::map<std::string, ModuleChange> SplitsByRoot(const ModuleDescription& module
   std::map<std::string, ModuleChange> by_root;
   for (std::size_t i = 0; i < module.arguments.size(); ++i) {
     const ModuleValue& argument = module.arguments[i];
-    const std::string root = RootOf(argument.name);
+    const std::string root = ArgumentOf(argument.name);
     if (root.empty() || argument.bytes() < kLeastBytes || IsSplitOver(argument, axis)) continue;
     if (const std::optional<std::size_t> dimension = DimensionFor(argument, size))
       by_root[root].Add(SplitOf(module, i, {*dimension, axis}));
@@ -134,7 +131,7 @@ std::map<std::string, ModuleChange> StateByRoot(const ModuleDescription& module,
   std::map<std::string, ModuleChange> by_root;
   for (std::size_t i = 0; i < module.arguments.size(); ++i) {
     const ModuleValue& argument = module.arguments[i];
-    const std::string root = RootOf(argument.name);
+    const std::string root = ArgumentOf(argument.name);
     if (root.empty() || argument.bytes() < kLeastBytes || !NamesOptimizerState(argument.name, role_words)) continue;
     ModuleChange change;
     change.host_arguments = {i};
@@ -265,9 +262,6 @@ std::string JoinSettings(const Attempt& one, const Attempt& other) {
                      other.setting.substr(kCompilerOptions.size()));
 }
 
-// The name of a setting: "remat_policy" of "remat_policy=full".
-std::string_view NameOf(std::string_view word) { return word.substr(0, word.find('=')); }
-
 // Two changes of one remedy overlap, unless they set different compiler options. A module and a command are compiled
 // in different ways.
 bool CanCombine(const Attempt& one, const Attempt& other) {
@@ -277,7 +271,7 @@ bool CanCombine(const Attempt& one, const Attempt& other) {
   if (one.remedy == other.remedy && (options.empty() || others.empty())) return false;
   const auto names_it = [&](const std::string& word) {
     return std::any_of(other.words.begin(), other.words.end(),
-                       [&](const std::string& each) { return NameOf(each) == NameOf(word); });
+                       [&](const std::string& each) { return SettingName(each) == SettingName(word); });
   };
   return std::none_of(options.begin(), options.end(),
                       [&](const auto& entry) { return others.count(entry.first) > 0; }) &&
@@ -285,6 +279,8 @@ bool CanCombine(const Attempt& one, const Attempt& other) {
 }
 
 }  // namespace
+
+std::string SettingName(const std::string& word) { return word.substr(0, word.find('=')); }
 
 std::vector<WantedRemedy> WantedRemedies(const RuleSet& rules, const std::vector<std::string>& only) {
   const auto can_be_tried = [](const Remedy& remedy) { return !remedy.attempts.empty() || !remedy.settings.empty(); };
@@ -298,8 +294,7 @@ std::vector<WantedRemedy> WantedRemedies(const RuleSet& rules, const std::vector
   std::stable_sort(wanted.begin(), wanted.end(),
                    [](const WantedRemedy& a, const WantedRemedy& b) { return a.remedy->cost < b.remedy->cost; });
   for (const std::string& each : only) {
-    const std::size_t equals = each.find('=');
-    const std::string id = each.substr(0, equals);
+    const std::string id = SettingName(each);
     const Remedy* remedy = rules.FindRemedy(id);
     if (remedy == nullptr) {
       const std::string meant = DidYouMean(id, known);
@@ -308,7 +303,7 @@ std::vector<WantedRemedy> WantedRemedies(const RuleSet& rules, const std::vector
     }
     if (!can_be_tried(*remedy))
       throw Error(fmt::format("--remedy {}: cannot be tried, because it changes the program's source", id));
-    wanted.push_back({remedy, equals == std::string::npos ? "" : each.substr(equals + 1)});
+    wanted.push_back({remedy, each.size() > id.size() ? each.substr(id.size() + 1) : ""});
   }
   return wanted;
 }

@@ -19,6 +19,9 @@ struct Attempt {
   std::vector<std::string> words;  // to change in the user's command instead: "remat_policy=full"
 };
 
+// The part of "name=value" before the "=".
+std::string SettingName(const std::string& word);
+
 // An entry of --remedy: "ID" or "ID=SETTING".
 struct WantedRemedy {
   const Remedy* remedy = nullptr;
@@ -31,8 +34,7 @@ std::vector<WantedRemedy> WantedRemedies(const RuleSet& rules, const std::vector
 
 // Returns the attempts for this module, in the order of `wanted`; of a remedy, the smallest changes first. A setting is
 // a compiler option (--name=value), a fitting level (JAX_MEMORY_FITTING_LEVEL=O3), an argument to donate or to keep on
-// the host, or an argument or mesh axis to split. Skips settings
-// that this module cannot have.
+// the host, or an argument or mesh axis to split. Skips settings that this module cannot have.
 std::vector<Attempt> MakeAttempts(const RuleSet& rules, const ModuleDescription& module,
                                   const std::vector<WantedRemedy>& wanted);
 

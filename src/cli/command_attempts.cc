@@ -34,7 +34,7 @@ std::optional<std::int64_t> ToNumber(const std::optional<std::string>& value) {
 
 std::vector<std::string> WithWords(std::vector<std::string> command, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    const std::string prefix = word.substr(0, word.find('=') + 1);
+    const std::string prefix = SettingName(word) + "=";
     std::erase_if(command, [&](const std::string& each) { return each.starts_with(prefix); });
     command.push_back(word);
   }
@@ -44,9 +44,8 @@ std::vector<std::string> WithWords(std::vector<std::string> command, const std::
 // Replaces "name=/2" and "name=*2" by the command's value divided or multiplied. An absent value can only be
 // multiplied, and counts as 1. Returns nullopt if the value is not a multiple, or if the command has the word already.
 std::optional<std::string> Resolve(const std::string& word, const std::vector<std::string>& command) {
-  const std::size_t equals = word.find('=');
-  const std::string name = word.substr(0, equals);
-  const std::string value = word.substr(equals + 1);
+  const std::string name = SettingName(word);
+  const std::string value = word.substr(name.size() + 1);
   const std::optional<std::int64_t> factor = value.empty() ? std::nullopt : ToNumber(value.substr(1));
   if (!factor || *factor < 1 || (value[0] != '/' && value[0] != '*'))
     return ValueIn(command, name) == value ? std::nullopt : std::optional(word);

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -120,22 +119,17 @@ class Trials {
   Trials(const RunContext& run, const Evidence& facts, const ReadControl& control, Recompilation* recompilation)
       : run_(run), facts_(facts), control_(control), recompilation_(*recompilation) {}
 
-  // Adds the results in the order of the attempts. Those that were not made have a problem and no need.
+  // Adds the results in the order of the attempts. Those that were not made have a problem and no need. If none fits,
+  // also compiles pairs.
   void Run(const std::vector<Attempt>& attempts, const Compile& compile) {
-    std::vector<CompiledAttempt> results = Compiled(attempts, compile);
-    std::move(results.begin(), results.end(), std::back_inserter(recompilation_.attempts));
-  }
-
-  // As Run; if no attempt fits, also pairs of them.
-  void RunWithPairs(const std::vector<Attempt>& attempts, const Compile& compile) {
     const std::vector<CompiledAttempt> results = Compiled(attempts, compile);
-    recompilation_.attempts.insert(recompilation_.attempts.end(), results.begin(), results.end());
+    Keep(results);
     const bool any_fits =
         std::any_of(results.begin(), results.end(), [&](const CompiledAttempt& attempt) { return Fits(attempt); });
     if (any_fits || IsOver()) return;
     const double share = run_.rules.rules().Threshold("next_to_nothing");
     const auto least = static_cast<std::int64_t>(share * static_cast<double>(recompilation_.unchanged_bytes));
-    Run(MakePairs(attempts, results, recompilation_.unchanged_bytes, least), compile);
+    Keep(Compiled(MakePairs(attempts, results, recompilation_.unchanged_bytes, least), compile));
   }
 
   // Searches by bisection. Adds the results, the largest value first.
@@ -151,15 +145,6 @@ class Trials {
     for (auto& [value, attempt] : tried) recompilation_.attempts.push_back(std::move(attempt));
   }
 
-  bool IsOver() {
-    if (control_.stopped()) {
-      recompilation_.stopped = "interrupted";
-    } else if (Clock::now() - begin_ > run_.options.attempts.limits.total) {
-      recompilation_.stopped = "out of time";
-    }
-    return !recompilation_.stopped.empty();
-  }
-
  private:
   std::vector<CompiledAttempt> Compiled(const std::vector<Attempt>& attempts, const Compile& compile) {
     known_ += attempts.size();
@@ -170,7 +155,7 @@ class Trials {
                           {[&](std::size_t columns) { return ProgressText(columns); }, [&] { return ProgressJson(); }});
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-      for (std::size_t i = next++; i < attempts.size() && !IsOverLocked(); i = next++) {
+      for (std::size_t i = next++; i < attempts.size() && !IsOver(); i = next++) {
         const CompileResult compiled = compile(attempts[i]);
         results[i] = {attempts[i].remedy, attempts[i].setting, compiled.need_bytes, compiled.problem, compiled.seconds};
         Add(results[i]);
@@ -185,9 +170,18 @@ class Trials {
 
   bool Fits(const CompiledAttempt& attempt) const { return recompilation_.Fits(attempt, facts_); }
 
-  bool IsOverLocked() {
+  bool IsOver() {
     const std::lock_guard lock(mutex_);
-    return IsOver();
+    if (control_.stopped()) {
+      recompilation_.stopped = "interrupted";
+    } else if (Clock::now() - begin_ > run_.options.attempts.limits.total) {
+      recompilation_.stopped = "out of time";
+    }
+    return !recompilation_.stopped.empty();
+  }
+
+  void Keep(const std::vector<CompiledAttempt>& results) {
+    recompilation_.attempts.insert(recompilation_.attempts.end(), results.begin(), results.end());
   }
 
   void Add(const CompiledAttempt& result) {
@@ -253,14 +247,14 @@ void TryOnModule(const RunContext& run, const ChosenModule& chosen, const std::v
   recompilation->compiler = description.compiler;
   recompilation->unchanged_bytes = *unchanged.need_bytes;
   recompilation->seconds = unchanged.seconds;
-  trials->RunWithPairs(attempts, [&](const Attempt& attempt) { return recompiler.Compile(attempt.change); });
+  trials->Run(attempts, [&](const Attempt& attempt) { return recompiler.Compile(attempt.change); });
 }
 
 // Compiles the user's command with other settings.
 void TryOnCommand(const CommandCompiler& command, const std::string& module, const std::vector<WantedRemedy>& wanted,
                   Trials* trials) {
   const auto compile = [&](const Attempt& attempt) { return command.Compile(attempt, module); };
-  trials->RunWithPairs(command.Attempts(wanted), compile);
+  trials->Run(command.Attempts(wanted), compile);
   for (const SettingSearch& search : command.Searches(wanted)) trials->Search(search, compile);
 }
 

@@ -195,37 +195,23 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
   return reasons;
 }
 
-// Returns the ids of the remedies with which the compiled program fits together with this one.
-std::vector<std::string> FittingPartners(const RankedRemedy& ranked, const Diagnosis& diagnosis) {
-  std::vector<std::string> partners;
-  if (!diagnosis.recompilation) return partners;
-  for (const CompiledAttempt& attempt : diagnosis.recompilation->attempts) {
-    const std::size_t plus = attempt.remedy.find('+');
-    if (plus == std::string::npos || !diagnosis.recompilation->Fits(attempt, diagnosis.facts)) continue;
-    const std::string one = attempt.remedy.substr(0, plus);
-    const std::string other = attempt.remedy.substr(plus + 1);
-    const std::string partner = one == ranked.remedy->id ? other : other == ranked.remedy->id ? one : "";
-    if (!partner.empty() && std::find(partners.begin(), partners.end(), partner) == partners.end())
-      partners.push_back(partner);
-  }
-  return partners;
-}
-
-// Finds pairs of remedies that are enough together but not alone, by the rules of the budget.
+// Finds pairs of remedies that are enough together but not alone: those that the compiler confirmed or, if there are
+// none, those that are enough by the rules of the budget.
 void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::vector<Candidate>* candidates) {
-  const auto alone_too_little = [&](const Candidate& c) {
-    const bool is_step = IsStep(c.ranked, excess, least_share) || !FittingPartners(c.ranked, diagnosis).empty();
-    return c.ranked.enough == false && is_step;
-  };
-  for (Candidate& one : *candidates) {
-    if (!alone_too_little(one)) continue;
-    for (const Candidate& other : *candidates) {
-      if (&one == &other || !alone_too_little(other)) continue;
-      if (AreEnough(one.ranked, other.ranked, diagnosis)) one.ranked.enough_with.push_back(other.ranked.remedy->id);
+  const auto& compiled = diagnosis.recompilation;
+  const auto is_step = [&](const RankedRemedy& ranked) { return IsStep(ranked, excess, least_share); };
+  for (Candidate& candidate : *candidates) {
+    RankedRemedy& one = candidate.ranked;
+    std::vector<std::string> confirmed;
+    for (const Candidate& other_candidate : *candidates) {
+      const RankedRemedy& other = other_candidate.ranked;
+      if (&one == &other || one.enough != false || other.enough != false) continue;
+      if (compiled && compiled->FittingPair(one.remedy->id, other.remedy->id, diagnosis.facts) != nullptr)
+        confirmed.push_back(other.remedy->id);
+      if (is_step(one) && is_step(other) && AreEnough(one, other, diagnosis))
+        one.enough_with.push_back(other.remedy->id);
     }
-    // What the compiler has confirmed is preferred to what is estimated.
-    if (const std::vector<std::string> confirmed = FittingPartners(one.ranked, diagnosis); !confirmed.empty())
-      one.ranked.enough_with = confirmed;
+    if (!confirmed.empty()) one.enough_with = std::move(confirmed);
   }
 }
 

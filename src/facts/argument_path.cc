@@ -6,6 +6,8 @@
 
 namespace whyoom {
 
+std::string ArgumentOf(std::string_view path) { return std::string(path.substr(0, path.find_first_of(".["))); }
+
 std::vector<std::string> PathWords(std::string_view path) {
   std::vector<std::string> words;
   std::string word;

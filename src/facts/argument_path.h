@@ -9,6 +9,9 @@
 
 namespace whyoom {
 
+// The name of the user's argument: "state" of "state.params['embed']".
+std::string ArgumentOf(std::string_view path);
+
 // Splits a path into words in lower case.
 std::vector<std::string> PathWords(std::string_view path);
 

@@ -30,6 +30,12 @@ const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::s
   return BestOf({fmt::format("{}+{}", remedy, other), fmt::format("{}+{}", other, remedy)}, facts);
 }
 
+const CompiledAttempt* Recompilation::FittingPair(std::string_view remedy, std::string_view other,
+                                                  const Evidence& facts) const {
+  const CompiledAttempt* pair = BestOfPair(remedy, other, facts);
+  return pair != nullptr && Fits(*pair, facts) ? pair : nullptr;
+}
+
 const CompiledAttempt* Recompilation::BestOf(const std::set<std::string>& remedies, const Evidence& facts) const {
   const CompiledAttempt* best = nullptr;
   for (const CompiledAttempt& attempt : attempts) {

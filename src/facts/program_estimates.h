@@ -130,6 +130,9 @@ struct Recompilation {
   // As Best, for two remedies together. The order does not matter.
   const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other, const Evidence& facts) const;
 
+  // BestOfPair if it fits; nullptr otherwise.
+  const CompiledAttempt* FittingPair(std::string_view remedy, std::string_view other, const Evidence& facts) const;
+
   // The need of the attempt, which must be known, corrected by the difference.
   std::int64_t NeedOf(const CompiledAttempt& attempt, const Evidence& facts) const;
 

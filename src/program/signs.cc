@@ -1,14 +1,14 @@
 #include "program/signs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "facts/argument_path.h"
-#include "facts/op_name.h"
 #include "program/semantics.h"
 
 namespace whyoom {
@@ -21,6 +21,11 @@ bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f1
 
 bool IsQuantized(std::string_view dtype) {
   return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
+}
+
+// "f32[8,128] at train.py:7".
+std::string ArrayAt(const ArrayShape& shape, const SourceLine& line) {
+  return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
 }
 
 class SignFinder {
@@ -67,48 +72,68 @@ class SignFinder {
   }
 
   std::string Called(const ProgramValue& value) const {
-    const SourceLine line = UserLine(program_.module(), value.array.instruction);
-    const std::string shape = program_.ShapeOf(value.array).shape;
-    return line.file.empty() ? shape : shape + " at " + line.file + ":" + std::to_string(line.line.value_or(0));
+    return ArrayAt(program_.ShapeOf(value.array), UserLine(program_.module(), value.array.instruction));
   }
 
   void FindInArguments() {
-    std::multiset<Shape> returned;  // shapes of results that are new arrays
+    FindKept();
+    FindFrozen();
+    FindWholeState();
+    FindWideCache();
+  }
+
+  // State for which the program returns a new array of its type and shape.
+  void FindKept() {
+    std::multiset<Shape> returned;
     for (const ProgramOutput& output : program_.outputs()) {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
-    double split_bytes = 0;  // of state, over all devices
-    std::int64_t whole_bytes = 0;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (parameter.shares_output) returned_.insert(ArgumentOf(parameter.path));
+      const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
+      if (!IsKept(parameter) || parameter.shares_output || same == returned.end()) continue;
+      returned.erase(same);
+      returned_.insert(ArgumentOf(parameter.path));
+      Add("kept_state", parameter.size, Called(parameter));
+    }
+  }
+
+  // Without donated arguments, it is unknown which arguments are returned.
+  void FindFrozen() {
+    const bool any_donated = std::any_of(program_.parameters().begin(), program_.parameters().end(),
+                                         [](const ProgramParameter& parameter) { return parameter.shares_output; });
+    if (!semantics_.trains() || !any_donated) return;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (semantics_.RoleOf(parameter) == Role::kWeights && returned_.count(ArgumentOf(parameter.path)) == 0)
+        Add("frozen", parameter.size, Called(parameter));
+    }
+  }
+
+  void FindWholeState() {
+    double split = 0;  // bytes over all devices
+    double whole = 0;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (!semantics_.IsState(parameter)) continue;
+      if (parameter.IsSplit()) split += GlobalBytes(parameter);
+      if (IsWhole(parameter)) whole += static_cast<double>(parameter.size);
+    }
+    const char* sign = split > kLeastSplitShare * whole ? "whole_state" : "replicated_state";
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (semantics_.IsState(parameter) && IsWhole(parameter)) Add(sign, parameter.size, Called(parameter));
+    }
+  }
+
+  void FindWideCache() {
     std::int64_t narrow = 0;  // bytes of weights
     std::int64_t wide = 0;
-    std::set<std::string> returned_roots;
-    bool any_donated = false;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayShape& shape = ShapeOf(parameter);
-      if (semantics_.RoleOf(parameter) == Role::kWeights) {
-        (shape.dtype == "f32" ? wide : narrow) += parameter.size;
-      }
-      if (IsWholeState(parameter)) whole_bytes += parameter.size;
-      if (semantics_.IsState(parameter) && parameter.IsSplit()) split_bytes += GlobalBytes(parameter);
-      const auto same = returned.find({shape.dtype, shape.dims});
-      const bool is_kept = IsKept(parameter) && !parameter.shares_output && same != returned.end();
-      if (is_kept) {
-        returned.erase(same);
-        Add("kept_state", parameter.size, Called(parameter));
-      }
-      if (is_kept || parameter.shares_output) returned_roots.insert(RootOf(parameter.path));
-      any_donated = any_donated || parameter.shares_output;
+      if (semantics_.RoleOf(parameter) == Role::kWeights)
+        (ShapeOf(parameter).dtype == "f32" ? wide : narrow) += parameter.size;
     }
-    const bool are_split = split_bytes > kLeastSplitShare * static_cast<double>(whole_bytes);
+    if (narrow <= wide) return;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const Role role = semantics_.RoleOf(parameter);
-      if (IsWholeState(parameter))
-        Add(are_split ? "whole_state" : "replicated_state", parameter.size, Called(parameter));
-      if (role == Role::kCache && ShapeOf(parameter).dtype == "f32" && narrow > wide)
+      if (semantics_.RoleOf(parameter) == Role::kCache && ShapeOf(parameter).dtype == "f32")
         Add("float32_cache", parameter.size, Called(parameter));
-      const bool is_frozen = semantics_.trains() && any_donated && role == Role::kWeights &&
-                             returned_roots.count(RootOf(parameter.path)) == 0;
-      if (is_frozen) Add("frozen", parameter.size, Called(parameter));
     }
   }
 
@@ -116,31 +141,23 @@ class SignFinder {
     return program_.partitions() > 1 && !parameter.shards.empty() && !parameter.IsSplit();
   }
 
-  bool IsWholeState(const ProgramParameter& parameter) const {
-    return semantics_.IsState(parameter) && IsWhole(parameter);
-  }
-
   // Whether the step is expected to return it.
   bool IsKept(const ProgramParameter& parameter) const {
     return semantics_.IsState(parameter) || semantics_.RoleOf(parameter) == Role::kCache;
   }
 
-  static std::string RootOf(const std::string& path) { return path.substr(0, path.find_first_of(".[")); }
-
   void FindFloat64() {
     const HloModule& before = program_.before();
     std::int64_t most = 0;
+    InstructionId largest;
     for (const InstructionId id : before.instructions.ids()) {
-      const ArrayShape& shape = before.shapes[before.instructions[id].shape].array;
+      const ArrayShape& shape = before.ShapeOf(id).array;
       const std::int64_t bytes = shape.dtype == "f64" ? ElementCount(shape) * 8 : 0;
       if (bytes <= most) continue;
       most = bytes;
-      const SourceLine line = UserLine(before, id);
-      signs_.erase("float64");
-      largest_.erase("float64");
-      Add("float64", bytes,
-          shape.shape + (line.file.empty() ? "" : " at " + line.file + ":" + std::to_string(line.line.value_or(0))));
+      largest = id;
     }
+    if (largest) Add("float64", most, ArrayAt(before.ShapeOf(largest).array, UserLine(before, largest)));
   }
 
   void FindInResults() {
@@ -168,17 +185,16 @@ class SignFinder {
 
   // The largest array that is sent to the host. A transfer may send it in parts.
   void FindTransfers() {
+    const ProgramValue* largest = nullptr;
     for (const InstructionId transfer : HostTransfers(program_.module())) {
       for (const InstructionId operand : program_.At(transfer).operands) {
         for (const ValueId id : program_.ValuesOf(operand)) {
           const ProgramValue& value = program_.values()[id];
-          if (value.array && value.size > largest_["host_transfer"]) {
-            signs_.erase("host_transfer");
-            Add("host_transfer", value.size, Called(value));
-          }
+          if (value.array && (largest == nullptr || value.size > largest->size)) largest = &value;
         }
       }
     }
+    if (largest != nullptr) Add("host_transfer", largest->size, Called(*largest));
   }
 
   void FindAtPeak() {
@@ -245,6 +261,7 @@ class SignFinder {
   const Semantics& semantics_;
   const Simulator& simulator_;
   std::map<std::string, ProgramSign> signs_;
+  std::set<std::string> returned_;                                   // arguments of which something is returned
   std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
   std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
 };

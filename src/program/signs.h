@@ -13,7 +13,7 @@ namespace whyoom {
 // Returns the signs found, each once:
 //   whole_state        weights or optimizer state that each device stores whole, although others are split
 //   replicated_state   as whole_state, if hardly any state is split
-//   kept_state         state or cache that is returned anew but not donated
+//   kept_state         state or cache that the program returns anew without donating it
 //   frozen             weights that a training step uses and does not return
 //   float64            the largest array that JAX computes with 64-bit floats; its bytes over all devices
 //   float32_cache      a float32 cache of a program with narrower weights

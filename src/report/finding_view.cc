@@ -173,9 +173,7 @@ std::string EffectText(const RankedRemedy& ranked) {
 
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding) {
   if (!finding.recompilation || ranked.enough_with.empty()) return nullptr;
-  const Recompilation& recompilation = *finding.recompilation;
-  const CompiledAttempt* pair = recompilation.BestOfPair(ranked.remedy->id, ranked.enough_with.front(), finding.facts);
-  return pair != nullptr && recompilation.Fits(*pair, finding.facts) ? pair : nullptr;
+  return finding.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), finding.facts);
 }
 
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {

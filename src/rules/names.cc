@@ -117,9 +117,22 @@ const std::vector<std::string>& ReaderNames() {
   return names;
 }
 
+namespace {
+
+// Adds the facts about signs of mistakes in the program of a dump, see program/signs.h.
+std::vector<std::string> WithSigns(std::vector<std::string> names) {
+  for (const std::string sign :
+       {"whole_state", "replicated_state", "kept_state", "frozen", "float64", "float32_cache", "evaluation_logits",
+        "dequantized", "example_gradients", "repeated_gradients", "whole_result", "fetched", "host_transfer"})
+    names.insert(names.end(), {sign + "_bytes", sign + "_array"});
+  return names;
+}
+
+}  // namespace
+
 const std::vector<std::string>& ReaderFacts(std::string_view reader) {
   static const std::vector<std::string> none;
-  static const std::vector<std::string> memory_report = {
+  static const std::vector<std::string> memory_report = WithSigns({
       "total_bytes",
       "system_reserved_bytes",
       "program_bytes",
@@ -144,34 +157,7 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "listed",       // number of rows
       "list_seen",    // true if the list's heading was printed
       "lines_mixed",  // true if lines of another report are interleaved
-      // Signs of mistakes in the program of a dump, see program/signs.h.
-      "whole_state_bytes",
-      "whole_state_array",
-      "replicated_state_bytes",
-      "replicated_state_array",
-      "kept_state_bytes",
-      "kept_state_array",
-      "frozen_bytes",
-      "frozen_array",
-      "float64_bytes",
-      "float64_array",
-      "float32_cache_bytes",
-      "float32_cache_array",
-      "evaluation_logits_bytes",
-      "evaluation_logits_array",
-      "dequantized_bytes",
-      "dequantized_array",
-      "example_gradients_bytes",
-      "example_gradients_array",
-      "repeated_gradients_bytes",
-      "repeated_gradients_array",
-      "whole_result_bytes",
-      "whole_result_array",
-      "fetched_bytes",
-      "fetched_array",
-      "host_transfer_bytes",
-      "host_transfer_array",
-  };
+  });
   return reader == "memory_report" ? memory_report : none;
 }
 
