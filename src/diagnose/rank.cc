@@ -82,14 +82,14 @@ const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& re
   return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id, diagnosis.facts) : nullptr;
 }
 
-void SetEstimate(const RemedyEstimate& estimate, RankedRemedy* ranked) {
+void SetEstimate(const RemedyEstimate& estimate, double least_spread, RankedRemedy* ranked) {
   ranked->parts = estimate.parts;
   ranked->axis = estimate.axis;
   ranked->saves_bytes = std::max<std::int64_t>(0, estimate.saves_bytes);
   ranked->left_bytes = estimate.left_bytes;
-  ranked->spread_bytes = std::min(
-      estimate.left_bytes, estimate.spread_bytes + std::abs(estimate.saves_bytes) / 100 *
-                                                       static_cast<std::int64_t>(ranked->remedy->spread_percent));
+  const double share = ranked->remedy->spread_percent / 100.0;
+  const double spread = least_spread + share * std::abs(static_cast<double>(estimate.saves_bytes));
+  ranked->spread_bytes = std::min(estimate.left_bytes, estimate.spread_bytes + ClampToBytes(spread));
 }
 
 // Sets the figures of the compile. It decides whether the remedy is enough.
@@ -110,22 +110,33 @@ void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, Ra
       std::abs(below) < static_cast<double>(std::abs(difference)) || (below >= 0 && below < kCloseToLimit);
 }
 
+// The inputs of ranking for one diagnosis.
+struct Ranking {
+  const RuleSet& rules;
+  const FindingScope& scope;
+  const Diagnosis& diagnosis;
+  std::optional<double> excess;
+  std::vector<RemedyEstimate> listed;
+  std::vector<MissingName> lacked;
+};
+
 // Takes the remedy's figures from its compile, or else estimates them on the program or on the allocation list.
-void Estimate(const Diagnosis& diagnosis, const FindingScope& scope, const std::vector<RemedyEstimate>& listed,
-              std::optional<double> excess, RankedRemedy* ranked) {
+void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
+  const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
   const Remedy& remedy = *ranked->remedy;
   const bool is_partial = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
+  const double least_spread = rules.Threshold("spread_of_limit") * diagnosis.facts.Number("limit_bytes").value_or(0);
   if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy))
     return SetCompiled(diagnosis, *compiled, ranked);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
-    SetEstimate(*estimate, ranked);
+    SetEstimate(*estimate, least_spread, ranked);
   } else if (const RemedyEstimate* shown = FindListed(listed, remedy)) {
     if (is_partial && !Saves(shown)) return;
     ranked->basis = "list";
-    SetEstimate(*shown, ranked);
+    SetEstimate(*shown, least_spread, ranked);
   } else if (remedy.saves) {
     RecordedStep step(scope.recorder(), "saves");
     const Value value = remedy.saves->Evaluate(scope);
@@ -245,16 +256,6 @@ std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
   return remedies;
 }
 
-// The inputs of ranking for one diagnosis.
-struct Ranking {
-  const RuleSet& rules;
-  const FindingScope& scope;
-  const Diagnosis& diagnosis;
-  std::optional<double> excess;
-  std::vector<RemedyEstimate> listed;
-  std::vector<MissingName> lacked;
-};
-
 // Returns the remedy as offered here, or nullopt. Adds the reason to `ruled_out` if it has a text.
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
   const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
@@ -284,7 +285,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   ranked.how = StepsFor(rules, remedy, diagnosis.framework, RemedyScope(scope, figures), lacked);
   step.Set("no step");
   if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
-  Estimate(diagnosis, scope, listed, excess, &ranked);
+  Estimate(ranking, &ranked);
   // The steps of the rule data may name other options than the compiled one, which is what to type.
   if (ranked.compiled && ranked.compiled->setting.starts_with(kCompilerOptions)) ranked.how.clear();
   step.Set("offered");

@@ -223,7 +223,7 @@ struct Remedy {
   std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
   std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
   std::map<std::string, std::vector<std::string>> settings;  // of a command, by framework: "remat_policy=full"
-  int spread_percent = 0;           // three of four estimates err by at most this, in percent of the estimated saving
+  int spread_percent = 0;           // error of the estimate in percent of the saving, see tools/spread.py
   std::optional<Expression> saves;  // bytes, estimated from an allocation list
   std::vector<std::string> with;    // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
