@@ -50,6 +50,11 @@ bool IsInCheckpoint(std::string_view op_name) {
 
 bool IsRecomputed(std::string_view op_name) { return ContainsPart(op_name, kRecomputed); }
 
+bool IsRecomputedLoop(std::string_view op_name) {
+  const std::size_t recomputed = op_name.find(kRecomputed);
+  return recomputed != std::string_view::npos && op_name.find("while/body") > recomputed;
+}
+
 bool IsMapped(std::string_view op_name) { return ContainsPart(op_name, kMapped); }
 
 bool IsAttention(std::string_view op_name) {

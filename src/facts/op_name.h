@@ -17,6 +17,9 @@ bool IsGradient(std::string_view op_name);        // both: the backward pass of 
 bool IsInCheckpoint(std::string_view op_name);  // within a function that the user marked for rematerialization
 bool IsRecomputed(std::string_view op_name);    // the rematerialization itself
 
+// Whether a loop runs again as a whole to rematerialize its values: a checkpoint is around it, not around its body.
+bool IsRecomputedLoop(std::string_view op_name);
+
 bool IsMapped(std::string_view op_name);     // under vmap
 bool IsAttention(std::string_view op_name);  // in an attention scope, or an einsum over query and key axes
 

@@ -47,6 +47,9 @@ class BufferAssignment {
   // False if too many buffers share memory, or the dimensions are not known. Then Need is meaningless.
   bool whole() const { return whole_; }
 
+  // Whether the compiler computes the value again, or is a value that it computes again.
+  bool IsRematerialized(const ProgramValue& value) const;
+
   // Bytes of small values and of gaps between buffers; negative if the compiler packs better than the simulation.
   std::int64_t fragmentation() const { return fragmentation_; }
   Sizes CompiledSizes() const;
@@ -56,7 +59,6 @@ class BufferAssignment {
   void FindBuffers(bool undo);
   std::set<ValueId> ReturnedValues() const;
   bool WritesInPlace(InstructionId instruction) const;
-  bool IsRematerialized(const ProgramValue& value) const;
   void AddPlaced(std::vector<ValueId> values, const std::set<ValueId>& returned);
   void AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
                          const std::set<ValueId>& returned);

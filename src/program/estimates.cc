@@ -291,16 +291,6 @@ class Estimator {
     return split;
   }
 
-  // False if the axis is a spatial dimension of an image or a field, rather than a token sequence.
-  bool IsTokenSequence() const {
-    constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
-    return std::none_of(
-        program_.parameters().begin(), program_.parameters().end(), [&](const ProgramParameter& parameter) {
-          return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions &&
-                 semantics_.Has(parameter, semantics_.sequence()) && semantics_.Has(parameter, semantics_.batch());
-        });
-  }
-
   // Whether the effect of a shorter axis is known. It is not if arrays of unknown dimensions decide.
   bool IsClear(const Axis& axis) const {
     const std::optional<ModifiedProgram> halved = Shorten(simulator_, axis, 2);
@@ -317,7 +307,7 @@ class Estimator {
       room.batch_axis = LocateAxis(program_, semantics_, batch);
       room.micro_batches = MicroBatchesThatFit();
     }
-    if (const Axis sequence = semantics_.sequence(); sequence && IsTokenSequence() && IsClear(sequence)) {
+    if (const Axis sequence = semantics_.sequence(); sequence && semantics_.is_of_tokens() && IsClear(sequence)) {
       const std::int64_t split = Split(sequence);
       room.sequence = Times(sequence.size, split);
       room.largest_sequence = Times(LargestThatFits(sequence), split);

@@ -60,7 +60,8 @@ std::vector<LoopPair> FindLoopPairs(const Program& program, const Semantics& sem
   const std::vector<Loop>& loops = program.dimensions().loops();
   if (loops.size() > kMostLoops) return pairs;  // each loop is compared with each other
   for (const Loop& forward : loops) {
-    if (!forward.factor || !semantics.IsForward(forward.instruction)) continue;
+    const bool runs_again = IsRecomputedLoop(program.At(forward.instruction).op_name);
+    if (!forward.factor || (!runs_again && !semantics.IsForward(forward.instruction))) continue;
     const Groups groups = program.dimensions().GroupsOf(FactorIds{forward.factor});
     for (const Loop& backward : loops) {
       if (!semantics.IsBackward(backward.instruction)) continue;
@@ -274,7 +275,7 @@ class BlockFinder {
     if (is.Is({"get-tuple-element", "bitcast", "tuple"})) return false;
     for (ArrayId array{i, 0}; array.leaf < program_.dimensions().LeafCount(i); ++array.leaf) {
       if (PaddedBytes(program_.ShapeOf(array)).value_or(0) < kSmallest) continue;
-      if (!semantics_.batch() || Occurrences(program_.dimensions().GroupsOf(array), semantics_.batch()) > 0)
+      if (!semantics_.batch() || DimensionsWith(program_.dimensions().GroupsOf(array), semantics_.batch()) != 0)
         return true;
     }
     return false;

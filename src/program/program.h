@@ -39,6 +39,12 @@ struct ProgramParameter {
   std::int64_t size = 0;                       // bytes on one device, with padding
   bool shares_output = false;                  // donated: an output aliases it
 
+  // The dimensions over all devices, if `dims` are those on one. A dimension that is too large stays as it is.
+  ArrayDims WholeDims(ArrayDims dims) const {
+    for (std::size_t d = 0; d < std::min(dims.size(), shards.size()); ++d)
+      dims[d] *= dims[d] > INT64_MAX / shards[d] ? 1 : shards[d];
+    return dims;
+  }
   bool IsSplit() const {
     return std::any_of(shards.begin(), shards.end(), [](std::int64_t devices) { return devices > 1; });
   }

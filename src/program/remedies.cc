@@ -1,6 +1,7 @@
 #include "program/remedies.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -56,8 +57,23 @@ Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
-  return {.left_bytes = limit_ <= 0 ? as_compiled : std::max(as_compiled, std::min(without_remat, aim)),
+  std::int64_t left = limit_ <= 0 ? as_compiled : without_remat;
+  if (left > aim) {
+    for (const std::int64_t size : RematerializedAtPeak(modified.sizes)) left -= left > aim ? size : 0;
+  }
+  return {.left_bytes = std::max(as_compiled, std::min(left, aim)),
           .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2};
+}
+
+std::vector<std::int64_t> Simulator::RematerializedAtPeak(const Sizes& sizes) const {
+  std::vector<std::int64_t> bytes;
+  for (const Buffer* buffer : without_remat_.LiveAtPeak(sizes)) {
+    if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
+    std::int64_t& size = bytes.emplace_back(0);
+    for (const ValueId id : buffer->values) size = std::max(size, sizes[id]);
+  }
+  std::sort(bytes.rbegin(), bytes.rend());
+  return bytes;
 }
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
@@ -229,7 +245,10 @@ std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1
 const std::array<ProgramRemedy, 15> kRemedies = {{
     {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics().batch(), 2); }},
     {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics().batch(), kMicroBatches); }},
-    {"half_sequence", [](const Simulator& s) { return Shorten(s, s.semantics().sequence(), 2); }},
+    {"half_sequence",
+     [](const Simulator& s) {
+       return s.semantics().is_of_tokens() ? Shorten(s, s.semantics().sequence(), 2) : std::nullopt;
+     }},
     {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
     {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
@@ -246,14 +265,12 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
 }};
 
 std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, const Axis& axis, Ratio ratio) {
-  if (!simulator.semantics().Has(value.id, axis)) return value.size;
-  const ArrayGroups& dimensions = simulator.semantics().GroupsOf(value.id);
+  const std::uint32_t with_axis = simulator.semantics().DimensionsOf(value.id, axis);
+  if (with_axis == 0) return value.size;
   const ArrayShape& shape = simulator.program().ShapeOf(value.array);
   ArrayDims dims = shape.dims;
-  const auto has_axis = [&](const Groups& groups) { return Contains(groups, axis.groups); };
-  const bool whole = std::any_of(dimensions.begin(), dimensions.end(), has_axis);
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    if (whole ? !has_axis(dimensions[dim]) : !Contains(dimensions[dim], axis.groups.front())) continue;
+    if ((with_axis >> dim & 1) == 0) continue;
     const double length =
         static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
     dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
@@ -291,7 +308,50 @@ std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
 
+std::vector<ValueId> ScannedValues(const Simulator& simulator) {
+  constexpr std::size_t kFewest = 3;  // lengths
+  const Program& program = simulator.program();
+  const Semantics& semantics = simulator.semantics();
+  const Axis sequence = semantics.sequence();
+  std::set<std::int64_t> lengths;
+  std::set<GroupId> common;  // the groups of each scanned array
+  for (const InstructionId id : program.module().instructions.ids()) {
+    const HloInstruction& is = program.At(id);
+    if (is.opcode != "slice" || Attribute(is.attributes, "slice").find(":2]") == std::string_view::npos) continue;
+    const ArrayId from{is.operands.empty() ? id : is.operands[0], 0};
+    const ArrayGroups dimensions = program.dimensions().GroupsOf(from);
+    const std::uint32_t along = DimensionsWith(dimensions, sequence);
+    if (along == 0) continue;
+    const int dim = std::countr_zero(along);
+    if (program.ShapeOf(from).dims[dim] <= program.ShapeOf({id, 0}).dims[dim]) continue;
+    std::set<GroupId> others;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+      if ((along >> d & 1) == 0) others.insert(dimensions[d].begin(), dimensions[d].end());
+    }
+    if (!lengths.empty()) std::erase_if(others, [&](GroupId group) { return !common.contains(group); });
+    common = std::move(others);
+    lengths.insert(program.ShapeOf(from).dims[dim]);
+  }
+  std::vector<ValueId> scanned;
+  for (const ProgramValue& value : program.values()) {
+    if (!semantics.is_of_tokens() || lengths.size() < kFewest || common.empty()) break;
+    std::set<GroupId> groups;
+    for (const Groups& of : semantics.GroupsOf(value.id)) groups.insert(of.begin(), of.end());
+    if (semantics.Has(value.id, sequence) && std::includes(groups.begin(), groups.end(), common.begin(), common.end()))
+      scanned.push_back(value.id);
+  }
+  return scanned;
+}
+
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  // A scan in chunks, each of which is rematerialized.
+  if (const std::vector<ValueId> scanned = ScannedValues(simulator); !scanned.empty()) {
+    ModifiedProgram modified = simulator.Unmodified();
+    for (const ValueId id : scanned) modified.sizes[id] /= parts;
+    modified.parts = parts;
+    modified.axis = simulator.semantics().sequence();
+    return modified;
+  }
   return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
 }
 
@@ -321,13 +381,24 @@ std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
   })};
 }
 
+std::int64_t StackedSteps(const Simulator& simulator, ValueId value) {
+  const Dimensions& dimensions = simulator.program().dimensions();
+  for (const Loop& loop : dimensions.loops()) {
+    if (!loop.factor) continue;
+    const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
+    if (DimensionsWith(simulator.semantics().GroupsOf(value), steps) != 0) return loop.steps;
+  }
+  return 1;
+}
+
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
   if (!simulator.semantics().vocabulary()) return std::nullopt;
-  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
-                             return simulator.semantics().KindOf(value.id) == ValueKind::kLogits ? value.size / chunks
-                                                                                                 : value.size;
-                           }),
-                           .parts = chunks};
+  // A loop that computes losses stacks only these.
+  const auto size_of = [&](const ProgramValue& value) {
+    if (simulator.semantics().KindOf(value.id) != ValueKind::kLogits) return value.size;
+    return value.size / chunks / StackedSteps(simulator, value.id);
+  };
+  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
   KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
   return modified;
 }
@@ -368,6 +439,13 @@ std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
   std::set<std::int64_t> counts;  // elements
   for (const ArrayDims& dims : sent)
     counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+  // The parts on each device are gathered to be sent.
+  const HloModule& module = simulator.program().module();
+  for (const InstructionId id : module.instructions.ids()) {
+    const HloInstruction& is = module.instructions[id];
+    if (is.opcode == "all-gather" && !is.operands.empty() && counts.contains(ElementCount(module.ShapeOf(id).array)))
+      counts.insert(ElementCount(module.ShapeOf(is.operands[0]).array));
+  }
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     const bool temporary = simulator.program().AllocationOf(value).kind == AllocationKind::kTemporaries;
     return temporary && counts.contains(ElementCount(simulator.program().ShapeOf(value.array))) ? 0 : value.size;

@@ -82,6 +82,9 @@ class Simulator {
   bool Fits(const Estimate& estimate) const { return limit_ > 0 && estimate.left_bytes <= limit_; }
 
  private:
+  // The sizes of the values at the peak that the compiler rematerializes, largest first.
+  std::vector<std::int64_t> RematerializedAtPeak(const Sizes& sizes) const;
+
   const Program& program_;
   const Semantics& semantics_;
   std::int64_t limit_ = 0;
@@ -130,6 +133,11 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
 std::optional<ModifiedProgram> Recompute(const Simulator& simulator);
 
 // Shared by several remedies.
+
+// The number of steps of the loop that stacks the array or reads it step by step; 1 if there is none.
+std::int64_t StackedSteps(const Simulator& simulator, ValueId value);
+// The arrays of associative scans over the whole sequence, which keep halves, quarters … of it.
+std::vector<ValueId> ScannedValues(const Simulator& simulator);
 
 // The new length of an axis: multiplied by `length`, divided by `of`, rounded up.
 struct Ratio {

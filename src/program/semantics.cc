@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -24,9 +25,21 @@ bool AnyIn(const std::vector<Item>& items, const std::set<Item>& set) {
 bool FindsLargest(const HloModule& module, const HloInstruction& instruction) {
   if (instruction.opcode != "reduce" || instruction.operands.empty() || instruction.calls.empty()) return false;
   const HloComputation& reducer = module.computations[instruction.calls[0]];
+  // The largest value and its position.
+  if (instruction.operands.size() == 4 && module.instructions[instruction.operands[1]].opcode == "iota") return true;
   if (!reducer.root || module.ShapeOf(instruction.operands[0]).is_tuple) return false;
   // For 64-bit numbers, which are pairs, the reducer is not a single operation.
   return module.instructions[reducer.root].opcode == "maximum" || instruction.op_name.ends_with("reduce_max");
+}
+
+// Whether an instruction compares two arrays, rather than an array with a number.
+bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) {
+  const auto is_number = [&](InstructionId id) {
+    const HloInstruction& is = module.instructions[id];
+    return is.opcode == "broadcast" && !is.operands.empty() && module.ShapeOf(is.operands[0]).array.dims.empty();
+  };
+  const std::vector<InstructionId>& operands = instruction.operands;
+  return instruction.opcode == "compare" && std::none_of(operands.begin(), operands.end(), is_number);
 }
 
 // Whether the result is a copy of the operand, possibly in another layout or type.
@@ -67,6 +80,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   FindBatch();
   FindSequence();
+  FindSlots();
   FindAttention();
   FindVocabulary();
   FindWeightDims();
@@ -86,22 +100,72 @@ bool Contains(const Groups& dimension, const Groups& groups) {
   return std::search(dimension.begin(), dimension.end(), groups.begin(), groups.end()) != dimension.end();
 }
 
-int Occurrences(const ArrayGroups& dimensions, const Axis& axis) {
-  int whole = 0;
-  int parts = 0;
-  for (const Groups& dimension : dimensions) {
-    if (Contains(dimension, axis.groups.front())) ++(Contains(dimension, axis.groups) ? whole : parts);
+std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
+  if (!axis) return 0;
+  std::uint32_t whole = 0;
+  std::uint32_t major = 0;
+  std::uint32_t longest = 0;
+  std::uint32_t bit = 1;
+  for (const Groups& groups : dimensions) {
+    if (Contains(groups, axis.groups)) {
+      whole |= bit;
+    } else if (Contains(groups, axis.groups.front())) {
+      major |= bit;
+    } else if (axis.longest && Contains(groups, axis.longest)) {
+      longest |= bit;
+    }
+    bit <<= 1;
   }
-  return whole > 0 ? whole : parts;
+  // Without the whole axis, the major and the longest part may be two dimensions of one split axis.
+  return whole != 0 ? whole | longest : major != 0 ? major : longest;
 }
 
 Axis Semantics::MakeAxis(const FactorIds& factors) const {
-  Axis axis{.groups = {}, .size = 1};
-  for (const FactorId factor : factors) {
-    axis.groups.push_back(program_.dimensions().GroupOf(factor));
-    axis.size *= program_.dimensions().factors().size(factor);
-  }
+  std::int64_t size = 1;
+  for (const FactorId factor : factors) size *= program_.dimensions().factors().size(factor);
+  return MakeAxis(program_.dimensions().GroupsOf(factors), size);
+}
+
+Axis Semantics::MakeAxis(const Groups& groups, std::int64_t size) const {
+  const auto shorter = [&](GroupId a, GroupId b) {
+    return program_.dimensions().factors().size(a) < program_.dimensions().factors().size(b);
+  };
+  Axis axis{.groups = groups, .size = size};
+  if (!groups.empty()) axis.longest = *std::max_element(groups.begin(), groups.end(), shorter);
   return axis;
+}
+
+std::uint32_t Semantics::DimensionsOf(ValueId value, const Axis& axis) const {
+  std::uint32_t with_axis = DimensionsWith(groups_[value], axis);
+  if (!axis || slots_.empty() || (axis != batch_ && axis != sequence_)) return with_axis;
+  for (std::size_t dim = 0; dim < groups_[value].size(); ++dim) {
+    if (AnyIn(groups_[value][dim], slots_)) with_axis |= std::uint32_t{1} << dim;
+  }
+  return with_axis;
+}
+
+bool Semantics::IsShifted(const Axis& axis) const {
+  return std::all_of(axis.groups.begin(), axis.groups.end(),
+                     [&](GroupId group) { return program_.dimensions().factors().IsShifted(group); });
+}
+
+bool Semantics::is_of_tokens() const {
+  constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
+  return std::none_of(program_.parameters().begin(), program_.parameters().end(),
+                      [&](const ProgramParameter& parameter) {
+                        return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions &&
+                               RoleOf(parameter) != Role::kCache && Has(parameter, sequence_) && Has(parameter, batch_);
+                      });
+}
+
+bool Semantics::IsDispatch(ValueId value) const {
+  const auto is_slots = [&](const Groups& groups) { return AnyIn(groups, slots_); };
+  const ArrayGroups& array = groups_[value];
+  ArrayGroups others;
+  std::copy_if(array.begin(), array.end(), std::back_inserter(others),
+               [&](const Groups& groups) { return !is_slots(groups); });
+  return others.size() < array.size() &&
+         (DimensionsWith(others, batch_) != 0 || DimensionsWith(others, sequence_) != 0);
 }
 
 bool Semantics::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }
@@ -117,7 +181,7 @@ bool Semantics::MayHaveAxis(ValueId value, const Axis& axis) const {
   if (weight_dims_.contains(SortedDims(program_.ShapeOf(is.array).dims))) return false;
   return std::any_of(groups_[value].begin(), groups_[value].end(), [&](const Groups& groups) {
     if (groups.empty() || AnyIn(groups, weight_groups_)) return false;
-    return (!batch_ || Occurrences({groups}, batch_) == 0) && (!sequence_ || Occurrences({groups}, sequence_) == 0);
+    return DimensionsWith({groups}, batch_) == 0 && DimensionsWith({groups}, sequence_) == 0;
   });
 }
 
@@ -146,7 +210,7 @@ Axis Semantics::Restored(const Axis& axis) const {
   for (const auto& [groups, bytes] : found) {
     if (bytes <= most) continue;
     most = bytes;
-    best.groups = groups;
+    best = MakeAxis(groups, axis.size);
   }
   return best;
 }
@@ -158,7 +222,7 @@ Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& ro
   if (AnyIn(words, role_words.cache)) return Role::kCache;
   if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
   if (AnyIn(words, role_words.inputs) && !is_weight) return Role::kInput;
-  if (!is_float) return Role::kInput;
+  if (!is_float && !(is_weight && IsQuantized(program_.ShapeOf(parameter.array).dtype))) return Role::kInput;
   return is_weight || (is_returned && trains_) ? Role::kWeights : Role::kOther;
 }
 
@@ -166,25 +230,26 @@ void Semantics::FindRoles(const RoleWords& role_words) {
   const std::vector<ProgramParameter>& parameters = program_.parameters();
   std::set<std::string> returned;  // shapes of outputs
   for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
-  std::set<std::string> weights;  // shapes
+  std::set<ArrayDims> weights;  // dimensions over all devices
   for (const ProgramParameter& parameter : parameters) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
     roles_.push_back(NamedRole(parameter, role_words, is_returned));
     is_returned_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
-    if (roles_.back() == Role::kWeights) weights.insert(shape.shape);
+    if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
   }
   std::set<GroupId> fed_in;
   for (const ProgramParameter& parameter : parameters) {
     Role& role = roles_[parameter.place];
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
-    if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(shape.shape) && !weights.empty() &&
-        !NamesOptimizerPart(parameter.path, role_words))
+    if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(parameter.WholeDims(shape.dims)) &&
+        !weights.empty() && !NamesOptimizerPart(parameter.path, role_words))
       role = Role::kOther;
     const Groups leading = Leading(GroupsOf(parameter));
     if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());
   }
+  FindFrozenModels();
   for (const ProgramParameter& parameter : parameters) {
     const ArrayGroups dimensions = GroupsOf(parameter);
     Role& role = roles_[parameter.place];
@@ -198,6 +263,24 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     }
   }
   for (const GroupId group : LearnedPositions(fed_in)) weight_groups_.erase(group);
+}
+
+// An argument that is neither named nor returned is a weight of a frozen model (a teacher, a reference) if its own name
+// is that of a weight: "teacher['blocks']['up']" beside "student['blocks']['up']".
+void Semantics::FindFrozenModels() {
+  const auto own_name = [](const ProgramParameter& parameter) {
+    const std::vector<std::string> words = PathWords(parameter.path);
+    return words.empty() ? std::string() : words.back();
+  };
+  std::set<std::string> names;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (RoleOf(parameter) == Role::kWeights) names.insert(own_name(parameter));
+  }
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    const bool is_matrix = program_.ShapeOf(parameter.array).dims.size() > 1;
+    if (RoleOf(parameter) == Role::kOther && trains_ && is_matrix && names.contains(own_name(parameter)))
+      roles_[parameter.place] = Role::kWeights;
+  }
 }
 
 // The feature dimensions: those that products of arrays and weights contract or produce, and the layers of loops.
@@ -268,6 +351,7 @@ void Semantics::FindBatch() {
       if (lenience < 2 && InWeights(axis)) continue;
       if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
+      if (lenience > 0 && IsShifted(restored)) continue;
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
       best = bytes;
@@ -333,6 +417,42 @@ void Semantics::FindSequence() {
     if (bytes <= best) continue;
     best = bytes;
     sequence_ = axis;
+  }
+}
+
+// The capacity of experts: a dimension that no parameter has, beside a dimension of weights, which tokens are compared
+// with (a one-hot dispatch) or written to (a scatter). Programs compute it from the number of tokens.
+void Semantics::FindSlots() {
+  if (!is_of_tokens()) return;
+  std::set<GroupId> given(batch_.groups.begin(), batch_.groups.end());  // of parameters
+  given.insert(sequence_.groups.begin(), sequence_.groups.end());
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const Groups& groups : GroupsOf(parameter)) given.insert(groups.begin(), groups.end());
+  }
+  const Dimensions& dimensions = program_.dimensions();
+  const auto has_tokens = [&](const ArrayGroups& array) {
+    return DimensionsWith(array, batch_) != 0 || DimensionsWith(array, sequence_) != 0;
+  };
+  std::set<GroupId> candidates;
+  for (const InstructionId id : program_.module().instructions.ids()) {
+    const HloInstruction& is = program_.At(id);
+    const bool scatters = is.opcode == "scatter" && is.operands.size() > 2;
+    const bool is_one_hot = ComparesArrays(program_.module(), is) && Attribute(is.attributes, "direction") == "EQ";
+    if ((!scatters && !is_one_hot) || dimensions.LeafCount(id) == 0) continue;
+    const ArrayGroups result = dimensions.GroupsOf({id, 0});
+    if (!has_tokens(scatters ? dimensions.GroupsOf({is.operands[2], 0}) : result)) continue;
+    for (const Groups& groups : result) {
+      if (groups.size() == 1 && !given.contains(groups.front())) candidates.insert(groups.front());
+    }
+  }
+  for (const ValueId id : candidates.empty() ? std::vector<ValueId>() : large_) {
+    const auto is_weight = [&](const Groups& groups) { return AnyIn(groups, weight_groups_); };
+    const ArrayGroups& array = groups_[id];
+    if (std::none_of(array.begin(), array.end(), is_weight)) continue;
+    for (const Groups& groups : array) {
+      const bool is_slots = groups.size() == 1 && candidates.contains(groups.front());
+      if (is_slots && !has_tokens({groups})) slots_.insert(groups.front());
+    }
   }
 }
 
@@ -437,9 +557,7 @@ void Semantics::FindWeightDims() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (RoleOf(parameter) != Role::kWeights) continue;
     ArrayDims dims = program_.ShapeOf(parameter.array).dims;
-    ArrayDims whole = dims;
-    for (std::size_t d = 0; d < std::min(dims.size(), parameter.shards.size()); ++d)
-      whole[d] = dims[d] > INT64_MAX / parameter.shards[d] ? dims[d] : dims[d] * parameter.shards[d];
+    ArrayDims whole = parameter.WholeDims(dims);
     for (ArrayDims* of : {&dims, &whole}) {
       weight_dims_.insert(SortedDims(*of));
       for (std::size_t d = 0; of->size() > 2 && d < of->size(); ++d) {
@@ -463,12 +581,27 @@ ValueKind Semantics::KindOfArgument(const MemoryAllocation& allocation) const {
                                          : ValueKind::kInputs;
 }
 
+// Whether the array is the gradient of a weight for each example.
+bool Semantics::IsGradientOfExample(ValueId value) const {
+  ArrayGroups array = groups_[value];
+  const bool is_backward = IsBackward(program_.values()[value].array.instruction);
+  if (!is_backward || array.size() < 3 || DimensionsWith(array, batch_) != 1) return false;
+  array.erase(array.begin());
+  std::sort(array.begin(), array.end());
+  return std::any_of(program_.parameters().begin(), program_.parameters().end(),
+                     [&](const ProgramParameter& parameter) {
+                       ArrayGroups weight = GroupsOf(parameter);
+                       std::sort(weight.begin(), weight.end());
+                       return RoleOf(parameter) == Role::kWeights && weight == array;
+                     });
+}
+
 ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const InstructionId made_by = value.array.instruction;
   const bool per_example = IsPerExample(value.id);
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
   if (IsScores(value.id)) return ValueKind::kAttentionScores;
-  if (per_example && Has(value.id, vocabulary_)) return ValueKind::kLogits;
+  if (per_example && Has(value.id, vocabulary_) && !IsGradientOfExample(value.id)) return ValueKind::kLogits;
   if (!per_example && gathered_[made_by] != 0 && (of_weights || IsOfWeights(groups_[value.id])))
     return ValueKind::kGatheredWeights;
   if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;

@@ -8,12 +8,18 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "program/program.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
+
+// Whether arrays of this type are quantized numbers.
+inline bool IsQuantized(std::string_view dtype) {
+  return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
+}
 
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
@@ -37,6 +43,7 @@ enum class ValueKind {
 struct Axis {
   Groups groups;          // empty if there is no such axis
   std::int64_t size = 0;  // on one device
+  GroupId longest = {};   // the group of the longest factor, which slices and gathered copies of the axis have
   explicit operator bool() const { return !groups.empty(); }
   friend bool operator==(const Axis&, const Axis&) = default;
 };
@@ -47,9 +54,10 @@ inline bool Contains(const Groups& dimension, GroupId group) {
 }
 bool Contains(const Groups& dimension, const Groups& groups);
 
-// Counts the dimensions of the array that contain the whole axis; if there are none, those that contain its major part.
-int Occurrences(const ArrayGroups& dimensions, const Axis& axis);
-
+// The dimensions of the array that are the axis (none if it is empty): a bit for each. They contain the whole axis, or
+// are a slice or a gathered copy of it; if none is, those that contain only its major part.
+std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis);
+static_assert(kMaxRank <= 32);
 class Semantics {
  public:
   // Borrows the program. `role_words` are words in argument names that identify roles.
@@ -74,10 +82,16 @@ class Semantics {
   ArrayGroups GroupsOf(const ProgramParameter& parameter) const {
     return program_.dimensions().GroupsOf(parameter.array);
   }
-  bool Has(ValueId value, const Axis& axis) const { return axis && Occurrences(groups_[value], axis) > 0; }
+  // The dimensions that are the axis, or whose size the program computes from it.
+  std::uint32_t DimensionsOf(ValueId value, const Axis& axis) const;
+  bool Has(ValueId value, const Axis& axis) const { return DimensionsOf(value, axis) != 0; }
   bool Has(const ProgramParameter& parameter, const Axis& axis) const {
-    return axis && Occurrences(GroupsOf(parameter), axis) > 0;
+    return DimensionsWith(GroupsOf(parameter), axis) != 0;
   }
+  // False if the sequence is a side of images or fields rather than positions of tokens.
+  bool is_of_tokens() const;
+  // Whether the array assigns tokens to the slots of experts: [tokens, experts, slots].
+  bool IsDispatch(ValueId value) const;
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
   // Whether the value may have the axis although propagation did not find it: the value has a dimension that is neither
   // a weight's, nor the batch, nor the sequence.
@@ -89,6 +103,7 @@ class Semantics {
 
  private:
   void FindRoles(const RoleWords& role_words);
+  void FindFrozenModels();
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
   std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
   std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
@@ -96,6 +111,7 @@ class Semantics {
   void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
+  void FindSlots();
   void FindAttention();
   Groups Positions(const FactorIds& factors) const;
   struct Softmax {
@@ -113,7 +129,10 @@ class Semantics {
   std::int64_t BytesWith(const Axis& axis) const;  // of large values that have the axis
   Axis Restored(const Axis& axis) const;           // another axis of its size that far more bytes have, or `axis`
   Axis MakeAxis(const FactorIds& factors) const;
+  Axis MakeAxis(const Groups& groups, std::int64_t size) const;
   bool InWeights(const Axis& axis) const;
+  bool IsShifted(const Axis& axis) const;
+  bool IsGradientOfExample(ValueId value) const;
   bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
 
   const Program& program_;
@@ -127,6 +146,7 @@ class Semantics {
   mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
       groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
+  std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;

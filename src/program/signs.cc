@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "facts/argument_path.h"
+#include "facts/op_name.h"
+#include "program/layers.h"
 #include "program/semantics.h"
 
 namespace whyoom {
@@ -18,10 +20,6 @@ constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
 
 bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
-
-bool IsQuantized(std::string_view dtype) {
-  return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
-}
 
 // "f32[8,128] at train.py:7".
 std::string ArrayAt(const ArrayShape& shape, const SourceLine& line) {
@@ -39,6 +37,8 @@ class SignFinder {
     FindInResults();
     FindAtPeak();
     FindTransfers();
+    FindStackedAgain();
+    FindHalves();
     std::vector<ProgramSign> signs;
     for (auto& [name, sign] : signs_) signs.push_back(std::move(sign));
     return signs;
@@ -98,11 +98,8 @@ class SignFinder {
     }
   }
 
-  // Without donated arguments, it is unknown which arguments are returned.
   void FindFrozen() {
-    const bool any_donated = std::any_of(program_.parameters().begin(), program_.parameters().end(),
-                                         [](const ProgramParameter& parameter) { return parameter.shares_output; });
-    if (!semantics_.trains() || !any_donated) return;
+    if (!semantics_.trains() || returned_.empty()) return;
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (semantics_.RoleOf(parameter) == Role::kWeights && returned_.count(ArgumentOf(parameter.path)) == 0)
         Add("frozen", parameter.size, Called(parameter));
@@ -233,6 +230,25 @@ class SignFinder {
     }
   }
 
+  // Values that a loop keeps for the backward pass although a checkpoint is around the loop.
+  void FindStackedAgain() {
+    for (const LoopPair& pair : FindLoopPairs(program_, semantics_, simulator_.compiled())) {
+      if (!IsRecomputedLoop(program_.At(pair.forward.instruction).op_name)) continue;
+      for (const Buffer* stack : pair.stacks)
+        Add("stacked_again", stack->size, Called(program_.values()[stack->values.front()]));
+    }
+  }
+
+  // The arrays of an associative scan over the whole sequence.
+  void FindHalves() {
+    const std::vector<ValueId> scanned = ScannedValues(simulator_);
+    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+      const ValueId id = buffer->values.front();
+      if (std::binary_search(scanned.begin(), scanned.end(), id))
+        Add("halves", buffer->size, Called(program_.values()[id]));
+    }
+  }
+
   void FindRepeatedGradients() {
     constexpr std::size_t kMany = 3;  // gradients for each weight: one, and one that is being computed, are usual
     std::map<ArrayDims, std::size_t> weights;
@@ -251,6 +267,9 @@ class SignFinder {
     const ArrayShape& shape = program_.ShapeOf(value.array);
     if (IsFloat(shape.dtype) && quantized.count(shape.dims) > 0) return "dequantized";
     if (shape.memory_space != kHostMemorySpace && on_host.count({shape.dtype, shape.dims}) > 0) return "fetched";
+    if (semantics_.IsDispatch(value.id)) return "dispatch";
+    if (semantics_.KindOf(value.id) == ValueKind::kGatheredWeights && StackedSteps(simulator_, value.id) > 1)
+      return "gathered_layers";
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos;
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";

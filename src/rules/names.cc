@@ -123,7 +123,8 @@ namespace {
 std::vector<std::string> WithSigns(std::vector<std::string> names) {
   for (const std::string sign :
        {"whole_state", "replicated_state", "kept_state", "frozen", "float64", "float32_cache", "evaluation_logits",
-        "dequantized", "example_gradients", "repeated_gradients", "whole_result", "fetched", "host_transfer"})
+        "dequantized", "example_gradients", "repeated_gradients", "whole_result", "fetched", "host_transfer",
+        "stacked_again", "gathered_layers", "dispatch", "halves"})
     names.insert(names.end(), {sign + "_bytes", sign + "_array"});
   return names;
 }

@@ -63,6 +63,14 @@ TEST_CASE("rematerialization is distinguished from the mark that permits it", "[
   CHECK_FALSE(IsRecomputed(""));
 }
 
+TEST_CASE("a loop runs again as a whole if a checkpoint is around it", "[facts]") {
+  CHECK(IsRecomputedLoop("jit(step)/transpose(jvp())/checkpoint/rematted_computation/while"));
+  CHECK(IsRecomputedLoop("jit(step)/checkpoint/rematted_computation/while/body/mul"));
+  // The checkpoint is around the body of a loop.
+  CHECK_FALSE(IsRecomputedLoop("jit(step)/while/body/checkpoint/rematted_computation/while"));
+  CHECK_FALSE(IsRecomputedLoop("jit(step)/checkpoint/while"));
+}
+
 TEST_CASE("operations under vmap are recognized", "[facts]") {
   CHECK(IsMapped("jit(f)/vmap(g)/sin"));
   CHECK(IsMapped("jit(f)/vmap(jvp(g))/sin"));

@@ -95,16 +95,19 @@ TEST_CASE("a dimension contains groups only consecutively and in order", "[progr
   CHECK_FALSE(Contains({}, {a}));
 }
 
-TEST_CASE("dimensions with the whole axis are counted, otherwise those with its first group", "[program]") {
-  const Axis one = {{a}, 8};
-  const Axis two = {{a, b}, 64};
-  CHECK(Occurrences({}, one) == 0);
-  CHECK(Occurrences({{}, {c}}, one) == 0);
-  CHECK(Occurrences({{a}, {c}}, one) == 1);
-  CHECK(Occurrences({{a}, {c}, {a}}, one) == 2);
-  CHECK(Occurrences({{a, b}, {c}}, two) == 1);
-  CHECK(Occurrences({{a}, {b}}, two) == 1);     // spread over two dimensions: only the first counts
-  CHECK(Occurrences({{a, b}, {a}}, two) == 1);  // the first group does not count beside the whole axis
+TEST_CASE("the dimensions of an axis contain all of it, or are a slice of it, or contain its major part", "[program]") {
+  const Axis one = {{a}, 8, a};
+  const Axis two = {{a, b}, 64, b};
+  CHECK(DimensionsWith({{a}}, Axis()) == 0);
+  CHECK(DimensionsWith({}, one) == 0);
+  CHECK(DimensionsWith({{}, {c}}, one) == 0);
+  CHECK(DimensionsWith({{a}, {c}}, one) == 1);
+  CHECK(DimensionsWith({{a}, {c}, {a}}, one) == 0b101);
+  CHECK(DimensionsWith({{a, b}, {c}}, two) == 1);
+  CHECK(DimensionsWith({{a}, {b}}, two) == 1);        // spread over two dimensions: only the first counts
+  CHECK(DimensionsWith({{a, b}, {a}}, two) == 1);     // the first group does not count beside the whole axis
+  CHECK(DimensionsWith({{a, b}, {b}}, two) == 0b11);  // local queries and gathered keys
+  CHECK(DimensionsWith({{c}, {b}}, two) == 0b10);     // half of the axis
   CHECK_FALSE(Axis());
   CHECK(one);
 }
@@ -231,6 +234,90 @@ TEST_CASE("weights are gathered only if an all-gather computed them", "[program]
   CHECK(KindOf(program, semantics, "g") == ValueKind::kGatheredWeights);
   CHECK(KindOf(program, semantics, "b") == ValueKind::kGatheredWeights);  // a cast of g
   CHECK(KindOf(program, semantics, "t") == ValueKind::kTemporaries);  // has a weight's shape, but is computed locally
+}
+
+// Tokens are assigned to 96 slots of 8 experts: a one-hot comparison with indices, or with a number.
+std::string Dispatch(const std::string& compared) {
+  return R"(ENTRY %main {
+  %w = f32[2048,8]{1,0} parameter(0), metadata={op_name="params[\'w\']"}
+  %x = f32[640,2048]{1,0} parameter(1), metadata={op_name="batch[\'x\']"}
+  %s = s32[640]{0} parameter(2), metadata={op_name="batch[\'slot\']"}
+  %n = s32[] constant(3)
+  %i = s32[640,96]{1,0} )" +
+         compared + R"(
+  %b = s32[640,96]{1,0} broadcast(%s), dimensions={0}
+  %p = pred[640,96]{1,0} compare(%b, %i), direction=EQ
+  %c = f32[640,96]{1,0} convert(%p)
+  %r = f32[640,8]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %m = f32[640,8,96]{2,1,0} dot(%r, %c), lhs_batch_dims={0}, rhs_batch_dims={0}
+}
+)";
+}
+
+TEST_CASE("the slots of experts grow with the number of tokens", "[program]") {
+  const std::string assignment =
+      "BufferAssignment:\n"
+      "allocation 0: size 1966080, page 0, preallocated-temp:\n"
+      " value: <1 m @0> (size=1966080,offset=0): f32[640,8,96]{2,1,0}\n";
+  const Program one_hot = MakeProgram(Dispatch("iota(), iota_dimension=1"), assignment);
+  const Semantics semantics(one_hot, Words());
+  const ValueId masks = one_hot.ValuesOf(one_hot.module().Find("m"))[0];
+  CHECK(semantics.batch().size == 640);
+  CHECK(semantics.DimensionsOf(masks, semantics.batch()) == 0b101);
+  CHECK(semantics.IsDispatch(masks));
+  CHECK_FALSE(semantics.Has(masks, Axis()));
+  // A comparison with a number is no assignment: 96 may be the number of beams.
+  const Program beams = MakeProgram(Dispatch("broadcast(%n), dimensions={}"), assignment);
+  const Semantics other(beams, Words());
+  const ValueId found = beams.ValuesOf(beams.module().Find("m"))[0];
+  CHECK(other.DimensionsOf(found, other.batch()) == 1);
+  CHECK_FALSE(other.IsDispatch(found));
+}
+
+TEST_CASE("quantized arrays of the parameters are weights, and a teacher's too", "[program]") {
+  const Program program = MakeProgram(R"(ENTRY %main {
+  %q = s8[24,2048,2048]{2,1,0} parameter(0), metadata={op_name="params[\'w\'].q"}
+  %i = s32[24,2048]{1,0} parameter(1), metadata={op_name="params[\'ids\']"}
+  %w = f32[2048,2048]{1,0} parameter(2), metadata={op_name="params[\'up\']"}
+  %t = f32[4096,4096]{1,0} parameter(3), metadata={op_name="teacher[\'up\']"}
+  %o = f32[4096,4096]{1,0} parameter(4), metadata={op_name="teacher[\'other\']"}
+  ROOT %g = f32[2048,2048]{1,0} add(%w, %w), metadata={op_name="jit(f)/transpose(jvp(net))/add"}
+}
+)");
+  const Semantics semantics(program, Words());
+  CHECK(semantics.RoleOf(program.parameters()[0]) == Role::kWeights);
+  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kInput);
+  CHECK(semantics.RoleOf(program.parameters()[3]) == Role::kWeights);
+  CHECK(semantics.RoleOf(program.parameters()[4]) == Role::kOther);
+}
+
+TEST_CASE("whole optimizer state belongs to the weights that are split", "[program]") {
+  const Program program = MakeProgram(
+      R"(ENTRY %main {
+  %w = f32[512,2048]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}, metadata={op_name="params[\'w\']"}
+  %m = f32[2048,2048]{1,0} parameter(1), sharding={replicated}, metadata={op_name="mu[\'w\']"}
+  %n = f32[2048,1024]{1,0} parameter(2), sharding={replicated}, metadata={op_name="mu[\'x\']"}
+  ROOT %g = f32[512,2048]{1,0} add(%w, %w), metadata={op_name="jit(f)/transpose(jvp(net))/add"}
+}
+)",
+      "", "", ", num_partitions=4");
+  const Semantics semantics(program, Words());
+  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
+  CHECK(semantics.RoleOf(program.parameters()[2]) == Role::kOther);  // no weight has its shape
+}
+
+TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
+  const auto batch = [](const std::string& length) {
+    const std::string rest = std::to_string(64 - std::stoi(length));
+    const Program program =
+        MakeProgram("ENTRY %main {\n  %s = f32[64,8192]{1,0} parameter(0), metadata={op_name=\"s\"}\n  %a = f32[" +
+                    length + ",8192]{1,0} slice(%s), slice={[0:" + length + "], [0:8192]}\n  %b = f32[" + rest +
+                    ",8192]{1,0} slice(%s), slice={[" + length +
+                    ":64], [0:8192]}\n  ROOT %r = f32[64,8192]{1,0} concatenate(%b, %a), dimensions={0}\n}\n");
+    return Semantics(program, Words()).batch().size;
+  };
+  CHECK(batch("32") == 64);  // halves of a batch
+  CHECK(batch("63") == 0);   // each row is combined with its neighbour
 }
 
 TEST_CASE("an empty program has no axes", "[program]") {
