@@ -214,6 +214,8 @@ class RankReasons(Record):
     too_little: bool
     # It has no estimate, but other remedies have one; false ranks higher.
     gamble: bool
+    # It is enough and undoes a mistake that the report names; true ranks higher.
+    undoes: Optional[bool]
     # The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher.
     cost: int
     # Whether the field enough is present; true ranks higher.

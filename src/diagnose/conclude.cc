@@ -40,14 +40,14 @@ std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope&
       if (AsBool(sentence.row->EvaluateInRow(scope, row)) != true) continue;
       std::optional<std::string> text = sentence.text.FillInRow(scope, row);
       if (!text) continue;
-      return Reason{*std::move(text), scope.RowAt(row).place.line, sentence.mistake};
+      return Reason{*std::move(text), scope.RowAt(row).place.line, sentence.mistake, sentence.cure};
     }
     return std::nullopt;
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
   const Fact* fact = scope.finding().facts.Find(sentence.at);
-  return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line, sentence.mistake};
+  return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line, sentence.mistake, sentence.cure};
 }
 
 // Sets the scenario, or the candidates if the log does not decide.

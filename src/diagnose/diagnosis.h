@@ -24,6 +24,7 @@ struct Reason {
   std::string text;
   std::uint64_t line = 0;  // 0: no single line
   std::string mistake;     // Sentence::mistake
+  std::string cure;        // Sentence::cure
 };
 
 // Figures of the log that cannot all be right. They are removed from the facts, and nothing is derived from them.
@@ -43,6 +44,7 @@ struct RankReasons {
   bool supported = false;    // the log supports it, or it is estimated to be enough, alone or with another
   bool too_little = false;
   bool gamble = false;     // has no estimate although others have one from the program or the list
+  bool undoes = false;     // it is enough and undoes a mistake that the report names
   int cost = 0;            // for the user; 0 if the log does not support the remedy
   bool estimated = false;  // it is known whether the remedy is enough
   bool doubtful = false;   // the spread of the estimate includes the opposite result

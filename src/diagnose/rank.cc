@@ -19,18 +19,11 @@ namespace whyoom {
 namespace {
 
 // Returns the reasons as numbers; the smaller key ranks higher.
-std::array<int, 11> SortKey(const RankReasons& reasons) {
-  return {reasons.finds_out ? 0 : 1,
-          reasons.free ? 1 : 0,
-          reasons.confirmed ? 0 : 1,
-          reasons.falls_short ? 1 : 0,
-          reasons.supported ? 0 : 1,
-          reasons.too_little ? 1 : 0,
-          reasons.gamble ? 1 : 0,
-          reasons.cost,
-          reasons.estimated ? 0 : 1,
-          reasons.doubtful ? 1 : 0,
-          reasons.prior};
+std::array<int, 12> SortKey(const RankReasons& reasons) {
+  return {reasons.finds_out ? 0 : 1,   reasons.free ? 1 : 0,      reasons.confirmed ? 0 : 1,
+          reasons.falls_short ? 1 : 0, reasons.supported ? 0 : 1, reasons.too_little ? 1 : 0,
+          reasons.gamble ? 1 : 0,      reasons.undoes ? 0 : 1,    reasons.cost,
+          reasons.estimated ? 0 : 1,   reasons.doubtful ? 1 : 0,  reasons.prior};
 }
 
 struct Candidate {
@@ -38,8 +31,8 @@ struct Candidate {
   int prior = 0;
 
   bool RanksBefore(const Candidate& other) const {
-    const std::array<int, 11> key = SortKey(*ranked.rank_reasons);
-    const std::array<int, 11> others = SortKey(*other.ranked.rank_reasons);
+    const std::array<int, 12> key = SortKey(*ranked.rank_reasons);
+    const std::array<int, 12> others = SortKey(*other.ranked.rank_reasons);
     return key != others ? key < others : ranked.remedy->id < other.ranked.remedy->id;
   }
 };
@@ -184,6 +177,11 @@ void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
     ranked->safe_why = other.safe_why;
     break;
   }
+}
+
+bool UndoesMistake(const Diagnosis& diagnosis, const Remedy& remedy) {
+  return std::any_of(diagnosis.why.begin(), diagnosis.why.end(),
+                     [&](const Reason& reason) { return reason.cure == remedy.id; });
 }
 
 RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool worked_out) {
@@ -358,7 +356,10 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
   const bool worked_out = diagnosis->estimates.has_value() || !ranking.listed.empty();
-  for (Candidate& candidate : candidates) candidate.ranked.rank_reasons = ReasonsOf(candidate, known, worked_out);
+  for (Candidate& candidate : candidates) {
+    RankReasons& reasons = candidate.ranked.rank_reasons.emplace(ReasonsOf(candidate, known, worked_out));
+    reasons.undoes = candidate.ranked.enough == true && UndoesMistake(*diagnosis, *candidate.ranked.remedy);
+  }
   diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);
   diagnosis->budget = MakeBudget(*diagnosis, least_share);

@@ -10,10 +10,11 @@
 //      with another) before other remedies and before inquiries.
 //   4. A remedy not estimated to be too little alone before one that is. Among the former, if there are estimates on
 //      the program or on a list of allocations, a remedy with an estimate before one without.
-//   5. Among remedies that the log supports: lower cost to the user (docs/rules-reference.md, `cost`). Then an estimate
+//   5. The cure of a mistake that the report names, if it is estimated to be enough.
+//   6. Among remedies that the log supports: lower cost to the user (docs/rules-reference.md, `cost`). Then an estimate
 //      that covers the excess before none, and one that covers it including its spread before one that may not.
-//   6. The order of the rule data for the scenario (`prior`): the remedy that helps most often first.
-//   7. The id, so that the order is total.
+//   7. The order of the rule data for the scenario (`prior`): the remedy that helps most often first.
+//   8. The id, so that the order is total.
 // A remedy whose `ruled_out` condition is true is not offered; the diagnosis records the reason.
 #pragma once
 

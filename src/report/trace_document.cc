@@ -191,6 +191,7 @@ std::string OrderText(const RankReasons& reasons) {
   parts.emplace_back(reasons.supported ? "supported by the log" : "not supported by the log");
   parts.emplace_back(!reasons.estimated ? "no estimate" : reasons.too_little ? "not enough" : "enough");
   if (reasons.gamble) parts.emplace_back("no estimate, though others have one");
+  if (reasons.undoes) parts.emplace_back("undoes a mistake");
   if (reasons.doubtful) parts.emplace_back("within the error of the estimate");
   if (reasons.supported) parts.push_back(fmt::format("cost {}", reasons.cost));
   parts.push_back(fmt::format("prior {}", reasons.prior));

@@ -97,6 +97,7 @@ class RuleSetBuilder::Fields {
     Field("row", sentence.row, {.in_row = true});
     Field("at", sentence.at, {.is_fact = true});
     Field("mistake", sentence.mistake);
+    Field("cure", sentence.cure, {.references = &builder_.remedy_references_});
     Field("text", sentence.text, {.in_row = sentence.row.has_value()});
   }
 

@@ -69,6 +69,7 @@ struct Sentence {
   std::optional<Expression> row;  // the first row that satisfies it fills the template; none: no sentence
   std::string at;                 // the fact whose log line is cited as evidence; empty: the line of the row, if any
   std::string mistake;            // id of the mistake in the user's program that the sentence names; empty: none
+  std::string cure;               // the remedy that undoes the mistake; empty: none
   Template text;
 };
 
@@ -223,9 +224,9 @@ struct Remedy {
   std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
   std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
   std::map<std::string, std::vector<std::string>> settings;  // of a command, by framework: "remat_policy=full"
-  int spread_percent = 0;           // error of the estimate in percent of the saving, see tools/spread.py
-  std::optional<Expression> saves;  // bytes, estimated from an allocation list
-  std::vector<std::string> with;    // remedies that it combines well with
+  int spread_percent = 0;                   // error of the estimate in percent of the saving, see tools/spread.py
+  std::optional<Expression> saves;          // bytes, estimated from an allocation list
+  std::vector<std::string> with;            // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
 };
 

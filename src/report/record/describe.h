@@ -163,6 +163,8 @@ void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
                    "true ranks higher."});
   v.Need("too_little", reasons.too_little, {.about = "Estimated not to be enough; false ranks higher."});
   v.Need("gamble", reasons.gamble, {.about = "It has no estimate, but other remedies have one; false ranks higher."});
+  v.Maybe("undoes", reasons.undoes,
+          {.about = "It is enough and undoes a mistake that the report names; true ranks higher."});
   v.Need("cost", reasons.cost,
          {.about = "The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher."});
   v.Need("estimated", reasons.estimated, {.about = "Whether the field enough is present; true ranks higher."});

@@ -37,7 +37,8 @@ const RuleSet& Rules() {
     add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
     return RulesWith(R"({"format": "whyoom.rules/1",
       "thresholds": {"next_to_nothing": {"share": 0.005, "about": "of the need"},
-                     "worth_a_step": {"share": 0.01, "about": "of the excess"}},
+                     "worth_a_step": {"share": 0.01, "about": "of the excess"},
+                     "spread_of_limit": {"share": 0.02, "about": "of the limit"}},
       "wording": {"ruled_out.no_gradients": [{"text": "the program computes no gradients"}],
                   "ruled_out.next_to_nothing": [{"text": "worked out on this program, it saves next to nothing"}]},
       "remedies": [)" +
@@ -149,6 +150,18 @@ TEST_CASE("two remedies that name each other and are enough together rank above 
   CHECK(Ranked(made) == "d; l; i; h 300, 700 ±42 program little; b 300, 700 ±12 program little");
   made.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 600}};
   CHECK(Ranked(made) == "b 300, 700 ±12 program little +h; h 300, 700 ±42 program little +b; d; l; i");
+}
+
+TEST_CASE("the cure of a mistake ranks first if it is enough", "[diagnose]") {
+  // Without a mistake, b ranks above h because it costs less.
+  CHECK(Ranked(Case().Change("half_batch", 470).Change("bfloat16", 420)) ==
+        "b 420, 580 ±12 program enough; h 470, 530 ±59 program enough; d; l; i");
+  Case cured = Case().Change("half_batch", 470).Change("bfloat16", 420);
+  cured.diagnosis.why = {{.text = "The batch is whole.", .mistake = "whole_batch", .cure = "h"}};
+  CHECK(Ranked(cured) == "h 470, 530 ±59 program enough; b 420, 580 ±12 program enough; d; l; i");
+  Case too_little = Case().Change("half_batch", 200).Change("bfloat16", 420);
+  too_little.diagnosis.why = cured.diagnosis.why;
+  CHECK(Ranked(too_little) == "b 420, 580 ±12 program enough; d; l; i; h 200, 800 ±32 program little");
 }
 
 TEST_CASE("a remedy estimated to be too little is not first and ranks below those that cover the excess",
