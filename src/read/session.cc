@@ -221,6 +221,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
       open.call = call;
       sighting.facts.Set("user_source", call->source, call->place);
       sighting.facts.Set("user_source_path", call->path, call->place);
+      if (call->compiles) sighting.facts.Set("call_compiles", true, call->place);
     }
     if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));

@@ -49,6 +49,7 @@ void Traceback::Feed(const Line& line) {
   if (taken_) ended_ = true;
   // The source line of a frame and the marks below it are indented.
   const bool indented = line.text.starts_with("    ");
+  if (indented && is_user_frame_ && line.text.ends_with(".compile()")) call_->compiles = true;
   if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
   if (line.logged && frame_logged_ == false && exception_ == Exception::kNone) interrupted_ = true;
@@ -69,7 +70,8 @@ void Traceback::Feed(const Line& line) {
     if (lines_since_ > kNearHead || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
     frame_logged_ = line.logged;
-    if (!IsLibraryPath(frame.path)) {
+    is_user_frame_ = !IsLibraryPath(frame.path);
+    if (is_user_frame_) {
       call_ = UserCall{SourceLineText(frame.path, frame.line), frame.path, {line.number, line.offset}};
     }
   }

@@ -12,9 +12,10 @@
 namespace whyoom {
 
 struct UserCall {
-  std::string source;  // "train.py:41"
-  std::string path;    // as in the frame: "/home/user/job/train.py"
-  Place place;         // of the frame in the log
+  std::string source;     // "train.py:41"
+  std::string path;       // as in the frame: "/home/user/job/train.py"
+  Place place;            // of the frame in the log
+  bool compiles = false;  // it only compiles: "step.lower(x).compile()"; what it compiles is elsewhere
 };
 
 class Traceback {
@@ -46,7 +47,8 @@ class Traceback {
   void FollowException(const Line& line);
 
   std::optional<UserCall> call_;
-  int lines_since_ = 0;          // since the last line that belonged to a traceback
+  bool is_user_frame_ = false;  // whether the last frame is that of `call_`
+  int lines_since_ = 0;         // since the last line that belonged to a traceback
   bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, but not the next traceback
   Exception exception_ = Exception::kNone;
   bool is_logged_ = false;            // whether the exception's first line was logged

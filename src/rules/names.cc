@@ -77,14 +77,14 @@ ValueType TypeOfBuiltIn(std::string_view name) {
   for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump"}) {
     if (text == name) return ValueType::kText;
   }
-  if (name == "no_dump" || name == "lines_mixed") return ValueType::kTruth;
+  if (name == "no_dump" || name == "lines_mixed" || name == "call_compiles") return ValueType::kTruth;
   return name == "listed" ? ValueType::kNumber : ValueType::kAny;
 }
 
 const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"code",   "scenario",    "framework", "chip",
-                                    "listed", "user_source", "dump",      "no_dump"};
+    std::vector<std::string> all = {"code",        "scenario", "framework", "chip",         "listed",
+                                    "user_source", "dump",     "no_dump",   "call_compiles"};
     for (const std::string axis : {"batch.", "sequence.", "made."}) {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
     }

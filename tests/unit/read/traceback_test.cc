@@ -81,6 +81,25 @@ TEST_CASE("gaps end a traceback", "[read]") {
   CHECK_FALSE(traceback.user_call());
 }
 
+TEST_CASE("a line that only compiles is told apart from a call", "[read]") {
+  const auto compiles = [](const std::string& code, const std::string& library) {
+    Traceback traceback;
+    Line line;
+    for (const std::string& text :
+         {std::string("Traceback (most recent call last):"), std::string("  File \"train.py\", line 8, in <module>"),
+          "    " + code, std::string("  File \"/usr/lib/python3/dist-packages/jax/stages.py\", line 7, in compile"),
+          "    " + library, std::string("XlaRuntimeError: RESOURCE_EXHAUSTED: no room")}) {
+      ++line.number;
+      line.text = text;
+      traceback.Feed(line);
+    }
+    return traceback.user_call()->compiles;
+  };
+  CHECK(compiles("compiled = step.lower(state, batch).compile()", "return self.run()"));
+  CHECK_FALSE(compiles("state = step(state, batch)", "return lowered.compile()"));
+  CHECK_FALSE(compiles("model.compile(optimizer='adam')", "return self.run()"));
+}
+
 TEST_CASE("after another logger's line, a traceback ends at an exception class, but not at a status without a class",
           "[read]") {
   const auto call = [](const std::string& last, bool frames_logged) {
