@@ -308,22 +308,34 @@ std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
 
+namespace {
+
+// Whether a slice takes every second element of a dimension: "slice={[0:8], [1:1024:2]}".
+bool TakesEverySecond(const HloInstruction& slice, int dim) {
+  std::string_view ranges = Attribute(slice.attributes, "slice");
+  for (; dim > 0 && !ranges.empty(); --dim) ranges.remove_prefix(std::min(ranges.find(']') + 1, ranges.size()));
+  ranges = ranges.substr(0, ranges.find(']'));
+  return std::count(ranges.begin(), ranges.end(), ':') == 2 && ranges.ends_with(":2");
+}
+
+}  // namespace
+
 std::vector<ValueId> ScannedValues(const Simulator& simulator) {
   constexpr std::size_t kFewest = 3;  // lengths
   const Program& program = simulator.program();
   const Semantics& semantics = simulator.semantics();
   const Axis sequence = semantics.sequence();
+  std::vector<ValueId> scanned;
+  if (!semantics.is_of_tokens()) return scanned;
   std::set<std::int64_t> lengths;
   std::set<GroupId> common;  // the groups of each scanned array
-  for (const InstructionId id : program.module().instructions.ids()) {
-    const HloInstruction& is = program.At(id);
-    if (is.opcode != "slice" || Attribute(is.attributes, "slice").find(":2]") == std::string_view::npos) continue;
-    const ArrayId from{is.operands.empty() ? id : is.operands[0], 0};
+  for (const HloInstruction& is : program.module().instructions) {
+    if (is.opcode != "slice" || is.operands.empty()) continue;
+    const ArrayId from{is.operands[0], 0};
     const ArrayGroups dimensions = program.dimensions().GroupsOf(from);
     const std::uint32_t along = DimensionsWith(dimensions, sequence);
-    if (along == 0) continue;
     const int dim = std::countr_zero(along);
-    if (program.ShapeOf(from).dims[dim] <= program.ShapeOf({id, 0}).dims[dim]) continue;
+    if (along == 0 || !TakesEverySecond(is, dim)) continue;
     std::set<GroupId> others;
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
       if ((along >> d & 1) == 0) others.insert(dimensions[d].begin(), dimensions[d].end());
@@ -332,9 +344,8 @@ std::vector<ValueId> ScannedValues(const Simulator& simulator) {
     common = std::move(others);
     lengths.insert(program.ShapeOf(from).dims[dim]);
   }
-  std::vector<ValueId> scanned;
+  if (lengths.size() < kFewest || common.empty()) return scanned;
   for (const ProgramValue& value : program.values()) {
-    if (!semantics.is_of_tokens() || lengths.size() < kFewest || common.empty()) break;
     std::set<GroupId> groups;
     for (const Groups& of : semantics.GroupsOf(value.id)) groups.insert(of.begin(), of.end());
     if (semantics.Has(value.id, sequence) && std::includes(groups.begin(), groups.end(), common.begin(), common.end()))

@@ -1,5 +1,7 @@
 // Compares estimates for the dumps in testdata with the results of a real compiler for the same programs and remedies
 // (see source.md of each case).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -209,6 +211,31 @@ TEST_CASE("a batch that is split over devices has its full size", "[program]") {
   const ProgramEstimates estimates = EstimateProgram(program, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
   CHECK(estimates.room.batch == 4 * 64);
   CHECK(estimates.room.batch_devices == 4);
+}
+
+// Three slices of 64 positions of 2 examples, each of which halves their number.
+std::size_t ScannedWith(const std::string& first, const std::string& second, const std::string& third) {
+  const auto slice = [](const char* to, const char* from, int length, const std::string& range) {
+    return fmt::format("  %{} = f32[2,{},4096]{{2,1,0}} slice(%{}), slice={{[0:2], [{}], [0:4096]}}\n", to, length,
+                       from, range);
+  };
+  const MadeProgram made("ENTRY %main {\n  %x = f32[2,64,4096]{2,1,0} parameter(0), metadata={op_name=\"batch\"}\n" +
+                             slice("a", "x", 32, first) + slice("b", "a", 16, second) + slice("c", "b", 8, third) +
+                             "  ROOT %z = f32[2,8,4096]{2,1,0} add(%c, %c)\n}\n",
+                         "BufferAssignment:\n"
+                         "allocation 0: size 2097152, page 0, parameter 0, shape |f32[2,64,4096]| at ShapeIndex {}:\n"
+                         " value: <1 x @0> (size=2097152,offset=0): f32[2,64,4096]{2,1,0}\n"
+                         "allocation 1: size 1048576, page 0, preallocated-temp:\n"
+                         " value: <2 a @0> (size=1048576,offset=0): f32[2,32,4096]{2,1,0}\n",
+                         "");
+  CHECK(made.semantics.sequence().size == 64);
+  return ScannedValues(made.simulator).size();
+}
+
+TEST_CASE("an associative scan takes every second position, at three lengths or more", "[program]") {
+  CHECK(ScannedWith("0:64:2", "1:32:2", "0:16:2") == 2);
+  CHECK(ScannedWith("0:32", "0:16", "0:8") == 0);  // the batch of 2 is no stride
+  CHECK(ScannedWith("0:64:2", "1:32:2", "0:8") == 0);
 }
 
 }  // namespace TEST_FILE
