@@ -21,8 +21,9 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 import sys
+
+import advice_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "testdata" / "estimate_errors.json"
@@ -35,20 +36,11 @@ MOST = 100      # percent: such a remedy may save nothing, or twice as much
 
 def estimates(binary, corpus, case):
     """Yields the remedies of a case whose saving was both estimated and measured."""
-    command = [binary, "--format", "json"]
-    if "dump" in case:
-        command += ["--xla-dump", os.path.join(corpus, case["dump"])]
-    done = subprocess.run(command + [os.path.join(corpus, case["log"])], capture_output=True, timeout=120)
-    if done.returncode not in (0, 1, 3):
-        sys.exit(f"spread.py: {case['id']}: {done.stderr.decode(errors='replace')}")
-    for diagnosis in json.loads(done.stdout)["diagnoses"]:
-        if diagnosis["code"] != case["expect"]["code"]:
-            continue
-        for remedy in diagnosis["remedies"]:
-            measured = case["expect"]["saves"].get(remedy["id"])
-            if measured is not None and remedy.get("basis") == "program" and "spread_bytes" in remedy:
-                yield diagnosis["facts"]["limit_bytes"], remedy, measured
-        return
+    diagnosis = advice_table.diagnose(binary, corpus, case)
+    for remedy in diagnosis["remedies"] if diagnosis else []:
+        measured = case["expect"]["saves"].get(remedy["id"])
+        if measured is not None and remedy.get("basis") == "program" and "spread_bytes" in remedy:
+            yield diagnosis["facts"]["limit_bytes"], remedy, measured
 
 
 def record(binary, corpora, percents, of_limit):

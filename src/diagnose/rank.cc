@@ -184,7 +184,7 @@ bool UndoesMistake(const Diagnosis& diagnosis, const Remedy& remedy) {
                      [&](const Reason& reason) { return reason.cure == remedy.id; });
 }
 
-RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool worked_out) {
+RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bool scenario_known, bool worked_out) {
   const RankedRemedy& ranked = candidate.ranked;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
   RankReasons reasons;
@@ -197,6 +197,7 @@ RankReasons ReasonsOf(const Candidate& candidate, bool scenario_known, bool work
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
   // If other remedies were estimated on the program or list, one without an estimate ranks lower.
   reasons.gamble = worked_out && !ranked.enough;
+  reasons.undoes = ranked.enough == true && UndoesMistake(diagnosis, *ranked.remedy);
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
   reasons.doubtful = ranked.borderline;
@@ -356,10 +357,8 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
   const bool worked_out = diagnosis->estimates.has_value() || !ranking.listed.empty();
-  for (Candidate& candidate : candidates) {
-    RankReasons& reasons = candidate.ranked.rank_reasons.emplace(ReasonsOf(candidate, known, worked_out));
-    reasons.undoes = candidate.ranked.enough == true && UndoesMistake(*diagnosis, *candidate.ranked.remedy);
-  }
+  for (Candidate& candidate : candidates)
+    candidate.ranked.rank_reasons = ReasonsOf(candidate, *diagnosis, known, worked_out);
   diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);
   diagnosis->budget = MakeBudget(*diagnosis, least_share);

@@ -114,8 +114,8 @@ void Factors::JoinGroups() {
   for (const auto& [a, b] : relations_) {
     const std::int64_t longer = std::max(size(a), size(b));
     const std::int64_t shorter = std::min(size(a), size(b));
-    for (const FactorId factor : shorter > 0 && longer % shorter != 0 ? Expand({a}) : FactorIds())
-      shifted_.insert(GroupOf(factor));
+    if (shorter <= 0 || longer % shorter == 0) continue;
+    for (const FactorId factor : Expand({a})) shifted_.insert(GroupOf(factor));
   }
 }
 

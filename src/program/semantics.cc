@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -136,12 +135,20 @@ Axis Semantics::MakeAxis(const Groups& groups, std::int64_t size) const {
 }
 
 std::uint32_t Semantics::DimensionsOf(ValueId value, const Axis& axis) const {
-  std::uint32_t with_axis = DimensionsWith(groups_[value], axis);
-  if (!axis || slots_.empty() || (axis != batch_ && axis != sequence_)) return with_axis;
-  for (std::size_t dim = 0; dim < groups_[value].size(); ++dim) {
-    if (AnyIn(groups_[value][dim], slots_)) with_axis |= std::uint32_t{1} << dim;
+  const bool is_of_tokens = axis && (axis == batch_ || axis == sequence_);
+  return DimensionsWith(groups_[value], axis) | (is_of_tokens ? SlotsIn(groups_[value]) : 0);
+}
+
+std::uint32_t Semantics::SlotsIn(const ArrayGroups& array) const {
+  std::uint32_t slots = 0;
+  for (std::size_t dim = 0; dim < array.size(); ++dim) {
+    if (AnyIn(array[dim], slots_)) slots |= std::uint32_t{1} << dim;
   }
-  return with_axis;
+  return slots;
+}
+
+std::uint32_t Semantics::TokensIn(const ArrayGroups& array) const {
+  return DimensionsWith(array, batch_) | DimensionsWith(array, sequence_);
 }
 
 bool Semantics::IsShifted(const Axis& axis) const {
@@ -159,13 +166,8 @@ bool Semantics::is_of_tokens() const {
 }
 
 bool Semantics::IsDispatch(ValueId value) const {
-  const auto is_slots = [&](const Groups& groups) { return AnyIn(groups, slots_); };
-  const ArrayGroups& array = groups_[value];
-  ArrayGroups others;
-  std::copy_if(array.begin(), array.end(), std::back_inserter(others),
-               [&](const Groups& groups) { return !is_slots(groups); });
-  return others.size() < array.size() &&
-         (DimensionsWith(others, batch_) != 0 || DimensionsWith(others, sequence_) != 0);
+  const std::uint32_t slots = SlotsIn(groups_[value]);
+  return slots != 0 && (TokensIn(groups_[value]) & ~slots) != 0;
 }
 
 bool Semantics::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }
@@ -181,7 +183,7 @@ bool Semantics::MayHaveAxis(ValueId value, const Axis& axis) const {
   if (weight_dims_.contains(SortedDims(program_.ShapeOf(is.array).dims))) return false;
   return std::any_of(groups_[value].begin(), groups_[value].end(), [&](const Groups& groups) {
     if (groups.empty() || AnyIn(groups, weight_groups_)) return false;
-    return DimensionsWith({groups}, batch_) == 0 && DimensionsWith({groups}, sequence_) == 0;
+    return TokensIn({groups}) == 0;
   });
 }
 
@@ -430,9 +432,6 @@ void Semantics::FindSlots() {
     for (const Groups& groups : GroupsOf(parameter)) given.insert(groups.begin(), groups.end());
   }
   const Dimensions& dimensions = program_.dimensions();
-  const auto has_tokens = [&](const ArrayGroups& array) {
-    return DimensionsWith(array, batch_) != 0 || DimensionsWith(array, sequence_) != 0;
-  };
   std::set<GroupId> candidates;
   for (const InstructionId id : program_.module().instructions.ids()) {
     const HloInstruction& is = program_.At(id);
@@ -440,18 +439,19 @@ void Semantics::FindSlots() {
     const bool is_one_hot = ComparesArrays(program_.module(), is) && Attribute(is.attributes, "direction") == "EQ";
     if ((!scatters && !is_one_hot) || dimensions.LeafCount(id) == 0) continue;
     const ArrayGroups result = dimensions.GroupsOf({id, 0});
-    if (!has_tokens(scatters ? dimensions.GroupsOf({is.operands[2], 0}) : result)) continue;
+    if (TokensIn(scatters ? dimensions.GroupsOf({is.operands[2], 0}) : result) == 0) continue;
     for (const Groups& groups : result) {
       if (groups.size() == 1 && !given.contains(groups.front())) candidates.insert(groups.front());
     }
   }
-  for (const ValueId id : candidates.empty() ? std::vector<ValueId>() : large_) {
+  if (candidates.empty()) return;
+  for (const ValueId id : large_) {
     const auto is_weight = [&](const Groups& groups) { return AnyIn(groups, weight_groups_); };
     const ArrayGroups& array = groups_[id];
     if (std::none_of(array.begin(), array.end(), is_weight)) continue;
     for (const Groups& groups : array) {
       const bool is_slots = groups.size() == 1 && candidates.contains(groups.front());
-      if (is_slots && !has_tokens({groups})) slots_.insert(groups.front());
+      if (is_slots && TokensIn({groups}) == 0) slots_.insert(groups.front());
     }
   }
 }

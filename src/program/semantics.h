@@ -132,6 +132,8 @@ class Semantics {
   Axis MakeAxis(const Groups& groups, std::int64_t size) const;
   bool InWeights(const Axis& axis) const;
   bool IsShifted(const Axis& axis) const;
+  std::uint32_t SlotsIn(const ArrayGroups& array) const;   // the dimensions that are slots of experts: a bit for each
+  std::uint32_t TokensIn(const ArrayGroups& array) const;  // those that are the batch or the sequence
   bool IsGradientOfExample(ValueId value) const;
   bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
 

@@ -81,7 +81,7 @@ TEST_CASE("gaps end a traceback", "[read]") {
   CHECK_FALSE(traceback.user_call());
 }
 
-TEST_CASE("a line that only compiles is told apart from a call", "[read]") {
+TEST_CASE("a line that only compiles is not the call that failed", "[read]") {
   const auto compiles = [](const std::string& code, const std::string& library) {
     Traceback traceback;
     Line line;
