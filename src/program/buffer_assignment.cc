@@ -15,10 +15,12 @@ constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
+  AllocationId allocation;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
-    if (made < buffer.last) return false;
+    // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
+    if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
     const auto later = std::partition_point(taken.begin(), taken.end(),
                                             [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
@@ -165,7 +167,7 @@ bool BufferAssignment::PlaceInOutputs(std::vector<std::int64_t>* bytes) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if ((*bytes)[i] <= 0) continue;
     if (buffers_[i].is_output) {
-      places.push_back({(*bytes)[i], buffers_[i].first});
+      places.push_back({(*bytes)[i], buffers_[i].first, buffers_[i].allocation});
     } else {
       order.push_back(static_cast<int>(i));
     }
