@@ -49,7 +49,17 @@ class RemedyScope : public Scope {
     name.remove_prefix(kMade.size());
     if (name == "parts") return static_cast<double>(made_->parts);
     if (name == "of_state") return made_->of_state;
+    if (name.starts_with("split.")) return SplitField(name.substr(6));
     return AxisField(made_->axis, name);
+  }
+  Value SplitField(std::string_view name) const {
+    if (!made_->split) return Unknown{};
+    const ArraySplit& split = *made_->split;
+    if (name == "mesh_axis") return split.mesh_axis;
+    if (split.array.empty()) return Unknown{};
+    if (name == "array") return split.array;
+    if (name == "is_argument") return split.is_argument;
+    return name == "spec" ? Value(split.spec) : Unknown{};
   }
   std::size_t row_count() const override { return diagnosis_.row_count(); }
   Value GetInRow(std::size_t row, std::string_view name) const override { return diagnosis_.GetInRow(row, name); }
@@ -376,8 +386,7 @@ std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope) 
 
 std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, const std::string& framework,
                                   const Scope& scope, const std::vector<MissingName>& lacked) {
-  auto steps = remedy.how.find(framework);
-  if (steps == remedy.how.end()) steps = remedy.how.find("");
+  const auto steps = remedy.how.find(rules.KeyOfSteps(remedy, framework));
   std::vector<std::string> can;
   std::vector<std::string> cannot;
   if (steps == remedy.how.end()) return can;

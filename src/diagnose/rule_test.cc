@@ -263,8 +263,7 @@ class Coverage {
     std::set<std::string> frameworks;
     for (const Diagnosis& diagnosis : diagnoses_) {
       for (const RankedRemedy& ranked : diagnosis.remedies) {
-        if (ranked.remedy == &remedy)
-          frameworks.insert(remedy.how.contains(diagnosis.framework) ? diagnosis.framework : "");
+        if (ranked.remedy == &remedy) frameworks.insert(engine_.rules().KeyOfSteps(remedy, diagnosis.framework));
       }
     }
     if (frameworks.empty()) Tell(owner, "no example offers it");

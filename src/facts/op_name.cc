@@ -57,6 +57,10 @@ bool IsRecomputedLoop(std::string_view op_name) {
 
 bool IsMapped(std::string_view op_name) { return ContainsPart(op_name, kMapped); }
 
+bool IsInShardMap(std::string_view op_name) {
+  return ContainsWord(op_name, "shard_map") || ContainsWord(op_name, "shmap_body");
+}
+
 bool IsAttention(std::string_view op_name) {
   return ContainsAny(op_name, {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"});
 }

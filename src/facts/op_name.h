@@ -20,8 +20,9 @@ bool IsRecomputed(std::string_view op_name);    // the rematerialization itself
 // Whether a loop runs again as a whole to rematerialize its values: a checkpoint is around it, not around its body.
 bool IsRecomputedLoop(std::string_view op_name);
 
-bool IsMapped(std::string_view op_name);     // under vmap
-bool IsAttention(std::string_view op_name);  // in an attention scope, or an einsum over query and key axes
+bool IsMapped(std::string_view op_name);      // under vmap
+bool IsInShardMap(std::string_view op_name);  // per-device code, which sharding constraints do not reach
+bool IsAttention(std::string_view op_name);   // in an attention scope, or an einsum over query and key axes
 
 // Removes the parts that checkpointing inserts.
 std::string WithoutCheckpoints(std::string op_name);

@@ -49,6 +49,16 @@ struct Room {
   std::optional<AxisLocation> sequence_axis;
 };
 
+// How to split an array over a mesh axis that does not split it yet.
+struct ArraySplit {
+  std::string mesh_axis;  // "mesh axis 'data'", or "mesh axes 'data' and 'model'"
+  std::string array;      // "params['w'] f32[4096,4096]"; "f32[8,512] at step.py:7" for a computed one; may be empty
+  bool is_argument = false;
+  std::int64_t number = 0;  // index of the dimension in the array, from 0
+  std::int64_t length = 0;  // of the dimension, on one device; without an array: of the mesh axis
+  std::string spec;         // the array's new PartitionSpec: "P(None, 'data')"
+};
+
 // The estimated effect of a remedy.
 struct RemedyEstimate {
   std::string change;            // ProgramRemedy::name
@@ -61,6 +71,7 @@ struct RemedyEstimate {
   std::int64_t parts = 0;            // devices, steps or pieces that the estimate assumes; 0: none
   std::optional<AxisLocation> axis;  // the dimension that is cut into the parts
   bool of_state = false;             // splits weights and optimizer state
+  std::optional<ArraySplit> split;   // the largest array that is split, if the mesh is known
 };
 
 // The estimated effect of two remedies together. Only for remedies that are not enough alone.

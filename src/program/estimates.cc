@@ -241,6 +241,7 @@ class Estimator {
     estimate.parts = modified.parts;
     estimate.axis = LocateAxis(program_, semantics_, modified.axis);
     estimate.of_state = modified.of_state;
+    estimate.split = modified.split;
     return estimate;
   }
 

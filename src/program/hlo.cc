@@ -1,5 +1,7 @@
 #include "program/hlo.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -432,6 +434,11 @@ SourceLine UserLine(const HloModule& module, InstructionId instruction) {
     if (!library) break;
   }
   return found;
+}
+
+std::string ShapeAtLine(const HloModule& module, const ArrayShape& shape, InstructionId instruction) {
+  const SourceLine line = UserLine(module, instruction);
+  return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
 }
 
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }

@@ -119,6 +119,9 @@ struct SourceLine {
 // The user's source line: the innermost frame outside of libraries, or the innermost of all if all are in libraries.
 SourceLine UserLine(const HloModule& module, InstructionId instruction);
 
+// The array's shape and the user's line that creates it, if known: "f32[8,128] at train.py:7".
+std::string ShapeAtLine(const HloModule& module, const ArrayShape& shape, InstructionId instruction);
+
 struct HloLimits {
   std::size_t instructions = 2000000;
   std::size_t text_bytes = std::size_t{160} << 20;  // of the stored text

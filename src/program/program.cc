@@ -1,7 +1,6 @@
 #include "program/program.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -17,72 +16,6 @@ std::string Unescape(std::string_view text) {
     plain += text[i];
   }
   return plain;
-}
-
-// Returns the next text in single quotes and moves `*at` past it; empty if there is none.
-std::string_view NextQuoted(std::string_view text, std::size_t* at) {
-  const std::size_t open = text.find('\'', *at);
-  const std::size_t close = open == std::string_view::npos ? open : text.find('\'', open + 1);
-  *at = close == std::string_view::npos ? text.size() : close + 1;
-  return close == std::string_view::npos ? std::string_view() : text.substr(open + 1, close - open - 1);
-}
-
-constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
-
-// Reads the number of devices along each axis of mesh['data'=4,'model'=1].
-std::map<std::string_view, std::int64_t> ReadMesh(std::string_view mesh) {
-  std::map<std::string_view, std::int64_t> axes;
-  for (std::size_t at = 0; at < mesh.size();) {
-    const std::string_view name = NextQuoted(mesh, &at);
-    std::int64_t size = 1;
-    std::from_chars(mesh.data() + std::min(at + 1, mesh.size()), mesh.data() + mesh.size(), size);
-    if (at < mesh.size()) axes[name] = std::clamp<std::int64_t>(size, 1, kMostDevices);
-  }
-  return axes;
-}
-
-struct Sharding {
-  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it
-  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it
-};
-
-// Reads {mesh['data'=4,'model'=1], [{'data'}, {}]}, {devices=[4,1]<=[4]} or {replicated}.
-Sharding ReadSharding(std::string_view text, std::size_t rank) {
-  Sharding sharding;
-  if (text.empty()) return sharding;
-  std::vector<std::int64_t>& shards = sharding.shards;
-  shards.assign(rank, 1);
-  sharding.axes.resize(rank);
-  const std::size_t devices = text.find("devices=[");
-  if (devices != std::string_view::npos) {
-    const std::string_view list = text.substr(devices + 9);
-    const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
-    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim) {
-      shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
-      if (shards[dim] > 1) sharding.axes[dim].emplace_back();
-    }
-    return sharding;
-  }
-  const std::size_t mesh = text.find("mesh[");
-  const std::size_t end = text.find(']', mesh);
-  if (mesh == std::string_view::npos || end == std::string_view::npos) return sharding;
-  const std::map<std::string_view, std::int64_t> axes = ReadMesh(text.substr(mesh, end - mesh));
-  // The axes of each dimension: [{'data'}, {}]
-  std::size_t dim = 0;
-  for (std::size_t i = end + 1; i < text.size() && dim < rank; ++i) {
-    if (text[i] != '{') continue;
-    const std::size_t close = std::min(text.find('}', i), text.size());
-    const std::string_view along = text.substr(i, close - i);
-    for (std::size_t at = 0; at < along.size();) {
-      const auto axis = axes.find(NextQuoted(along, &at));
-      if (axis == axes.end() || axis->second <= 1) continue;
-      shards[dim] = std::min(shards[dim] * axis->second, kMostDevices);
-      sharding.axes[dim].emplace_back(axis->first);
-    }
-    ++dim;
-    i = close;
-  }
-  return sharding;
 }
 
 }  // namespace
@@ -159,6 +92,8 @@ void Program::FindSchedule() {
 
 void Program::FindParameters() {
   if (!module_.entry) return;
+  if (const auto found = before_.header.find("frontend_attributes"); found != before_.header.end())
+    AddMeshAxes(found->second, &mesh_);
   const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
   const std::vector<InstructionId> before =
       before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();
@@ -176,23 +111,21 @@ void Program::FindParameters() {
     // Partitioning removes the annotation, so prefer the module before optimization.
     const HloInstruction& written =
         number < before.size() && before[number] ? before_.instructions[before[number]] : is;
-    // sharding={mesh['data'=1], [{'data'}, {}]} or xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
-    const std::string_view sharding = Attribute(written.attributes, "sharding");
-    names_axis_ = names_axis_ || sharding.find("{'") != std::string_view::npos ||
-                  written.frontend.find("{\\\"") != std::string_view::npos;
-    AddParameters(std::move(parameter), sharding);
+    AddParameters(std::move(parameter), written);
   }
 }
 
-// Adds one entry for each array of the parameter.
-void Program::AddParameters(ProgramParameter parameter, std::string_view sharding) {
+// Adds one entry for each array of the parameter. `written` has its annotations.
+void Program::AddParameters(ProgramParameter parameter, const HloInstruction& written) {
+  const std::string_view sharding = Attribute(written.attributes, "sharding");
+  names_axis_ = names_axis_ || NamesMeshAxis(sharding, written.frontend);
   const std::size_t begin = parameters_.size();
   const InstructionId instruction = parameter.array.instruction;
   std::map<std::size_t, Sharding> of_rank;
   for (; parameter.array.leaf < dimensions_->LeafCount(instruction); ++parameter.array.leaf) {
     const std::size_t rank = ShapeOf(parameter.array).dims.size();
     const auto [read, is_new] = of_rank.try_emplace(rank);
-    if (is_new) read->second = ReadSharding(sharding, rank);
+    if (is_new) read->second = ReadSharding(sharding, written.frontend, rank, &mesh_);
     parameter.shards = read->second.shards;
     parameter.axes = read->second.axes;
     parameter.place = parameters_.size();

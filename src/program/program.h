@@ -13,6 +13,7 @@
 #include "program/dimensions.h"
 #include "program/hlo.h"
 #include "program/memory.h"
+#include "program/mesh.h"
 #include "program/occupancy.h"
 
 namespace whyoom {
@@ -105,12 +106,13 @@ class Program {
   bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
   // Number of devices that the module is partitioned over; 1: not partitioned.
   int partitions() const { return partitions_; }
+  const Mesh& mesh() const { return mesh_; }  // the named axes; those that split no argument may be missing
 
  private:
   void FindValues();
   void FindSchedule();
   void FindParameters();
-  void AddParameters(ProgramParameter parameter, std::string_view sharding);
+  void AddParameters(ProgramParameter parameter, const HloInstruction& written);
   void FindOutputs();
   void FindReturned(InstructionId root);
 
@@ -118,6 +120,7 @@ class Program {
   HloModule before_;
   ModuleMemory memory_;
   int partitions_ = 1;
+  Mesh mesh_;
   bool names_axis_ = false;
   std::unique_ptr<Dimensions> dimensions_;
   Indexed<ValueId, ProgramValue> values_;

@@ -354,6 +354,22 @@ std::vector<ValueId> ScannedValues(const Simulator& simulator) {
   return scanned;
 }
 
+namespace {
+
+// Converts quantized weights of one layer at a time, in the loop over the layers.
+std::optional<ModifiedProgram> ConvertByLayer(const Simulator& simulator) {
+  ModifiedProgram modified = simulator.Unmodified();
+  for (const ProgramValue& value : simulator.program().values()) {
+    if (!value.array || !simulator.semantics().IsDequantized(value.id)) continue;
+    const std::int64_t layers = StackedSteps(simulator, value.id);
+    modified.sizes[value.id] /= layers;
+    modified.parts = std::max(modified.parts, layers);
+  }
+  return modified.parts > 1 ? std::optional(std::move(modified)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   // A scan in chunks, each of which is rematerialized.
   if (const std::vector<ValueId> scanned = ScannedValues(simulator); !scanned.empty()) {
@@ -363,6 +379,7 @@ std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& 
     modified.axis = simulator.semantics().sequence();
     return modified;
   }
+  if (std::optional<ModifiedProgram> layers = ConvertByLayer(simulator)) return layers;
   return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
 }
 

@@ -35,6 +35,7 @@ struct ModifiedProgram {
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
   Axis axis;               // the axis that is cut into the parts
   bool of_state = false;   // splits weights and optimizer state
+  std::optional<ArraySplit> split;
 
   void Remove(const std::vector<ValueId>& values) {
     for (const ValueId id : values) sizes[id] = 0;
@@ -111,7 +112,8 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 // Splits a training step into `parts` micro-batches that run one after another. Arguments and results stay whole, and
 // the summed gradients are live throughout.
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-// As Accumulate, for a program that computes independent pieces. If an array has the axis twice, cuts one dimension.
+// As Accumulate, for a program that computes independent pieces, scans a sequence, or converts quantized weights. If an
+// array has the axis twice, cuts one dimension.
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts);
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);

@@ -75,6 +75,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
     if (value.array && value.size >= kLargeEnough) large_.push_back(value.id);
   }
   FindRoles(role_words);
+  FindCopied();
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   FindBatch();
@@ -168,6 +169,28 @@ bool Semantics::is_of_tokens() const {
 bool Semantics::IsDispatch(ValueId value) const {
   const std::uint32_t slots = SlotsIn(groups_[value]);
   return slots != 0 && (TokensIn(groups_[value]) & ~slots) != 0;
+}
+
+void Semantics::FindCopied() {
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    const ArrayShape& shape = program_.ShapeOf(parameter.array);
+    if (ElementCount(shape) < kLargeEnough / 4) continue;
+    if (IsQuantized(shape.dtype)) quantized_.insert(shape.dims);
+    if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
+  }
+}
+
+bool Semantics::IsDequantized(ValueId value) const {
+  const ProgramValue& of = program_.values()[value];
+  const ArrayShape& shape = program_.ShapeOf(of.array);
+  return IsFloat(shape.dtype) && quantized_.contains(shape.dims);
+}
+
+bool Semantics::IsFetchedFromHost(ValueId value) const {
+  const ProgramValue& of = program_.values()[value];
+  const ArrayShape& shape = program_.ShapeOf(of.array);
+  return program_.InstructionOf(of).opcode != "parameter" && shape.memory_space != kHostMemorySpace &&
+         on_host_.contains(shape.shape);
 }
 
 bool Semantics::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }

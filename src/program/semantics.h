@@ -21,6 +21,8 @@ inline bool IsQuantized(std::string_view dtype) {
   return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
 }
 
+inline bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
+
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
 // The kinds of memory in the JSON contract, except padding and fragmentation.
@@ -92,6 +94,8 @@ class Semantics {
   bool is_of_tokens() const;
   // Whether the array assigns tokens to the slots of experts: [tokens, experts, slots].
   bool IsDispatch(ValueId value) const;
+  bool IsDequantized(ValueId value) const;      // has the shape of a quantized argument and a wider type
+  bool IsFetchedFromHost(ValueId value) const;  // has the shape of an argument in host memory
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
   // Whether the value may have the axis although propagation did not find it: the value has a dimension that is neither
   // a weight's, nor the batch, nor the sequence.
@@ -104,6 +108,7 @@ class Semantics {
  private:
   void FindRoles(const RoleWords& role_words);
   void FindFrozenModels();
+  void FindCopied();
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
   std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
   std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
@@ -139,9 +144,11 @@ class Semantics {
 
   const Program& program_;
   Indexed<ValueId, ArrayGroups> groups_;
-  std::vector<ValueId> large_;     // arrays of at least kLargeEnough bytes
-  std::vector<Role> roles_;        // by parameter
-  std::vector<char> is_returned_;  // by parameter: whether an output has its shape; 0 in training and for scalars
+  std::vector<ValueId> large_;          // arrays of at least kLargeEnough bytes
+  std::set<ArrayDims> quantized_;       // dimensions of large quantized arguments
+  std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
+  std::vector<Role> roles_;             // by parameter
+  std::vector<char> is_returned_;       // by parameter: whether an output has its shape; 0 in training and for scalars
   Indexed<ValueId, ValueKind> kinds_;
   std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
   Indexed<InstructionId, char> gathered_;  // whether the result is that of an all-gather, or a copy or cast of one

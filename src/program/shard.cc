@@ -1,197 +1,309 @@
 // Simulates splitting arrays over more devices.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "facts/op_name.h"
 #include "program/remedies.h"
 
 namespace whyoom {
 namespace {
 
-// Shards weights, optimizer state and gradients. Arrays that are already split do not change.
-Sizes StateSharded(const Simulator& simulator, std::int64_t devices) {
-  const Program& program = simulator.program();
-  std::set<std::string_view> whole;  // shapes
-  std::set<std::string_view> split;
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.semantics().IsState(parameter))
-      (parameter.IsSplit() ? split : whole).insert(program.ShapeOf(parameter.array).shape);
-  }
-  return simulator.Resized([&](const ProgramValue& value) {
-    const std::string_view shape = program.ShapeOf(value.array).shape;
-    return whole.contains(shape) && !split.contains(shape) ? value.size / devices : value.size;
-  });
-}
+using AxisNames = std::set<std::string>;
 
-// The dimension groups that a mesh axis splits, with their length on one device.
-struct MeshAxis {
-  std::set<std::pair<GroupId, std::int64_t>> splits;
-  bool of_state = false;  // whether it splits weights
-};
-
-std::map<std::string, MeshAxis> MeshAxes(const Simulator& simulator) {
-  std::map<std::string, MeshAxis> axes;  // by name
-  const Dimensions& dimensions = simulator.program().dimensions();
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const std::vector<FactorIds> dims = dimensions.FactorsOf(parameter.array);
-    for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
-      if (dims[dim].empty()) continue;
-      const FactorId factor = dims[dim].front();
-      for (const std::string& name : parameter.axes[dim]) {
-        MeshAxis& axis = axes[name];
-        axis.splits.emplace(dimensions.GroupOf(factor), dimensions.factors().size(factor));
-        axis.of_state = axis.of_state || simulator.semantics().RoleOf(parameter) == Role::kWeights;
+// Finds the mesh axes that split values: those that split the same dimensions of arguments.
+class MeshUse {
+ public:
+  explicit MeshUse(const Simulator& simulator)
+      : program_(simulator.program()), dimensions_(program_.dimensions()), mesh_(program_.mesh()) {
+    std::erase_if(mesh_, [](const auto& axis) { return axis.second <= 1; });
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const std::vector<FactorIds> dims = dimensions_.FactorsOf(parameter.array);
+      if (!simulator.semantics().IsState(parameter) && dims.size() > 1 && parameter.IsSplit())
+        inputs_[program_.ShapeOf(parameter.array).dims] = &parameter;
+      for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
+        for (const std::string& axis : parameter.axes[dim]) {
+          if (mesh_.empty() || axis.empty()) mesh_[axis] = std::max(mesh_[axis], parameter.shards[dim]);
+          if (!dims[dim].empty()) splits_[KeyOf(dims[dim].front())].insert(axis);
+          if (simulator.semantics().RoleOf(parameter) == Role::kWeights) of_weights_.insert(axis);
+          any_split_ = true;
+        }
       }
     }
   }
-  return axes;
-}
 
-// The arguments that are already split over devices.
-struct SplitArguments {
-  bool inputs = false;
-  bool weights = false;
-  std::set<GroupId> groups;  // of the split dimensions
+  const Mesh& mesh() const { return mesh_; }     // axes of several devices
+  bool any_split() const { return any_split_; }  // whether any argument is split
+  bool SplitsWeights(const std::string& axis) const { return of_weights_.contains(axis); }
+
+  // By dimension.
+  std::vector<AxisNames> AxesOf(ArrayId array) const {
+    std::vector<AxisNames> axes;
+    for (const FactorIds& factors : dimensions_.FactorsOf(array)) {
+      AxisNames& of_dim = axes.emplace_back();
+      for (const FactorId factor : factors) {
+        if (const auto found = splits_.find(KeyOf(factor)); found != splits_.end())
+          of_dim.insert(found->second.begin(), found->second.end());
+      }
+    }
+    // If propagation lost track of the dimensions, assume those of an input that has the same first ones.
+    ArrayDims first = program_.ShapeOf(array).dims;
+    for (; first.size() > 1; first.pop_back()) {
+      const auto input = inputs_.find(first);
+      if (input == inputs_.end()) continue;
+      for (std::size_t dim = 0; dim < std::min(first.size(), input->second->axes.size()); ++dim)
+        axes[dim].insert(input->second->axes[dim].begin(), input->second->axes[dim].end());
+    }
+    return axes;
+  }
+  bool Splits(const std::string& axis, ArrayId array) const {
+    const std::vector<AxisNames> axes = AxesOf(array);
+    return std::any_of(axes.begin(), axes.end(), [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
+  }
+
+ private:
+  // A dimension of that length on one device. If the array is gathered, it is longer.
+  using Key = std::pair<GroupId, std::int64_t>;
+  Key KeyOf(FactorId factor) const { return {dimensions_.GroupOf(factor), dimensions_.factors().size(factor)}; }
+
+  const Program& program_;
+  const Dimensions& dimensions_;
+  Mesh mesh_;
+  std::map<Key, AxisNames> splits_;
+  std::map<ArrayDims, const ProgramParameter*> inputs_;  // that are split
+  AxisNames of_weights_;
+  bool any_split_ = false;
 };
 
-SplitArguments FindSplit(const Simulator& simulator) {
-  SplitArguments split;
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
-    for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
-      if (parameter.shards[dim] <= 1) continue;
-      (simulator.semantics().IsState(parameter) ? split.weights : split.inputs) = true;
-      split.groups.insert(groups[dim].begin(), groups[dim].end());
-    }
+// The PartitionSpec of an array: "P('data', None, ('fsdp', 'model'))"; empty if an axis has no name.
+std::string SpecText(const std::vector<AxisNames>& dims) {
+  std::vector<std::string> texts;
+  std::size_t used = 0;
+  for (const AxisNames& axes : dims) {
+    if (axes.contains("")) return {};
+    std::vector<std::string> quoted;
+    for (const std::string& axis : axes) quoted.push_back(fmt::format("'{}'", axis));
+    const std::string names = axes.empty() ? "None" : fmt::format("{}", fmt::join(quoted, ", "));
+    texts.push_back(axes.size() > 1 ? "(" + names + ")" : names);
+    if (!axes.empty()) used = texts.size();
   }
-  return split;
+  texts.resize(used);
+  return fmt::format("P({})", fmt::join(texts, ", "));
 }
 
-// Splits needlessly gathered arrays: those with `devices` times one device's batch. Returns nullopt if there are none.
-std::optional<Sizes> GatheredSplit(const Simulator& simulator, std::int64_t devices) {
-  const Program& program = simulator.program();
-  const Axis batch = simulator.semantics().batch();
-  const auto is_of_batch = [&](const Groups& groups) {
-    return batch && !groups.empty() && groups.front() == batch.groups.front();
-  };
-  std::int64_t local = 0;
-  for (const ProgramParameter& parameter : program.parameters()) {
-    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
-    if (!groups.empty() && is_of_batch(groups[0])) local = std::max(local, program.ShapeOf(parameter.array).dims[0]);
+// Tries ways to split arrays over mesh axes that do not split them yet, and keeps the one that leaves least.
+class Splitter {
+ public:
+  // `devices` is the length of the mesh axis if the program has no mesh.
+  Splitter(const Simulator& simulator, std::int64_t devices)
+      : simulator_(simulator), program_(simulator.program()), semantics_(simulator.semantics()), use_(simulator) {
+    free_ = use_.mesh();
+    if (free_.empty()) free_[""] = devices;
   }
-  if (local == 0) return std::nullopt;
-  bool any = false;
-  Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
-    const ArrayGroups& groups = simulator.semantics().GroupsOf(value.id);
-    const ArrayDims& dims = program.ShapeOf(value.array).dims;
+
+  std::optional<ModifiedProgram> Best() {
+    for (const auto& [axis, devices] : free_) TryAxis(axis, devices);
+    if (free_.size() > 1) TryState(free_);
+    return std::move(best_);
+  }
+
+ private:
+  void TryAxis(const std::string& axis, std::int64_t devices) {
+    TryState({{axis, devices}});
+    TryGathered(axis, devices);
+    const Axis batch = semantics_.batch();
+    const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
+    if (by_batch) TryDimension(batch, axis, devices);
+    // If splitting the batch saves much, that is the usual way.
+    if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
+    std::set<Groups> groups = LongDimensions(devices);
+    if (use_.any_split() && semantics_.sequence()) groups.insert(semantics_.sequence().groups);
+    for (const Groups& dimension : groups) TryDimension({dimension, 0}, axis, devices);
+  }
+
+  void Consider(ModifiedProgram modified, const Mesh& over) {
+    // Arrays that are sent to the host are gathered first.
+    for (const ArrayDims& dims : SentToHost(program_)) {
+      for (const ProgramValue& value : program_.values()) {
+        if (value.array && program_.ShapeOf(value.array).dims == dims) modified.sizes[value.id] = value.size;
+      }
+    }
+    const std::int64_t left = simulator_.EstimateOf(modified).left_bytes;
+    if (best_ && left >= least_) return;
+    least_ = left;
+    modified.split = SplitOf(modified, over);
+    best_ = std::move(modified);
+  }
+
+  // Shards weights, optimizer state and gradients over the axes that do not split them yet.
+  void TryState(const Mesh& over) {
+    std::map<std::string_view, std::int64_t> devices;  // by shape
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (!semantics_.IsState(parameter)) continue;
+      const auto [found, is_new] = devices.try_emplace(program_.ShapeOf(parameter.array).shape, INT64_MAX);
+      found->second = std::min(found->second, MoreDevicesOf(parameter, over));
+    }
+    std::int64_t most = 1;
+    for (const auto& [shape, more] : devices) most = std::max(most, more);
+    if (most <= 1) return;
+    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
+                const auto found = devices.find(program_.ShapeOf(value.array).shape);
+                return found == devices.end() ? value.size : value.size / found->second;
+              }),
+              .parts = most,
+              .of_state = true},
+             over);
+  }
+
+  // The number of devices along the axes that do not split the argument and that can split one of its dimensions.
+  std::int64_t MoreDevicesOf(const ProgramParameter& parameter, const Mesh& over) const {
+    std::int64_t devices = 1;
+    for (const auto& [axis, length] : over) {
+      const bool is_used = std::any_of(
+          parameter.axes.begin(), parameter.axes.end(),
+          [&, axis = axis](const auto& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
+      const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
+      const bool divides = std::any_of(
+          dims.begin(), dims.end(), [&, length = length](std::int64_t dim) { return dim % (devices * length) == 0; });
+      if (!is_used && divides) devices *= length;
+    }
+    return devices;
+  }
+
+  // Splits needlessly gathered arrays: those with `devices` times one device's batch.
+  void TryGathered(const std::string& axis, std::int64_t devices) {
+    const Axis batch = semantics_.batch();
+    const auto is_of_batch = [&](const Groups& groups) {
+      return batch && !groups.empty() && groups.front() == batch.groups.front();
+    };
+    std::int64_t local = 0;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayGroups groups = semantics_.GroupsOf(parameter);
+      if (!groups.empty() && is_of_batch(groups[0]) && parameter.IsSplit())
+        local = std::max(local, program_.ShapeOf(parameter.array).dims[0]);
+    }
+    if (local == 0) return;
+    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
+                const ArrayGroups& groups = semantics_.GroupsOf(value.id);
+                const ArrayDims& dims = program_.ShapeOf(value.array).dims;
+                for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+                  if (is_of_batch(groups[dim]) && dims[dim] == local * devices) return value.size / devices;
+                }
+                return value.size;
+              }),
+              .parts = devices},
+             {{axis, devices}});
+  }
+
+  // The dimensions of the largest arrays that `devices` divides.
+  std::set<Groups> LongDimensions(std::int64_t devices) const {
+    std::set<Groups> found;
+    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+      if (buffer->size < simulator_.need_bytes() / 20) continue;
+      for (const Groups& groups : semantics_.GroupsOf(buffer->values.front())) {
+        std::int64_t size = 1;
+        for (const GroupId group : groups) size *= program_.dimensions().factors().size(group);
+        if (size % devices == 0 && !groups.empty()) found.insert(groups);
+      }
+    }
+    return found;
+  }
+
+  // Splits values along a dimension, unless the mesh axis already splits them.
+  void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
+    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
+                if (use_.Splits(axis, value.array) || IsInShardMap(program_.InstructionOf(value).op_name))
+                  return value.size;
+                return ScaledSize(simulator_, value, dimension, {.of = devices, .once = true});
+              }),
+              .parts = devices,
+              .axis = dimension},
+             {{axis, devices}});
+  }
+
+  // The largest value at the peak that is split, and its new PartitionSpec. Nothing if the mesh is unknown.
+  std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified, const Mesh& over) const {
+    if (use_.mesh().empty() || over.contains("")) return std::nullopt;
+    const ProgramValue* largest = nullptr;
+    const auto consider = [&](ValueId id) {
+      const ProgramValue& value = program_.values()[id];
+      if (value.array && modified.sizes[id] < value.size && (largest == nullptr || value.size > largest->size))
+        largest = &value;
+    };
+    if (modified.of_state) {
+      for (const ProgramParameter& parameter : program_.parameters()) {
+        for (const ValueId id : program_.ValuesOf(parameter.array.instruction)) consider(id);
+      }
+    } else {
+      for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+        for (const ValueId id : buffer->values) consider(id);
+      }
+    }
+    if (largest == nullptr) return std::nullopt;
+    std::vector<AxisNames> axes = use_.AxesOf(largest->array);
+    const ArrayDims& dims = program_.ShapeOf(largest->array).dims;
+    ArraySplit split{.array = program_.ShapeOf(largest->array).shape};
+    std::vector<std::string> names;
+    for (const auto& [axis, devices] : over) {
+      if (use_.Splits(axis, largest->array)) continue;
+      const std::optional<std::size_t> dim = DimensionToSplit(*largest, modified.axis, axes, devices);
+      if (!dim) return std::nullopt;
+      axes[*dim].insert(axis);
+      names.push_back(fmt::format("'{}'", axis));
+      split.number = static_cast<std::int64_t>(*dim);
+      split.length = dims[*dim];
+    }
+    split.mesh_axis = fmt::format("mesh {} {}", names.size() > 1 ? "axes" : "axis", fmt::join(names, " and "));
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (parameter.array == largest->array) split.array = parameter.path + " " + split.array;
+    }
+    split.is_argument = program_.InstructionOf(*largest).opcode == "parameter";
+    if (!split.is_argument)
+      split.array = ShapeAtLine(program_.module(), program_.ShapeOf(largest->array), largest->array.instruction);
+    split.spec = SpecText(axes);
+    return split.spec.empty() ? std::nullopt : std::optional(std::move(split));
+  }
+
+  // The dimension that is `axis` or, if there is no such axis, the longest one that no mesh axis splits.
+  std::optional<std::size_t> DimensionToSplit(const ProgramValue& value, const Axis& axis,
+                                              const std::vector<AxisNames>& axes, std::int64_t devices) const {
+    const std::uint32_t along = axis ? semantics_.DimensionsOf(value.id, axis) : 0;
+    const ArrayDims& dims = program_.ShapeOf(value.array).dims;
+    std::optional<std::size_t> best;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      if (!is_of_batch(groups[dim]) || dims[dim] != local * devices) continue;
-      any = true;
-      return value.size / devices;
+      if ((along >> dim & 1) != 0) return dim;
+      if (along == 0 && axes[dim].empty() && dims[dim] % devices == 0 && (!best || dims[dim] > dims[*best])) best = dim;
     }
-    return value.size;
-  });
-  return any ? std::optional(std::move(sizes)) : std::nullopt;
-}
-
-// The dimensions of the largest arrays that `devices` divides.
-std::set<Groups> LongAxes(const Simulator& simulator, std::int64_t devices) {
-  std::set<Groups> axes;
-  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
-    if (buffer->size < simulator.need_bytes() / 20) continue;
-    for (const Groups& groups : simulator.semantics().GroupsOf(buffer->values.front())) {
-      std::int64_t size = 1;
-      for (const GroupId group : groups) size *= simulator.program().dimensions().factors().size(group);
-      if (size % devices == 0 && !groups.empty()) axes.insert(groups);
-    }
+    return best;
   }
-  return axes;
-}
 
-// If weights are split: also splits the activations that are still whole, along the sequence or else the batch.
-Sizes BetweenWeights(const Simulator& simulator, const std::set<GroupId>& split, std::int64_t devices) {
-  const Semantics& semantics = simulator.semantics();
-  const Axis axis = semantics.sequence() ? semantics.sequence() : semantics.batch();
-  const auto is_split = [&](const Groups& groups) {
-    return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return split.contains(group); });
-  };
-  return simulator.Resized([&](const ProgramValue& value) {
-    const ArrayGroups& groups = semantics.GroupsOf(value.id);
-    if (!axis || std::any_of(groups.begin(), groups.end(), is_split)) return value.size;
-    return ScaledSize(simulator, value, axis, {.of = devices, .once = true});
-  });
-}
-
-// Restores the size of arrays that are sent to the host, since such arrays are gathered first.
-Sizes WholeIfSent(const Program& program, Sizes sizes) {
-  for (const ArrayDims& dims : SentToHost(program)) {
-    for (const ProgramValue& value : program.values()) {
-      if (value.array && program.ShapeOf(value.array).dims == dims) sizes[value.id] = value.size;
-    }
-  }
-  return sizes;
-}
-
-std::optional<ModifiedProgram> SplitOver(const Simulator& simulator, std::int64_t devices) {
-  const SplitArguments split = FindSplit(simulator);
-  std::optional<ModifiedProgram> best;
-  std::int64_t least = 0;
-  const auto consider = [&](Sizes sizes, const Axis& axis, bool of_state = false) {
-    ModifiedProgram modified{.sizes = WholeIfSent(simulator.program(), std::move(sizes)),
-                             .parts = devices,
-                             .axis = axis,
-                             .of_state = of_state};
-    const std::int64_t left = simulator.EstimateOf(modified).left_bytes;
-    if (best && left >= least) return;
-    least = left;
-    best = std::move(modified);
-  };
-  const auto consider_axis = [&](const Axis& axis) {
-    consider(simulator.Resized([&](const ProgramValue& value) {
-      return ScaledSize(simulator, value, axis, {.of = devices, .once = true});
-    }),
-             axis);
-  };
-  if (!split.weights || split.inputs) consider(StateSharded(simulator, devices), {}, true);
-  if (split.inputs) {
-    if (std::optional<Sizes> sizes = GatheredSplit(simulator, devices)) consider(std::move(*sizes), {});
-  } else if (split.weights) {
-    consider(BetweenWeights(simulator, split.groups, devices), {});
-  } else {
-    const Axis batch = simulator.semantics().batch();
-    const bool by_batch = batch && batch.size % devices == 0;
-    if (by_batch) consider_axis(batch);
-    // If splitting the batch saves little, try other axes and choose the one that leaves least.
-    if (!by_batch || simulator.need_bytes() - least < simulator.need_bytes() / 4) {
-      for (const Groups& groups : LongAxes(simulator, devices)) consider_axis({groups, 0});
-    }
-  }
-  return best;
-}
+  const Simulator& simulator_;
+  const Program& program_;
+  const Semantics& semantics_;
+  const MeshUse use_;
+  Mesh free_;
+  std::optional<ModifiedProgram> best_;
+  std::int64_t least_ = 0;
+};
 
 }  // namespace
 
 std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int64_t times) {
-  const std::map<std::string, MeshAxis> axes = MeshAxes(simulator);
-  if (axes.empty() && simulator.program().partitions() <= 1) return SplitOver(simulator, times);
-  // Enlarge one axis of the mesh: arrays that it splits are split further, unless they are gathered.
+  const MeshUse use(simulator);
+  if (use.mesh().empty() && simulator.program().partitions() <= 1) return Splitter(simulator, times).Best();
+  // Lengthen one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> best;
-  const Dimensions& dimensions = simulator.program().dimensions();
-  for (const auto& named : axes) {
-    const MeshAxis& axis = named.second;
-    const auto is_split = [&](const FactorIds& factors) {
-      return std::any_of(factors.begin(), factors.end(), [&](FactorId factor) {
-        return axis.splits.contains({dimensions.GroupOf(factor), dimensions.factors().size(factor)});
-      });
-    };
-    ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
-                               const std::vector<FactorIds> dims = dimensions.FactorsOf(value.array);
-                               return std::any_of(dims.begin(), dims.end(), is_split) ? value.size / times : value.size;
+  for (const auto& [axis, devices] : use.mesh()) {
+    ModifiedProgram modified{.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
+                               return use.Splits(axis, value.array) ? value.size / times : value.size;
                              }),
                              .parts = times,
-                             .of_state = axis.of_state};
+                             .of_state = use.SplitsWeights(axis)};
+    if (!axis.empty()) modified.split = {.mesh_axis = fmt::format("mesh axis '{}'", axis), .length = devices};
     if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
       best = std::move(modified);
   }
@@ -200,7 +312,7 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
 
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {
   if (!simulator.program().is_for_a_mesh()) return std::nullopt;  // the user may have only one device
-  return SplitOver(simulator, devices);
+  return Splitter(simulator, devices).Best();
 }
 
 }  // namespace whyoom

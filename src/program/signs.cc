@@ -1,7 +1,5 @@
 #include "program/signs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,13 +17,6 @@ namespace {
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
 
-bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
-
-// "f32[8,128] at train.py:7".
-std::string ArrayAt(const ArrayShape& shape, const SourceLine& line) {
-  return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
-}
-
 class SignFinder {
  public:
   explicit SignFinder(const Simulator& simulator)
@@ -39,6 +30,7 @@ class SignFinder {
     FindTransfers();
     FindStackedAgain();
     FindHalves();
+    FindLongCaches();
     std::vector<ProgramSign> signs;
     for (auto& [name, sign] : signs_) signs.push_back(std::move(sign));
     return signs;
@@ -72,7 +64,7 @@ class SignFinder {
   }
 
   std::string Called(const ProgramValue& value) const {
-    return ArrayAt(program_.ShapeOf(value.array), UserLine(program_.module(), value.array.instruction));
+    return ShapeAtLine(program_.module(), program_.ShapeOf(value.array), value.array.instruction);
   }
 
   void FindInArguments() {
@@ -101,7 +93,9 @@ class SignFinder {
   void FindFrozen() {
     if (!semantics_.trains() || returned_.empty()) return;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.RoleOf(parameter) == Role::kWeights && returned_.count(ArgumentOf(parameter.path)) == 0)
+      const bool is_small = ShapeOf(parameter).dtype != "f32" && !IsWhole(parameter);
+      if (semantics_.RoleOf(parameter) == Role::kWeights && !is_small &&
+          returned_.count(ArgumentOf(parameter.path)) == 0)
         Add("frozen", parameter.size, Called(parameter));
     }
   }
@@ -154,7 +148,7 @@ class SignFinder {
       most = bytes;
       largest = id;
     }
-    if (largest) Add("float64", most, ArrayAt(before.ShapeOf(largest).array, UserLine(before, largest)));
+    if (largest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(largest).array, largest));
   }
 
   void FindInResults() {
@@ -195,14 +189,10 @@ class SignFinder {
   }
 
   void FindAtPeak() {
-    std::set<ArrayDims> quantized;
-    std::set<Shape> on_host;
     std::set<ArrayDims> weights;
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayShape& shape = ShapeOf(parameter);
       if (ElementCount(shape) < kLeastBytes / 4) continue;
-      if (IsQuantized(shape.dtype)) quantized.insert(shape.dims);
-      if (shape.memory_space == kHostMemorySpace) on_host.insert({shape.dtype, shape.dims});
       if (semantics_.RoleOf(parameter) == Role::kWeights && shape.dims.size() > 1) weights.insert(shape.dims);
     }
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
@@ -210,7 +200,7 @@ class SignFinder {
       for (const ValueId id : buffer->values) {
         const ProgramValue& value = program_.values()[id];
         if (!value.array || program_.InstructionOf(value).opcode == "parameter") continue;
-        const std::string sign = SignOf(value, quantized, on_host, weights);
+        const std::string sign = SignOf(value, weights);
         if (sign.empty()) continue;
         Add(sign, buffer->size, Called(value));
         break;
@@ -234,8 +224,10 @@ class SignFinder {
   void FindStackedAgain() {
     for (const LoopPair& pair : FindLoopPairs(program_, semantics_, simulator_.compiled())) {
       if (!IsRecomputedLoop(program_.At(pair.forward.instruction).op_name)) continue;
-      for (const Buffer* stack : pair.stacks)
-        Add("stacked_again", stack->size, Called(program_.values()[stack->values.front()]));
+      for (const Buffer* stack : pair.stacks) {
+        const ProgramValue& value = program_.values()[stack->values.front()];
+        if (IsFloat(program_.ShapeOf(value.array).dtype)) Add("stacked_again", stack->size, Called(value));
+      }
     }
   }
 
@@ -246,6 +238,38 @@ class SignFinder {
       const ValueId id = buffer->values.front();
       if (std::binary_search(scanned.begin(), scanned.end(), id))
         Add("halves", buffer->size, Called(program_.values()[id]));
+    }
+  }
+
+  // Caches of a program without gradients: arrays that get all positions of the prompt at once, and then further ones.
+  void FindLongCaches() {
+    if (semantics_.trains()) return;
+    std::int64_t steps = 0;
+    for (const Loop& loop : program_.dimensions().loops()) steps = std::max(steps, loop.steps);
+    if (steps == 0) return;  // it is unknown how many positions the program fills
+    std::set<std::int64_t> prompts;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayShape& shape = ShapeOf(parameter);
+      if (semantics_.RoleOf(parameter) == Role::kInput && !IsFloat(shape.dtype) && shape.dims.size() == 2)
+        prompts.insert(parameter.WholeDims(shape.dims)[1]);
+    }
+    std::set<std::pair<std::int64_t, std::int64_t>> caches;  // number of positions, and the last dimension
+    const HloModule& before = program_.before();
+    for (const HloInstruction& is : before.instructions) {
+      if (is.opcode != "dynamic-update-slice" || is.operands.size() < 2) continue;
+      const ArrayDims& dims = before.ShapeOf(is.operands[0]).array.dims;
+      const ArrayDims& part = before.ShapeOf(is.operands[1]).array.dims;
+      for (std::size_t dim = 0; dim + 1 < std::min(dims.size(), part.size()); ++dim) {
+        if (prompts.contains(part[dim]) && dims[dim] / 2 > part[dim] + steps) caches.insert({dims[dim], dims.back()});
+      }
+    }
+    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+      const ProgramValue& value = program_.values()[buffer->values.front()];
+      const ArrayDims dims = value.array ? program_.ShapeOf(value.array).dims : ArrayDims();
+      const bool is_cache = std::any_of(dims.begin(), dims.end(), [&](std::int64_t positions) {
+        return caches.contains({positions, dims.back()});
+      });
+      if (is_cache) Add("long_cache", buffer->size, Called(value));
     }
   }
 
@@ -262,16 +286,15 @@ class SignFinder {
     }
   }
 
-  std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& quantized, const std::set<Shape>& on_host,
-                     const std::set<ArrayDims>& weights) const {
+  std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& weights) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
-    if (IsFloat(shape.dtype) && quantized.count(shape.dims) > 0) return "dequantized";
-    if (shape.memory_space != kHostMemorySpace && on_host.count({shape.dtype, shape.dims}) > 0) return "fetched";
+    if (semantics_.IsDequantized(value.id)) return "dequantized";
+    if (semantics_.IsFetchedFromHost(value.id)) return "fetched";
     if (semantics_.IsDispatch(value.id)) return "dispatch";
     if (semantics_.KindOf(value.id) == ValueKind::kGatheredWeights && StackedSteps(simulator_, value.id) > 1)
       return "gathered_layers";
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
-    const bool is_vmapped = program_.InstructionOf(value).op_name.find("vmap(") != std::string_view::npos;
+    const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
     return weights.count(ArrayDims(shape.dims.begin() + 1, shape.dims.end())) > 0 ? "example_gradients" : "";
   }

@@ -155,11 +155,11 @@ std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Fra
     return all;
   }
   for (const Framework* framework : frameworks) {
-    const auto own = remedy.how.find(KeyOf(rules, *framework));
-    const auto found = own != remedy.how.end() ? own : remedy.how.find("");
+    const auto found = remedy.how.find(rules.KeyOfSteps(remedy, framework->id));
     if (found == remedy.how.end()) continue;
-    all.push_back(ToSteps(own != remedy.how.end() ? framework : usual, found->second));
-    all.back().is_fallback = own == remedy.how.end();
+    const Framework* of = found->first.empty() ? usual : rules.FindFramework(found->first);
+    all.push_back(ToSteps(of, found->second));
+    all.back().is_fallback = of != framework;
   }
   return all;
 }
@@ -177,9 +177,9 @@ std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy,
     for (const auto& [key, snippet] : remedy.snippets) add(key.empty() ? usual : rules.FindFramework(key), key);
   }
   for (const Framework* framework : frameworks) {
-    const std::string key = KeyOf(rules, *framework);
-    const bool stands_in = !remedy.snippets.contains(key) && !remedy.how.contains(key);
-    add(stands_in ? usual : framework, stands_in ? "" : key);
+    const std::string own = KeyOf(rules, *framework);
+    const std::string key = remedy.snippets.contains(own) ? own : rules.KeyOfSteps(remedy, framework->id);
+    add(key.empty() ? usual : rules.FindFramework(key), key);
   }
   return shown;
 }

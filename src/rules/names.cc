@@ -88,7 +88,8 @@ const std::vector<std::string>& BuiltInNames() {
     for (const std::string axis : {"batch.", "sequence.", "made."}) {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
     }
-    all.insert(all.end(), {"made.parts", "made.of_state"});
+    all.insert(all.end(), {"made.parts", "made.of_state", "made.split.mesh_axis", "made.split.array",
+                           "made.split.is_argument", "made.split.spec"});
     for (const std::string field : {"name", "package", "since", "until", "version"}) all.push_back("need." + field);
     return all;
   }();
@@ -124,7 +125,7 @@ std::vector<std::string> WithSigns(std::vector<std::string> names) {
   for (const std::string sign :
        {"whole_state", "replicated_state", "kept_state", "frozen", "float64", "float32_cache", "evaluation_logits",
         "dequantized", "example_gradients", "repeated_gradients", "whole_result", "fetched", "host_transfer",
-        "stacked_again", "gathered_layers", "dispatch", "halves"})
+        "stacked_again", "gathered_layers", "dispatch", "halves", "long_cache"})
     names.insert(names.end(), {sign + "_bytes", sign + "_array"});
   return names;
 }

@@ -319,6 +319,8 @@ class RuleSetBuilder::Fields {
     framework.name = framework.id;
     Field("name", framework.name);
     Field("aliases", framework.aliases);
+    Field("based_on", framework.based_on);
+    if (!framework.based_on.empty()) builder_.FrameworkOf(framework.based_on, node_["based_on"]);
     Field("priority", framework.priority);
     Field("signs", framework.signs, {.literals = Literals::kSign});
     Field("examples", framework.examples, {.lines = true});

@@ -176,6 +176,15 @@ const Framework* RuleSet::default_framework() const {
   return found != frameworks_.end() ? &*found : nullptr;
 }
 
+std::string RuleSet::KeyOfSteps(const Remedy& remedy, std::string_view framework) const {
+  std::size_t steps = 0;  // a rule file can base frameworks on each other in a circle
+  for (const Framework* one = FindFramework(framework); one != nullptr && steps++ < frameworks_.size();
+       one = FindFramework(one->based_on)) {
+    if (remedy.how.contains(one->id)) return one->id;
+  }
+  return "";
+}
+
 const Framework* RuleSet::FindFramework(std::string_view id_or_name) const {
   const std::string wanted = LettersAndDigits(id_or_name);
   if (wanted.empty()) return nullptr;

@@ -281,6 +281,7 @@ struct Framework {
   std::string id;
   std::string name;                  // display name: "PyTorch/XLA"; the id if the rule data has none
   std::vector<std::string> aliases;  // other names that users type
+  std::string based_on;              // id of the framework whose steps apply where this one has none; may be empty
   int priority = 0;                  // if several are recognised, the highest wins (MaxText is also JAX)
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that a sign matches
@@ -416,6 +417,8 @@ class RuleSet {
   const JsonLogKeys& json_keys() const { return json_keys_; }
   const std::vector<Framework>& frameworks() const { return frameworks_; }  // highest priority first
   const Framework* default_framework() const;  // its steps apply if no framework is recognised; may be null
+  // The key in Remedy::how of the steps that apply to a framework: its own, or those of one that it is based on.
+  std::string KeyOfSteps(const Remedy& remedy, std::string_view framework) const;
   // Finds a framework by id, name or alias, ignoring case, blanks and punctuation. Returns null if there is none.
   const Framework* FindFramework(std::string_view id_or_name) const;
   const std::vector<Chip>& chips() const { return chips_; }

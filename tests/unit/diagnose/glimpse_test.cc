@@ -101,6 +101,8 @@ TEST_CASE("the framework is recognized by the dump's file names", "[diagnose]") 
       {"sglang", packages + "sgl_jax/srt/models/llama.py"},
       {"transformers", packages + "transformers/models/t5/modeling_flax_t5.py"},
       {"flax", packages + "flax/linen/linear.py"},
+      {"nnx", packages + "flax/nnx/nn/linear.py"},
+      {"haliax", packages + "haliax/nn/linear.py"},
       {"equinox", packages + "equinox/nn/_linear.py"},
       {"haiku", packages + "haiku/_src/basic.py"},
       {"pytorch_xla", packages + "torch_xla/core/xla_model.py"},

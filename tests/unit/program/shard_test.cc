@@ -40,9 +40,16 @@ MadeProgram Layer(const std::string& of_weights, const std::string& of_weights_b
           ", num_partitions=4"};
 }
 
-TEST_CASE("if the weights are split, values between them are split along the batch", "[program]") {
+TEST_CASE("weights are split further, over the mesh axis that does not split them", "[program]") {
   const MadeProgram made = Layer("{}, {'model'}", "{'model'}, {}", "");
-  CHECK(made.Left(Shard(made.simulator, 4)) == 16 * kMiB + 256 * kKiB + (512 + 512) / 4 * kKiB);
+  const std::optional<ModifiedProgram> modified = Shard(made.simulator, 4);
+  CHECK(made.Left(modified) == 8 * kMiB + (512 + 256 + 512) * kKiB);
+  REQUIRE(modified);
+  CHECK(modified->parts == 2);
+  REQUIRE(modified->split);
+  CHECK(modified->split->mesh_axis == "mesh axis 'data'");
+  CHECK(modified->split->array == "params['w'] f32[2048,1024]");
+  CHECK(modified->split->spec == "P('data', 'model')");
   // A longer mesh axis further splits both weights, and y, which has the split dimension.
   CHECK(made.Left(MoreDevices(made.simulator, 2)) == 8 * kMiB + (512 + 128 + 512) * kKiB);
 }
@@ -54,6 +61,40 @@ TEST_CASE("if the batch is split, the weights can be split", "[program]") {
   REQUIRE(modified);
   CHECK(modified->of_state);
   CHECK(modified->parts == 4);
+}
+
+TEST_CASE("values are split along a dimension that no mesh axis splits", "[program]") {
+  // 'model' splits the weights' hidden features, and with them y. 'data' splits their other dimension, and with it x
+  // and z, which are whole along 'model'. x and z have 64 MiB, y 32 MiB and the weights 8 MiB each.
+  const auto split = [](const std::string& axes) { return ", sharding={mesh['data'=2,'model'=2], [" + axes + "]}"; };
+  const MadeProgram made("ENTRY %main {\n  %x = f32[8192,2048]{1,0} parameter(0)" + split("{}, {'data'}") +
+                             ", metadata={op_name=\"batch['x']\"}\n  %w = f32[2048,1024]{1,0} parameter(1)" +
+                             split("{'data'}, {'model'}") +
+                             ", metadata={op_name=\"params['w']\"}\n  %u = f32[1024,2048]{1,0} parameter(2)" +
+                             split("{'model'}, {'data'}") + R"(, metadata={op_name="params['u']"}
+  %y = f32[8192,1024]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %z = f32[8192,2048]{1,0} dot(%y, %u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)",
+                         "BufferAssignment:\n"
+                         "allocation 0: size 67108864, page 0, parameter 0, shape |f32[8192,2048]| at ShapeIndex {}:\n"
+                         " value: <1 x @0> (size=67108864,offset=0): f32[8192,2048]{1,0}\n"
+                         "allocation 1: size 8388608, page 0, parameter 1, shape |f32[2048,1024]| at ShapeIndex {}:\n"
+                         " value: <2 w @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n"
+                         "allocation 2: size 8388608, page 0, parameter 2, shape |f32[1024,2048]| at ShapeIndex {}:\n"
+                         " value: <3 u @0> (size=8388608,offset=0): f32[1024,2048]{1,0}\n"
+                         "allocation 3: size 100663296, page 0, preallocated-temp:\n"
+                         " value: <4 y @0> (size=33554432,offset=0): f32[8192,1024]{1,0}\n"
+                         " value: <5 z @0> (size=67108864,offset=33554432): f32[8192,2048]{1,0}\n",
+                         "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
+                         "    x{}:0-9\n    w{}:0-9\n    u{}:0-9\n    y{}:3-5\n    z{}:4-9\n",
+                         ", num_partitions=4");
+  const std::optional<ModifiedProgram> modified = Shard(made.simulator, 4);
+  CHECK(made.Left(modified) == (32 + 16 + 32 + 32) * kMiB);
+  REQUIRE(modified);
+  REQUIRE(modified->split);
+  CHECK(modified->split->mesh_axis == "mesh axis 'model'");
+  CHECK(modified->split->spec == "P('model', 'data')");
 }
 
 TEST_CASE("on more devices, everything that is split along the enlarged mesh axis shrinks", "[program]") {

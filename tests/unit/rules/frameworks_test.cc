@@ -27,6 +27,23 @@ TEST_CASE("there is a default framework", "[rules]") {
   CHECK(BuiltInRules().FindFramework(usual->name) == usual);
 }
 
+TEST_CASE("a framework without steps gets those of the framework that it is based on, else the default ones",
+          "[rules]") {
+  const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "frameworks": [
+    {"id": "ours", "based_on": "haliax", "signs": ["ours"], "examples": ["ours"]}]})");
+  const Remedy& bf16 = *rules.FindRemedy("bf16");  // has steps for Equinox, which Haliax is based on
+  REQUIRE_FALSE(bf16.how.contains("haliax"));
+  CHECK(rules.KeyOfSteps(bf16, "ours") == "equinox");
+  CHECK(rules.KeyOfSteps(bf16, "equinox") == "equinox");
+  CHECK(rules.KeyOfSteps(*rules.FindRemedy("donate_buffers"), "ours") == "haliax");
+  CHECK(rules.KeyOfSteps(*rules.FindRemedy("reduce_batch"), "ours").empty());
+  CHECK(rules.KeyOfSteps(bf16, "unknown").empty());
+  const RuleSet circle = RulesWith(R"({"format": "whyoom.rules/1", "frameworks": [
+    {"id": "a", "based_on": "b", "signs": ["a"], "examples": ["a"]},
+    {"id": "b", "based_on": "a", "signs": ["b"], "examples": ["b"]}]})");
+  CHECK(circle.KeyOfSteps(bf16, "a").empty());
+}
+
 TEST_CASE("a rule set lists the files that the user requested", "[rules]") {
   std::vector<Fault> faults;
   const std::string empty = R"({"format": "whyoom.rules/1"})";
