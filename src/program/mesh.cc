@@ -4,7 +4,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "facts/array_shape.h"
+#include "program/hlo.h"
 
 namespace whyoom {
 namespace {
