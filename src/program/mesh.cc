@@ -10,7 +10,9 @@ namespace whyoom {
 namespace {
 
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
-constexpr std::size_t kMostAxes = 64;  // limits work on hostile input
+// These limit work on hostile input.
+constexpr std::size_t kMostAxes = 64;
+constexpr std::size_t kLongestMesh = 4096;
 
 // Returns the next name in single or double quotes and moves `*at` past it; empty if there is none. Quotes may have
 // backslashes.
@@ -50,7 +52,7 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
 
 void AddMeshAxes(std::string_view text, Mesh* mesh) {
   for (std::size_t begin = text.find("mesh"); begin != std::string_view::npos; begin = text.find("mesh", begin + 1)) {
-    std::string_view axes = text.substr(begin + 4);
+    std::string_view axes = text.substr(begin + 4, kLongestMesh);
     if (!axes.starts_with("[") && !axes.starts_with("<[")) continue;
     axes = axes.substr(0, axes.find(']'));
     for (std::size_t at = 0; at < axes.size() && mesh->size() < kMostAxes;) {

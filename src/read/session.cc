@@ -189,11 +189,20 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   }
 }
 
+// Whether a fact of a context shows that the header's line means no failure.
+bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
+  if (head.head->unless.empty()) return false;
+  Evidence known;
+  contexts_.AddTo(*head.failure, offset, &known);
+  return known.Find(head.head->unless) != nullptr;
+}
+
 void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
                             const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
     if (head.head->of_report && (in_report() || message_healthy_)) continue;
+    if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
     const std::size_t limit = finder_.EndOfMessage(joined, head);
@@ -228,8 +237,9 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     MarkWaiting(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
+    const std::size_t report = head.head->of_report ? head.match.begin : end;
     if (open_.back().reader != nullptr)
-      unread_from_ = end < joined.first_line_end() ? joined.ColumnOf(end) : front.text.size();
+      unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();
     lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
   }
 }

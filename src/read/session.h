@@ -103,6 +103,7 @@ class Session {
   std::size_t FirstRecent() const;
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
+  bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
   void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
                      const Line& front);
   bool MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,

@@ -136,6 +136,7 @@ class RuleSetBuilder::Fields {
     Field("line_start", head.line_start);
     Field("fragment", head.fragment);
     Field("of_report", head.of_report);
+    Field("unless", head.unless);
     const bool all_left_out = builder_.is_disabled_;
     builder_.is_disabled_ = all_left_out || builder_.IsHeaderDisabled(owner_, head.id);
     Read(node_, head.pattern, {.literals = Literals::kRequired, .what = "head"});

@@ -82,6 +82,7 @@ struct HeaderPattern {
   bool line_start = false;  // matches only at the start of a line or after an exception's class name
   bool of_report = false;   // a line of the memory report: ignored in a report, or if by its log level nothing failed
   bool fragment = false;    // covers only part of the message, so the confidence is low
+  std::string unless;       // a fact of a context: if it is known, the header is ignored; empty: none
 };
 
 struct DerivedFact {
