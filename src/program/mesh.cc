@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
 // These limit work on hostile input.
 constexpr std::size_t kMostAxes = 64;
+constexpr std::size_t kMostMeshes = 256;  // occurrences of the word
 constexpr std::size_t kLongestMesh = 4096;
 
 // Returns the next name in single or double quotes and moves `*at` past it; empty if there is none. Quotes may have
@@ -51,7 +52,9 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
 }  // namespace
 
 void AddMeshAxes(std::string_view text, Mesh* mesh) {
+  std::size_t meshes = 0;
   for (std::size_t begin = text.find("mesh"); begin != std::string_view::npos; begin = text.find("mesh", begin + 1)) {
+    if (++meshes > kMostMeshes) return;
     std::string_view axes = text.substr(begin + 4, kLongestMesh);
     if (!axes.starts_with("[") && !axes.starts_with("<[")) continue;
     axes = axes.substr(0, axes.find(']'));
@@ -84,7 +87,7 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
                                             : sharding.substr(std::min(sharding.find("], ["), sharding.size()));
   const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
-    if (has_counts && axes[dim].size() == 1) mesh->insert({axes[dim][0], read.shards[dim]});
+    if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
     if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
     for (const std::string& axis : axes[dim]) {
       if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string>
@@ -15,19 +16,28 @@ namespace {
 
 using AxisNames = std::set<std::string>;
 
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
+constexpr int kMostAxes = 8;  // that are tried, since each costs a simulation of the program
+
 // Finds the mesh axes that split values: those that split the same dimensions of arguments.
 class MeshUse {
  public:
   explicit MeshUse(const Simulator& simulator)
       : program_(simulator.program()), dimensions_(program_.dimensions()), mesh_(program_.mesh()) {
     std::erase_if(mesh_, [](const auto& axis) { return axis.second <= 1; });
+    std::int64_t devices = 1;
+    for (const auto& [axis, length] : mesh_) devices = std::min(devices * length, kMostDevices);
+    // If the axes do not agree with the number of devices, one axis without a name stands for all.
+    const bool is_named = !mesh_.empty() && (program_.partitions() <= 1 || devices <= program_.partitions());
+    if (!is_named) mesh_.clear();
     for (const ProgramParameter& parameter : program_.parameters()) {
       const std::vector<FactorIds> dims = dimensions_.FactorsOf(parameter.array);
       if (!simulator.semantics().IsState(parameter) && dims.size() > 1 && parameter.IsSplit())
         inputs_[program_.ShapeOf(parameter.array).dims] = &parameter;
       for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
-        for (const std::string& axis : parameter.axes[dim]) {
-          if (mesh_.empty() || axis.empty()) mesh_[axis] = std::max(mesh_[axis], parameter.shards[dim]);
+        for (const std::string& name : parameter.axes[dim]) {
+          const std::string axis = is_named ? name : "";
+          if (!is_named) mesh_[""] = std::max(mesh_[""], parameter.shards[dim]);
           if (!dims[dim].empty()) splits_[KeyOf(dims[dim].front())].insert(axis);
           if (simulator.semantics().RoleOf(parameter) == Role::kWeights) of_weights_.insert(axis);
           any_split_ = true;
@@ -79,12 +89,18 @@ class MeshUse {
   bool any_split_ = false;
 };
 
-// The PartitionSpec of an array: "P('data', None, ('fsdp', 'model'))"; empty if an axis has no name.
+// Whether the name needs no escapes in the user's code.
+bool IsPlainName(const std::string& axis) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  return !axis.empty() && axis.size() <= 64 && std::all_of(axis.begin(), axis.end(), is_plain);
+}
+
+// The PartitionSpec of an array: "P('data', None, ('fsdp', 'model'))"; empty if an axis has no plain name.
 std::string SpecText(const std::vector<AxisNames>& dims) {
   std::vector<std::string> texts;
   std::size_t used = 0;
   for (const AxisNames& axes : dims) {
-    if (axes.contains("")) return {};
+    if (!std::all_of(axes.begin(), axes.end(), IsPlainName)) return {};
     std::vector<std::string> quoted;
     for (const std::string& axis : axes) quoted.push_back(fmt::format("'{}'", axis));
     const std::string names = axes.empty() ? "None" : fmt::format("{}", fmt::join(quoted, ", "));
@@ -106,7 +122,10 @@ class Splitter {
   }
 
   std::optional<ModifiedProgram> Best() {
-    for (const auto& [axis, devices] : free_) TryAxis(axis, devices);
+    int tried = 0;
+    for (const auto& [axis, devices] : free_) {
+      if (++tried <= kMostAxes && !simulator_.IsStopped()) TryAxis(axis, devices);
+    }
     if (free_.size() > 1) TryState(free_);
     return std::move(best_);
   }
@@ -114,12 +133,12 @@ class Splitter {
  private:
   void TryAxis(const std::string& axis, std::int64_t devices) {
     TryState({{axis, devices}});
-    TryGathered(axis, devices);
+    const bool is_gathered = TryGathered(axis, devices);
     const Axis batch = semantics_.batch();
     const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
     if (by_batch) TryDimension(batch, axis, devices);
     // If splitting the batch saves much, that is the usual way.
-    if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
+    if ((by_batch || is_gathered) && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
     std::set<Groups> groups = LongDimensions(devices);
     if (use_.any_split() && semantics_.sequence()) groups.insert(semantics_.sequence().groups);
     for (const Groups& dimension : groups) TryDimension({dimension, 0}, axis, devices);
@@ -135,7 +154,7 @@ class Splitter {
     const std::int64_t left = simulator_.EstimateOf(modified).left_bytes;
     if (best_ && left >= least_) return;
     least_ = left;
-    modified.split = SplitOf(modified, over);
+    modified.split = SplitOf(over, &modified);
     best_ = std::move(modified);
   }
 
@@ -167,15 +186,16 @@ class Splitter {
           parameter.axes.begin(), parameter.axes.end(),
           [&, axis = axis](const auto& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
       const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-      const bool divides = std::any_of(
-          dims.begin(), dims.end(), [&, length = length](std::int64_t dim) { return dim % (devices * length) == 0; });
-      if (!is_used && divides) devices *= length;
+      const bool divides = std::any_of(dims.begin(), dims.end(), [&, length = length](std::int64_t dim) {
+        return dim > 0 && dim % (devices * length) == 0;
+      });
+      if (!is_used && divides) devices = std::min(devices * length, kMostDevices);
     }
     return devices;
   }
 
-  // Splits needlessly gathered arrays: those with `devices` times one device's batch.
-  void TryGathered(const std::string& axis, std::int64_t devices) {
+  // Splits needlessly gathered arrays: those with `devices` times one device's batch. Returns whether there are any.
+  bool TryGathered(const std::string& axis, std::int64_t devices) {
     const Axis batch = semantics_.batch();
     const auto is_of_batch = [&](const Groups& groups) {
       return batch && !groups.empty() && groups.front() == batch.groups.front();
@@ -186,17 +206,22 @@ class Splitter {
       if (!groups.empty() && is_of_batch(groups[0]) && parameter.IsSplit())
         local = std::max(local, program_.ShapeOf(parameter.array).dims[0]);
     }
-    if (local == 0) return;
+    if (local == 0) return false;
+    bool any = false;
     Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
                 const ArrayGroups& groups = semantics_.GroupsOf(value.id);
                 const ArrayDims& dims = program_.ShapeOf(value.array).dims;
                 for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-                  if (is_of_batch(groups[dim]) && dims[dim] == local * devices) return value.size / devices;
+                  if (!is_of_batch(groups[dim]) || dims[dim] != local * devices) continue;
+                  any = true;
+                  return value.size / devices;
                 }
                 return value.size;
               }),
-              .parts = devices},
+              .parts = devices,
+              .axis = {{batch.groups.front()}, 0}},
              {{axis, devices}});
+    return any;
   }
 
   // The dimensions of the largest arrays that `devices` divides.
@@ -225,16 +250,17 @@ class Splitter {
              {{axis, devices}});
   }
 
-  // The largest value at the peak that is split, and its new PartitionSpec. Nothing if the mesh is unknown.
-  std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified, const Mesh& over) const {
+  // The largest value at the peak that is split, and its new PartitionSpec; sets the number of its parts. Nothing if
+  // the mesh is unknown.
+  std::optional<ArraySplit> SplitOf(const Mesh& over, ModifiedProgram* modified) const {
     if (use_.mesh().empty() || over.contains("")) return std::nullopt;
     const ProgramValue* largest = nullptr;
     const auto consider = [&](ValueId id) {
       const ProgramValue& value = program_.values()[id];
-      if (value.array && modified.sizes[id] < value.size && (largest == nullptr || value.size > largest->size))
+      if (value.array && modified->sizes[id] < value.size && (largest == nullptr || value.size > largest->size))
         largest = &value;
     };
-    if (modified.of_state) {
+    if (modified->of_state) {
       for (const ProgramParameter& parameter : program_.parameters()) {
         for (const ValueId id : program_.ValuesOf(parameter.array.instruction)) consider(id);
       }
@@ -248,15 +274,18 @@ class Splitter {
     const ArrayDims& dims = program_.ShapeOf(largest->array).dims;
     ArraySplit split{.array = program_.ShapeOf(largest->array).shape};
     std::vector<std::string> names;
+    std::int64_t parts = 1;
     for (const auto& [axis, devices] : over) {
       if (use_.Splits(axis, largest->array)) continue;
-      const std::optional<std::size_t> dim = DimensionToSplit(*largest, modified.axis, axes, devices);
+      const std::optional<std::size_t> dim = DimensionToSplit(*largest, modified->axis, axes, devices);
       if (!dim) return std::nullopt;
       axes[*dim].insert(axis);
+      parts *= devices;
       names.push_back(fmt::format("'{}'", axis));
       split.number = static_cast<std::int64_t>(*dim);
       split.length = dims[*dim];
     }
+    if (names.empty()) return std::nullopt;
     split.mesh_axis = fmt::format("mesh {} {}", names.size() > 1 ? "axes" : "axis", fmt::join(names, " and "));
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (parameter.array == largest->array) split.array = parameter.path + " " + split.array;
@@ -265,7 +294,9 @@ class Splitter {
     if (!split.is_argument)
       split.array = ShapeAtLine(program_.module(), program_.ShapeOf(largest->array), largest->array.instruction);
     split.spec = SpecText(axes);
-    return split.spec.empty() ? std::nullopt : std::optional(std::move(split));
+    if (split.spec.empty()) return std::nullopt;
+    modified->parts = parts;
+    return split;
   }
 
   // The dimension that is `axis` or, if there is no such axis, the longest one that no mesh axis splits.
@@ -297,13 +328,15 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
   if (use.mesh().empty() && simulator.program().partitions() <= 1) return Splitter(simulator, times).Best();
   // Lengthen one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> best;
+  int tried = 0;
   for (const auto& [axis, devices] : use.mesh()) {
+    if (++tried > kMostAxes || simulator.IsStopped()) break;
     ModifiedProgram modified{.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
                                return use.Splits(axis, value.array) ? value.size / times : value.size;
                              }),
                              .parts = times,
                              .of_state = use.SplitsWeights(axis)};
-    if (!axis.empty()) modified.split = {.mesh_axis = fmt::format("mesh axis '{}'", axis), .length = devices};
+    if (IsPlainName(axis)) modified.split = {.mesh_axis = fmt::format("mesh axis '{}'", axis), .length = devices};
     if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
       best = std::move(modified);
   }

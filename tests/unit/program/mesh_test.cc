@@ -55,6 +55,14 @@ TEST_CASE("names of axes for another rank are not used", "[program]") {
   CHECK(ReadSharding("{devices=[4,1,1]<=[4]}", kShardy, 3, &mesh).axes == AxesOfDims{{""}, {}, {}});
 }
 
+TEST_CASE("a text with many meshes costs no more than its length", "[program]") {
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text += "mesh['a'";  // no bracket is closed
+  Mesh mesh;
+  AddMeshAxes(text, &mesh);
+  CHECK(mesh.size() <= 64);
+}
+
 TEST_CASE("damaged shardings", "[program]") {
   for (const char* text : {"{mesh['data'=", "{mesh['data", "{devices=[4,", "{mesh['a'=4], [{'a'",
                            "{mesh['a'=-7], [{'a'}]}", "{devices=[99999999999999999999]}", "mesh", "mesh["}) {

@@ -97,6 +97,23 @@ TEST_CASE("values are split along a dimension that no mesh axis splits", "[progr
   CHECK(modified->split->spec == "P('model', 'data')");
 }
 
+TEST_CASE("names of mesh axes that do not agree with the number of devices are not used", "[program]") {
+  // 'data' and 'model' would have 4 devices together, but the module is compiled for 2.
+  std::string text = ", num_partitions=2";
+  const MadeProgram made(
+      "ENTRY %main {\n  %w = f32[2048,1024]{1,0} parameter(0), sharding={mesh['data'=2,'model'=2], "
+      "[{}, {'model'}]}, metadata={op_name=\"params['w']\"}\n"
+      "  ROOT %y = f32[2048,1024]{1,0} negate(%w)\n}\n",
+      "BufferAssignment:\n"
+      "allocation 0: size 8388608, page 0, parameter 0, shape |f32[2048,1024]| at ShapeIndex {}:\n"
+      " value: <1 w @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n"
+      "allocation 1: size 8388608, page 0, preallocated-temp:\n"
+      " value: <2 y @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n",
+      "HloLiveRange (max 3):\n  InstructionSequence:\n  BufferLiveRange:\n    w{}:0-3\n    y{}:1-3\n", text);
+  const std::optional<ModifiedProgram> modified = Shard(made.simulator, 2);
+  CHECK((!modified || !modified->split));
+}
+
 TEST_CASE("on more devices, everything that is split along the enlarged mesh axis shrinks", "[program]") {
   // The batch is split along 'data', the weights along 'model'. Enlarging 'data' halves x, y and z. Enlarging 'model'
   // halves the weights and y, which saves more.
