@@ -212,7 +212,7 @@ class Splitter {
                 const ArrayGroups& groups = semantics_.GroupsOf(value.id);
                 const ArrayDims& dims = program_.ShapeOf(value.array).dims;
                 for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-                  if (!is_of_batch(groups[dim]) || dims[dim] != local * devices) continue;
+                  if (!is_of_batch(groups[dim]) || dims[dim] % devices != 0 || dims[dim] / devices != local) continue;
                   any = true;
                   return value.size / devices;
                 }
@@ -280,7 +280,7 @@ class Splitter {
       const std::optional<std::size_t> dim = DimensionToSplit(*largest, modified->axis, axes, devices);
       if (!dim) return std::nullopt;
       axes[*dim].insert(axis);
-      parts *= devices;
+      parts = std::min(parts * devices, kMostDevices);
       names.push_back(fmt::format("'{}'", axis));
       split.number = static_cast<std::int64_t>(*dim);
       split.length = dims[*dim];

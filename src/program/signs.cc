@@ -260,7 +260,7 @@ class SignFinder {
       const ArrayDims& dims = before.ShapeOf(is.operands[0]).array.dims;
       const ArrayDims& part = before.ShapeOf(is.operands[1]).array.dims;
       for (std::size_t dim = 0; dim + 1 < std::min(dims.size(), part.size()); ++dim) {
-        if (prompts.contains(part[dim]) && dims[dim] / 2 > part[dim] + steps) caches.insert({dims[dim], dims.back()});
+        if (prompts.contains(part[dim]) && dims[dim] / 2 - steps > part[dim]) caches.insert({dims[dim], dims.back()});
       }
     }
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
