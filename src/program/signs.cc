@@ -1,5 +1,7 @@
 #include "program/signs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,6 +16,7 @@
 namespace whyoom {
 namespace {
 
+constexpr const char* kNameCharacters = "'_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
 
@@ -77,6 +80,8 @@ class SignFinder {
   // State for which the program returns a new array of its type and shape.
   void FindKept() {
     std::multiset<Shape> returned;
+    std::set<std::string> kept;  // arguments of the function
+    std::int64_t bytes = 0;
     for (const ProgramOutput& output : program_.outputs()) {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
@@ -87,7 +92,12 @@ class SignFinder {
       returned.erase(same);
       returned_.insert(ArgumentOf(parameter.path));
       Add("kept_state", parameter.size, Called(parameter));
+      kept.insert(fmt::format("'{}'", ArgumentOf(parameter.path)));
+      bytes += parameter.size;
     }
+    const auto is_plain = [](const std::string& name) { return name.find_first_not_of(kNameCharacters) == name.npos; };
+    if (std::all_of(kept.begin(), kept.end(), is_plain))
+      Add("kept_arguments", bytes, fmt::format("{}", fmt::join(kept, ", ")));
   }
 
   void FindFrozen() {

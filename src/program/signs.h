@@ -14,6 +14,7 @@ namespace whyoom {
 //   whole_state        weights or optimizer state that each device stores whole, although others are split
 //   replicated_state   as whole_state, if hardly any state is split
 //   kept_state         state or cache for which the program returns a new array, without donating the old one
+//   kept_arguments     as kept_state; called by the names of the function's arguments: "'ema', 'state'"
 //   frozen             float32 or whole weights that a training step uses and does not return
 //   float64            the largest array that JAX computes with 64-bit floats; its bytes over all devices
 //   float32_cache      a float32 cache of a program with narrower weights
