@@ -52,6 +52,10 @@ class RemedyScope : public Scope {
     if (name.starts_with("split.")) return SplitField(name.substr(6));
     return AxisField(made_->axis, name);
   }
+  std::size_t row_count() const override { return diagnosis_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return diagnosis_.GetInRow(row, name); }
+
+ private:
   Value SplitField(std::string_view name) const {
     if (!made_->split) return Unknown{};
     const ArraySplit& split = *made_->split;
@@ -61,10 +65,7 @@ class RemedyScope : public Scope {
     if (name == "is_argument") return split.is_argument;
     return name == "spec" ? Value(split.spec) : Unknown{};
   }
-  std::size_t row_count() const override { return diagnosis_.row_count(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override { return diagnosis_.GetInRow(row, name); }
 
- private:
   const Scope& diagnosis_;
   const RemedyEstimate* made_;
 };

@@ -54,9 +54,7 @@ struct ArraySplit {
   std::string mesh_axis;  // "mesh axis 'data'", or "mesh axes 'data' and 'model'"
   std::string array;      // "params['w'] f32[4096,4096]"; "f32[8,512] at step.py:7" for a computed one; may be empty
   bool is_argument = false;
-  std::int64_t number = 0;  // index of the dimension in the array, from 0
-  std::int64_t length = 0;  // of the dimension, on one device; without an array: of the mesh axis
-  std::string spec;         // the array's new PartitionSpec: "P(None, 'data')"
+  std::string spec;  // the array's new PartitionSpec: "P(None, 'data')"
 };
 
 // The estimated effect of a remedy.

@@ -9,9 +9,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
-// These limit work on hostile input.
-constexpr std::size_t kMostAxes = 64;
+constexpr std::size_t kMostAxes = 64;     // this and the next two limit work on hostile input
 constexpr std::size_t kMostMeshes = 256;  // occurrences of the word
 constexpr std::size_t kLongestMesh = 4096;
 

@@ -13,6 +13,8 @@ namespace whyoom {
 // The number of devices along each named axis.
 using Mesh = std::map<std::string, std::int64_t, std::less<>>;
 
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;  // limits numbers in damaged or hostile text
+
 struct Sharding {
   std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
   std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed

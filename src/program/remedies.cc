@@ -310,6 +310,18 @@ std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis
 
 namespace {
 
+// Converts quantized weights of one layer at a time, in the loop over the layers.
+std::optional<ModifiedProgram> ConvertByLayer(const Simulator& simulator) {
+  ModifiedProgram modified = simulator.Unmodified();
+  for (const ProgramValue& value : simulator.program().values()) {
+    if (!value.array || !simulator.semantics().IsDequantized(value.id)) continue;
+    const std::int64_t layers = StackedSteps(simulator, value.id);
+    modified.sizes[value.id] /= layers;
+    modified.parts = std::max(modified.parts, layers);
+  }
+  return modified.parts > 1 ? std::optional(std::move(modified)) : std::nullopt;
+}
+
 // Whether a slice takes every second element of a dimension: "slice={[0:8], [1:1024:2]}".
 bool TakesEverySecond(const HloInstruction& slice, int dim) {
   std::string_view ranges = Attribute(slice.attributes, "slice");
@@ -353,22 +365,6 @@ std::vector<ValueId> ScannedValues(const Simulator& simulator) {
   }
   return scanned;
 }
-
-namespace {
-
-// Converts quantized weights of one layer at a time, in the loop over the layers.
-std::optional<ModifiedProgram> ConvertByLayer(const Simulator& simulator) {
-  ModifiedProgram modified = simulator.Unmodified();
-  for (const ProgramValue& value : simulator.program().values()) {
-    if (!value.array || !simulator.semantics().IsDequantized(value.id)) continue;
-    const std::int64_t layers = StackedSteps(simulator, value.id);
-    modified.sizes[value.id] /= layers;
-    modified.parts = std::max(modified.parts, layers);
-  }
-  return modified.parts > 1 ? std::optional(std::move(modified)) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   // A scan in chunks, each of which is rematerialized.

@@ -60,6 +60,7 @@ bool Contains(const Groups& dimension, const Groups& groups);
 // are a slice or a gathered copy of it; if none is, those that contain only its major part.
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis);
 static_assert(kMaxRank <= 32);
+
 class Semantics {
  public:
   // Borrows the program. `role_words` are words in argument names that identify roles.

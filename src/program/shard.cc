@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <string>
@@ -10,14 +9,14 @@
 
 #include "facts/op_name.h"
 #include "program/remedies.h"
+#include "text/cleaning.h"
 
 namespace whyoom {
 namespace {
 
 using AxisNames = std::set<std::string>;
 
-constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
-constexpr int kMostAxes = 8;  // that are tried, since each costs a simulation of the program
+constexpr int kMostAxesTried = 8;  // each costs a simulation of the program
 
 // Finds the mesh axes that split values: those that split the same dimensions of arguments.
 class MeshUse {
@@ -91,24 +90,25 @@ class MeshUse {
 
 // Whether the name needs no escapes in the user's code.
 bool IsPlainName(const std::string& axis) {
-  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
   return !axis.empty() && axis.size() <= 64 && std::all_of(axis.begin(), axis.end(), is_plain);
 }
 
 // The PartitionSpec of an array: "P('data', None, ('fsdp', 'model'))"; empty if an axis has no plain name.
 std::string SpecText(const std::vector<AxisNames>& dims) {
   std::vector<std::string> texts;
-  std::size_t used = 0;
   for (const AxisNames& axes : dims) {
     if (!std::all_of(axes.begin(), axes.end(), IsPlainName)) return {};
-    std::vector<std::string> quoted;
-    for (const std::string& axis : axes) quoted.push_back(fmt::format("'{}'", axis));
-    const std::string names = axes.empty() ? "None" : fmt::format("{}", fmt::join(quoted, ", "));
-    texts.push_back(axes.size() > 1 ? "(" + names + ")" : names);
-    if (!axes.empty()) used = texts.size();
+    const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
+    texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
   }
-  texts.resize(used);
+  while (!texts.empty() && texts.back() == "None") texts.pop_back();
   return fmt::format("P({})", fmt::join(texts, ", "));
+}
+
+// "mesh axis 'data'" or "mesh axes 'data' and 'model'".
+std::string AxisText(const AxisNames& axes) {
+  return fmt::format("mesh {} '{}'", axes.size() > 1 ? "axes" : "axis", fmt::join(axes, "' and '"));
 }
 
 // Tries ways to split arrays over mesh axes that do not split them yet, and keeps the one that leaves least.
@@ -124,9 +124,10 @@ class Splitter {
   std::optional<ModifiedProgram> Best() {
     int tried = 0;
     for (const auto& [axis, devices] : free_) {
-      if (++tried <= kMostAxes && !simulator_.IsStopped()) TryAxis(axis, devices);
+      if (++tried <= kMostAxesTried && !simulator_.IsStopped()) TryAxis(axis, devices);
     }
     if (free_.size() > 1) TryState(free_);
+    if (best_) best_->split = SplitOf(best_over_, &*best_);
     return std::move(best_);
   }
 
@@ -154,7 +155,7 @@ class Splitter {
     const std::int64_t left = simulator_.EstimateOf(modified).left_bytes;
     if (best_ && left >= least_) return;
     least_ = left;
-    modified.split = SplitOf(over, &modified);
+    best_over_ = over;
     best_ = std::move(modified);
   }
 
@@ -250,53 +251,55 @@ class Splitter {
              {{axis, devices}});
   }
 
-  // The largest value at the peak that is split, and its new PartitionSpec; sets the number of its parts. Nothing if
-  // the mesh is unknown.
-  std::optional<ArraySplit> SplitOf(const Mesh& over, ModifiedProgram* modified) const {
-    if (use_.mesh().empty() || over.contains("")) return std::nullopt;
+  // The largest value that is split: of state an argument, otherwise a value at the peak. Null if there is none.
+  const ProgramValue* LargestSplit(const ModifiedProgram& modified) const {
     const ProgramValue* largest = nullptr;
-    const auto consider = [&](ValueId id) {
-      const ProgramValue& value = program_.values()[id];
-      if (value.array && modified->sizes[id] < value.size && (largest == nullptr || value.size > largest->size))
-        largest = &value;
+    const auto consider = [&](const std::vector<ValueId>& ids) {
+      for (const ValueId id : ids) {
+        const ProgramValue& value = program_.values()[id];
+        const bool is_split = value.array && modified.sizes[id] < value.size;
+        if (is_split && (largest == nullptr || value.size > largest->size)) largest = &value;
+      }
     };
-    if (modified->of_state) {
-      for (const ProgramParameter& parameter : program_.parameters()) {
-        for (const ValueId id : program_.ValuesOf(parameter.array.instruction)) consider(id);
-      }
+    if (modified.of_state) {
+      for (const ProgramParameter& one : program_.parameters()) consider(program_.ValuesOf(one.array.instruction));
     } else {
-      for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
-        for (const ValueId id : buffer->values) consider(id);
-      }
+      for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) consider(buffer->values);
     }
-    if (largest == nullptr) return std::nullopt;
-    std::vector<AxisNames> axes = use_.AxesOf(largest->array);
-    const ArrayDims& dims = program_.ShapeOf(largest->array).dims;
-    ArraySplit split{.array = program_.ShapeOf(largest->array).shape};
-    std::vector<std::string> names;
+    return largest;
+  }
+
+  // How the largest value is split; also sets the number of its parts. Nothing if the mesh is unknown.
+  std::optional<ArraySplit> SplitOf(const Mesh& over, ModifiedProgram* modified) const {
+    const ProgramValue* value = use_.mesh().empty() || over.contains("") ? nullptr : LargestSplit(*modified);
+    if (value == nullptr) return std::nullopt;
+    std::vector<AxisNames> axes = use_.AxesOf(value->array);
+    AxisNames added;
     std::int64_t parts = 1;
     for (const auto& [axis, devices] : over) {
-      if (use_.Splits(axis, largest->array)) continue;
-      const std::optional<std::size_t> dim = DimensionToSplit(*largest, modified->axis, axes, devices);
+      if (use_.Splits(axis, value->array)) continue;
+      const std::optional<std::size_t> dim = DimensionToSplit(*value, modified->axis, axes, devices);
       if (!dim) return std::nullopt;
       axes[*dim].insert(axis);
+      added.insert(axis);
       parts = std::min(parts * devices, kMostDevices);
-      names.push_back(fmt::format("'{}'", axis));
-      split.number = static_cast<std::int64_t>(*dim);
-      split.length = dims[*dim];
     }
-    if (names.empty()) return std::nullopt;
-    split.mesh_axis = fmt::format("mesh {} {}", names.size() > 1 ? "axes" : "axis", fmt::join(names, " and "));
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (parameter.array == largest->array) split.array = parameter.path + " " + split.array;
-    }
-    split.is_argument = program_.InstructionOf(*largest).opcode == "parameter";
-    if (!split.is_argument)
-      split.array = ShapeAtLine(program_.module(), program_.ShapeOf(largest->array), largest->array.instruction);
-    split.spec = SpecText(axes);
-    if (split.spec.empty()) return std::nullopt;
+    ArraySplit split{.mesh_axis = AxisText(added),
+                     .array = CalledOf(*value),
+                     .is_argument = program_.InstructionOf(*value).opcode == "parameter",
+                     .spec = SpecText(axes)};
+    if (added.empty() || split.spec.empty()) return std::nullopt;
     modified->parts = parts;
     return split;
+  }
+
+  // "params['w'] f32[4096,4096]", or "f32[8,512] at step.py:7" for a computed array.
+  std::string CalledOf(const ProgramValue& value) const {
+    const ArrayShape& shape = program_.ShapeOf(value.array);
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (parameter.array == value.array) return parameter.path + " " + shape.shape;
+    }
+    return ShapeAtLine(program_.module(), shape, value.array.instruction);
   }
 
   // The dimension that is `axis` or, if there is no such axis, the longest one that no mesh axis splits.
@@ -318,6 +321,7 @@ class Splitter {
   const MeshUse use_;
   Mesh free_;
   std::optional<ModifiedProgram> best_;
+  Mesh best_over_;  // the axes that `best_` splits over
   std::int64_t least_ = 0;
 };
 
@@ -330,13 +334,13 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
   std::optional<ModifiedProgram> best;
   int tried = 0;
   for (const auto& [axis, devices] : use.mesh()) {
-    if (++tried > kMostAxes || simulator.IsStopped()) break;
+    if (++tried > kMostAxesTried || simulator.IsStopped()) break;
     ModifiedProgram modified{.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
                                return use.Splits(axis, value.array) ? value.size / times : value.size;
                              }),
                              .parts = times,
                              .of_state = use.SplitsWeights(axis)};
-    if (IsPlainName(axis)) modified.split = {.mesh_axis = fmt::format("mesh axis '{}'", axis), .length = devices};
+    if (IsPlainName(axis)) modified.split = {.mesh_axis = AxisText({axis})};
     if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
       best = std::move(modified);
   }

@@ -12,11 +12,11 @@
 #include "facts/op_name.h"
 #include "program/layers.h"
 #include "program/semantics.h"
+#include "text/cleaning.h"
 
 namespace whyoom {
 namespace {
 
-constexpr const char* kNameCharacters = "'_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
 
@@ -92,12 +92,12 @@ class SignFinder {
       returned.erase(same);
       returned_.insert(ArgumentOf(parameter.path));
       Add("kept_state", parameter.size, Called(parameter));
-      kept.insert(fmt::format("'{}'", ArgumentOf(parameter.path)));
+      kept.insert(ArgumentOf(parameter.path));
       bytes += parameter.size;
     }
-    const auto is_plain = [](const std::string& name) { return name.find_first_not_of(kNameCharacters) == name.npos; };
+    const auto is_plain = [](const std::string& name) { return std::all_of(name.begin(), name.end(), IsWordChar); };
     if (std::all_of(kept.begin(), kept.end(), is_plain))
-      Add("kept_arguments", bytes, fmt::format("{}", fmt::join(kept, ", ")));
+      Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
   }
 
   void FindFrozen() {

@@ -28,8 +28,8 @@ namespace whyoom {
 //   stacked_again      float values that a loop keeps for the backward pass although a checkpoint is around the loop
 //   gathered_layers    gathered weights at the peak that have the dimension of a loop over layers
 //   dispatch           arrays at the peak that assign tokens to slots of experts
-//   long_cache         arrays at the peak with over twice the positions of the prompt and the steps of the decoding
-//   loop halves             arrays at the peak of associative scans over the whole sequence
+//   long_cache         arrays at the peak with over twice the positions of the prompt and of a loop's steps
+//   halves             arrays at the peak of associative scans over the whole sequence
 std::vector<ProgramSign> FindSigns(const Simulator& simulator);
 
 }  // namespace whyoom

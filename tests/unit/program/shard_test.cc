@@ -99,7 +99,6 @@ TEST_CASE("values are split along a dimension that no mesh axis splits", "[progr
 
 TEST_CASE("names of mesh axes that do not agree with the number of devices are not used", "[program]") {
   // 'data' and 'model' would have 4 devices together, but the module is compiled for 2.
-  std::string text = ", num_partitions=2";
   const MadeProgram made(
       "ENTRY %main {\n  %w = f32[2048,1024]{1,0} parameter(0), sharding={mesh['data'=2,'model'=2], "
       "[{}, {'model'}]}, metadata={op_name=\"params['w']\"}\n"
@@ -109,7 +108,8 @@ TEST_CASE("names of mesh axes that do not agree with the number of devices are n
       " value: <1 w @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n"
       "allocation 1: size 8388608, page 0, preallocated-temp:\n"
       " value: <2 y @0> (size=8388608,offset=0): f32[2048,1024]{1,0}\n",
-      "HloLiveRange (max 3):\n  InstructionSequence:\n  BufferLiveRange:\n    w{}:0-3\n    y{}:1-3\n", text);
+      "HloLiveRange (max 3):\n  InstructionSequence:\n  BufferLiveRange:\n    w{}:0-3\n    y{}:1-3\n",
+      ", num_partitions=2");
   const std::optional<ModifiedProgram> modified = Shard(made.simulator, 2);
   CHECK((!modified || !modified->split));
 }
