@@ -154,6 +154,41 @@ class Room(Record):
     sequence_axis: Optional[Axis]
 
 
+class MeshAxis(Record):
+    __slots__ = ()
+    name: str
+    devices: int
+
+
+class MeshArray(Record):
+    __slots__ = ()
+    role: Literal["argument", "result", "constraint", "gathered", "exchanged"]
+    # Its name and shape on one device, or its shape and the user's line.
+    array: str
+    # Of an argument or result, counted from 0.
+    number: Optional[int]
+    # Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown.
+    spec: Optional[str]
+    # Of a gathered or exchanged array: the mesh axes over which it is.
+    axes: Optional[List[str]]
+    # The mesh axes that do not split it.
+    whole_over: Optional[List[str]]
+    # On one device.
+    bytes: int
+
+
+class Mesh(Record):
+    """How the mesh splits the program's arrays; only with an XLA dump of a program for several devices."""
+
+    __slots__ = ()
+    _records = {"axes": MeshAxis, "arrays": MeshArray}
+    axes: List[MeshAxis]
+    # The axes over which shard_map runs.
+    manual_axes: Optional[List[str]]
+    # At most 8 of each role, largest first.
+    arrays: Optional[List[MeshArray]]
+
+
 class Attempt(Record):
     """A remedy, or several joined by +, made on the program and compiled."""
 
@@ -188,6 +223,19 @@ class Compiled(Record):
     # What to type.
     setting: str
     seconds: float
+
+
+class Split(Record):
+    """How to split the largest array that the remedy splits."""
+
+    __slots__ = ()
+    # In words: mesh axis 'data'.
+    mesh_axis: str
+    # Its name and shape on one device, or its shape and the user's line.
+    array: Optional[str]
+    is_argument: Optional[bool]
+    # Its new PartitionSpec: P(None, 'data').
+    spec: Optional[str]
 
 
 class Link(Record):
@@ -228,7 +276,14 @@ class RankReasons(Record):
 
 class Remedy(Record):
     __slots__ = ()
-    _records = {"compiled": Compiled, "axis": Axis, "why": Reason, "links": Link, "rank_reasons": RankReasons}
+    _records = {
+        "compiled": Compiled,
+        "axis": Axis,
+        "split": Split,
+        "why": Reason,
+        "links": Link,
+        "rank_reasons": RankReasons,
+    }
     rank: int
     id: str
     title: str
@@ -250,6 +305,7 @@ class Remedy(Record):
     parts: Optional[int]
     # The dimension that is divided into parts.
     axis: Optional[Axis]
+    split: Optional[Split]
     # The remedy may save more: saves_bytes covers only the list, which is under half of the need.
     at_least: Optional[bool]
     # Whether this remedy alone is estimated to cover the excess.
@@ -304,6 +360,7 @@ class Diagnosis(Record):
         "memory": MemoryPart,
         "timeline": Moment,
         "room": Room,
+        "mesh": Mesh,
         "recompilation": Recompilation,
         "remedies": Remedy,
         "ruled_out": RuledOut,
@@ -352,6 +409,7 @@ class Diagnosis(Record):
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
+    mesh: Optional[Mesh]
     # The compiles of `whyoom try`.
     recompilation: Optional[Recompilation]
     remedies: List[Remedy]
@@ -364,7 +422,14 @@ class Program(Record):
     """A program that compiled, and the memory that it needs according to its XLA dump or a log."""
 
     __slots__ = ()
-    _records = {"where": Where, "allocations": Allocation, "memory": MemoryPart, "timeline": Moment, "room": Room}
+    _records = {
+        "where": Where,
+        "allocations": Allocation,
+        "memory": MemoryPart,
+        "timeline": Moment,
+        "room": Room,
+        "mesh": Mesh,
+    }
     # Identifies the program by its memory needs.
     id: str
     # The source: its XLA dump, or a line of a log.
@@ -384,6 +449,7 @@ class Program(Record):
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
     room: Optional[Room]
+    mesh: Optional[Mesh]
 
 
 class Share(Record):
@@ -485,9 +551,13 @@ __all__ = [
     "Moment",
     "Axis",
     "Room",
+    "MeshAxis",
+    "MeshArray",
+    "Mesh",
     "Attempt",
     "Recompilation",
     "Compiled",
+    "Split",
     "Link",
     "RankReasons",
     "Remedy",

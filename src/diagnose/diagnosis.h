@@ -63,6 +63,7 @@ struct RankedRemedy {
   std::optional<CompiledBasis> compiled;     // if the basis is "compiled"
   std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
   std::optional<AxisLocation> axis;          // the axis that is split into them; only if estimated on the program
+  std::optional<ArraySplit> split;           // as RemedyEstimate::split
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed
   std::optional<bool> enough;            // alone
   bool borderline = false;               // the spread includes the opposite of `enough`

@@ -89,6 +89,7 @@ const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& re
 void SetEstimate(const RemedyEstimate& estimate, double least_spread, RankedRemedy* ranked) {
   ranked->parts = estimate.parts;
   ranked->axis = estimate.axis;
+  ranked->split = estimate.split;
   ranked->saves_bytes = std::max<std::int64_t>(0, estimate.saves_bytes);
   ranked->left_bytes = estimate.left_bytes;
   const double share = ranked->remedy->spread_percent / 100.0;

@@ -57,6 +57,29 @@ struct ArraySplit {
   std::string spec;  // the array's new PartitionSpec: "P(None, 'data')"
 };
 
+struct MeshAxis {
+  std::string name;
+  std::int64_t devices = 1;
+};
+
+// An array of a program for several devices, and how the mesh splits it.
+struct MeshArray {
+  std::string role;                     // "argument", "result", "constraint", "gathered", "exchanged"
+  std::string array;                    // as in ArraySplit
+  std::optional<std::int64_t> number;   // of the argument or result, from 0
+  std::string spec;                     // its PartitionSpec: "P('data')", "P()" if whole; empty if unknown
+  std::vector<std::string> axes;        // of a gathered or exchanged array: the mesh axes over which it is
+  std::vector<std::string> whole_over;  // of other arrays: the mesh axes that do not split it
+  std::int64_t bytes = 0;               // on one device
+};
+
+// The mesh of a program and the largest arrays of each role, largest first.
+struct MeshSummary {
+  std::vector<MeshAxis> axes;
+  std::vector<std::string> manual_axes;  // of shard_map
+  std::vector<MeshArray> arrays;
+};
+
 // The estimated effect of a remedy.
 struct RemedyEstimate {
   std::string change;            // ProgramRemedy::name
@@ -91,6 +114,7 @@ struct ProgramEstimates {
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the schedule, see TimelineOf
   Room room;
+  std::optional<MeshSummary> mesh;  // of a program for several devices
   // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies
   // is unknown.
   std::vector<RemedyEstimate> changes;

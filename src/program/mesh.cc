@@ -1,10 +1,13 @@
 #include "program/mesh.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 
 #include "program/hlo.h"
+#include "text/cleaning.h"
 
 namespace whyoom {
 namespace {
@@ -31,10 +34,7 @@ std::vector<std::vector<std::string>> ReadAxes(std::string_view text, std::size_
   for (std::size_t open = text.find('{'); open < text.size() && axes.size() < rank; open = text.find('{', open)) {
     const std::size_t close = std::min(text.find('}', open), text.size());
     const std::string_view names = text.substr(open, close - open);
-    std::vector<std::string>& of_dim = axes.emplace_back();
-    for (std::size_t at = 0; at < names.size() && of_dim.size() < kMostAxes;) {
-      if (const std::string_view name = NextQuoted(names, &at); !name.empty()) of_dim.emplace_back(name);
-    }
+    axes.push_back(QuotedNames(names));
     open = close;
   }
   return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
@@ -47,7 +47,19 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
   });
 }
 
+// Whether the name needs no escapes in the user's code.
+bool IsPlainName(const std::string& axis) {
+  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
+  return !axis.empty() && axis.size() <= 64 && std::all_of(axis.begin(), axis.end(), is_plain);
+}
+
 }  // namespace
+
+std::int64_t DeviceCount(const Mesh& mesh) {
+  std::int64_t devices = 1;
+  for (const auto& [axis, length] : mesh) devices = std::min(devices * length, kMostDevices);
+  return devices;
+}
 
 void AddMeshAxes(std::string_view text, Mesh* mesh) {
   std::size_t meshes = 0;
@@ -67,12 +79,14 @@ void AddMeshAxes(std::string_view text, Mesh* mesh) {
 
 Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh) {
   Sharding read;
-  if (sharding.empty()) return read;
+  constexpr std::string_view kShardy = "sdy.sharding";
+  const std::size_t shardy_at = frontend.find(kShardy);
+  const bool has_shardy = shardy_at != std::string_view::npos;
+  if (sharding.empty() && !has_shardy) return read;
   AddMeshAxes(sharding, mesh);
   read.shards.assign(rank, 1);
   read.axes.resize(rank);
   constexpr std::string_view kCounts = "devices=[";
-  constexpr std::string_view kShardy = "sdy.sharding<";
   const std::size_t counts_at = sharding.find(kCounts);
   const bool has_counts = counts_at != std::string_view::npos;
   if (has_counts) {
@@ -81,9 +95,13 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
     for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
       read.shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
   }
-  const std::string_view named = has_counts ? frontend.substr(std::min(frontend.find(kShardy), frontend.size()))
-                                            : sharding.substr(std::min(sharding.find("], ["), sharding.size()));
+  const std::size_t names_at = std::min(sharding.find("], ["), sharding.size());
+  const std::string_view named = has_shardy ? frontend.substr(shardy_at) : sharding.substr(names_at);
   const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
+  const bool is_known = std::all_of(axes.begin(), axes.end(), [&](const std::vector<std::string>& of_dim) {
+    return std::all_of(of_dim.begin(), of_dim.end(), [&](const std::string& axis) { return mesh->contains(axis); });
+  });
+  if (sharding.empty() && !is_known) return {};
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
     if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
     if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
@@ -97,8 +115,27 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
   return read;
 }
 
+std::vector<std::string> QuotedNames(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size() && names.size() < kMostAxes;) {
+    if (const std::string_view name = NextQuoted(text, &at); !name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
 bool NamesMeshAxis(std::string_view sharding, std::string_view frontend) {
   return sharding.find("{'") != std::string_view::npos || frontend.find("{\\\"") != std::string_view::npos;
+}
+
+std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& axes : dims) {
+    if (!std::all_of(axes.begin(), axes.end(), IsPlainName)) return {};
+    const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
+    texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
+  }
+  while (!texts.empty() && texts.back() == "None") texts.pop_back();
+  return fmt::format("P({})", fmt::join(texts, ", "));
 }
 
 }  // namespace whyoom

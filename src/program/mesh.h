@@ -15,6 +15,9 @@ using Mesh = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;  // limits numbers in damaged or hostile text
 
+// The product of the axes, at most kMostDevices.
+std::int64_t DeviceCount(const Mesh& mesh);
+
 struct Sharding {
   std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
   std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
@@ -31,10 +34,19 @@ void AddMeshAxes(std::string_view text, Mesh* mesh);
 //   {replicated}
 // `frontend` are the frontend attributes, which can name the axes of counts:
 //   xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
-// Returns an empty result if `sharding` is empty. If it is that of an array with more dimensions, uses the first ones.
+// or, for the results of an instruction, xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"data\"}, {}]>]>".
+// Returns an empty result if both are empty, or only axes are named and the mesh lacks one. If it is that of an array
+// with more dimensions, uses the first ones.
 Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh);
+
+// The names in single or double quotes, at most 64.
+std::vector<std::string> QuotedNames(std::string_view text);
 
 // Whether the attributes name a mesh axis for a dimension, even one with a single device.
 bool NamesMeshAxis(std::string_view sharding, std::string_view frontend);
+
+// The PartitionSpec of an array with these axes by dimension: "P('data', None, ('fsdp', 'model'))". Empty if an axis
+// has a name that would need escapes in the user's code.
+std::string SpecText(const std::vector<std::vector<std::string>>& dims);
 
 }  // namespace whyoom

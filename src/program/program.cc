@@ -90,6 +90,13 @@ void Program::FindSchedule() {
   }
 }
 
+std::string Program::NameOf(ArrayId array) const {
+  for (const ProgramParameter& parameter : parameters_) {
+    if (parameter.array == array) return NameOf(parameter);
+  }
+  return ShapeAtLine(module_, ShapeOf(array), array.instruction);
+}
+
 void Program::FindParameters() {
   if (!module_.entry) return;
   if (const auto found = before_.header.find("frontend_attributes"); found != before_.header.end())

@@ -77,6 +77,11 @@ class Program {
   }
   const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
   const HloInstruction& InstructionOf(const ProgramValue& value) const { return At(value.array.instruction); }
+  // "params['w'] f32[4096,4096]" for an argument, "f32[8,512] at step.py:7" for a computed array.
+  std::string NameOf(ArrayId array) const;
+  std::string NameOf(const ProgramParameter& parameter) const {
+    return parameter.path + " " + ShapeOf(parameter.array).shape;
+  }
   // The root of a fused computation; an empty id if `is` is not a fusion.
   InstructionId FusedRoot(const HloInstruction& is) const {
     return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();

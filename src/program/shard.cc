@@ -9,7 +9,6 @@
 
 #include "facts/op_name.h"
 #include "program/remedies.h"
-#include "text/cleaning.h"
 
 namespace whyoom {
 namespace {
@@ -24,10 +23,8 @@ class MeshUse {
   explicit MeshUse(const Simulator& simulator)
       : program_(simulator.program()), dimensions_(program_.dimensions()), mesh_(program_.mesh()) {
     std::erase_if(mesh_, [](const auto& axis) { return axis.second <= 1; });
-    std::int64_t devices = 1;
-    for (const auto& [axis, length] : mesh_) devices = std::min(devices * length, kMostDevices);
     // If the axes do not agree with the number of devices, one axis without a name stands for all.
-    const bool is_named = !mesh_.empty() && (program_.partitions() <= 1 || devices <= program_.partitions());
+    const bool is_named = !mesh_.empty() && (program_.partitions() <= 1 || DeviceCount(mesh_) <= program_.partitions());
     if (!is_named) mesh_.clear();
     for (const ProgramParameter& parameter : program_.parameters()) {
       const std::vector<FactorIds> dims = dimensions_.FactorsOf(parameter.array);
@@ -87,24 +84,6 @@ class MeshUse {
   AxisNames of_weights_;
   bool any_split_ = false;
 };
-
-// Whether the name needs no escapes in the user's code.
-bool IsPlainName(const std::string& axis) {
-  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
-  return !axis.empty() && axis.size() <= 64 && std::all_of(axis.begin(), axis.end(), is_plain);
-}
-
-// The PartitionSpec of an array: "P('data', None, ('fsdp', 'model'))"; empty if an axis has no plain name.
-std::string SpecText(const std::vector<AxisNames>& dims) {
-  std::vector<std::string> texts;
-  for (const AxisNames& axes : dims) {
-    if (!std::all_of(axes.begin(), axes.end(), IsPlainName)) return {};
-    const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
-    texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
-  }
-  while (!texts.empty() && texts.back() == "None") texts.pop_back();
-  return fmt::format("P({})", fmt::join(texts, ", "));
-}
 
 // "mesh axis 'data'" or "mesh axes 'data' and 'model'".
 std::string AxisText(const AxisNames& axes) {
@@ -284,22 +263,15 @@ class Splitter {
       added.insert(axis);
       parts = std::min(parts * devices, kMostDevices);
     }
+    std::vector<std::vector<std::string>> dims;
+    for (const AxisNames& of_dim : axes) dims.emplace_back(of_dim.begin(), of_dim.end());
     ArraySplit split{.mesh_axis = AxisText(added),
-                     .array = CalledOf(*value),
+                     .array = program_.NameOf(value->array),
                      .is_argument = program_.InstructionOf(*value).opcode == "parameter",
-                     .spec = SpecText(axes)};
+                     .spec = SpecText(dims)};
     if (added.empty() || split.spec.empty()) return std::nullopt;
     modified->parts = parts;
     return split;
-  }
-
-  // "params['w'] f32[4096,4096]", or "f32[8,512] at step.py:7" for a computed array.
-  std::string CalledOf(const ProgramValue& value) const {
-    const ArrayShape& shape = program_.ShapeOf(value.array);
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (parameter.array == value.array) return parameter.path + " " + shape.shape;
-    }
-    return ShapeAtLine(program_.module(), shape, value.array.instruction);
   }
 
   // The dimension that is `axis` or, if there is no such axis, the longest one that no mesh axis splits.
@@ -340,7 +312,7 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
                              }),
                              .parts = times,
                              .of_state = use.SplitsWeights(axis)};
-    if (IsPlainName(axis)) modified.split = {.mesh_axis = AxisText({axis})};
+    if (!SpecText({{axis}}).empty()) modified.split = {.mesh_axis = AxisText({axis})};
     if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
       best = std::move(modified);
   }

@@ -62,13 +62,8 @@ class SignFinder {
     return bytes;
   }
 
-  std::string Called(const ProgramParameter& parameter) const {
-    return parameter.path + " " + ShapeOf(parameter).shape;
-  }
-
-  std::string Called(const ProgramValue& value) const {
-    return ShapeAtLine(program_.module(), program_.ShapeOf(value.array), value.array.instruction);
-  }
+  std::string Called(const ProgramParameter& parameter) const { return program_.NameOf(parameter); }
+  std::string Called(const ProgramValue& value) const { return program_.NameOf(value.array); }
 
   void FindInArguments() {
     FindKept();

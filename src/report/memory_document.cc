@@ -112,6 +112,37 @@ doc::Table ModulesTable(const ProgramEstimates& estimates) {
   return table;
 }
 
+std::string QuotedAxes(const std::vector<std::string>& axes) { return fmt::format("'{}'", fmt::join(axes, "', '")); }
+
+// "Mesh axes: 'data' (4), 'model' (2); sizes are on one device."
+std::string MeshText(const MeshSummary& mesh) {
+  std::vector<std::string> axes;
+  for (const MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("'{}' ({})", axis.name, axis.devices));
+  std::string text = fmt::format("Mesh axes: {}", fmt::join(axes, ", "));
+  if (!mesh.manual_axes.empty()) text += "; shard_map runs over " + QuotedAxes(mesh.manual_axes);
+  return text + "; sizes are on one device.";
+}
+
+// How the mesh splits the largest arrays.
+doc::Table MeshTable(const MeshSummary& mesh) {
+  doc::Table table;
+  table.style = "modules";
+  table.columns = {
+      {"size", doc::Column::Kind::kNumber, 10}, {"role", doc::Column::Kind::kText, 10}, {"split"}, {"array"}};
+  for (const MeshArray& array : mesh.arrays) {
+    std::string split = array.spec.empty() ? "unknown" : array.spec;
+    if (array.role == "gathered" || array.role == "exchanged")
+      split = array.axes.empty() ? "unknown axes" : "over " + QuotedAxes(array.axes);
+    else if (!array.whole_over.empty())
+      split += ", whole over " + QuotedAxes(array.whole_over);
+    table.rows.push_back({{{Words(SizeText(static_cast<double>(array.bytes)))},
+                           {Words(array.role)},
+                           {doc::Name(split)},
+                           {doc::Name(array.array, kModuleName)}}});
+  }
+  return table;
+}
+
 // Lists the programs that are not shown in full. Report::programs is sorted by size.
 doc::Table OtherPrograms(const Report& report) {
   doc::Table table;
@@ -174,6 +205,14 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
       blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
                            Depth::kMore);
   }
+  if (estimates.mesh && !estimates.mesh->arrays.empty())
+    blocks->emplace_back(
+        doc::Section{"mesh",
+                     "Arrays on the mesh",
+                     {doc::Paragraph{doc::Sentence(MeshText(*estimates.mesh))}, MeshTable(*estimates.mesh)},
+                     false,
+                     true},
+        Depth::kMore);
   doc::List room{.style = doc::List::Style::kJoined};
   for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
   if (!room.items.empty())

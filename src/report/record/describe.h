@@ -59,6 +59,38 @@ void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
   if constexpr (V::kReads) moment.at = at;
 }
 
+void Describe(auto& v, RecordOf<MeshAxis> auto& axis) {
+  v.Record("mesh_axis");
+  v.Need("name", axis.name);
+  v.Need("devices", axis.devices, {.least = 1});
+}
+
+void Describe(auto& v, RecordOf<MeshArray> auto& array) {
+  v.Record("mesh_array");
+  v.Need("role", array.role, {.one_of = "argument result constraint gathered exchanged"});
+  v.Need("array", array.array, {.about = "Its name and shape on one device, or its shape and the user's line."});
+  v.Maybe("number", array.number, {.about = "Of an argument or result, counted from 0."});
+  v.Maybe("spec", array.spec, {.about = "Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown."});
+  v.Maybe("axes", array.axes, {.about = "Of a gathered or exchanged array: the mesh axes over which it is."});
+  v.Maybe("whole_over", array.whole_over, {.about = "The mesh axes that do not split it."});
+  v.Need("bytes", array.bytes, {.about = "On one device."});
+}
+
+void Describe(auto& v, RecordOf<MeshSummary> auto& mesh) {
+  v.Record("mesh", "How the mesh splits the program's arrays; only with an XLA dump of a program for several devices.");
+  v.Need("axes", mesh.axes);
+  v.Maybe("manual_axes", mesh.manual_axes, {.about = "The axes over which shard_map runs."});
+  v.Maybe("arrays", mesh.arrays, {.about = "At most 8 of each role, largest first."});
+}
+
+void Describe(auto& v, RecordOf<ArraySplit> auto& split) {
+  v.Record("split", "How to split the largest array that the remedy splits.");
+  v.Need("mesh_axis", split.mesh_axis, {.about = "In words: mesh axis 'data'."});
+  v.Maybe("array", split.array, {.about = "Its name and shape on one device, or its shape and the user's line."});
+  v.Maybe("is_argument", split.is_argument);
+  v.Maybe("spec", split.spec, {.about = "Its new PartitionSpec: P(None, 'data')."});
+}
+
 void Describe(auto& v, RecordOf<Room> auto& room) {
   v.Record("room",
            "The sizes that would fit, over all devices; only with an XLA dump. A size that is unknown or cannot fit is "
@@ -85,6 +117,7 @@ void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& est
             {.about = "Live memory over the program's schedule, without fragmentation: at most 64 moments, each with "
                       "the maximum of one section of the schedule. Only with an XLA dump."});
     v.Maybe("room", known.room);
+    v.Maybe("mesh", known.mesh);
   });
 }
 
@@ -217,6 +250,7 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Maybe("compiled", ranked.compiled, {.about = "The compile that confirms it, if the basis is compiled."});
   v.Maybe("parts", ranked.parts, {.about = "The number of devices, steps or pieces that the estimate assumes."});
   v.Maybe("axis", ranked.axis, {.about = "The dimension that is divided into parts."});
+  v.Maybe("split", ranked.split);
   v.Maybe("at_least", ranked.at_least,
           {.about = "The remedy may save more: saves_bytes covers only the list, which is under half of the need."});
   v.Maybe("enough", ranked.enough, {.about = "Whether this remedy alone is estimated to cover the excess."});

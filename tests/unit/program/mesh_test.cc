@@ -44,6 +44,21 @@ TEST_CASE("a replicated array is split along no axis, and an array without a sha
   CHECK(ReadSharding("", kShardy, 2, &mesh).shards.empty());
 }
 
+TEST_CASE("the sharding of a result, which names axes only", "[program]") {
+  constexpr const char* kOfResult =
+      R"(frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"x\", \"y\"}, {}]>]>"})";
+  Mesh mesh = {{"x", 4}, {"y", 2}};
+  const Sharding read = ReadSharding("", kOfResult, 2, &mesh);
+  CHECK(read.shards == std::vector<std::int64_t>{8, 1});
+  CHECK(read.axes == AxesOfDims{{"x", "y"}, {}});
+}
+
+TEST_CASE("a PartitionSpec as the user writes it", "[program]") {
+  CHECK(SpecText({{"data"}, {}, {"fsdp", "model"}, {}}) == "P('data', None, ('fsdp', 'model'))");
+  CHECK(SpecText({{}, {}}) == "P()");
+  CHECK(SpecText({{"a'b"}}).empty());
+}
+
 TEST_CASE("the axes of a module's mesh", "[program]") {
   Mesh mesh;
   AddMeshAxes(R"({xla.sdy.meshes={mesh = #sdy.mesh<["x"=4, "y"=2]>}})", &mesh);
