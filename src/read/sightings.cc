@@ -87,17 +87,35 @@ bool LineReader::OnlyRepeats(const RawLine& raw) {
   return true;
 }
 
+// Whether the line is the rest of the last one, which was wrapped after it got the prefix that names its stream: by a
+// terminal at its width, or by a person at a blank. Only asked of lines near a possible failure, because lines of two
+// processes may look the same.
+bool LineReader::ContinuesLast(const Line& line) const {
+  constexpr std::size_t kNarrowest = 60;  // columns; narrower terminals are rare
+  const std::string& text = line.text;
+  if (last_.stream_name.empty() || !line.stream_name.empty() || line.logged || line.number != last_.number + 1 ||
+      last_.bytes < kNarrowest || text.empty() || text[0] == ' ' || text[0] == '\t' || IsMessageStart(text))
+    return false;
+  const auto stream = log_streams_.find(last_.stream_name);
+  if (stream == log_streams_.end() || !stream->second.session.active()) return false;
+  constexpr std::string_view kEnds = ".:;!?)]}>\"'";
+  return (text[0] >= 'a' && text[0] <= 'z') || kEnds.find(last_.end) == std::string_view::npos;
+}
+
 void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
     UpdateFramework(line.text);
+    // A line that waited for its continuation was made of an earlier raw line.
+    const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
+    if (ContinuesLast(line)) line.stream_name = last_.stream_name;
+    last_ = {line.stream_name, line.number, own == nullptr ? 0 : own->bytes.size(),
+             line.text.empty() ? ' ' : line.text.back()};
     LogStream* stream = FindStream(line.stream_name);
     const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
     stream->last_fed = ++fed_;
     SetTime(stream, &line);
     const bool was_active = stream->session.active();
-    // A line that waited for its continuation was made of an earlier raw line.
-    const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
     line.healthy = engine_.candidate_errors().IsHealthy(line, own);
     line.is_candidate_error = engine_.finder().MayMatter(line.text) && engine_.candidate_errors().Finds(line, own);
     stream->session.Feed(std::move(line), &done_);

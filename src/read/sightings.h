@@ -99,7 +99,16 @@ class LineReader {
     std::size_t held = 0;  // its share of held_
   };
 
+  // The last line that was fed.
+  struct LastLine {
+    std::string stream_name;
+    std::uint64_t number = 0;
+    std::size_t bytes = 0;  // of its raw line; 0: unknown
+    char end = ' ';         // its last character
+  };
+
   void Read(const RawLine& raw);
+  bool ContinuesLast(const Line& line) const;
   bool OnlyRepeats(const RawLine& raw);
   void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
@@ -125,8 +134,9 @@ class LineReader {
   SessionOutput done_;
   std::vector<Line> lines_;                    // made of the current raw line
   std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
-  Stamp stamp_;                                // the last one of all streams
-  std::uint64_t gaps_ = 0;                     // number of gaps so far
+  LastLine last_;
+  Stamp stamp_;             // the last one of all streams
+  std::uint64_t gaps_ = 0;  // number of gaps so far
   std::uint64_t fed_ = 0;
   std::size_t held_ = 0;  // approximate bytes buffered by all streams
   std::uint64_t lines_since_activity_ = 0;
