@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -174,11 +175,14 @@ class Evaluator {
         if (AsText(text) == nullptr) return Unknown{};
         return re2::RE2::PartialMatch(*AsText(text), *node.regex);
       }
-      case Function::kContains: {
+      case Function::kContains:
+      case Function::kOlder: {
         const Value text = Operand(node, 0);
-        const Value part = Operand(node, 1);
-        if (AsText(text) == nullptr || AsText(part) == nullptr) return Unknown{};
-        return AsText(text)->find(*AsText(part)) != std::string::npos;
+        const Value other = Operand(node, 1);
+        if (AsText(text) == nullptr || AsText(other) == nullptr) return Unknown{};
+        if (node.function == Function::kContains) return AsText(text)->find(*AsText(other)) != std::string::npos;
+        const std::optional<int> order = CompareVersions(*AsText(text), *AsText(other));
+        return order ? Value(*order < 0) : Unknown{};
       }
       case Function::kMin:
       case Function::kMax:
@@ -371,5 +375,32 @@ bool Expression::is_over_rows() const { return root() != nullptr && root()->over
 const internal::ExpressionNode* Expression::tree() const { return root() == nullptr ? nullptr : root()->tree.get(); }
 
 int Expression::term_levels() const { return root() == nullptr ? 0 : root()->term_levels; }
+
+namespace {
+
+std::vector<unsigned> Numbers(std::string_view version) {
+  std::vector<unsigned> numbers;
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  for (unsigned number = 0;;) {
+    const auto [behind, fault] = std::from_chars(at, end, number);
+    if (fault != std::errc()) return numbers;
+    numbers.push_back(number);
+    if (behind == end || *behind != '.') return numbers;
+    at = behind + 1;
+  }
+}
+
+}  // namespace
+
+std::optional<int> CompareVersions(std::string_view one, std::string_view other) {
+  std::vector<unsigned> a = Numbers(one);
+  std::vector<unsigned> b = Numbers(other);
+  if (a.empty() || b.empty()) return std::nullopt;
+  const std::size_t parts = std::max(a.size(), b.size());
+  a.resize(parts);
+  b.resize(parts);
+  return a < b ? -1 : a == b ? 0 : 1;
+}
 
 }  // namespace whyoom

@@ -14,7 +14,8 @@
 // round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; between(x, least,
 // most): whether x is within these bounds; rounding(x): the error in bytes of a size that was printed with two decimals
 // of its unit (one of a KiB), 0 if x cannot have been printed so; matches(text, 'RE2') anywhere in the text;
-// contains(text, part). Functions over the rows of a report, in which known fields of the row hide other names:
+// contains(text, part), older(version, other). Functions over the rows of a report, in which known fields of the row
+// hide other names:
 //   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
 //   first_of(x, condition): x of the first row (largest first) that satisfies it.
 // Without rows (no report, or an empty one) each of these is unknown. They ignore rows whose condition or x is unknown.
@@ -168,5 +169,9 @@ class Template {
   const std::vector<Piece>& pieces() const;
   std::shared_ptr<const Parse> parse_;
 };
+
+// Compares dotted version numbers: below 0, 0 or above 0; "0.9" precedes "0.10.2". Suffixes (".dev2026", "rc1",
+// "+local") are ignored, and missing parts count as zero. Returns nullopt if either does not start with a number.
+std::optional<int> CompareVersions(std::string_view one, std::string_view other);
 
 }  // namespace whyoom

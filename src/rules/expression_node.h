@@ -48,6 +48,7 @@ enum class Function {
   kBetween,
   kMatches,
   kContains,
+  kOlder,
   kCountOf,
   kSumOf,
   kMaxOf,

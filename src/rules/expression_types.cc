@@ -102,6 +102,7 @@ class Typing {
       case Function::kBetween:
       case Function::kMatches:
       case Function::kContains:
+      case Function::kOlder:
       case Function::kAnyOf:
       case Function::kAllOf:
         return ValueType::kTruth;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -232,19 +231,6 @@ bool Quotation::MatchesExample(std::string_view example) const {
 
 namespace {
 
-std::vector<unsigned> Numbers(std::string_view version) {
-  std::vector<unsigned> numbers;
-  const char* at = version.data();
-  const char* const end = at + version.size();
-  for (unsigned number = 0;;) {
-    const auto [behind, fault] = std::from_chars(at, end, number);
-    if (fault != std::errc()) return numbers;
-    numbers.push_back(number);
-    if (behind == end || *behind != '.') return numbers;
-    at = behind + 1;
-  }
-}
-
 bool IsOfName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 // Offset of the first occurrence of a whole word at or after `from`; npos if there is none.
@@ -272,16 +258,6 @@ std::optional<bool> NameVersions::ExistsIn(std::string_view version) const {
     if (*order * sign < 0) return false;
   }
   return true;
-}
-
-std::optional<int> CompareVersions(std::string_view one, std::string_view other) {
-  std::vector<unsigned> a = Numbers(one);
-  std::vector<unsigned> b = Numbers(other);
-  if (a.empty() || b.empty()) return std::nullopt;
-  const std::size_t parts = std::max(a.size(), b.size());
-  a.resize(parts);
-  b.resize(parts);
-  return a < b ? -1 : a == b ? 0 : 1;
 }
 
 bool ContainsName(std::string_view text, std::string_view name) {

@@ -35,10 +35,6 @@ struct NameVersions {
   std::optional<bool> ExistsIn(std::string_view version) const;
 };
 
-// Compares dotted version numbers: below 0, 0 or above 0; "0.9" precedes "0.10.2". Suffixes (".dev2026", "rc1",
-// "+local") are ignored, and missing parts count as zero. Returns nullopt if either does not start with a number.
-std::optional<int> CompareVersions(std::string_view one, std::string_view other);
-
 // Whether `text` contains `name` (see NameVersions::id) as a whole word. An argument must follow the function it
 // belongs to.
 bool ContainsName(std::string_view text, std::string_view name);

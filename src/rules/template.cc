@@ -383,6 +383,7 @@ class Describer {
         return Plain("the larger of " + Chain(node, " and "));
       case Function::kMatches:
       case Function::kContains:
+      case Function::kOlder:
         return Plain(Operand(node, 0));
       case Function::kCountOf:
         return Plain("number");
