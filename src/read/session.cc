@@ -82,6 +82,7 @@ void Session::FollowMessage(const Line& line) {
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
+    message_reports_ = false;
   }
   // If only some lines of a message have a prefix, a logger wrote the prefix: a collector puts one before each line.
   if (begins || !line.logged) message_logged_ = line.logged;
@@ -175,7 +176,8 @@ void Session::AddJobFacts(const Line& line) {
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
-    if (found.context->of_report && message_healthy_) continue;
+    if (found.context->of_report && message_healthy_ && front.logged) message_reports_ = true;
+    if (found.context->of_report && (InHealthyReport(front) || in_report())) continue;
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
@@ -201,7 +203,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
                             const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
-    if (head.head->of_report && (in_report() || message_healthy_)) continue;
+    if (head.head->of_report && (in_report() || InHealthyReport(front))) continue;
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;

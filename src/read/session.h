@@ -95,6 +95,9 @@ class Session {
   };
 
   void RememberLine(const Line& line);
+  // Whether the line belongs to the report of a compile that succeeded. Text that follows a healthy message without a
+  // prefix of its own need not belong to it.
+  bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.logged); }
   void FollowMessage(const Line& line);
   void ProcessFront(SessionOutput* done);
   bool MayBeginHere() const;
@@ -132,6 +135,7 @@ class Session {
   std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
+  bool message_reports_ = false;     // the current message is healthy and begins a report
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::size_t headers_of_line_ = 0;       // headers found in the current line
