@@ -346,6 +346,12 @@ void MemoryReportReader::Finish(Evidence* facts, std::vector<Allocation>* rows) 
     facts->Set("lines_mixed", true, place_);
     return;
   }
+  // Outside a list, a size without a number, shape or name is not that of an allocation.
+  if (!list_seen() && row_number_ == 0) {
+    std::erase_if(rows_, [](const Allocation& row) {
+      return row.shape_text.empty() && row.xla_label.empty() && row.op_name.empty() && row.kind.empty();
+    });
+  }
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].rank = static_cast<int>(i) + 1;
   if (!rows_.empty() && !list_seen()) facts_.Set("list_seen", true, rows_.front().place);
   if (list_seen()) facts_.Set("listed", static_cast<double>(rows_.size()), {});

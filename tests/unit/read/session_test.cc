@@ -356,8 +356,10 @@ TEST_CASE("figures of a healthy program's report do not belong to a failure", "[
   CHECK(Read({"+test total 9B", "^Test compile: used 7B of 5B"}) ==
         "T1 2-2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B\n");
   // The level belongs to the message, not to the line.
-  CHECK(Read({"+the program", "test total 9B", "Test list:", "^Test compile: used 7B of 5B"}) ==
-        "T1 4-4 limit_bytes=5@4 used_bytes=7@4 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"+test total 9B", "Test list:", "^Test compile: used 7B of 5B"}) ==
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  // A report that another line begins is not part of the message before it: people paste reports without prefixes.
+  CHECK(Read({"+the program", "test total 9B", "Test list:"}) == "T1 fragment 3-3 test_total=9@2 | Test list:\n");
   CHECK(Read({"+the program", "^another", "test total 9B", "^Test compile: used 7B of 5B"}) ==
         "T1 4-4 limit_bytes=5@4 test_total=9@3 used_bytes=7@4 | Test compile: used 7B of 5B\n");
   // Any other header counts, whatever its level.
