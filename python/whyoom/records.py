@@ -165,11 +165,11 @@ class MeshArray(Record):
     role: Literal["argument", "result", "constraint", "gathered", "exchanged"]
     # Its name and shape on one device, or its shape and the user's line.
     array: str
-    # Of an argument or result, counted from 0.
+    # The index of an argument or result.
     number: Optional[int]
     # Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown.
     spec: Optional[str]
-    # Of a gathered or exchanged array: the mesh axes over which it is.
+    # The mesh axes along which the devices gather or exchange it.
     axes: Optional[List[str]]
     # The mesh axes that do not split it.
     whole_over: Optional[List[str]]

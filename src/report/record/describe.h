@@ -69,9 +69,9 @@ void Describe(auto& v, RecordOf<MeshArray> auto& array) {
   v.Record("mesh_array");
   v.Need("role", array.role, {.one_of = "argument result constraint gathered exchanged"});
   v.Need("array", array.array, {.about = "Its name and shape on one device, or its shape and the user's line."});
-  v.Maybe("number", array.number, {.about = "Of an argument or result, counted from 0."});
+  v.Maybe("number", array.number, {.about = "The index of an argument or result."});
   v.Maybe("spec", array.spec, {.about = "Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown."});
-  v.Maybe("axes", array.axes, {.about = "Of a gathered or exchanged array: the mesh axes over which it is."});
+  v.Maybe("axes", array.axes, {.about = "The mesh axes along which the devices gather or exchange it."});
   v.Maybe("whole_over", array.whole_over, {.about = "The mesh axes that do not split it."});
   v.Need("bytes", array.bytes, {.about = "On one device."});
 }
