@@ -8,9 +8,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "cli/complete.h"
@@ -27,6 +29,7 @@
 #include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "input/error.h"
+#include "report/explanation.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -60,8 +63,20 @@ int RunComplete(const Options& options) {
   return kNothing;
 }
 
-int Dispatch(const Options& options) {
-  ThrowIfRemote(options);
+// Whether the only path is no file but a code, scenario or remedy: `whyoom E1000`.
+bool AsksForTopic(const Options& options) {
+  std::error_code error;
+  return options.command == Command::kDiagnose && options.paths.size() == 1 &&
+         !std::filesystem::exists(options.paths[0], error) && FindExplanation(LoadRules(options), options.paths[0]);
+}
+
+int Dispatch(const Options& given) {
+  ThrowIfRemote(given);
+  Options options = given;
+  if (AsksForTopic(given)) {
+    options.command = Command::kExplain;
+    options.topic = given.paths[0];
+  }
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
     case Command::kExplain:

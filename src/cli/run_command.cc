@@ -16,6 +16,7 @@
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/kill_evidence.h"
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
@@ -186,6 +187,7 @@ int RunAndDiagnose(const RunContext& run) {
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
   PrintedLines printed;
+  const KillEvidence evidence;
   const JobResult result =
       RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
         printed.Add(lines, std::chrono::steady_clock::now());
@@ -205,6 +207,10 @@ int RunAndDiagnose(const RunContext& run) {
     if (status == 0) {
       RecordSuccess(run);
     } else {
+      const KillEvidence::Kill kill = evidence.Describe(status);
+      if (kill.by_memory) log.Add((result.line_open ? "\n" : "") + kill.line);
+      if (!kill.by_memory && !kill.line.empty() && !options.quiet)
+        WriteError((result.line_open ? "\n" : "") + kill.line + "whyoom run: nothing shows that memory ran out\n");
       status = Diagnose(run, {result, printed, end, dump, log});
     }
   } catch (const std::bad_alloc&) {

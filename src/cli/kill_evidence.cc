@@ -1,0 +1,71 @@
+#include "cli/kill_evidence.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+namespace whyoom {
+namespace {
+
+// The number that follows `key` at the start of a line.
+std::optional<std::uint64_t> ReadNumber(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    std::uint64_t number = 0;
+    if (word == key && file >> number) return number;
+  }
+  return std::nullopt;
+}
+
+std::string CgroupOf(const std::string& root) {
+  std::ifstream file(root + "proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    constexpr const char* kVersion2 = "0::/";
+    if (line.starts_with(kVersion2)) return root + "sys/fs/cgroup" + line.substr(3);
+  }
+  return {};
+}
+
+std::uint64_t LargestProcess() {
+  constexpr std::uint64_t kKiB = 1024;
+  struct rusage usage = {};
+  return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB : 0;
+}
+
+}  // namespace
+
+KillEvidence::KillEvidence(std::string root)
+    : root_(std::move(root)), cgroup_(CgroupOf(root_)), kills_before_(OomKills()) {}
+
+std::optional<std::uint64_t> KillEvidence::OomKills() const {
+  return cgroup_.empty() ? std::nullopt : ReadNumber(cgroup_ + "/memory.events", "oom_kill");
+}
+
+KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
+  constexpr std::uint64_t kKiB = 1024;
+  if (exit_status != 128 + SIGKILL) return {};
+  Kill kill{"whyoom run: the job was killed by signal 9 (SIGKILL)"};
+  std::string& line = kill.line;
+  const std::uint64_t largest = LargestProcess();
+  if (largest > 0) line += fmt::format("; largest process: {} bytes", largest);
+  if (const auto total = ReadNumber(root_ + "proc/meminfo", "MemTotal:"))
+    line += fmt::format("; memory of the machine: {} bytes", *total * kKiB);
+  if (const auto kills = OomKills(); kills && kills_before_)
+    line += fmt::format("; OOM kills in the cgroup: {}", *kills - std::min(*kills, *kills_before_));
+  std::uint64_t limit = 0;  // the file contains "max" if there is none
+  if (std::ifstream file(cgroup_ + "/memory.max"); !cgroup_.empty() && file >> limit)
+    line += fmt::format("; memory limit of the cgroup: {} bytes", limit);
+  const char* job = std::getenv("SLURM_JOB_ID");
+  const bool is_number =
+      job != nullptr && *job != 0 && std::string(job).find_first_not_of("0123456789") == std::string::npos;
+  if (is_number) line += fmt::format("; Slurm job {}", job);
+  line += '\n';
+  return kill;
+}
+
+}  // namespace whyoom

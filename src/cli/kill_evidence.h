@@ -1,0 +1,38 @@
+// What the system shows of a job that a signal killed, which writes nothing itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace whyoom {
+
+class KillEvidence {
+ public:
+  // Remembers the counts before the job. `root` is "/" except in tests.
+  explicit KillEvidence(std::string root = "/");
+
+  // What is known of a kill.
+  struct Kill {
+    std::string line;        // ends with a line feed; empty if the job was not killed
+    bool by_memory = false;  // the kernel counted a kill for lack of memory, or a process used half of the machine's
+  };
+
+  // Describes the kill if `exit_status` is that of SIGKILL (137):
+  //
+  //   whyoom run: the job was killed by signal 9 (SIGKILL); largest process: 33021345792 bytes; memory of the machine:
+  //   67430707200 bytes; OOM kills in the cgroup: 1; memory limit of the cgroup: 34359738368 bytes; Slurm job 4711
+  //
+  // The sizes are those of getrusage(RUSAGE_CHILDREN) and /proc/meminfo; the rest is from memory.events and memory.max
+  // of cgroup v2, and SLURM_JOB_ID. Parts that are unknown are left out. "OOM kills" counts those during the job.
+  Kill Describe(int exit_status) const;
+
+ private:
+  std::optional<std::uint64_t> OomKills() const;
+
+  std::string root_;
+  std::string cgroup_;  // its folder; empty if unknown
+  std::optional<std::uint64_t> kills_before_;
+};
+
+}  // namespace whyoom

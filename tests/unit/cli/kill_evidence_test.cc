@@ -1,0 +1,48 @@
+// What the system shows of a job that was killed.
+#include "cli/kill_evidence.h"
+
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using namespace whyoom;
+
+namespace TEST_FILE {
+
+constexpr int kKilled = 128 + 9;
+
+TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's memory", "[cli]") {
+  const ScratchFolder root;
+  root.Write("proc/self/cgroup", "0::/job\n");
+  root.Write("proc/meminfo", "MemTotal:       1048576 kB\nMemFree:        7 kB\n");
+  root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 912\noom 3\noom_kill 2\n");
+  root.Write("sys/fs/cgroup/job/memory.max", "536870912\n");
+  const KillEvidence evidence(root.path() + "/");
+  root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 990\noom 4\noom_kill 3\n");
+  const KillEvidence::Kill kill = evidence.Describe(kKilled);
+  CHECK(kill.by_memory);
+  CHECK(kill.line.find("; memory of the machine: 1073741824 bytes; OOM kills in the cgroup: 1; memory limit of the "
+                       "cgroup: 536870912 bytes") != std::string::npos);
+}
+
+TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
+  const ScratchFolder root;
+  root.Write("proc/self/cgroup", "0::/job\n");
+  root.Write("proc/meminfo", "MemTotal:       1073741824 kB\n");
+  root.Write("sys/fs/cgroup/job/memory.events", "oom_kill 2\n");
+  root.Write("sys/fs/cgroup/job/memory.max", "max\n");
+  const KillEvidence::Kill kill = KillEvidence(root.path() + "/").Describe(kKilled);
+  CHECK_FALSE(kill.by_memory);
+  CHECK(kill.line.find("OOM kills in the cgroup: 0") != std::string::npos);
+  CHECK(kill.line.find("limit") == std::string::npos);
+}
+
+TEST_CASE("a job that was not killed, and a system that shows nothing", "[cli]") {
+  const ScratchFolder root;
+  CHECK(KillEvidence(root.path() + "/").Describe(1).line.empty());
+  CHECK(
+      KillEvidence(root.path() + "/").Describe(kKilled).line.starts_with("whyoom run: the job was killed by signal 9"));
+}
+
+}  // namespace TEST_FILE
