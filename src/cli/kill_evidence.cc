@@ -53,10 +53,15 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
   std::string& line = kill.line;
   const std::uint64_t largest = LargestProcess();
   if (largest > 0) line += fmt::format("; largest process: {} bytes", largest);
-  if (const auto total = ReadNumber(root_ + "proc/meminfo", "MemTotal:"))
+  if (const auto total = ReadNumber(root_ + "proc/meminfo", "MemTotal:")) {
     line += fmt::format("; memory of the machine: {} bytes", *total * kKiB);
-  if (const auto kills = OomKills(); kills && kills_before_)
-    line += fmt::format("; OOM kills in the cgroup: {}", *kills - std::min(*kills, *kills_before_));
+    kill.by_memory = largest > *total * kKiB / 2;
+  }
+  if (const auto kills = OomKills(); kills && kills_before_) {
+    const std::uint64_t during = *kills - std::min(*kills, *kills_before_);
+    line += fmt::format("; OOM kills in the cgroup: {}", during);
+    kill.by_memory = kill.by_memory || during > 0;
+  }
   std::uint64_t limit = 0;  // the file contains "max" if there is none
   if (std::ifstream file(cgroup_ + "/memory.max"); !cgroup_.empty() && file >> limit)
     line += fmt::format("; memory limit of the cgroup: {} bytes", limit);

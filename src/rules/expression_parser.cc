@@ -496,10 +496,10 @@ const std::vector<FunctionInfo>& Functions() {
       {"abs", Function::kAbs, 1, false},         {"rounding", Function::kRounding, 1, false},
       {"within", Function::kWithin, 3, false},   {"between", Function::kBetween, 3, false},
       {"matches", Function::kMatches, 2, false}, {"contains", Function::kContains, 2, false},
-      {"older", Function::kOlder, 2, false},
-      {"count_of", Function::kCountOf, 1, true}, {"sum_of", Function::kSumOf, 2, true},
-      {"max_of", Function::kMaxOf, 2, true},     {"any_of", Function::kAnyOf, 1, true},
-      {"all_of", Function::kAllOf, 1, true},     {"first_of", Function::kFirstOf, 2, true},
+      {"older", Function::kOlder, 2, false},     {"count_of", Function::kCountOf, 1, true},
+      {"sum_of", Function::kSumOf, 2, true},     {"max_of", Function::kMaxOf, 2, true},
+      {"any_of", Function::kAnyOf, 1, true},     {"all_of", Function::kAllOf, 1, true},
+      {"first_of", Function::kFirstOf, 2, true},
   };
   return functions;
 }
