@@ -267,10 +267,16 @@ CommandArguments BuildTry(Options* options) {
   return command;
 }
 
+// Adds the files of the command line to those of --rules. One variable for both would keep only the last ones parsed.
+void TakeRuleFiles(Options* options, Command command) {
+  options->command = command;
+  options->rules.insert(options->rules.end(), options->paths.begin(), options->paths.end());
+}
+
 void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App& sub =
       *app.add_subcommand("test", "Check the rules, then run their examples (exit status 1 if some failed)");
-  sub.add_option("file", options->rules, "Rule files or folders")->type_name("FILE|DIR");
+  sub.add_option("file", options->paths, "Rule files or folders")->type_name("FILE|DIR");
   sub.add_option("--healthy", options->rule_test.healthy,
                  "Logs, or folders of logs, in which nothing may be found (may be repeated)")
       ->type_name("PATH")
@@ -278,7 +284,7 @@ void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
   sub.add_flag("--untried", options->rule_test.untried, "List the parts of the rules that no example covers");
   AddFormat(sub, kRuleTestFormats, options, words);
   AddCommon(sub, options, words);
-  sub.callback([options] { options->command = Command::kRulesTest; });
+  sub.callback([options] { TakeRuleFiles(options, Command::kRulesTest); });
 }
 
 void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
@@ -337,13 +343,13 @@ CommandArguments BuildRules(Options* options) {
   for (const auto& [name, what] : commands) {
     CLI::App* sub = app.add_subcommand(name, what.second);
     const bool lists = what.first == Command::kRulesList;
-    sub->add_option("file", options->rules,
+    sub->add_option("file", options->paths,
                     lists ? "Sections to list (remedies, contexts, …; default: all), rule files and folders"
                           : "Rule files or folders")
         ->type_name(lists ? "SECTION|FILE" : "FILE|DIR");
     if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kListFormats, &options->format, &command.words);
     AddCommon(*sub, options, &command.words);
-    sub->callback([options, code = what.first] { options->command = code; });
+    sub->callback([options, code = what.first] { TakeRuleFiles(options, code); });
   }
   AddRuleTest(app, options, &command.words);
   CLI::App* sub = app.add_subcommand(

@@ -176,6 +176,8 @@ TEST_CASE("rules list shows the origin of entries, by section", "[cli]") {
   CHECK(Holds(text.out, "from .whyoom/rules/ours.json:1:"));
   CHECK(Holds(text.out, "disabled by " + more.substr(0, 20)));
   CHECK(text.out.find("remedies") == std::string::npos);
+  const ProcessResult same = RunWhyoom({"rules", "list", "chips", "failures", "--rules", more}, "", project.root());
+  CHECK(same.out == text.out);
   const json list =
       json::parse(RunWhyoom({"rules", "list", "--format", "json", "chips", more}, "", project.root()).out);
   bool found = false;
