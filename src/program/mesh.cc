@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMostAxes = 64;     // this and the next two limit work on hostile input
 constexpr std::size_t kMostMeshes = 256;  // occurrences of the word
 constexpr std::size_t kLongestMesh = 4096;
+constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
 
 // Returns the next name in single or double quotes and moves `*at` past it; empty if there is none. Quotes may have
 // backslashes.
@@ -24,7 +25,8 @@ std::string_view NextQuoted(std::string_view text, std::size_t* at) {
   *at = close == std::string_view::npos ? text.size() : close + 1;
   if (close == std::string_view::npos) return {};
   const std::string_view name = text.substr(open + 1, close - open - 1);
-  return name.substr(0, name.find('\\'));
+  const std::string_view read = name.substr(0, name.find('\\'));
+  return read.size() <= kLongestName ? read : std::string_view();
 }
 
 // Reads [{'data'}, {}]: the axes of each dimension. Returns the first `rank` dimensions; an empty list if there are

@@ -125,39 +125,53 @@ class MeshSummarizer {
     const std::size_t begin = frontend.find(kManual);
     if (begin == std::string_view::npos) return;
     const std::string_view list = frontend.substr(begin + kManual.size());
-    for (const std::string& axis : QuotedNames(list.substr(0, list.find('}')))) manual->insert(axis);
+    for (const std::string& axis : QuotedNames(list.substr(0, list.find('}')))) {
+      if (manual->size() < kMostManual) manual->insert(axis);
+    }
   }
 
+  // Names only the largest, because each name costs a search of the parameters.
   void AddCollectives() {
+    FindCollectives();
+    std::vector<const ProgramValue*> large;
     for (const ProgramValue& value : program_.values()) {
-      if (!value.array || !IsLarge(value.size)) continue;
-      const InstructionId id = FindCollective(value.array.instruction);
-      if (!id) continue;
-      const HloInstruction& is = program_.At(id);
+      if (value.array && IsLarge(value.size) && CollectiveOf(value.array.instruction)) large.push_back(&value);
+    }
+    std::stable_sort(large.begin(), large.end(),
+                     [](const ProgramValue* a, const ProgramValue* b) { return a->size > b->size; });
+    large.resize(std::min(large.size(), kMostCollectives));
+    for (const ProgramValue* value : large) {
+      const HloInstruction& is = program_.At(CollectiveOf(value->array.instruction));
       const std::string_view groups = Attribute(is.attributes, "replica_groups");
       const std::size_t names = groups.rfind('{');
       Add({.role = is.opcode.starts_with("all-gather") ? "gathered" : "exchanged",
-           .array = program_.NameOf(value.array) + OfWeights(value),
+           .array = program_.NameOf(value->array) + OfWeights(*value),
            .axes = groups.starts_with("mesh[") && names != std::string_view::npos ? QuotedNames(groups.substr(names))
                                                                                   : std::vector<std::string>(),
-           .bytes = value.size});
+           .bytes = value->size});
+    }
+  }
+
+  bool IsCollective(InstructionId id) const {
+    const std::string_view opcode = program_.At(id).opcode;
+    return opcode.starts_with("all-gather") || opcode.starts_with("all-to-all") ||
+           opcode.starts_with("ragged-all-to-all") || opcode.starts_with("collective-permute");
+  }
+
+  // Finds the first instruction of each computation that gathers or exchanges arrays.
+  void FindCollectives() {
+    for (const InstructionId id : program_.module().instructions.ids()) {
+      if (IsCollective(id)) collectives_.try_emplace(program_.At(id).computation, id);
     }
   }
 
   // The instruction, or one in a computation that it calls, that gathers or exchanges arrays.
-  InstructionId FindCollective(InstructionId id) const {
-    const auto is_collective = [&](InstructionId one) {
-      const std::string_view opcode = program_.At(one).opcode;
-      return opcode.starts_with("all-gather") || opcode.starts_with("all-to-all") ||
-             opcode.starts_with("ragged-all-to-all") || opcode.starts_with("collective-permute");
-    };
-    if (is_collective(id)) return id;
+  InstructionId CollectiveOf(InstructionId id) const {
+    if (IsCollective(id)) return id;
     const HloInstruction& is = program_.At(id);
     if (is.opcode != "fusion" && !is.opcode.starts_with("async-")) return {};
     for (const ComputationId called : is.calls) {
-      const std::vector<InstructionId>& inside = program_.module().computations[called].instructions;
-      const auto found = std::find_if(inside.begin(), inside.end(), is_collective);
-      if (found != inside.end()) return *found;
+      if (const auto found = collectives_.find(called); found != collectives_.end()) return found->second;
     }
     return {};
   }
@@ -183,12 +197,15 @@ class MeshSummarizer {
     return dims;
   }
 
+  static constexpr std::size_t kMostCollectives = 64;
+  static constexpr std::size_t kMostManual = 64;
   static constexpr std::size_t kMostSeen = 4096;  // of a role; limits work on hostile input
 
   const Program& program_;
   const Semantics& semantics_;
   Mesh mesh_;
   std::int64_t need_ = 0;
+  std::map<ComputationId, InstructionId> collectives_;
   std::map<std::string, std::vector<MeshArray>> by_role_;
   MeshSummary summary_;
 };

@@ -128,7 +128,9 @@ void CandidateTracker::Feed(const Line& line, std::vector<CandidateLine>* decide
   last_line_ = line.number;
   Release(decided);
   // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
-  if (!held_.empty() && held_.back().line.line + 1 == line.number && held_.back().line.text.ends_with(':'))
+  const bool may_continue = !line.logged && !line.healthy && !line.is_candidate_error;
+  if (may_continue && !held_.empty() && held_.back().line.line + 1 == line.number &&
+      held_.back().line.text.ends_with(':'))
     held_.back().line.text = CutText(held_.back().line.text + ' ' + line.text);
   if (!line.is_candidate_error) return;
   CandidateLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};

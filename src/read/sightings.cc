@@ -96,6 +96,10 @@ bool LineReader::ContinuesLast(const Line& line) const {
   if (last_.stream_name.empty() || !line.stream_name.empty() || line.logged || line.number != last_.number + 1 ||
       last_.bytes < kNarrowest || text.empty() || text[0] == ' ' || text[0] == '\t' || IsMessageStart(text))
     return false;
+  if (last_.wrapped_at != 0 && last_.bytes != last_.wrapped_at) return false;
+  // "kernel: Out of memory": the name of a program.
+  const std::size_t word = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-"), text.size());
+  if (word > 0 && text.compare(word, 2, ": ") == 0) return false;
   const auto stream = log_streams_.find(last_.stream_name);
   if (stream == log_streams_.end() || !stream->second.session.active()) return false;
   constexpr std::string_view kEnds = ".:;!?)]}>\"'";
@@ -108,9 +112,12 @@ void LineReader::FeedLines(const RawLine* raw) {
     UpdateFramework(line.text);
     // A line that waited for its continuation was made of an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
-    if (ContinuesLast(line)) line.stream_name = last_.stream_name;
-    last_ = {line.stream_name, line.number, own == nullptr ? 0 : own->bytes.size(),
-             line.text.empty() ? ' ' : line.text.back()};
+    const bool continues = ContinuesLast(line);
+    if (continues) line.stream_name = last_.stream_name;
+    const std::size_t bytes = own == nullptr ? 0 : own->bytes.size();
+    // All rows of a text that a terminal wraps are as wide as the first, except the last one.
+    const std::size_t wrapped_at = continues ? last_.wrapped_at == 0 ? last_.bytes : last_.wrapped_at : 0;
+    last_ = {line.stream_name, line.number, bytes, wrapped_at, line.text.empty() ? ' ' : line.text.back()};
     LogStream* stream = FindStream(line.stream_name);
     const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
     stream->last_fed = ++fed_;

@@ -103,8 +103,9 @@ class LineReader {
   struct LastLine {
     std::string stream_name;
     std::uint64_t number = 0;
-    std::size_t bytes = 0;  // of its raw line; 0: unknown
-    char end = ' ';         // its last character
+    std::size_t bytes = 0;       // of its raw line; 0: unknown
+    std::size_t wrapped_at = 0;  // if it continues others: the bytes of the first of them
+    char end = ' ';              // its last character
   };
 
   void Read(const RawLine& raw);

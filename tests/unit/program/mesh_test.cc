@@ -59,6 +59,13 @@ TEST_CASE("a PartitionSpec as the user writes it", "[program]") {
   CHECK(SpecText({{"a'b"}}).empty());
 }
 
+TEST_CASE("axis names that are too long to be a user's are ignored", "[program]") {
+  CHECK(QuotedNames("'data', '" + std::string(65, 'x') + "', \"model\"") == std::vector<std::string>{"data", "model"});
+  Mesh mesh;
+  AddMeshAxes("mesh['" + std::string(65, 'x') + "'=4]", &mesh);
+  CHECK(mesh.empty());
+}
+
 TEST_CASE("the axes of a module's mesh", "[program]") {
   Mesh mesh;
   AddMeshAxes(R"({xla.sdy.meshes={mesh = #sdy.mesh<["x"=4, "y"=2]>}})", &mesh);
