@@ -12,7 +12,9 @@
 namespace whyoom {
 namespace {
 
-// The number that follows `key` at the start of a line.
+constexpr std::uint64_t kKiB = 1024;
+
+// The number that follows the word `key`.
 std::optional<std::uint64_t> ReadNumber(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {
@@ -32,7 +34,6 @@ std::string CgroupOf(const std::string& root) {
 }
 
 std::uint64_t LargestProcess() {
-  constexpr std::uint64_t kKiB = 1024;
   struct rusage usage = {};
   return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB : 0;
 }
@@ -47,7 +48,6 @@ std::optional<std::uint64_t> KillEvidence::OomKills() const {
 }
 
 KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
-  constexpr std::uint64_t kKiB = 1024;
   if (exit_status != 128 + SIGKILL) return {};
   Kill kill{"whyoom run: the job was killed by signal 9 (SIGKILL)"};
   std::string& line = kill.line;

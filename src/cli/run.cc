@@ -70,12 +70,11 @@ bool AsksForTopic(const Options& options) {
          !std::filesystem::exists(options.paths[0], error) && FindExplanation(LoadRules(options), options.paths[0]);
 }
 
-int Dispatch(const Options& given) {
-  ThrowIfRemote(given);
-  Options options = given;
-  if (AsksForTopic(given)) {
+int Dispatch(Options options) {
+  ThrowIfRemote(options);
+  if (AsksForTopic(options)) {
     options.command = Command::kExplain;
-    options.topic = given.paths[0];
+    options.topic = options.paths[0];
   }
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
@@ -146,7 +145,7 @@ int RunCommandLine(const std::vector<std::string>& arguments) {
       }
       return early->exit_status;
     }
-    return Dispatch(options);
+    return Dispatch(std::move(options));
   } catch (const std::bad_alloc&) {
     WriteError("whyoom: out of memory\n");
     return kCouldNotRun;

@@ -52,7 +52,7 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
 // Whether the name needs no escapes in the user's code.
 bool IsPlainName(const std::string& axis) {
   const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
-  return !axis.empty() && axis.size() <= 64 && std::all_of(axis.begin(), axis.end(), is_plain);
+  return !axis.empty() && axis.size() <= kLongestName && std::all_of(axis.begin(), axis.end(), is_plain);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ class MeshSummarizer {
     }
   }
 
-  // with_sharding_constraint, and the sizes that a shard_map takes apart.
+  // Constraints of with_sharding_constraint, and the axes that shard_map runs over.
   void AddConstraints() {
     const HloModule& before = program_.before();
     std::set<std::string> manual;

@@ -9,10 +9,10 @@
 
 namespace whyoom {
 
-// Returns nullopt if the program is for one device or its mesh has no names, or
-// another number of devices. Sources: the shardings in the module
-// before optimization (Sharding and xla.sdy.FuncResultSharding custom calls), replica_groups of collectives in the
-// optimized one. A result without a sharding of its own is left out, since the compiler chooses it.
+// Returns nullopt if the program is for one device, or its mesh has no names or another number of devices. Sources: the
+// shardings in the module before optimization (Sharding and xla.sdy.FuncResultSharding custom calls), and
+// replica_groups of collectives in the optimized one. A result without a sharding of its own is left out, since the
+// compiler chooses it.
 std::optional<MeshSummary> SummarizeMesh(const Program& program, const Semantics& semantics);
 
 }  // namespace whyoom

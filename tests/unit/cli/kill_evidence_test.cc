@@ -12,12 +12,17 @@ namespace TEST_FILE {
 
 constexpr int kKilled = 128 + 9;
 
+// Writes what a machine with `total_kib` of memory shows of a job whose cgroup has this limit.
+void WriteSystem(const ScratchFolder& root, const std::string& total_kib, const std::string& limit) {
+  root.Write("proc/self/cgroup", "0::/job\n");
+  root.Write("proc/meminfo", "MemTotal:       " + total_kib + " kB\nMemFree:        7 kB\n");
+  root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 912\noom 3\noom_kill 2\n");
+  root.Write("sys/fs/cgroup/job/memory.max", limit + "\n");
+}
+
 TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's memory", "[cli]") {
   const ScratchFolder root;
-  root.Write("proc/self/cgroup", "0::/job\n");
-  root.Write("proc/meminfo", "MemTotal:       1048576 kB\nMemFree:        7 kB\n");
-  root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 912\noom 3\noom_kill 2\n");
-  root.Write("sys/fs/cgroup/job/memory.max", "536870912\n");
+  WriteSystem(root, "1048576", "536870912");
   const KillEvidence evidence(root.path() + "/");
   root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 990\noom 4\noom_kill 3\n");
   const KillEvidence::Kill kill = evidence.Describe(kKilled);
@@ -28,10 +33,7 @@ TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's m
 
 TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
   const ScratchFolder root;
-  root.Write("proc/self/cgroup", "0::/job\n");
-  root.Write("proc/meminfo", "MemTotal:       1073741824 kB\n");
-  root.Write("sys/fs/cgroup/job/memory.events", "oom_kill 2\n");
-  root.Write("sys/fs/cgroup/job/memory.max", "max\n");
+  WriteSystem(root, "1073741824", "max");
   const KillEvidence::Kill kill = KillEvidence(root.path() + "/").Describe(kKilled);
   CHECK_FALSE(kill.by_memory);
   CHECK(kill.line.find("OOM kills in the cgroup: 0") != std::string::npos);

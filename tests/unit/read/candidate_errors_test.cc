@@ -45,6 +45,12 @@ TEST_CASE("a memory error that no rule knows is reported with its line", "[read]
   CHECK(Reported("all is well\n").empty());
 }
 
+TEST_CASE("a message that ends with a colon continues in the next line", "[read]") {
+  const std::string head = "RuntimeError: RESOURCE_EXHAUSTED: E0007: ResourceExhausted:";
+  CHECK(Reported(head + "\nthe pool has no room\nwell\n") == "1: " + head + " the pool has no room x1\n");
+  CHECK(Reported(head + "\n2026-03-01 10:00:00,123 - trainer - INFO - well\n") == "1: " + head + " x1\n");
+}
+
 TEST_CASE("a line about memory is an error only if a process printed it as one", "[read]") {
   const std::string message = "pool 3 is out of memory";
   for (const std::string lead :

@@ -66,6 +66,15 @@ std::string Read(const std::vector<std::string>& texts) {
   return reading.Finish();
 }
 
+TEST_CASE("the rest of a wrapped line belongs to the stream of the line", "[read]") {
+  const std::string wide = "[rank0]: after a minute, the compiler of this step said: Test compile: used";
+  CHECK(Read({wide, "7B of 5B"}) == "T1 1-2 [rank0] limit_bytes=5 used_bytes=7\n");
+  // Another program's line, an indented line, and a line that does not follow directly.
+  CHECK(Read({wide, "kernel: 7B of 5B"}).empty());
+  CHECK(Read({wide, "  7B of 5B"}).empty());
+  CHECK(Read({wide, "[rank1]: well", "7B of 5B"}).empty());
+}
+
 TEST_CASE("interleaved messages are joined per stream", "[read]") {
   CHECK(
       Read({"[rank0]: Test compile: used", "[rank1]: Test compile: used", "[rank0]: 7B of 5B", "[rank1]: 9B of 5B"}) ==

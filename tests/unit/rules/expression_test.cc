@@ -175,7 +175,11 @@ TEST_CASE("functions compute their results", "[rules]") {
             {"matches(used, '3')", "unknown"},
             {"contains(module, 'it_')", "true"},
             {"contains(module, '.*')", "false"},
-            {"contains(missing, 'a')", "unknown"}},
+            {"contains(missing, 'a')", "unknown"},
+            {"older('0.4.9', '0.4.18')", "true"},
+            {"older('0.4.18', '0.4.18')", "false"},
+            {"older(module, '0.4')", "unknown"},
+            {"older(missing, '0.4')", "unknown"}},
            Report());
 }
 
