@@ -8,6 +8,30 @@ stop() { # MESSAGE: reports wrong inputs and ends the step
   exit 2
 }
 
+go_on_without() { # MESSAGE: the program is missing; runs the job nevertheless, unless the program is required
+  [ "$INPUT_REQUIRED" != true ] || stop "$1"
+  message=${1//'%'/%25} && message=${message//$'\r'/%0D} && message=${message//$'\n'/%0A}
+  printf '::warning title=whyoom::%s; going on without it\n' "$message"
+  status=0
+  [ -z "$INPUT_RUN" ] || bash --noprofile --norc -eo pipefail -c "$INPUT_RUN" || status=$?
+  printf '%s=%s\n' found '' exit-status "$status" sarif '' >>"$GITHUB_OUTPUT"
+  exit "$status"
+}
+
+expand_paths() { # replaces each pattern in `paths` by the files that match; keeps a name that exists, or matches nothing
+  local path files expanded=()
+  shopt -s globstar nullglob
+  for path in "${paths[@]}"; do
+    local IFS=
+    # shellcheck disable=SC2206 # no word splitting, only the pattern is expanded
+    files=($path)
+    if [ -e "$path" ] || [ ${#files[@]} -eq 0 ]; then files=("$path"); fi
+    expanded+=("${files[@]}")
+  done
+  shopt -u globstar nullglob
+  paths=("${expanded[@]}")
+}
+
 lines_of() { # NAME TEXT: fills the array NAME with the non-empty lines of TEXT
   local -n lines=$1
   local line
@@ -26,18 +50,22 @@ find_program() { # sets `whyoom`
     # ACTION_REPOSITORY is empty for an action in the repository of the workflow.
     [ -n "$releases" ] || [ -z "$ACTION_REPOSITORY" ] || releases=$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download
     whyoom=$(WHYOOM_RELEASES=$releases WHYOOM_VERSION=$INPUT_VERSION WHYOOM_SHA256=$INPUT_SHA256 WHYOOM_CACHE=${RUNNER_TOOL_CACHE:-$RUNNER_TEMP}/whyoom \
-      "$GITHUB_ACTION_PATH/../get-whyoom.sh" "$work/program" 2>"$work/get-whyoom.log") || stop "$(cat "$work/get-whyoom.log")"
+      "$GITHUB_ACTION_PATH/../get-whyoom.sh" "$work/program" 2>"$work/get-whyoom.log") || {
+      [ $? = 3 ] || stop "$(cat "$work/get-whyoom.log")" # 3: not reachable
+      go_on_without "$(cat "$work/get-whyoom.log")"
+    }
   elif [ -n "$INPUT_INSTALL" ]; then
     # Use a virtual environment, because many systems do not let pip install into their own Python.
-    python3 -m venv "$work/program"
-    "$work/program/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"
+    { python3 -m venv "$work/program" && "$work/program/bin/pip" install --quiet --disable-pip-version-check -- "$INPUT_INSTALL"; } ||
+      go_on_without "cannot install $INPUT_INSTALL"
     whyoom=$work/program/bin/whyoom
   fi
-  command -v -- "$whyoom" >/dev/null || stop "program not found: $whyoom (install it, or set the inputs 'version' and 'sha256', 'binary', or 'install')"
+  command -v -- "$whyoom" >/dev/null || go_on_without "program not found: $whyoom (install it, or set the inputs 'version' and 'sha256', 'binary', or 'install')"
 }
 
 paths=() args=()
 lines_of paths "$INPUT_PATHS"
+expand_paths
 lines_of args "$INPUT_ARGS"
 sarif=$INPUT_SARIF
 [ ${#paths[@]} -gt 0 ] || [ -n "$INPUT_RUN" ] || stop "set one of the inputs 'paths' and 'run'"

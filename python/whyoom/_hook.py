@@ -2,12 +2,18 @@
 
 The traceback comes first and is unchanged. The diagnosis follows only if the program recognises the error.
 The hooks never raise, and a diagnosis that takes too long is dropped.
+
+XLA reads XLA_FLAGS once, when the first computation starts. Newer compilers print one line without a list of the
+allocations, so install() asks XLA for a dump, from which the program reads them.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Sequence
@@ -30,6 +36,42 @@ class _Installed:
         self.previous_thread_hook = threading.excepthook
         self.shell: Any = None  # IPython's shell, if any
         self.after_cell: Callable[[Any], None] | None = None
+        self.dump = ""  # the folder into which XLA dumps each program; empty: none of ours
+
+    def dump_programs(self) -> None:
+        """Lets XLA dump each program into a folder, unless XLA has started or the user's flags name a folder."""
+        flags = os.environ.get("XLA_FLAGS", "")
+        if self.dump or _has_started() or "xla_dump_to" in flags or (flags and not flags.lstrip().startswith("-")):
+            return
+        self.dump = tempfile.mkdtemp(prefix="whyoom-dump-")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_dump_to={self.dump}".lstrip()
+        atexit.register(_remove_folder, self.dump, os.getpid())
+
+    def forget_programs(self) -> None:
+        """Deletes the dumps of programs that compiled, because a notebook may run for days."""
+        for name in os.listdir(self.dump) if self.dump else []:
+            try:
+                os.remove(os.path.join(self.dump, name))
+            except OSError:
+                pass  # a folder, or still being written
+
+    def undo_dump(self) -> None:
+        if self.dump:
+            flags = os.environ.get("XLA_FLAGS", "").replace(f"--xla_dump_to={self.dump}", "").strip()
+            os.environ["XLA_FLAGS"] = flags
+            if not flags:
+                del os.environ["XLA_FLAGS"]
+
+
+def _remove_folder(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # not in a process that was forked later
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_started() -> bool:
+    """Whether JAX may have started XLA, which does not read XLA_FLAGS again."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bool(getattr(bridge, "_backends", True))
 
 
 _installed: _Installed | None = None
@@ -69,7 +111,10 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
     if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
         return  # KeyboardInterrupt and SystemExit need no explanation
     try:
-        report = diagnose(exception, **state.options)
+        options = dict(state.options)
+        if options["xla_dump"] is None and state.dump and os.listdir(state.dump):
+            options["xla_dump"] = state.dump
+        report = diagnose(exception, **options)
         if report.diagnoses:
             show(report)
     except (Exception, KeyboardInterrupt):  # the traceback is already shown; the diagnosis is optional
@@ -106,6 +151,8 @@ def _join_shell(state: _Installed) -> None:
     def after_cell(result: Any) -> None:
         error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
         _explain(state, error, show_in(shell))
+        if error is None:
+            state.forget_programs()
 
     shell.events.register("post_run_cell", after_cell)
     state.shell = shell
@@ -123,6 +170,9 @@ def install(
 
     Applies to the main program, threads, and the cells of IPython and notebooks. The options are as in diagnose().
     Another call changes the options. If the program is missing, only warns. Raises WhyoomError for a wrong framework.
+
+    Before XLA has started, also adds --xla_dump_to=FOLDER to XLA_FLAGS, if it is not there and `xla_dump` is None, so
+    that the diagnosis can show what fills the memory. The temporary folder is deleted at the end of the process.
     """
     global _installed
     try:
@@ -136,6 +186,8 @@ def install(
         _installed = _Installed()
         _wrap_hooks(_installed)
     _installed.options = {"rules": rules, "xla_dump": xla_dump, "framework": framework, "timeout": timeout}
+    if xla_dump is None:
+        _installed.dump_programs()
     _join_shell(_installed)
 
 
@@ -147,6 +199,7 @@ def uninstall() -> None:
     state: _Installed = _installed
     _installed = None
     state.active = False
+    state.undo_dump()
     if getattr(sys.excepthook, "whyoom", None) is state:
         sys.excepthook = state.previous_hook
     if getattr(threading.excepthook, "whyoom", None) is state:

@@ -63,6 +63,15 @@ class Reason(Record):
     mistake: Optional[str]
 
 
+class SourceLine(Record):
+    """A line of the user's sources, as it is now."""
+
+    __slots__ = ()
+    file: str
+    line: int
+    text: str
+
+
 class Allocation(Record):
     __slots__ = ()
     rank: int
@@ -356,6 +365,7 @@ class Diagnosis(Record):
         "where": Where,
         "also": Where,
         "why": Reason,
+        "source_lines": SourceLine,
         "allocations": Allocation,
         "memory": MemoryPart,
         "timeline": Moment,
@@ -401,6 +411,8 @@ class Diagnosis(Record):
     framework: Optional[str]
     facts: Dict[str, Union[int, float, str, bool]]
     why: List[Reason]
+    # Lines that the diagnosis names; only with --source-root or `whyoom run`.
+    source_lines: Optional[List[SourceLine]]
     allocations: List[Allocation]
     allocations_left_out: Optional[int]
     # Memory at the peak by kind, largest first; sums to the need. Only with an XLA dump.
@@ -415,6 +427,8 @@ class Diagnosis(Record):
     remedies: List[Remedy]
     ruled_out: Optional[List[RuledOut]]
     budget: Optional[Budget]
+    # The command to type next.
+    next: str
     links: List[Link]
 
 
@@ -545,6 +559,7 @@ __all__ = [
     "Contradiction",
     "Where",
     "Reason",
+    "SourceLine",
     "Allocation",
     "ModuleShare",
     "MemoryPart",

@@ -19,6 +19,7 @@
 #include "cli/kill_evidence.h"
 #include "cli/print_report.h"
 #include "cli/run_context.h"
+#include "cli/source_lines.h"
 #include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "diagnose/readings.h"
@@ -44,15 +45,17 @@ bool IsPathArgument(const std::string& word) {
   return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
 }
 
-// The name of the job's output in the report, "run: python train.py": the program and its first path argument only.
+// The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string Name(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
   for (std::size_t i = 1; i < command.size(); ++i) {
     const std::string beside = command[i - 1] + " " + command[i];
     if (!IsPathArgument(command[i]) || MaskSecrets(beside) != beside) continue;
     line += " " + command[i];
-    break;
+    if (i + 1 < command.size()) line += " ...";
+    return CutBytes(MaskSecrets(Printable(line)), kLongestName);
   }
+  if (command.size() > 1) line += " ...";
   return CutBytes(MaskSecrets(Printable(line)), kLongestName);
 }
 
@@ -129,6 +132,14 @@ void PrintStatusNote(int of_job, int status) {
                   status, of_job));
 }
 
+// Names no file in a folder that will be deleted.
+void ForgetDump(Report* report) {
+  for (Diagnosis& finding : report->findings) {
+    const std::string dump = finding.facts.Text("dump");
+    if (!dump.empty()) finding.facts.Set("dump", std::filesystem::path(dump).filename().string(), {}, true);
+  }
+}
+
 bool FailedToCompile(const FindingTable& table) {
   const std::vector<const FindingTable::Entry*> entries = table.entries();
   return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
@@ -170,6 +181,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
+  if (job.dump.temporary() && !options.keep_dump) ForgetDump(&report);
+  AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
   Print(options, report, job.result.line_open, is_incomplete);

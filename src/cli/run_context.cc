@@ -6,6 +6,7 @@
 
 #include "cli/explain_command.h"
 #include "cli/print_report.h"
+#include "cli/source_lines.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
@@ -106,6 +107,7 @@ Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
 
 int RunContext::Print(Report* report) const {
   filter.Apply(report);
+  AddSourceLines(options.source_root, report);
   Write(*report);
   log.Sum(*report);
   return filter.ExitStatus(*report);

@@ -27,6 +27,13 @@ struct Reason {
   std::string cure;        // Sentence::cure
 };
 
+// A line of the user's sources that the diagnosis names.
+struct CodeLine {
+  std::string file;  // its last part
+  std::int64_t line = 0;
+  std::string text;
+};
+
 // Figures of the log that cannot all be right. They are removed from the facts, and nothing is derived from them.
 struct Contradiction {
   std::string id;  // of the rule
@@ -106,6 +113,7 @@ struct Diagnosis : Finding {
   Confidence confidence = Confidence::kLow;
   Retry retry;  // whether a retry can succeed; default: unknown
   std::vector<Reason> why;
+  std::vector<CodeLine> code;  // only if the sources are at hand, see cli/source_lines.h
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
   std::optional<Budget> budget;  // if the excess is known

@@ -110,7 +110,7 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
   std::vector<Expression> computed;
   std::set<std::string> shown;
   for (const auto& [value, before] : step.placeholders()) {
-    if (before.ends_with("try ") || (value.tree() != nullptr && Computes(*value.tree()))) {
+    if (before.ends_with("→ ") || (value.tree() != nullptr && Computes(*value.tree()))) {
       computed.push_back(value);
     } else {
       shown.merge(NamesOf(value));
@@ -122,9 +122,9 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
   }
 }
 
-// Checks numbers that steps of remedies compute, such as "batch_size is {batch}: try {floor(batch / 2)}", with extreme
-// inputs. Checks every placeholder that computes a number or follows "try". A placeholder must limit its own value with
-// `within`; an unknown value elsewhere in the step does not make up for it.
+// Checks numbers that steps of remedies compute, such as "batch_size: {batch} → {floor(batch / 2)}", with extreme
+// inputs. Checks every placeholder that computes a number or follows an arrow. A placeholder must limit its own value
+// with `within`; an unknown value elsewhere in the step does not make up for it.
 //
 // Returns a sentence for each placeholder that can propose 0, a negative number, or the value in use, if another
 // placeholder of the step shows it; sorted by remedy id.

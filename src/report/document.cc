@@ -48,8 +48,9 @@ bool SelectIn(Block* block, Pass pass, Drawings drawings) {
     SelectItems(list, below, drawings);
     return !list->items.empty();
   }
-  const bool is_drawing =
-      std::holds_alternative<MemoryBar>(block->content) || std::holds_alternative<TimesChart>(block->content);
+  const bool is_drawing = std::holds_alternative<MemoryBar>(block->content) ||
+                          std::holds_alternative<NeedBar>(block->content) ||
+                          std::holds_alternative<TimesChart>(block->content);
   if (is_drawing && drawings == Drawings::kDropped) return false;
   bool keeps_more = false;  // kRest keeps all rows of a table that kBrief shortens
   if (auto* table = std::get_if<Table>(&block->content)) {

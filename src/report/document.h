@@ -65,6 +65,7 @@ struct Section {
   bool follows = false;  // text: no empty line before the section
   bool open = false;     // never folded in HTML; in Markdown, not folded among the notes
   std::string anchor;    // HTML: anchor of the heading
+  bool spare = false;    // text: left out if the first screen has no room for it
 };
 
 struct Paragraph {
@@ -132,7 +133,7 @@ struct Table {
   BarScale scale;
 };
 
-// The memory that is needed and available.
+// The memory that is needed and available. A drawing: the verdict states the same figures.
 struct NeedBar {
   Need need;
   std::vector<BarPart> parts;  // of the needed memory
@@ -181,7 +182,6 @@ struct Code {
 // Preformatted text from the log.
 struct Pre {
   std::string text;
-  std::size_t brief = 0;  // columns in short text output; 0: all of it
 };
 
 struct Block {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "facts/row_names.h"
+#include "facts/where.h"
+#include "report/ci/source_place.h"
 #include "report/layout.h"
 #include "report/report_document.h"
 #include "text/quantity.h"
@@ -19,13 +21,13 @@ using doc::Depth;
 using doc::Spans;
 using doc::Words;
 
-constexpr std::size_t kLargest = 5;  // groups of allocations
+constexpr std::size_t kLargest = 5;       // groups of allocations
+constexpr std::size_t kLargestFirst = 3;  // of them, on the first screen
 constexpr std::size_t kAllRows = 200;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kAllPlaces = 50;
-constexpr std::size_t kShortName = 40;      // columns
-constexpr std::size_t kBriefMessage = 240;  // columns
-constexpr std::size_t kMessage = 8000;      // bytes
+constexpr std::size_t kShortName = 40;  // columns
+constexpr std::size_t kMessage = 8000;  // bytes
 
 Spans PaddingSpans(const Allocation& row) {
   if (!row.padding_bytes || *row.padding_bytes <= 0) return Words("–");
@@ -98,26 +100,27 @@ class FindingBuilder {
 
   Blocks Build() {
     AddVerdict();
-    AddNeed();
     AddWhy();
-    AddLargest();
     if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    AddLargest();
     AddCompiled();
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
-    AddSection("retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}});
+    AddSection({"retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}}, true});
     AddMore();
     if (pass_ == doc::Pass::kBrief) return std::move(blocks_);
+    AddParts();
     AddAllocations();
     AddOrigin();
     return std::move(blocks_);
   }
 
  private:
-  void AddSection(const char* label, const std::string& title, Blocks blocks, Depth depth = Depth::kAlways) {
-    doc::AddSection({label, title, std::move(blocks)}, depth, &blocks_);
+  void AddSection(doc::Section section, Depth depth = Depth::kAlways) {
+    doc::AddSection(std::move(section), depth, &blocks_);
   }
   void AddVerdict();
   void AddNeed();
+  void AddParts();
   void AddWhy();
   void AddLargest();
   void AddCompiled();
@@ -136,21 +139,21 @@ class FindingBuilder {
 
 void FindingBuilder::AddVerdict() {
   const FindingView view = ViewOf(finding_);
-  doc::Verdict verdict{1, view.code, doc::Sentence(view.title), {}, {doc::Name(view.place)}};
-  for (const std::string* text : {&view.scenario, &view.caution}) {
-    if (!text->empty()) verdict.notes.push_back(doc::Sentence(*text));
+  doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place)}};
+  for (const std::string& text : {NeedText(finding_), view.caution}) {
+    if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
-  for (const std::string& name : view.names) verdict.facts.push_back(doc::Name(name, kShortName));
-  if (const auto limit = finding_.facts.Number("limit_bytes")) {
-    verdict.facts.push_back(
-        view.chip.empty() ? Words(SizeText(*limit) + " limit")
-                          : doc::Joined({Words(SizeText(*limit) + " usable ("), doc::Name(view.chip), Words(")")}));
-  } else {
-    verdict.facts.push_back(doc::Name(view.chip));
+  verdict.facts.push_back(Words(view.scenario));
+  for (const std::string& name : view.names) {
+    if (!need_ || name != ProgramOf(finding_)) verdict.facts.push_back(doc::Name(name, kShortName));
   }
+  const auto limit = finding_.facts.Number("limit_bytes");
+  if (limit && (!need_ || *limit != need_->have)) verdict.facts.push_back(Words(SizeText(*limit) + " limit"));
+  if (!need_) verdict.facts.push_back(doc::Name(view.chip));
   verdict.facts.push_back(doc::Sentence(view.framework));
   verdict.facts.push_back(Words(view.reporters));
   blocks_.emplace_back(std::move(verdict));
+  if (need_) AddNeed();
 }
 
 // Returns a scale that is large enough for the limit and every allocation.
@@ -163,7 +166,6 @@ doc::BarScale FindingBuilder::Scale() const {
 }
 
 void FindingBuilder::AddNeed() {
-  if (!need_) return;
   doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_)};
   double listed = 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -180,6 +182,11 @@ void FindingBuilder::AddNeed() {
   const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
   if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
     bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
+  blocks_.emplace_back(std::move(bar));
+}
+
+void FindingBuilder::AddParts() {
+  if (!need_) return;
   doc::Table table{"parts", "memory needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0};
   table.columns.push_back({"share", doc::Column::Kind::kNumber, 5});
   table.columns.push_back({"part", doc::Column::Kind::kSwatch, 12});
@@ -187,27 +194,41 @@ void FindingBuilder::AddNeed() {
   const auto add = [&](const doc::BarPart& part, const std::string& share) {
     table.rows.push_back({{{Words(SizeText(part.bytes))}, {Words(share)}, {Words(part.label), {part}}}});
   };
-  for (const doc::BarPart& part : bar.parts) add(part, fmt::format("{:.0f} %", part.bytes / need_->need * 100));
-  for (const doc::BarPart& part : bar.free) add(part, "–");
-  blocks_.emplace_back(std::move(bar));
+  for (const doc::BarPart& part : PartsOfNeed(finding_, *need_))
+    add(part, fmt::format("{:.0f} %", part.bytes / need_->need * 100));
+  for (const doc::BarPart& part : PartsOfFree(finding_, *need_)) add(part, "–");
   Blocks parts = {std::move(table)};
   if (const auto reserved = finding_.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
     parts.emplace_back(doc::Paragraph{
         Words("The runtime reserves another " + SizeText(*reserved) + ", usually already excluded from the limit.")});
   }
-  doc::AddSection({"parts", "Memory needed, by part", std::move(parts), false, true}, Depth::kMore, &blocks_);
+  AddSection({"parts", "Memory needed, by part", std::move(parts), false, true}, Depth::kMore);
 }
 
 void FindingBuilder::AddWhy() {
   if (finding_.why.empty()) {
     if (!finding_.message.empty())
-      AddSection("log", "Message in the log",
-                 {doc::Pre{CutBytes(Printable(finding_.message), kMessage), kBriefMessage}});
+      AddSection({"log", "Message in the log", {doc::Pre{CutBytes(Printable(finding_.message), kMessage)}}});
     return;
   }
   doc::List list;
-  for (const Reason& reason : finding_.why) list.items.push_back({ReasonSpans(reason)});
-  AddSection("why", "Why", {std::move(list)});
+  // The first reason, and the one that names the user's line of code, are on the first screen.
+  const std::optional<SourcePlace> place = UserSource(finding_);
+  const std::string code = place ? SourceLineText(place->path, place->line) : "";
+  bool is_named = code.empty();
+  for (const Reason& reason : finding_.why) {
+    const bool names = !is_named && reason.text.find(code) != std::string::npos;
+    list.items.push_back({ReasonSpans(reason), names ? Depth::kAlways : doc::DepthAt(list.items.size(), 1)});
+    is_named = is_named || names;
+  }
+  Blocks blocks = {std::move(list)};
+  if (!finding_.code.empty()) {
+    doc::Code code{"", "python", {}};
+    for (const CodeLine& line : finding_.code)
+      code.lines.push_back({fmt::format("{}:{} | {}", line.file, line.line, line.text)});
+    blocks.emplace_back(std::move(code));
+  }
+  AddSection({"why", "Why", std::move(blocks)});
 }
 
 void FindingBuilder::AddLargest() {
@@ -237,14 +258,10 @@ void FindingBuilder::AddLargest() {
                            {doc::Name(UnescapedPath(row.op_name))},
                            {doc::Name(SourceText(row))}},
                           {count + shape, from.empty() ? "" : "  " + from}});
+    table.rows.back().depth = doc::DepthAt(i, kLargestFirst);
   }
-  Blocks blocks = {std::move(table)};
-  std::size_t smaller = 0;
-  for (std::size_t i = kLargest; i < groups_.size(); ++i) smaller += groups_[i].count;
-  if (smaller > 0)
-    blocks.emplace_back(doc::Paragraph{Words(fmt::format("and {} smaller (--all shows them)", smaller))},
-                        Depth::kBrief);
-  AddSection("top", "Largest allocations", std::move(blocks));
+  const bool is_first = !finding_.estimates || finding_.estimates->memory.empty();
+  AddSection({"top", "Largest allocations", {std::move(table)}, true, true}, is_first ? Depth::kAlways : Depth::kMore);
 }
 
 // What to type, and why its need is unknown.
@@ -281,23 +298,25 @@ void FindingBuilder::AddCompiled() {
   }
   Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};
   blocks.push_back(std::move(table));
-  AddSection("tried", "Compiled with each change", std::move(blocks));
+  AddSection({"tried", "Compiled with each change", std::move(blocks)});
 }
 
 void FindingBuilder::AddMore() {
+  const NextStep next = NextOf(finding_);
+  AddSection({"next", "Next step", {doc::Command{next.command, Words(next.purpose), ""}}, true});
   const std::vector<Link>& links = finding_.failure->links;
-  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words(" explains the failure, offline"),
+  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words("explains the failure, offline"),
                                 links.empty() ? "" : links.front().url}};
   doc::List list;
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
-  if (!list.items.empty()) blocks.emplace_back(std::move(list), Depth::kMore);
-  AddSection("more", "Read more", std::move(blocks));
+  if (!list.items.empty()) blocks.emplace_back(std::move(list));
+  AddSection({"more", "Read more", std::move(blocks), true}, Depth::kMore);
   doc::List also{.style = doc::List::Style::kJoined};
   const std::vector<std::string> places = AlsoTexts(finding_);
   for (std::size_t i = 0; i < std::min(places.size(), kAllPlaces); ++i)
     also.items.push_back({doc::Name(places[i]), doc::DepthAt(i, kPlaces)});
   also.left_out = std::max<std::uint64_t>(finding_.tally.reports, places.size() + 1) - 1 - also.items.size();
-  doc::AddSection({"also", "Also reported at", {std::move(also)}, true}, Depth::kAlways, &blocks_);
+  AddSection({"also", "Also reported at", {std::move(also)}, true}, Depth::kMore);
 }
 
 void FindingBuilder::AddAllocations() {
@@ -324,7 +343,7 @@ void FindingBuilder::AddAllocations() {
   const std::size_t count = finding_.allocations.size();
   table.left_out = count - table.rows.size() + finding_.allocations_left_out;
   const std::string title = count == 1 ? "The listed allocation" : fmt::format("All {} listed allocations", count);
-  AddSection("list", title, {std::move(table)}, Depth::kMore);
+  AddSection({"list", title, {std::move(table)}}, Depth::kMore);
 }
 
 void FindingBuilder::AddOrigin() {
@@ -337,7 +356,7 @@ void FindingBuilder::AddOrigin() {
   Blocks blocks = {std::move(list)};
   if (!finding_.message.empty() && !finding_.why.empty())
     blocks.insert(blocks.begin(), doc::Pre{CutBytes(Printable(finding_.message), kMessage)});
-  AddSection("where", "The error message and where it appears", std::move(blocks), Depth::kMore);
+  AddSection({"where", "The error message and where it appears", std::move(blocks)}, Depth::kMore);
 }
 
 }  // namespace

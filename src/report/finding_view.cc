@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "facts/where.h"
 #include "report/layout.h"
@@ -16,27 +17,19 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kLongestProgram = 200;
+constexpr std::size_t kProgramInSentence = 40;
 
-// A sentence and a headline with the possible scenarios, if the log does not decide.
-std::string OpenSentence(const std::vector<const Scenario*>& candidates) {
-  std::string list;
-  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " — or — ") + candidate->title;
-  if (list.empty()) return {};
-  return candidates.size() == 1 ? "Possibly " + list + "; the log does not show it for certain."
-                                : "The log does not show which scenario applies: " + list + ".";
-}
-
+// The possible scenarios, if the log does not decide.
 std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
   std::string list;
   for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
   return list.empty() ? "" : " – possibly " + list;
 }
 
+// The number of the scenario in the official page.
 std::string ScenarioText(const Diagnosis& finding) {
-  if (finding.scenario == nullptr) return OpenSentence(finding.candidates);
-  const std::string& id = finding.scenario->id;
-  const bool numbered = !id.empty() && IsDigit(id[0]);
-  return (numbered ? "scenario " + id + ": " : "") + finding.scenario->title;
+  const std::string& id = finding.scenario == nullptr ? "" : finding.scenario->id;
+  return !id.empty() && IsDigit(id[0]) ? "scenario " + id : "";
 }
 
 }  // namespace
@@ -90,18 +83,23 @@ std::string SafetyText(const RankedRemedy& ranked) {
   return "changes training";
 }
 
-std::string SavesText(const RankedRemedy& ranked) {
-  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
-  std::string text = (ranked.compiled   ? "saves "
-                      : ranked.at_least ? "saves at least "
-                                        : "saves about ") +
-                     FormatSize(*ranked.saves_bytes);
+namespace {
+
+// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
+std::string PartsText(const RankedRemedy& ranked) {
   const std::string& in_parts = ranked.remedy->in_parts;
   const std::size_t hole = in_parts.find(kPartsPlaceholder);
-  if (ranked.parts == 0 || hole == std::string::npos) return text;
-  return text + " " +
-         std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
-                                       fmt::format("{}", ranked.parts));
+  if (ranked.parts == 0 || hole == std::string::npos) return {};
+  return " " + std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
+                                             fmt::format("{}", ranked.parts));
+}
+
+}  // namespace
+
+std::string SavesText(const RankedRemedy& ranked) {
+  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
+  const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
+  return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
 }
 
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
@@ -141,24 +139,25 @@ std::string EnoughText(const RankedRemedy& ranked) {
     return !*ranked.enough     ? "does not fit alone (compiled)"
            : ranked.borderline ? "just fits (compiled)"
                                : "fits (compiled)";
-  if (*ranked.enough) return ranked.borderline ? "may be enough" : "should be enough";
-  return ranked.borderline ? "may not be enough alone" : "not enough alone";
+  if (*ranked.enough) return ranked.borderline ? "may fit" : "should fit";
+  return ranked.borderline ? "may not fit alone" : "does not fit alone";
 }
 
 namespace {
 
-// " ± 0.4 GiB", the error of the remaining need; empty if it is small.
+// " ± 0.4 GiB", the error of the remaining need, in its unit; empty if it is small.
 std::string SpreadText(const RankedRemedy& ranked) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
-  return fmt::format(" ± {:.1f} GiB", static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB));
+  const auto spread = static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB);
+  return *ranked.left_bytes < kGiB ? fmt::format(" ± {:.0f} MiB", 1024 * spread) : fmt::format(" ± {:.1f} GiB", spread);
 }
 
 std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::string& other) {
   std::vector<std::string> texts = {SavesText(ranked)};
   if (ranked.left_bytes && *ranked.left_bytes > 0)
     texts.push_back("then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked));
-  texts.push_back(other.empty() ? EnoughText(ranked) : "enough together with " + other);
+  texts.push_back(other.empty() ? EnoughText(ranked) : "fits together with " + other);
   texts.push_back(SafetyText(ranked));
   std::erase(texts, "");
   return texts;
@@ -169,6 +168,41 @@ std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::strin
 std::string EffectText(const RankedRemedy& ranked) {
   return fmt::format(
       "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
+}
+
+std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (ranked.remedy->inquiry) return SafetyText(ranked);
+  const std::vector<std::string> pieces = EffectTexts(ranked, finding);
+  const bool is_known = ranked.left_bytes.value_or(0) > 0;
+  std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : pieces.front();
+  const char* before = is_known ? ": " : " · ";
+  for (const std::string& piece : pieces) {
+    const bool is_shown =
+        is_known ? piece.starts_with("saves ") || piece.starts_with("then ") : &piece == &pieces.front();
+    if (!is_shown) text += std::exchange(before, " · ") + piece;
+  }
+  return text;
+}
+
+std::string NeedText(const Diagnosis& finding) {
+  const std::optional<Need> need = NeedOf(finding);
+  if (!need) return {};
+  constexpr double kManyTimes = 2;
+  const std::string name = CutBytes(ProgramOf(finding), kProgramInSentence);
+  const bool asks = std::string_view(need->need_word) == "asked for";
+  const std::string size = SizeText(need->need);
+  std::string text = !name.empty() ? name + (asks ? " asks for " : " needs ") + size
+                     : asks        ? "one request asks for " + size
+                                   : size + " " + need->need_word;
+  const std::string have = SizeText(need->have) + " " + need->have_word;
+  const std::string chip = Printable(finding.facts.Text("chip"));
+  const bool is_whole_chip = !chip.empty() && std::string_view(need->have_word) == "usable";
+  const std::string of = is_whole_chip ? SizeText(need->have) + " of " + chip : have;
+  if (!(need->excess > 0)) return text + "; " + have;
+  text += fmt::format(", {}{} over the {}", need->at_most ? "less than " : "", SizeText(need->excess), of);
+  if (need->have > 0 && need->need >= kManyTimes * need->have)
+    text += fmt::format(" ({:.1f} times)", need->need / need->have);
+  return text;
 }
 
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding) {
@@ -243,17 +277,43 @@ const Remedy* FirstRemedy(const Diagnosis& finding) {
   return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
 }
 
+namespace {
+
+// " --rules FILE" for each rule file that was given.
+std::string RuleOptions(const Diagnosis& finding) {
+  std::string options;
+  if (finding.rules == nullptr) return options;
+  for (const std::string& path : finding.rules->given()) {
+    // A path that starts with a hyphen would be parsed as an option.
+    options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
+  }
+  return options;
+}
+
+}  // namespace
+
 std::string ExplainCommand(const Diagnosis& finding) {
   std::string command = "whyoom explain " + ShellWord(RuleId(finding));
   if (finding.rules == nullptr) return command;
   const Framework* usual = finding.rules->default_framework();
   const bool is_other = !finding.framework.empty() && (usual == nullptr || finding.framework != usual->id);
   if (is_other) command += " --framework " + ShellWord(finding.framework);
-  for (const std::string& path : finding.rules->given()) {
-    // A path that starts with a hyphen would be parsed as an option.
-    command += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
+  return command + RuleOptions(finding);
+}
+
+NextStep NextOf(const Diagnosis& finding) {
+  constexpr const char* kTry = "compiles these remedies and shows which fit";
+  const bool may_try = finding.failure->phase == "compile" && finding.estimates && !finding.recompilation;
+  const std::string dump = finding.facts.Text("dump");
+  const std::string& path = finding.where.artifact.path;
+  if (may_try && path.starts_with(kJobPrefix))
+    return {"whyoom try" + RuleOptions(finding) + " -- " + Printable(path.substr(std::string_view(kJobPrefix).size())), kTry};
+  if (may_try && !dump.empty()) {
+    const std::size_t slash = dump.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);
+    return {"whyoom try " + ShellWord(folder.starts_with("-") ? "./" + folder : folder) + RuleOptions(finding), kTry};
   }
-  return command;
+  return {ExplainCommand(finding), "explains this failure"};
 }
 
 std::string CautionText(const Diagnosis& finding) {
@@ -267,7 +327,6 @@ std::string CautionText(const Diagnosis& finding) {
 FindingView ViewOf(const Diagnosis& finding) {
   FindingView view;
   view.code = finding.failure->code;
-  view.title = finding.failure->title;
   view.scenario = ScenarioText(finding);
   view.caution = CautionText(finding);
   view.place = PlaceText(finding.where);

@@ -37,6 +37,9 @@ struct Need {
 // Returns nullopt if the need or the available memory is unknown, or larger than any memory can be.
 std::optional<Need> NeedOf(const Diagnosis& finding);
 
+// "jit_step needs 20.77 GiB, 5.02 GiB over the 15.75 GiB of v5e"; empty if the need is unknown.
+std::string NeedText(const Diagnosis& finding);
+
 // "5.02 GiB too much"; empty if there is no excess.
 std::string ExcessText(const Need& need);
 
@@ -56,15 +59,18 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis&
 
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
-// "should be enough", "not enough alone"; with "may" if the error of the estimate permits both. Empty if unknown.
+// "should fit", "does not fit alone"; with "may" if the error of the estimate permits both. Empty if unknown.
 std::string EnoughText(const RankedRemedy& ranked);
 
-// "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should be enough · results stay the same".
+// "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should fit · results stay the same".
 std::string EffectText(const RankedRemedy& ranked);
 
-// The pieces of EffectText for a report, where another remedy is named by its number: "enough together with remedy 5".
+// The pieces of EffectText for a report, where another remedy is named by its number: "fits together with remedy 5".
 // If a dump was available but gave no estimate for the remedy, one piece reports that the savings are unknown.
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
+
+// EffectTexts in one line: "needs 10.73 GiB with 4 micro-batches: should fit · same results, slower".
+std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding);
 
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
@@ -101,14 +107,20 @@ const Remedy* FirstRemedy(const Diagnosis& finding);
 // made. Includes the rule files that were given, and the log's framework if it is not the default.
 std::string ExplainCommand(const Diagnosis& finding);
 
+// The command to type next, and what it does.
+struct NextStep {
+  std::string command;
+  std::string purpose;
+};
+NextStep NextOf(const Diagnosis& finding);
+
 // Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
 std::string CautionText(const Diagnosis& finding);
 
 // The headline of a finding, and where it was found.
 struct FindingView {
   std::string code;
-  std::string title;
-  std::string scenario;            // "scenario 2: …", or the possible scenarios; empty if there are none
+  std::string scenario;            // "scenario 2"; empty if it has no number
   std::string caution;             // see CautionText
   std::string place;               // see PlaceText
   std::vector<std::string> names;  // the module, program and device that are known

@@ -16,7 +16,7 @@ using doc::BarPart;
 using doc::Depth;
 using doc::Words;
 
-constexpr std::size_t kKinds = 4;  // shown; the rest are summed up
+constexpr std::size_t kKinds = 3;  // named in one line
 constexpr std::size_t kModules = 20;
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 50;
@@ -39,7 +39,7 @@ BarPart PartOf(const std::string& kind, double bytes, const std::string& label =
   return {bytes, look->second.first, label, look->second.second};
 }
 
-doc::Row KindRow(const MemoryShare& share, Depth depth) {
+doc::Row KindRow(const MemoryShare& share) {
   doc::Row row{{{Words(SizeText(share.bytes))},
                 {Words(fmt::format("{:.0f} %", 100 * share.part))},
                 {doc::Sentence(share.name), {PartOf(share.kind, share.bytes, share.name)}}},
@@ -51,20 +51,17 @@ doc::Row KindRow(const MemoryShare& share, Depth depth) {
   }
   row.cells.push_back({doc::Joined(modules, ", ")});
   row.drops = true;
-  row.depth = depth;
   return row;
 }
 
-// Sums up the kinds after the first kKinds.
-MemoryShare OthersOf(const std::vector<MemoryShare>& shares) {
-  MemoryShare others;
-  others.name = "others";
-  for (std::size_t i = kKinds; i < shares.size(); ++i) {
-    others.bytes += shares[i].bytes;
-    others.part += shares[i].part;
-    others.modules.push_back(shares[i].name + " " + SizeText(shares[i].bytes));
+// The largest kinds in one line: "logits 20.72 GiB (92 %) · optimizer state 1.21 GiB · …".
+doc::List KindsList(const std::vector<MemoryShare>& shares) {
+  doc::List list{.style = doc::List::Style::kJoined};
+  for (std::size_t i = 0; i < std::min(shares.size(), kKinds); ++i) {
+    const std::string percent = i == 0 ? fmt::format(" ({:.0f} %)", 100 * shares[i].part) : "";
+    list.items.push_back({Words(shares[i].name + " " + SizeText(shares[i].bytes) + percent)});
   }
-  return others;
+  return list;
 }
 
 doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
@@ -75,13 +72,11 @@ doc::Table KindsTable(const std::vector<MemoryShare>& shares) {
                    {"share", doc::Column::Kind::kNumber, 5},
                    {"kind", doc::Column::Kind::kSwatch, 10},
                    {"largest modules"}};
-  const bool has_others = shares.size() > kKinds + 1;
   table.scale.whole = 0;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    table.rows.push_back(KindRow(shares[i], has_others && i >= kKinds ? Depth::kMore : Depth::kAlways));
-    table.scale.whole += shares[i].bytes;
+  for (const MemoryShare& share : shares) {
+    table.rows.push_back(KindRow(share));
+    table.scale.whole += share.bytes;
   }
-  if (has_others) table.rows.push_back(KindRow(OthersOf(shares), Depth::kBrief));
   return table;
 }
 
@@ -194,12 +189,14 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
       bar.alternative += (bar.alternative.empty() ? "" : ", ") + share.name + " " + AmountText(share);
     }
     bar.scale.whole = std::max(bar.scale.whole, limit.value_or(0));
-    doc::Blocks peak = {std::move(bar), KindsTable(shares)};
+    doc::Blocks peak = {std::move(bar)};
+    peak.emplace_back(KindsList(shares), Depth::kBrief);
     TimelineView timeline = TimelineViewOf(estimates);
     const auto least = std::min_element(timeline.bytes.begin(), timeline.bytes.end());
     const bool is_flat = timeline.bytes.size() < kFewestMoments || *least > kFlat * timeline.most;
     if (!is_flat) peak.emplace_back(doc::Timeline{std::move(timeline), limit});
-    blocks->emplace_back(doc::Section{"peak", "Memory at the peak", std::move(peak)});
+    blocks->emplace_back(doc::Section{"peak", "Memory at the peak", std::move(peak), true});
+    blocks->emplace_back(doc::Section{"kinds", "Memory by kind", {KindsTable(shares)}, true, true}, Depth::kMore);
     doc::Table modules = ModulesTable(estimates);
     if (modules.rows.size() > 1)
       blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
@@ -215,8 +212,7 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
         Depth::kMore);
   doc::List room{.style = doc::List::Style::kJoined};
   for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
-  if (!room.items.empty())
-    blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, !shares.empty()});
+  if (!room.items.empty()) blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, true});
 }
 
 std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {

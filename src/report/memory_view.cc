@@ -39,10 +39,9 @@ std::string NameOf(const std::string& kind) {
 }
 
 // Names the dimension by its position if it is not known to be a batch or sequence.
-std::string LongestText(const std::string& what, const std::optional<AxisLocation>& axis) {
-  if (!axis || !axis->name.empty()) return what + " that fits: ";
-  return fmt::format("longest axis {} of {} that fits: ", axis->number,
-                     Shorten(Printable(axis->array), kLongestModule));
+std::string SizeLead(const std::string& what, const std::optional<AxisLocation>& axis) {
+  if (!axis || !axis->name.empty()) return what + " ";
+  return fmt::format("axis {} of {}: ", axis->number, Shorten(Printable(axis->array), kLongestModule));
 }
 
 std::string SizesText(std::int64_t fits, std::int64_t now) {
@@ -94,14 +93,12 @@ std::string AmountText(const MemoryShare& share) { return SizeText(share.bytes) 
 std::vector<std::string> FitTexts(const Room& room) {
   std::vector<std::string> texts;
   if (room.batch > 0 && room.largest_batch > 0) {
-    texts.push_back(LongestText("largest batch", room.batch_axis) + SizesText(room.largest_batch, room.batch) +
+    texts.push_back(SizeLead("batch", room.batch_axis) + SizesText(room.largest_batch, room.batch) +
                     (room.batch_devices > 1 ? fmt::format(" over {} devices", room.batch_devices) : ""));
   }
-  if (room.micro_batches > 1)
-    texts.push_back(fmt::format("or the whole batch in {} micro-batches", room.micro_batches));
+  if (room.micro_batches > 1) texts.push_back(fmt::format("{} micro-batches", room.micro_batches));
   if (room.sequence > 0 && room.largest_sequence > 0)
-    texts.push_back(LongestText("longest sequence", room.sequence_axis) +
-                    SizesText(room.largest_sequence, room.sequence));
+    texts.push_back(SizeLead("sequence", room.sequence_axis) + SizesText(room.largest_sequence, room.sequence));
   return texts;
 }
 

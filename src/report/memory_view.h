@@ -27,7 +27,7 @@ std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates);
 // "512.00 MiB, 12 %".
 std::string AmountText(const MemoryShare& share);
 
-// Sizes that would fit: "largest batch that fits: 24 (now 64)". Empty if unknown.
+// Sizes that would fit: "batch 24 (now 64)". Empty if unknown.
 std::vector<std::string> FitTexts(const Room& room);
 
 // The memory in use over the program's schedule.

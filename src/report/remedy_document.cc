@@ -14,11 +14,9 @@ namespace {
 using doc::Depth;
 using doc::Words;
 
-constexpr const char* kFreeTitle = "No cost, but not enough alone";
+constexpr const char* kFreeTitle = "No cost, but does not fit alone";
 constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others are only named
-constexpr std::size_t kStepsOfFirst = 3;   // the other remedies shown in full have one
-constexpr std::size_t kNamedRemedies = 6;
-constexpr std::size_t kNamedRuledOut = 3;
+constexpr std::size_t kNamedRemedies = 3;
 
 // The length of the main list. Remedies that cost nothing, but are not enough alone, follow in a second list.
 std::size_t RankedCount(const Diagnosis& finding) {
@@ -90,24 +88,32 @@ std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) 
   return ranked.compiled ? ranked.compiled->setting : "";
 }
 
+// Whether the effect of a remedy is good news: green only for what fits and keeps the results.
+doc::Span::Kind EffectKind(const RankedRemedy& ranked) {
+  const bool with_others = !ranked.enough_with.empty();
+  if (ranked.enough == false && !with_others && !ranked.borderline) return doc::Span::Kind::kBad;
+  if (ranked.remedy->inquiry) return doc::Span::Kind::kText;
+  if (ranked.borderline || !ranked.safety.starts_with("safe")) return doc::Span::Kind::kCareful;
+  return ranked.enough == true || with_others ? doc::Span::Kind::kGood : doc::Span::Kind::kText;
+}
+
 // A remedy in full.
 doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
   const Remedy& remedy = *ranked.remedy;
   doc::Item item{doc::Sentence(remedy.title), depth, ranked.rank, remedy.id, {}, ""};
   doc::Facts effect;
-  for (const std::string& text : EffectTexts(ranked, finding)) {
-    const bool is_good = text.starts_with("enough together") || (ranked.enough == true && text == EnoughText(ranked));
-    const bool is_careful = text == SafetyText(ranked) && !remedy.inquiry && !ranked.safety.starts_with("safe");
-    effect.facts.push_back(doc::Sentence(text, is_good      ? doc::Span::Kind::kGood
-                                               : is_careful ? doc::Span::Kind::kCareful
-                                                            : doc::Span::Kind::kText));
+  const std::vector<std::string> effects = EffectTexts(ranked, finding);
+  for (const std::string& text : effects) {
+    const bool is_verdict = text == effects.back() || text == EnoughText(ranked) || text.starts_with("fits together");
+    effect.facts.push_back(doc::Sentence(text, is_verdict ? EffectKind(ranked) : doc::Span::Kind::kText));
   }
-  item.blocks.emplace_back(std::move(effect));
+  item.blocks.emplace_back(doc::Facts{{doc::Sentence(ShortEffect(ranked, finding), EffectKind(ranked))}},
+                           Depth::kBrief);
+  item.blocks.emplace_back(std::move(effect), Depth::kMore);
   const std::optional<Need> need = NeedOf(finding);
   if (need && need->excess > 0 && !SavesText(ranked).empty()) item.blocks.emplace_back(EffectBar(*need, ranked));
   doc::List why;
-  for (std::size_t i = 0; i < ranked.why.size(); ++i)
-    why.items.push_back({ReasonSpans(ranked.why[i]), doc::DepthAt(i, 1)});
+  for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
   doc::List steps{.style = doc::List::Style::kSteps};
   if (const std::string setting = SettingToType(ranked, finding); !setting.empty()) {
     const std::string shown = CutBytes(Printable(setting), kMostSetting);
@@ -115,25 +121,22 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
     steps.items.push_back({doc::Joined({Words("type "), Words(shown, doc::Span::Kind::kCode), Words(rest)})});
   }
   for (std::size_t i = 0; i < ranked.how.size(); ++i)
-    steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(i, ranked.rank == 1 ? kStepsOfFirst : 1)});
+    steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(steps.items.size(), 1)});
   for (doc::List* list : {&why, &steps}) {
     if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
   }
   return item;
 }
 
-// "4 Donate the input buffers (not enough alone)".
-doc::List OthersList(const Diagnosis& finding, std::size_t from, std::size_t to) {
+// "4 Donate the input buffers · 5 …".
+doc::List OthersList(const Diagnosis& finding, std::size_t from) {
   doc::List list{.style = doc::List::Style::kJoined};
-  for (std::size_t i = from; i < to; ++i) {
+  for (std::size_t i = from; i < finding.remedies.size(); ++i) {
     const RankedRemedy& other = finding.remedies[i];
-    const bool too_little = other.enough == false && other.enough_with.empty();
-    const std::string effect = other.free ? SavesText(other) : too_little ? EnoughText(other) : "";
     if (list.items.size() == kNamedRemedies) {
       ++list.left_out;
     } else {
-      list.items.push_back({doc::Joined({Words(fmt::format("{} ", other.rank)), doc::Sentence(other.remedy->title),
-                                         Words(effect.empty() ? "" : " (" + effect + ")")})});
+      list.items.push_back({doc::Joined({Words(fmt::format("{} ", other.rank)), doc::Sentence(other.remedy->title)})});
     }
   }
   return list;
@@ -174,23 +177,25 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
     }
     (i < ranked ? list : free).items.push_back(std::move(item));
   }
-  doc::List free_names = OthersList(finding, ranked, all);
-  free_names.lead = "no cost, but not enough alone: ";
   doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
-  for (const std::string& text : RuledOutTexts(finding))
-    ruled_out.items.push_back({doc::Sentence(text), doc::DepthAt(ruled_out.items.size(), kNamedRuledOut)});
-  doc::Blocks steps_for = {doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, std::move(list)};
-  doc::AddSection({"do", "What to do", std::move(steps_for)}, Depth::kAlways, blocks);
-  const std::size_t before = blocks->size();
-  const auto add = [&](const char* label, const char* title, doc::Block block, Depth depth) {
-    const bool open = depth == Depth::kMore;
-    doc::AddSection({label, title, {std::move(block)}, blocks->size() > before, open}, depth, blocks);
+  for (const std::string& text : RuledOutTexts(finding)) ruled_out.items.push_back({doc::Sentence(text)});
+  doc::AddSection({"do", "What to do", {std::move(list)}}, Depth::kAlways, blocks);
+  const auto add = [&](const char* label, const char* title, doc::Block block, Depth depth, bool spare = false) {
+    doc::AddSection({.label = label,
+                     .title = title,
+                     .blocks = {std::move(block)},
+                     .follows = true,
+                     .open = depth == Depth::kMore,
+                     .anchor = "",
+                     .spare = spare},
+                    depth, blocks);
   };
-  add("then", "Other remedies", OthersList(finding, whole, ranked), Depth::kBrief);
-  add("free", kFreeTitle, std::move(free_names), Depth::kBrief);
+  add("also", "Other remedies", OthersList(finding, whole), Depth::kBrief, true);
+  add("note", "Framework", doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, Depth::kAlways, true);
   add("free", kFreeTitle, std::move(free), Depth::kMore);
-  add("skip", "Would not help here", std::move(ruled_out), Depth::kAlways);
-  add("total", "In total", doc::Paragraph{doc::Sentence(SumText(finding))}, Depth::kAlways);
+  add("skip", "Would not help here", std::move(ruled_out), Depth::kMore);
+  const bool is_short = finding.budget && !finding.budget->covered && !finding.budget->steps.empty();
+  add("total", "In total", doc::Paragraph{doc::Sentence(SumText(finding))}, is_short ? Depth::kAlways : Depth::kMore);
 }
 
 }  // namespace whyoom

@@ -270,10 +270,32 @@ class ActionTest(unittest.TestCase):
         self.assertIn("21 more", self.runner.of("error")[-1][2])
 
     def test_invalid_inputs_are_errors(self):
-        for inputs in ({}, {"paths": "a", "run": "true"}, {"paths": "a", "binary": "no-such-whyoom\n::error::x"}, {"paths": "a", "sarif": ""}):
+        for inputs in ({}, {"paths": "a", "run": "true"}, {"paths": "a", "binary": "no-such-whyoom\n::error::x", "required": "true"},
+                       {"paths": "a", "sarif": ""}):
             with self.subTest(inputs):
                 self.assertEqual(self.run_action(**inputs), 2)
                 self.assertEqual(len(self.runner.of("error")), 1)
+
+    def test_without_the_program_the_job_runs_and_there_is_one_warning(self):
+        for job, inputs in ((5, {"run": "touch ran; exit 5"}), (0, {"paths": "a"})):
+            with self.subTest(inputs):
+                self.assertEqual(self.run_action(binary="no-such-whyoom\n::error::x", **inputs), job)
+                self.assertEqual([command[0] for command in self.runner.commands], ["warning"])
+                self.assertEqual(self.runner.result, {"found": "", "exit-status": str(job), "sarif": ""})
+        (self.workspace / "ran").unlink()
+        self.assertEqual(self.run_action(run="touch ran", version=VERSION, sha256="0" * 64, releases="http://127.0.0.1:1"), 0)
+        self.assertIn("cannot fetch", self.runner.of("warning")[0][2])
+        (self.workspace / "ran").unlink()
+        self.assertEqual(self.run_action(run="touch ran", binary="no-such-whyoom", required="true"), 2)
+        self.assertFalse((self.workspace / "ran").exists())
+
+    def test_patterns_are_expanded(self):
+        (self.workspace / "logs" / "deep er").mkdir(parents=True)
+        for name in ("logs/a.log", "logs/deep er/b c.log", "logs/note.txt"):
+            self.put(name, ADAM.replace("jit_adam_step", f"jit_{len(name)}").replace("16.00G of", f"16.{len(name)}G of"))
+        self.assertEqual(self.run_action(paths="logs/**/*.log"), 1)
+        self.assertEqual(self.runner.result["found"], "2")
+        self.assertEqual(self.run_action(paths="logs/*.csv"), 3)  # a name that does not exist
 
     def test_the_program_is_found_in_path(self):
         folder = self.workspace / "bin"

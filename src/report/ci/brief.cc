@@ -93,7 +93,7 @@ std::string NeedText(const Need& need) {
 
 std::string RemedyText(const RankedRemedy& ranked) {
   const std::string enough =
-      ranked.enough_with.empty() ? EnoughText(ranked) : "enough together with " + ranked.enough_with.front();
+      ranked.enough_with.empty() ? EnoughText(ranked) : "fits together with " + ranked.enough_with.front();
   return ranked.remedy->id + ": " + ranked.remedy->title + (enough.empty() ? "" : " (" + enough + ")");
 }
 

@@ -21,7 +21,7 @@ std::string ProblemText(const Problem& problem);
 std::string BriefText(const Diagnosis& finding);
 
 // One line per failure, "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02
-// GiB too much · align_dims: Move tiny dimensions off the last axis (should be enough)", then one per program that
+// GiB too much · align_dims: Move tiny dimensions off the last axis (should fit)", then one per program that
 // compiled, then the notes if requested. Lines are not wrapped.
 std::string PrintBriefLines(const Report& report, const TextOptions& options);
 

@@ -81,6 +81,8 @@ Places::Places(const Report& report, const std::string& source_root) : source_ro
 
 Json Places::Log(const std::string& path) {
   if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
+  if (path.starts_with(kJobPrefix))  // the output of a job is in no file
+    return {{"uri", "-"}, {"description", Message("output of: " + path.substr(std::string_view(kJobPrefix).size()))}};
   if (const std::optional<std::string> relative = RelativeTo(source_root_, path)) {
     Json location = {{"uri", PathUri(*relative)}};
     if (path.starts_with('/')) location["uriBaseId"] = kSourceRoot;

@@ -39,7 +39,7 @@ class HtmlRenderer {
   HtmlRenderer(int level, const std::set<std::string>* linked, HtmlWriter* html)
       : level_(level), heading_(level), linked_(linked), html_(*html) {}
 
-  // Adds the kMore blocks as one folded block at the end; sections stay in place.
+  // Adds the kMore blocks as one folded block at the end; sections and facts stay in place.
   void Add(const doc::Blocks& blocks);
   void AddHead(const doc::Blocks& blocks);
 
@@ -111,7 +111,9 @@ void HtmlRenderer::Visit(const doc::Block& block) {
 void HtmlRenderer::Add(const doc::Blocks& blocks) {
   std::vector<const doc::Block*> more;
   for (const doc::Block& block : blocks) {
-    if (IsMore(block) && !std::holds_alternative<doc::Section>(block.content)) {
+    const bool stays =
+        std::holds_alternative<doc::Section>(block.content) || std::holds_alternative<doc::Facts>(block.content);
+    if (IsMore(block) && !stays) {
       more.push_back(&block);
     } else {
       Visit(block);
@@ -176,10 +178,13 @@ void HtmlRenderer::operator()(const doc::Verdict& verdict) {
 void HtmlRenderer::operator()(const doc::Facts& facts) {
   const auto chips = html_.In("p", {{"class", "chips"}});
   for (const doc::Spans& fact : facts.facts) {
-    const bool is_good = !fact.empty() && fact.front().kind == doc::Span::Kind::kGood;
-    const bool is_careful = !fact.empty() && fact.front().kind == doc::Span::Kind::kCareful;
+    using Kind = doc::Span::Kind;
+    const Kind kind = fact.empty() ? Kind::kText : fact.front().kind;
     html_.Text(" ");
-    const auto chip = html_.In("span", {{"class", is_good ? "chip good" : is_careful ? "chip careful" : "chip"}});
+    const auto chip = html_.In("span", {{"class", kind == Kind::kGood      ? "chip good"
+                                                  : kind == Kind::kCareful ? "chip careful"
+                                                  : kind == Kind::kBad     ? "chip bad"
+                                                                           : "chip"}});
     for (const doc::Span& span : fact) html_.Words(span.text);
   }
 }

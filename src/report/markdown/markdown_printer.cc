@@ -93,13 +93,7 @@ class MarkdownRenderer {
     apart ? Add(items) : void(text_ += items);
   }
   void operator()(const doc::Table& table);
-  void operator()(const doc::NeedBar& bar) {
-    const Need& need = bar.need;
-    const bool over = need.excess > 0;
-    Add(fmt::format("| {} | {} |{}\n|---:|---:|{}\n| {} | {} |{}\n", need.need_word, need.have_word,
-                    over ? " too much |" : "", over ? "---:|" : "", SizeText(need.need), SizeText(need.have),
-                    over ? fmt::format(" **{}{}** |", need.at_most ? "less than " : "", SizeText(need.excess)) : ""));
-  }
+  void operator()(const doc::NeedBar& /*bar*/) {}
   void operator()(const doc::MemoryBar& /*bar*/) {}
   void operator()(const doc::Timeline& timeline) { Add("Memory over time: " + PeakText(timeline.view) + ".\n"); }
   void operator()(const doc::TimesChart& /*chart*/) {}

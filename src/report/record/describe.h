@@ -182,6 +182,13 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
   }
 }
 
+void Describe(auto& v, RecordOf<CodeLine> auto& code) {
+  v.Record("source_line", "A line of the user's sources, as it is now.");
+  v.Need("file", code.file);
+  v.Need("line", code.line, {.least = 1});
+  v.Need("text", code.text);
+}
+
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons", "Why the remedy has this rank: the sort keys, in this order.");
   v.Need("finds_out", reasons.finds_out,
@@ -405,6 +412,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Maybe("framework", finding.framework, {.form = &kRuleName});
   v.Facts("facts", finding.facts);
   v.Need("why", finding.why);
+  v.Maybe("source_lines", finding.code, {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
   v.Need("allocations", finding.allocations);
   v.Maybe("allocations_left_out", finding.allocations_left_out);
   DescribeProspects(v, finding.estimates);
@@ -412,6 +420,7 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Need("remedies", finding.remedies);
   v.Maybe("ruled_out", finding.ruled_out);
   v.Maybe("budget", finding.budget);
+  v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
   v.Show("links", [&] { return finding.failure->links; });
 }
 

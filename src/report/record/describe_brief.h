@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "report/memory_view.h"
 #include "report/record/describe.h"
 
 namespace whyoom {
@@ -23,7 +24,7 @@ std::vector<T> FirstOf(const std::vector<T>& list, std::size_t most) {
 
 struct BriefRemedy {
   const RankedRemedy* ranked = nullptr;
-  bool with_step = false;
+  std::size_t steps = 1;
 };
 
 void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
@@ -33,13 +34,28 @@ void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
   v.Show("title", [&] { return ranked().remedy->title; });
   v.Show("safety", [&] { return ranked().safety; }, {.one_of = "safe safe_slower risky changes_training"});
   v.MayShow("saves_bytes", [&] { return ranked().saves_bytes; });
+  v.MayShow("left_bytes", [&] { return ranked().left_bytes; }, {.about = "The need with the remedy."});
+  v.MayShow("parts", [&] { return ranked().parts; }, {.about = "The number of pieces that the estimate assumes."});
+  v.MayShow("split", [&] { return ranked().split; });
   v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Whether this remedy alone is enough."});
+  v.MayShow("borderline", [&] { return ranked().borderline; }, {.about = "The estimate permits the opposite."});
   v.MayShow("enough_with", [&] { return ranked().enough_with; });
   v.MayShow(
       "setting", [&] { return ranked().compiled ? ranked().compiled->setting : std::string(); },
       {.about = "What to type, if `whyoom try` compiled the program with it; then the figures are the compiler's."});
-  v.MayShow("how", [&] { return FirstOf(ranked().how, brief.with_step ? 1 : 0); },
-            {.about = "The first step; only for the first remedy."});
+  v.MayShow("how", [&] { return FirstOf(ranked().how, brief.steps); },
+            {.about = "The first steps: three of the first remedy, one of the others."});
+}
+
+struct BriefKind {
+  std::string kind;
+  std::int64_t bytes = 0;
+};
+
+void Describe(auto& v, RecordOf<BriefKind> auto& kind) {
+  v.Record("brief_memory");
+  v.Need("kind", kind.kind);
+  v.Need("bytes", kind.bytes);
 }
 
 struct BriefDiagnosis {
@@ -57,15 +73,21 @@ inline Evidence BriefFacts(const Diagnosis& finding) {
 
 void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   constexpr std::size_t kRemedies = 3;
+  constexpr std::size_t kSteps = 3;  // of the first
+  constexpr std::size_t kKinds = 3;
   const Diagnosis none;
   const Diagnosis& finding = brief.finding == nullptr ? none : *brief.finding;
   std::optional<ScenarioRecord> scenario;
   std::vector<ScenarioRecord> candidates;
   std::vector<BriefRemedy> remedies;
+  std::vector<BriefKind> kinds;
+  if (finding.estimates) {
+    for (const MemoryPart& part : FirstOf(finding.estimates->memory, kKinds)) kinds.push_back({part.kind, part.bytes});
+  }
   if (finding.scenario != nullptr) scenario = {finding.scenario->id, finding.scenario->title, ""};
   for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
-    remedies.push_back({&finding.remedies[i], i == 0});
+    remedies.push_back({&finding.remedies[i], i == 0 ? kSteps : 1});
   v.Record("brief_diagnosis");
   v.Need("id", finding.id, {.form = &kId});
   v.Show("code", [&] { return finding.failure->code; });
@@ -80,8 +102,13 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.Maybe("framework", finding.framework, {.form = &kRuleName});
   v.Facts("facts", BriefFacts(finding), "",
           "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, if known.");
-  v.MayShow("why", [&] { return FirstOf(finding.why, 1); }, {.about = "The first reason."});
+  v.MayShow("why", [&] { return FirstOf(finding.why, 2); }, {.about = "The first two reasons."});
+  v.Maybe("source_lines", finding.code, {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
+  v.Maybe("memory", kinds, {.about = "What fills the peak: the three largest kinds."});
+  v.MayShow("fits", [&] { return finding.estimates ? FitTexts(finding.estimates->room) : std::vector<std::string>(); },
+            {.about = "Sizes of the program that would fit."});
   v.Need("remedies", remedies, {.about = "The first three."});
+  v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
 }
 
 struct BriefReport {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "report/layout.h"
 #include "text/utf8.h"
@@ -10,7 +12,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kNarrowest = 40;  // columns; a narrower page would be unreadable
+constexpr std::size_t kShortestSentence = 24;  // columns; less says too little
+constexpr std::size_t kNarrowest = 40;         // columns; a narrower page would be unreadable
 
 }  // namespace
 
@@ -26,7 +29,30 @@ void TextPage::Line(std::string_view styled) {
   out_ += '\n';
 }
 
-void TextPage::IndentedLine(std::string_view styled) { Line(std::string(kIndent, ' ').append(styled)); }
+void TextPage::IndentedLine(std::string_view styled) {
+  const std::string label = std::exchange(label_, "");
+  Line(style_.Label(label) + std::string(kIndent - std::min(kIndent, label.size()), ' ').append(styled));
+}
+
+// Cuts after a sentence, else after a word.
+std::string TextPage::Cut(std::string_view text, std::size_t columns, std::size_t most) {
+  if (!spare_lines_) return std::string(text);
+  const std::vector<std::string> lines = Wrap(text, columns);
+  const std::size_t more = std::min({lines.size() - 1, most - 1, *spare_lines_});
+  *spare_lines_ -= more;
+  if (more + 1 == lines.size()) return std::string(text);
+  std::string kept;
+  for (std::size_t i = 0; i <= more; ++i) kept += (i == 0 ? "" : " ") + lines[i];
+  if (kept.ends_with('.')) return kept;
+  if (const std::size_t end = kept.rfind(". "); end != std::string::npos && end >= kShortestSentence)
+    return kept.substr(0, end + 1);
+  if (DisplayWidth(lines[more]) + 2 > columns) kept.erase(std::min(kept.rfind(' '), kept.size()));
+  return kept + " …";
+}
+
+void TextPage::Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most) {
+  out_ += Hanging(lead, column, Cut(text, width_ > column ? width_ - column : 1, most), width_);
+}
 
 void TextPage::Rule() {
   if (out_.empty()) return;
@@ -51,13 +77,18 @@ void TextPage::Heading(std::string_view text) {
 
 void TextPage::Paragraph(std::string_view text, std::size_t column, Look look) {
   const std::string blanks(column, ' ');
-  for (const std::string& line : Wrap(text, width_ > column ? width_ - column : 1))
+  const std::size_t columns = width_ > column ? width_ - column : 1;
+  for (const std::string& line : Wrap(Cut(text, columns), columns))
     Line(blanks + (look == nullptr ? line : (style_.*look)(line)));
+}
+
+void TextPage::Whole(std::string_view text, std::size_t column) {
+  out_ += Hanging(std::string(column, ' '), column, text, width_);
 }
 
 void TextPage::Beside(std::string_view label, std::string_view text) {
   const std::string blanks(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
-  out_ += Hanging(style_.Label(label) + blanks, kIndent, text, width_);
+  Hang(style_.Label(label) + blanks, kIndent, text);
 }
 
 void TextPage::Item(std::string_view label, std::size_t column, std::string_view text) {
@@ -66,7 +97,7 @@ void TextPage::Item(std::string_view label, std::size_t column, std::string_view
 }
 
 void TextPage::Step(std::size_t column, std::string_view text) {
-  out_ += Hanging(std::string(column, ' ') + "→ ", column + 2, text, width_);
+  Hang(std::string(column, ' ') + "→ ", column + 2, text, 3);
 }
 
 void TextPage::Warning(std::string_view text) {

@@ -2,8 +2,10 @@
 // names.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +50,17 @@ class TextPage {
   bool empty() const { return out_.empty(); }
   const Style& style() const { return style_; }
 
+  // From now on, cuts each paragraph and step to one line, or to two (a step: three) until `spare` further lines are
+  // used up. nullopt: none is cut.
+  void CutTo(std::optional<std::size_t> spare) { spare_lines_ = spare; }
+  bool is_cut() const { return spare_lines_.has_value(); }
+  std::size_t lines() const { return static_cast<std::size_t>(std::count(out_.begin(), out_.end(), '\n')); }
+
   // Prints a styled line, which must not be wider than the page.
   void Line(std::string_view styled);
-  // Like Line, but indented by the width of the label column.
+  // Like Line, but indented by the width of the label column, which contains the label of SetLabel.
   void IndentedLine(std::string_view styled);
+  void SetLabel(std::string_view label) { label_ = label; }
   void Blank() { out_ += '\n'; }
   // Prints a horizontal line, unless the page is empty.
   void Rule();
@@ -64,6 +73,8 @@ class TextPage {
   // Prints a paragraph in one style, indented by `column` blanks.
   using Look = std::string (Style::*)(std::string_view) const;
   void Paragraph(std::string_view text, std::size_t column = 0, Look look = nullptr);
+  // Prints a paragraph that is never cut.
+  void Whole(std::string_view text, std::size_t column = 0);
   // Prints a paragraph with `label` to the left of its first line.
   void Beside(std::string_view label, std::string_view text);
   // Like Beside, but `label` is bold, and the paragraph starts at `column`, or after the label if it is longer.
@@ -75,7 +86,13 @@ class TextPage {
   std::string Take() { return std::move(out_); }
 
  private:
+  // `text`, cut to the lines that CutTo permits.
+  std::string Cut(std::string_view text, std::size_t columns, std::size_t most = 2);
+  void Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most = 2);
+
   std::size_t width_;
+  std::optional<std::size_t> spare_lines_;
+  std::string label_;
   Style style_;
   std::string out_;
 };

@@ -19,14 +19,9 @@ constexpr std::size_t kItem = TextPage::kIndent + 3;  // column of content below
 constexpr std::size_t kLeast = 8;                     // columns; less would be unreadable
 constexpr std::size_t kTableIndent = 2;
 constexpr std::size_t kTableRows = 200;
-constexpr std::size_t kSparkline = 40;  // columns
-constexpr std::size_t kNeedBar = 44;    // columns
-
-std::string Repeat(std::string_view text, std::size_t times) {
-  std::string result;
-  for (std::size_t i = 0; i < times; ++i) result += text;
-  return result;
-}
+constexpr std::size_t kSparkline = 40;    // columns
+constexpr std::size_t kScreen = 24;       // lines of a terminal
+constexpr std::size_t kRoomForSpare = 2;  // lines that longer paragraphs get before spare sections do
 
 std::string InOneLine(const std::vector<doc::Spans>& facts) { return doc::PlainText(doc::Joined(facts, " · ")); }
 
@@ -46,16 +41,6 @@ TextPage::Look LookOf(const doc::Spans& spans) {
     default:
       return nullptr;
   }
-}
-
-// Cuts after the last sentence that fits, or after the first one if that is not much longer, else after a word.
-std::string WholeSentences(const std::string& text, std::size_t columns) {
-  if (DisplayWidth(text) <= columns) return text;
-  std::size_t end = text.rfind(". ", columns);
-  if (end == std::string::npos || end < columns / 4) end = text.find(". ", columns);
-  if (end <= 2 * columns) return text.substr(0, end + 1) + " …";
-  const std::size_t word = text.rfind(' ', columns);
-  return word == std::string::npos ? Shorten(text, columns) : text.substr(0, word) + " …";
 }
 
 // Joins as many pieces as fit. Cuts the last one if enough of it remains visible.
@@ -132,6 +117,8 @@ class TextRenderer {
   doc::Pass pass() const { return all_ ? doc::Pass::kAll : doc::Pass::kBrief; }
   void Add(doc::Blocks blocks) { Visit(doc::Select(std::move(blocks), pass(), doc::Drawings::kDropped)); }
   void AddReport(const Report& report, bool notes);
+  // Adds a failure on at most one screen, unless everything is to be shown.
+  void AddFailure(const doc::Part& part, const Diagnosis& finding);
   std::string Take() { return WithoutCommands(page_.Take()); }
 
   void operator()(const doc::Verdict& verdict);
@@ -141,18 +128,18 @@ class TextRenderer {
     if (is_page_ && !in_section_) page_.Blank();
     Emit(doc::PlainText(paragraph.text), LookOf(paragraph.text));
   }
-  void operator()(const doc::Facts& facts) { Emit(InOneLine(facts.facts), &Style::Good); }
+  void operator()(const doc::Facts& facts) {
+    Emit(InOneLine(facts.facts), facts.facts.empty() ? nullptr : LookOf(facts.facts.back()));
+  }
   void operator()(const doc::List& list);
   void operator()(const doc::Table& table);
-  void operator()(const doc::NeedBar& bar);
+  void operator()(const doc::NeedBar& /*bar*/) {}
   void operator()(const doc::MemoryBar& /*bar*/) {}
   void operator()(const doc::Timeline& timeline);
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command);
   void operator()(const doc::Code& code);
-  void operator()(const doc::Pre& pre) {
-    Emit(pre.brief > 0 && !all_ ? WholeSentences(pre.text, pre.brief) : pre.text);
-  }
+  void operator()(const doc::Pre& pre) { Emit(pre.text); }
 
  private:
   void Visit(const doc::Blocks& blocks) {
@@ -160,7 +147,9 @@ class TextRenderer {
   }
   // Prints a paragraph, next to the label if one is pending.
   void Emit(const std::string& text, TextPage::Look look = nullptr);
+  void AddFirstRemedy(const Diagnosis& finding);
   void AddNumbered(const doc::List& list);
+  void AddShortItem(const doc::Item& item);
   void AddFields(const doc::List& list);
   void AddBelow(const doc::Section& section);
   void AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row);
@@ -172,7 +161,8 @@ class TextRenderer {
   std::string label_;
   bool after_items_ = false;
   bool in_section_ = false;
-  bool is_page_ = false;  // a page of its own: Verdict::level is 0
+  bool has_spare_ = true;  // spare sections are shown
+  bool is_page_ = false;   // a page of its own: Verdict::level is 0
 };
 
 void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
@@ -193,8 +183,8 @@ void TextRenderer::operator()(const doc::Verdict& verdict) {
     page_.Title(verdict.code, title);
   }
   const std::size_t column = verdict.code.empty() ? 0 : DisplayWidth(verdict.code) + 2;
-  for (const doc::Spans& note : verdict.notes) page_.Paragraph(doc::PlainText(note), column);
-  if (const std::string facts = InOneLine(verdict.facts); !facts.empty()) page_.Paragraph(facts);
+  for (const doc::Spans& note : verdict.notes) page_.Whole(doc::PlainText(note), column);
+  if (const std::string facts = InOneLine(verdict.facts); !facts.empty()) page_.Whole(facts);
 }
 
 void TextRenderer::operator()(const doc::Heading& heading) {
@@ -213,6 +203,7 @@ void TextRenderer::AddBelow(const doc::Section& section) {
 
 void TextRenderer::operator()(const doc::Section& section) {
   if (in_section_) return AddBelow(section);
+  if (section.spare && !has_spare_) return;
   if (!page_.empty() && (std::exchange(after_items_, false) || !section.follows || is_page_)) page_.Blank();
   if (section.label.empty()) (*this)(doc::Heading{section.title});
   label_ = section.label;
@@ -229,10 +220,18 @@ void TextRenderer::AddLeftOut(std::uint64_t left_out, const std::string& elsewhe
 }
 
 void TextRenderer::AddNumbered(const doc::List& list) {
-  if (!label_.empty()) page_.Line(page_.style().Label(std::exchange(label_, "")));
+  if (page_.is_cut()) {
+    page_.SetLabel(std::exchange(label_, ""));
+  } else if (!label_.empty()) {
+    page_.Line(page_.style().Label(std::exchange(label_, "")));
+  }
   const std::size_t outer = std::exchange(column_, kItem);
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const doc::Item& item = list.items[i];
+    if (page_.is_cut()) {
+      AddShortItem(item);
+      continue;
+    }
     if (i > 0) page_.Blank();
     const std::string number = fmt::format("{:<3}", item.number);
     const std::string title = doc::PlainText(item.text);
@@ -242,8 +241,23 @@ void TextRenderer::AddNumbered(const doc::List& list) {
     if (!fits) page_.Line(std::string(kItem, ' ') + id);
     Visit(item.blocks);
   }
-  after_items_ = true;
+  after_items_ = !page_.is_cut();
   column_ = outer;
+}
+
+// A numbered item without its id. Its effect is in the same line if there is room.
+void TextRenderer::AddShortItem(const doc::Item& item) {
+  const Style& style = page_.style();
+  const std::string title = fmt::format("{:<3}", item.number) + doc::PlainText(item.text);
+  const auto* facts = item.blocks.empty() ? nullptr : std::get_if<doc::Facts>(&item.blocks.front().content);
+  const std::string effect = facts == nullptr ? "" : InOneLine(facts->facts);
+  if (effect.empty() || TextPage::kIndent + DisplayWidth(title) + 2 + DisplayWidth(effect) > page_.width()) {
+    page_.IndentedLine(style.Strong(title));
+    return Visit(item.blocks);
+  }
+  const TextPage::Look look = LookOf(facts->facts.back());
+  page_.IndentedLine(style.Strong(title) + "  " + (look == nullptr ? effect : (style.*look)(effect)));
+  for (std::size_t i = 1; i < item.blocks.size(); ++i) std::visit(*this, item.blocks[i].content);
 }
 
 void TextRenderer::AddFields(const doc::List& list) {
@@ -298,6 +312,8 @@ void TextRenderer::operator()(const doc::Table& table) {
     page_.Line(label + std::string(page_.width() - std::min(page_.width(), used), ' ') + page_.style().Faint(titles));
   } else if (!label_.empty() && DisplayWidth(label_) >= TextPage::kIndent) {
     page_.Line(label);
+  } else if (page_.is_cut()) {
+    page_.SetLabel(label_);  // beside the first row
   } else if (!table.caption.empty()) {
     Emit(table.caption);
   }
@@ -311,7 +327,8 @@ void TextRenderer::operator()(const doc::Table& table) {
 }
 
 void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row) {
-  std::string lead(column_, ' ');
+  const bool is_beside = column_ == TextPage::kIndent;
+  std::string lead(is_beside ? 0 : column_, ' ');
   std::size_t lead_width = column_;
   for (const std::size_t at : layout.lead) {
     if (table.columns[at].kind == doc::Column::Kind::kNumber) {
@@ -341,34 +358,13 @@ void TextRenderer::AddRow(const doc::Table& table, const TableLayout& layout, co
   tail.erase(tail.find_last_not_of(' ') + 1);
   const TextPage::Look look = layout.text.empty() ? nullptr : LookOf(row.cells[layout.text.front()].text);
   if (look != nullptr && tail.empty()) lines[0] = (page_.style().*look)(lines[0]);
-  page_.Line(lead + (tail.empty() ? lines[0] : Fit(lines[0], room) + tail));
+  const std::string line = lead + (tail.empty() ? lines[0] : Fit(lines[0], room) + tail);
+  is_beside ? page_.IndentedLine(line) : page_.Line(line);
   for (std::size_t i = 1; i < lines.size(); ++i) page_.Line(std::string(lead_width, ' ') + lines[i]);
   for (const std::string& below : row.below) {
     if (!below.empty())
       page_.Line(std::string(column_, ' ') + page_.style().Faint(Shorten(below, page_.width() - column_)));
   }
-}
-
-void TextRenderer::operator()(const doc::NeedBar& bar) {
-  const Need& need = bar.need;
-  const std::string needed = SizeText(need.need) + " " + need.need_word;
-  const std::string over = ExcessText(need);
-  const std::size_t used = 2 + DisplayWidth(needed) + 2 + 2 + DisplayWidth(over);
-  const std::size_t width = page_.width();
-  const std::size_t columns = width > used + 10 ? std::min(kNeedBar, width - used) : 10;
-  const double whole = std::max(need.need, need.have);
-  const auto cells = [&](double bytes) {
-    return static_cast<std::size_t>(static_cast<double>(columns) * bytes / whole);
-  };
-  const std::size_t fits = cells(std::min(need.need, need.have));
-  const std::size_t beyond = cells(need.need) - std::min(fits, columns);
-  const Style& style = page_.style();
-  page_.Blank();
-  page_.Line("  " + style.Strong(needed) + "  " + style.Good(Repeat("█", fits)) + style.Error(Repeat("▒", beyond)) +
-             std::string(columns - std::min(columns, fits + beyond), ' ') + "  " + style.Error(over));
-  const std::string mark = "▲ " + SizeText(need.have) + " " + need.have_word;
-  const std::size_t start = 2 + DisplayWidth(needed) + 2 + (fits > 0 ? fits - 1 : 0);
-  page_.Line(std::string(std::min(start, width - std::min(width, DisplayWidth(mark))), ' ') + style.Faint(mark));
 }
 
 void TextRenderer::operator()(const doc::Timeline& timeline) {
@@ -383,7 +379,10 @@ void TextRenderer::operator()(const doc::Timeline& timeline) {
 // Never wrapped, because a broken command cannot be copied; the terminal wraps it if necessary.
 void TextRenderer::operator()(const doc::Command& command) {
   if (label_.empty()) return page_.Line("→ " + command.command);
-  const std::string both = command.command + (command.url.empty() ? "" : " · " + command.url);
+  const std::string purpose = doc::PlainText(command.behind);
+  std::string both = command.command + (command.url.empty() ? "" : " · " + command.url);
+  if (TextPage::kIndent + DisplayWidth(both) + 3 + DisplayWidth(purpose) <= page_.width() && !purpose.empty())
+    both += " · " + purpose;
   const bool fit = TextPage::kIndent + DisplayWidth(both) <= page_.width();
   const std::string blanks(TextPage::kIndent - std::min(TextPage::kIndent, DisplayWidth(label_)), ' ');
   page_.Line(page_.style().Label(std::exchange(label_, "")) + blanks + (fit ? both : command.command));
@@ -395,13 +394,44 @@ void TextRenderer::operator()(const doc::Code& code) {
   if (!code.caption.empty()) page_.Paragraph(code.caption, column_);
   const std::string blanks(column_ + kTableIndent, ' ');
   for (const doc::CodeLine& line : code.lines) {
-    const std::string text = Printable(line.text);
+    const std::size_t room = page_.width() - std::min(page_.width(), blanks.size());
+    const std::string text =
+        page_.is_cut() ? Fit(line.text, std::min(room, DisplayWidth(line.text))) : Printable(line.text);
     const Style& style = page_.style();
     page_.Line(text.empty() ? ""
                             : blanks + (!line.changed ? text
                                         : code.after  ? style.Good(text)
                                                       : style.Warning(text)));
   }
+}
+
+void TextRenderer::AddFailure(const doc::Part& part, const Diagnosis& finding) {
+  const doc::Blocks blocks = part.make(pass());
+  if (all_) return Add(blocks);
+  const TextPage before = page_;
+  const auto add = [&](bool has_spare, std::size_t spare_lines) {
+    page_ = before;
+    page_.CutTo(spare_lines);
+    has_spare_ = has_spare;
+    Add(blocks);
+    AddFirstRemedy(finding);
+    page_.CutTo(std::nullopt);
+    return page_.lines() - before.lines();
+  };
+  std::size_t used = add(true, 0);
+  const bool has_spare = used + kRoomForSpare <= kScreen;
+  if (!has_spare) used = add(false, 0);
+  if (used < kScreen) add(has_spare, kScreen - used);
+}
+
+void TextRenderer::AddFirstRemedy(const Diagnosis& finding) {
+  if (finding.remedies.empty()) return;
+  const RankedRemedy& first = finding.remedies.front();
+  const Style& style = page_.style();
+  const std::string hint = "  (--all shows everything)";
+  const bool fits = TextPage::kIndent + DisplayWidth(first.remedy->title) + hint.size() <= page_.width();
+  page_.SetLabel("first");
+  page_.IndentedLine(style.Strong(first.remedy->title) + (fits ? style.Faint(hint) : ""));
 }
 
 void TextRenderer::AddReport(const Report& report, bool notes) {
@@ -412,7 +442,7 @@ void TextRenderer::AddReport(const Report& report, bool notes) {
   for (const doc::Part& part : document.findings) {
     if (part.depth == doc::Depth::kMore && !all_) break;
     page_.Rule();
-    Add(part.make(pass()));
+    AddFailure(part, report.findings[whole]);
     ++whole;
   }
   if (whole < document.findings.size()) {

@@ -87,10 +87,10 @@ TEST_CASE("MaxText: settings have the values of the config lines", "[diagnose]")
       "I0317 09:59:16.242635 125344476638336 pyconfig.py:413] Config param weight_dtype: float32\n" +
       kShort);
   CHECK(finding.framework == "maxtext");
-  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 12: try 6."));
+  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size: 12 → 6."));
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
   CHECK(Holds(How(finding, "micro_batch"),
-              "per_device_batch_size is 12 and gradient_accumulation_steps is 1: try 3 and 4."));
+              "per_device_batch_size: 12 → 3, gradient_accumulation_steps: 1 → 4."));
   CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16. Raise it"));
   CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is already full, the strictest policy");
   CHECK(How(finding, "donate_buffers") == "not offered: MaxText already donates the train state");
@@ -106,9 +106,9 @@ TEST_CASE("MaxText is recognized by its command line, or by a traceback without 
       "max_target_length=4096\n" +
       kShort);
   CHECK(commanded.framework == "maxtext");
-  CHECK(Holds(How(commanded, "reduce_batch"), "per_device_batch_size is 1: try 0.5."));
+  CHECK(Holds(How(commanded, "reduce_batch"), "per_device_batch_size: 1 → 0.5."));
   CHECK(How(commanded, "micro_batch") == "not offered: per_device_batch_size is 1: there is no batch to split");
-  CHECK(Holds(How(commanded, "jax_checkpoint"), "remat_policy is minimal: try full"));
+  CHECK(Holds(How(commanded, "jax_checkpoint"), "remat_policy: minimal → full"));
 
   const Diagnosis traced = Diagnose("  File \"/app/src/MaxText/train.py\", line 812, in train_loop\n" + kShort);
   CHECK(traced.framework == "maxtext");
@@ -131,7 +131,7 @@ TEST_CASE("a config line counts at any distance before the error and from any st
     log += "[rank1]: completed step: " + std::to_string(i) + ", seconds: 2.311, TFLOP/s/device: 180.2\n";
   const Diagnosis finding = Diagnose(log + "[rank1]: " + kShort);
   CHECK(finding.framework == "maxtext");
-  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 6: try 3."));
+  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size: 6 → 3."));
 }
 
 TEST_CASE("the last of several config lines counts", "[diagnose]") {
@@ -139,8 +139,8 @@ TEST_CASE("the last of several config lines counts", "[diagnose]") {
       "Config param per_device_batch_size: 6\nConfig param remat_policy: minimal\nConfig param per_device_batch_size: "
       "8\n" +
       kShort);
-  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size is 8: try 4."));
-  CHECK(Holds(How(finding, "jax_checkpoint"), "remat_policy is minimal"));
+  CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size: 8 → 4."));
+  CHECK(Holds(How(finding, "jax_checkpoint"), "remat_policy: minimal"));
 }
 
 TEST_CASE("vLLM: engine arguments from another process than the failing one count", "[diagnose]") {
@@ -161,13 +161,13 @@ TEST_CASE("vLLM: engine arguments from another process than the failing one coun
   CHECK(finding.framework == "vllm");
   CHECK(finding.failure->code == "0101");
   const std::string batch = How(finding, "reduce_batch");
-  CHECK(Holds(batch, "--max-num-batched-tokens is 4096: try 2048."));
-  CHECK(Holds(batch, "--max-num-seqs is 128: try 64."));
-  CHECK(Holds(batch, "--gpu-memory-utilization is 0.93: try 0.83."));
+  CHECK(Holds(batch, "--max-num-batched-tokens: 4096 → 2048."));
+  CHECK(Holds(batch, "--max-num-seqs: 128 → 64."));
+  CHECK(Holds(batch, "--gpu-memory-utilization: 0.93 → 0.83."));
   CHECK_FALSE(Holds(batch, "Lower"));
-  CHECK(Holds(How(finding, "shorten_sequence"), "--max-model-len is 16384: try 8192."));
-  CHECK(Holds(How(finding, "shard_tensor"), "--tensor-parallel-size is 2: try 4"));
-  CHECK(Holds(How(finding, "fewer_programs"), "--gpu-memory-utilization is 0.93: try 0.83"));
+  CHECK(Holds(How(finding, "shorten_sequence"), "--max-model-len: 16384 → 8192."));
+  CHECK(Holds(How(finding, "shard_tensor"), "--tensor-parallel-size: 2 → 4"));
+  CHECK(Holds(How(finding, "fewer_programs"), "--gpu-memory-utilization: 0.93 → 0.83"));
   CHECK(How(finding, "bf16") == "Serve quantized weights (--quantization) to save even more.");
   CHECK(How(finding, "jax_checkpoint") == "not offered: serving has no backward pass");
   CHECK(How(finding, "donate_buffers") == "not offered: vLLM already updates its cache in place");
@@ -184,7 +184,7 @@ TEST_CASE("vLLM: settings are named even if their values are unknown", "[diagnos
   // The share of the cache does not affect a compile.
   const Diagnosis compile =
       Diagnose("+ vllm serve org/model --max-num-seqs 32 --gpu-memory-utilization 0.9\n" + kShort);
-  CHECK(Holds(How(compile, "reduce_batch"), "--max-num-seqs is 32: try 16."));
+  CHECK(Holds(How(compile, "reduce_batch"), "--max-num-seqs: 32 → 16."));
   CHECK_FALSE(Holds(How(compile, "reduce_batch"), "utilization"));
 }
 
@@ -195,16 +195,16 @@ TEST_CASE("Levanter and EasyDeL settings are named", "[diagnose]") {
       "--model.gradient_checkpointing true\n" +
       kShort);
   CHECK(levanter.framework == "levanter");
-  CHECK(Holds(How(levanter, "reduce_batch"), "trainer.per_device_parallelism is 16: try 8"));
+  CHECK(Holds(How(levanter, "reduce_batch"), "trainer.per_device_parallelism: 16 → 8"));
   CHECK(Holds(How(levanter, "reduce_batch"), "train_batch_size is 512"));
-  CHECK(Holds(How(levanter, "micro_batch"), "trainer.per_device_parallelism is 16: try 4"));
+  CHECK(Holds(How(levanter, "micro_batch"), "trainer.per_device_parallelism: 16 → 4"));
   CHECK(How(levanter, "jax_checkpoint") == "not offered: gradient_checkpointing is already true");
 
   const Diagnosis easydel =
       Diagnose("INFO EasyDeL: TrainingArguments(total_batch_size=32, gradient_accumulation_steps=2)\n" + kShort);
   CHECK(easydel.framework == "easydel");
-  CHECK(Holds(How(easydel, "reduce_batch"), "total_batch_size is 32: try 16"));
-  CHECK(Holds(How(easydel, "micro_batch"), "gradient_accumulation_steps is 2: try 8."));
+  CHECK(Holds(How(easydel, "reduce_batch"), "total_batch_size: 32 → 16"));
+  CHECK(Holds(How(easydel, "micro_batch"), "gradient_accumulation_steps: 2 → 8."));
   CHECK(Holds(How(easydel, "jax_checkpoint"), "Set gradient_checkpointing"));
 }
 
@@ -218,9 +218,9 @@ TEST_CASE("Keras on JAX is recognized as Keras, and model.fit needs no donation"
       "  File \"/opt/venv/lib/python3.11/site-packages/jax/_src/pjit.py\", line 250, in cache_miss\n" +
       kShort);
   CHECK(finding.framework == "keras");
-  CHECK(Holds(How(finding, "reduce_batch"), "batch_size of model.fit is 512: try 256."));
+  CHECK(Holds(How(finding, "reduce_batch"), "batch_size of model.fit: 512 → 256."));
   CHECK(Holds(How(finding, "micro_batch"),
-              "try 128, and set gradient_accumulation_steps of the optimizer (Keras 3) to 4."));
+              "→ 128, with gradient_accumulation_steps=4 of the optimizer (Keras 3)."));
   CHECK(How(finding, "donate_buffers") == "not offered: model.fit already updates the weights in place");
   CHECK(Holds(Why(finding), "The compile that failed was started at classify.py:58."));
 }
@@ -244,7 +244,7 @@ TEST_CASE("PyTorch/XLA: what the last graph reused is evidence for or against do
         "The last compiled graph produced 6.00 GiB of outputs from 6.00 GiB of inputs. The outputs reuse 512.00 MiB of "
         "the inputs' memory.");
   CHECK(Holds(How(unshared, "donate_buffers"), "torch_xla.sync() then reuses their memory"));
-  CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size is 8: try 4."));
+  CHECK(Holds(How(unshared, "reduce_batch"), "per_device_train_batch_size: 8 → 4."));
 
   const Diagnosis shared = Diagnose(analysis("6.000000", "5.990000") + head);
   CHECK(How(shared, "donate_buffers") ==
@@ -262,7 +262,7 @@ TEST_CASE("TensorFlow is recognized without a Python traceback", "[diagnose]") {
       "Compilation failure: Ran out of memory in memory space hbm. Used 11.25G of 8.00G hbm. Exceeded hbm capacity by "
       "3.25G.\n");
   CHECK(finding.framework == "tensorflow");
-  CHECK(Holds(How(finding, "reduce_batch"), "train_batch_size is 1024: try 512"));
+  CHECK(Holds(How(finding, "reduce_batch"), "train_batch_size: 1024 → 512"));
   CHECK(Holds(How(finding, "jax_checkpoint"), "tf.recompute_grad"));
 }
 
@@ -364,7 +364,7 @@ TEST_CASE("the memory share of a serving engine is advised for serving only", "[
       "INFO 05-02 11:19:02 [utils.py:233] non-default args: {'model': 'org/model', 'gpu_memory_utilization': 0.93}\n"
       "  File \"/opt/venv/lib/python3.12/site-packages/vllm/v1/engine/core.py\", line 702, in run\n" +
       kShort);
-  CHECK(Holds(How(finding, "serving_memory"), "--gpu-memory-utilization is 0.93: try 0.83."));
+  CHECK(Holds(How(finding, "serving_memory"), "--gpu-memory-utilization: 0.93 → 0.83."));
 }
 
 }  // namespace TEST_FILE

@@ -28,9 +28,8 @@ TEST_CASE("a diagnosis is a failed test with the report as text", "[report]") {
   CHECK(Has(printed, "<property name=\"inputs\" value=\"2\"/>"));
   CHECK(Has(printed,
             "<testcase classname=\"T1.2\" name=\"jit_step [0123456789abcdef]\">\n"
-            "      <failure type=\"T1.2\" message=\"a test – too large\">T1  a test\n"
-            "    scenario 2: too large\n"));
-  CHECK(Has(printed, "3.00 GiB needed"));
+            "      <failure type=\"T1.2\" message=\"a test – too large\">T1  a test – too large\n"));
+  CHECK(Has(printed, "needs 3.00 GiB"));
 }
 
 TEST_CASE("a report without findings and problems is one test that passed", "[report]") {

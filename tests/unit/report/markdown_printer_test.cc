@@ -134,10 +134,11 @@ TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") 
   finding.remedies.push_back(std::move(ranked));
   const std::string text = PrintMarkdown(report);
   CHECK(
-      text.starts_with("### `T1` a test\n\n<code>a&#124;b&#46;log&#58;7</code>\n\n"
-                       "| needed | usable | too much |\n|---:|---:|---:|\n| 3.00 GiB | 1.00 GiB | **2.00 GiB** |\n"));
-  CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should be enough · results stay the same\n"
-                  "    - It is so. (line 8)\n    - Call `f(x)`.\n") != std::string::npos);
+      text.starts_with("### `T1` a test\n\n3.00 GiB needed, 2.00 GiB over the 1.00 GiB usable (3.0 times)\n\n"
+                       "<code>a&#124;b&#46;log&#58;7</code>\n"));
+  CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should fit · results stay the same\n    - Call `f(x)`.\n") !=
+        std::string::npos);
+  CHECK(text.find("    - It is so. (line 8)\n") > text.find("<details>"));
   CHECK(text.find("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code>") != std::string::npos);
   CHECK(text.find("Left out") == std::string::npos);
 }

@@ -61,14 +61,13 @@ TEST_CASE("memory shares have names and fractions of the whole", "[report]") {
 }
 
 TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
-  CHECK(FitTexts({64, 24, 3, 4096, 1024}) == std::vector<std::string>{"largest batch that fits: 24 (now 64)",
-                                                                      "or the whole batch in 3 micro-batches",
-                                                                      "longest sequence that fits: 1024 (now 4096)"});
-  CHECK(FitTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"largest batch that fits: 64, the current size"});
+  CHECK(FitTexts({64, 24, 3, 4096, 1024}) ==
+        std::vector<std::string>{"batch 24 (now 64)", "3 micro-batches", "sequence 1024 (now 4096)"});
+  CHECK(FitTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"batch 64, the current size"});
   CHECK(FitTexts({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
-        std::vector<std::string>{"largest batch that fits: 16 (now 64) over 4 devices"});
+        std::vector<std::string>{"batch 16 (now 64) over 4 devices"});
   CHECK(FitTexts({400000, 341232, 0, 0, 0, 1, AxisLocation{"points", 0, 400000, ""}, {}}) ==
-        std::vector<std::string>{"longest axis 0 of points that fits: about 341200 (now 400000)"});
+        std::vector<std::string>{"axis 0 of points: about 341200 (now 400000)"});
   CHECK(FitTexts({}).empty());
   CHECK(FitTexts({64, 0, 0, 0, 0}).empty());
 }
@@ -80,19 +79,21 @@ TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people
   const Report report = MadeReport({finding});
   for (const std::size_t width : {80, 120}) {
     const std::string text = PrintText(report, {width, false});
-    CHECK(Holds(text, "6.00 GiB   60 %"));
-    CHECK(Holds(text, "activations: decoder/mlp 5.00 GiB"));
-    CHECK(Holds(text, "largest batch that fits: 24 (now 64)"));
+    CHECK(Holds(text, "peak  activations 6.00 GiB (60 %) · optimizer state "));
+    CHECK(Holds(text, "fits  batch 24 (now 64)"));
     CHECK(Holds(text, "peak at 50 %"));
     CheckWidth(text, width);
+    const std::string all = PrintText(report, {width, false, Detail::kAll});
+    CHECK(Holds(all, "6.00 GiB   60 %"));
+    CHECK(Holds(all, "activations: decoder/mlp 5.00 GiB"));
   }
   const std::string markdown = PrintMarkdown(report);
   CHECK(Holds(markdown, "| 6.00 GiB | 60 % | activations |"));
-  CHECK(Holds(markdown, "- longest sequence that fits: 1024"));
+  CHECK(Holds(markdown, "- sequence 1024 (now 4096)"));
   const std::string html = PrintHtml(report);
   CHECK(Holds(html, "decoder/mlp 5.00 GiB"));
   CHECK(Holds(html, "Memory over time"));
-  CHECK(Holds(html, "largest batch that fits: 24 (now 64)"));
+  CHECK(Holds(html, "batch 24 (now 64)"));
 }
 
 TEST_CASE("programs are separate from failures", "[report]") {

@@ -1,0 +1,115 @@
+#include "cli/source_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "facts/where.h"
+#include "input/byte_source.h"
+#include "input/error.h"
+#include "report/ci/source_place.h"
+#include "text/regex_options.h"
+#include "text/secrets.h"
+#include "text/utf8.h"
+
+namespace whyoom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLines = 3;      // per diagnosis
+constexpr std::size_t kFindings = 50;  // with lines
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+constexpr std::size_t kLongestLine = 200;
+
+// The places "train.py:41" in a text.
+std::vector<SourcePlace> PlacesIn(const std::string& text) {
+  static const Regex place(R"(([\w./@+-]+\.py):(\d{1,7})\b)");
+  std::vector<SourcePlace> places;
+  std::string path;
+  std::int64_t line = 0;
+  for (re2::StringPiece rest = text; re2::RE2::FindAndConsume(&rest, place, &path, &line);)
+    places.push_back({path, line});
+  return places;
+}
+
+// The full path of a file that the diagnosis names only by its last part.
+std::string FullPath(const Diagnosis& finding, const std::string& name) {
+  for (const Allocation& row : finding.allocations) {
+    if (row.source_file.ends_with("/" + name)) return row.source_file;
+  }
+  const std::string call = finding.facts.Text("user_source_path");
+  return call.ends_with("/" + name) ? call : name;
+}
+
+std::vector<SourcePlace> NamedPlaces(const Diagnosis& finding) {
+  std::vector<SourcePlace> places;
+  const auto add = [&](const std::string& text) {
+    for (const SourcePlace& place : PlacesIn(text)) places.push_back(place);
+  };
+  if (!finding.why.empty()) add(finding.why.front().text);
+  if (!finding.remedies.empty()) {
+    for (const std::string& step : finding.remedies.front().how) add(step);
+  }
+  if (const std::optional<SourcePlace> place = UserSource(finding)) places.push_back(*place);
+  return places;
+}
+
+// The real path of `path` below `root`: the longest end of `path` that exists there. Empty if there is none.
+fs::path Below(const fs::path& root, const std::string& path) {
+  const fs::path parts = fs::path(path).lexically_normal().relative_path();
+  for (auto from = parts.begin(); from != parts.end(); ++from) {
+    fs::path end;
+    for (auto part = from; part != parts.end(); ++part) end /= *part;
+    std::error_code error;
+    const fs::path real = fs::canonical(root / end, error);
+    if (error || !fs::is_regular_file(real, error)) continue;
+    const fs::path relative = real.lexically_relative(root);
+    if (!relative.empty() && *relative.begin() != "..") return real;
+  }
+  return {};
+}
+
+// The text of a line, without its indentation; empty if the file has no such line.
+std::string ReadLine(const fs::path& file, std::int64_t line) {
+  const std::string text = ReadUpTo(*OpenFile(file.string()), kMostBytes);
+  std::size_t begin = 0;
+  for (std::int64_t at = 1; at < line; ++at) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return {};
+    ++begin;
+  }
+  std::string found = Printable(text.substr(begin, text.find('\n', begin) - begin));
+  found.erase(0, std::min(found.find_first_not_of(" \t"), found.size()));
+  return CutBytes(MaskSecrets(found), kLongestLine);
+}
+
+void AddLines(const fs::path& root, Diagnosis* finding) {
+  for (const SourcePlace& place : NamedPlaces(*finding)) {
+    const std::string name = BaseName(place.path);
+    const auto is_same = [&](const CodeLine& one) { return one.file == name && one.line == place.line; };
+    if (finding->code.size() == kLines || std::any_of(finding->code.begin(), finding->code.end(), is_same)) continue;
+    try {
+      const fs::path file = Below(root, place.path == name ? FullPath(*finding, name) : place.path);
+      const std::string text = file.empty() || IsLibraryPath(place.path) ? "" : ReadLine(file, place.line);
+      if (!text.empty()) finding->code.push_back({name, place.line, text});
+    } catch (const Error&) {
+      continue;  // unreadable: the report is complete without the line
+    }
+  }
+}
+
+}  // namespace
+
+void AddSourceLines(const std::string& root, Report* report) {
+  std::error_code error;
+  const fs::path real = root.empty() ? fs::path() : fs::canonical(root, error);
+  if (error || real.empty()) return;
+  for (std::size_t i = 0; i < std::min(report->findings.size(), kFindings); ++i) AddLines(real, &report->findings[i]);
+}
+
+}  // namespace whyoom
