@@ -128,6 +128,18 @@ class Moment(Record):
     bytes: int
 
 
+class LiveArray(Record):
+    __slots__ = ()
+    # Its shape and the user's line.
+    array: str
+    bytes: int
+    padding_bytes: Optional[int]
+    # Where it begins to be live, as at of a moment.
+    begin: float
+    # Where it ends.
+    end: float
+
+
 class Axis(Record):
     """A dimension of an argument."""
 
@@ -369,6 +381,7 @@ class Diagnosis(Record):
         "allocations": Allocation,
         "memory": MemoryPart,
         "timeline": Moment,
+        "live": LiveArray,
         "room": Room,
         "mesh": Mesh,
         "recompilation": Recompilation,
@@ -420,6 +433,8 @@ class Diagnosis(Record):
     # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
+    # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
+    live: Optional[List[LiveArray]]
     room: Optional[Room]
     mesh: Optional[Mesh]
     # The compiles of `whyoom try`.
@@ -441,6 +456,7 @@ class Program(Record):
         "allocations": Allocation,
         "memory": MemoryPart,
         "timeline": Moment,
+        "live": LiveArray,
         "room": Room,
         "mesh": Mesh,
     }
@@ -462,6 +478,8 @@ class Program(Record):
     # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
+    # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
+    live: Optional[List[LiveArray]]
     room: Optional[Room]
     mesh: Optional[Mesh]
 
@@ -470,6 +488,14 @@ class Share(Record):
     __slots__ = ()
     diagnoses: int
     occurrences: int
+
+
+class ShareGroup(Record):
+    __slots__ = ()
+    _tables = {"shares": Share}
+    # chip, framework, jax version, libtpu version, week (by its Monday), or a label of --by.
+    name: str
+    shares: Dict[str, Share]
 
 
 class Recurring(Record):
@@ -485,7 +511,7 @@ class Recurring(Record):
 
 class Summary(Record):
     __slots__ = ()
-    _records = {"recurring": Recurring}
+    _records = {"groups": ShareGroup, "recurring": Recurring}
     _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share, "by_inquiry": Share}
     artifacts: int
     bytes: int
@@ -501,6 +527,12 @@ class Summary(Record):
     by_remedy: Dict[str, Share]
     # By the first remedy, if it is diagnostic: it gathers information, and comes before the others.
     by_inquiry: Optional[Dict[str, Share]]
+    # The failures by chip, framework, version, week, and the labels of --by.
+    groups: Optional[List[ShareGroup]]
+    # Reports by a process that had reported the same failure before, although a retry could not succeed.
+    useless_restarts: Optional[int]
+    # The time from the first to the last report of these failures, summed up.
+    useless_seconds: Optional[int]
     # The most frequent failures that occur in more than one process or input.
     recurring: List[Recurring]
     first_time: Optional[str]
@@ -564,6 +596,7 @@ __all__ = [
     "ModuleShare",
     "MemoryPart",
     "Moment",
+    "LiveArray",
     "Axis",
     "Room",
     "MeshAxis",
@@ -582,6 +615,7 @@ __all__ = [
     "Diagnosis",
     "Program",
     "Share",
+    "ShareGroup",
     "Recurring",
     "Summary",
     "Problem",

@@ -56,13 +56,39 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
   (*words)[option] = ChoiceWords(formats);
 }
 
+// "team=^logs/([^/]+)/".
+PathLabel ToLabel(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    throw CLI::ValidationError("--by",
+                               "invalid label '" + Printable(text) + "' (expected, for example, team=^logs/([^/]+)/)");
+  const auto pattern = std::make_shared<const Regex>(text.substr(equals + 1));
+  if (!pattern->ok()) throw CLI::ValidationError("--by", "invalid expression: " + Printable(pattern->error()));
+  return {CutBytes(Printable(text.substr(0, equals)), 40), pattern};
+}
+
+void AddLabels(CLI::App& app, Options* options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--by",
+         [options](const std::vector<std::string>& labels) {
+           for (const std::string& label : labels) options->labels.push_back(ToLabel(label));
+         },
+         "Group the overview of a batch by what REGEX matches in the path of an input, or by its first group, for "
+         "example --by 'team=^logs/([^/]+)/' (may be repeated)")
+      ->type_name("NAME=REGEX")
+      ->allow_extra_args(false)
+      ->group(kOutput);
+}
+
 void AddForCi(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--source-root",
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Root of your sources: github and sarif reports name files below DIR relative to it")
+         "Root of your sources: reports show the lines of Python files below DIR that a failure names; github and "
+         "sarif "
+         "reports name files relative to it")
       ->type_name("DIR")
       ->group(kOutput);
   app.add_flag("--step-summary", options->step_summary,
@@ -88,6 +114,7 @@ void AddDetail(CLI::App& app, Options* options) {
       "In text format, show every failure, every table row, and every remedy in full");
   brief->group(kOutput);
   all->group(kOutput)->excludes(brief);
+  AddLabels(app, options);
 }
 
 void AddVerbose(CLI::App& app, Options* options) {

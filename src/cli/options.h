@@ -12,6 +12,7 @@
 #include "cli/recompile.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
+#include "report/report.h"
 #include "report/text/text_page.h"
 
 namespace whyoom {
@@ -98,8 +99,9 @@ struct Options {
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
-  std::string source_root;    // sources below it are named relative to it; empty: names as in the log
-  bool step_summary = false;  // append a Markdown report to the file in GITHUB_STEP_SUMMARY
+  std::vector<PathLabel> labels;  // further groups of a batch's overview
+  std::string source_root;        // sources below it are named relative to it; empty: names as in the log
+  bool step_summary = false;      // append a Markdown report to the file in GITHUB_STEP_SUMMARY
   ColorMode color = ColorMode::kAuto;
   Detail detail = Detail::kUsual;
   bool quiet = false;                // no notes, no progress, no warnings
@@ -128,6 +130,7 @@ struct Options {
   bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
   bool keep_dump = false;
   std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
+  std::string history;              // for kRun: the file of earlier attempts, see cli/job_history.h; empty: none
   TryOptions attempts;              // for kTry and kRun
   Shell shell = Shell::kBash;       // for kCompletions
   std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor

@@ -1,6 +1,7 @@
 #include "cli/report_filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -67,6 +68,23 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
     }
   }
   return known;
+}
+
+// Names the scenarios of the code, or else similar codes.
+[[noreturn]] void ThrowUnknown(const std::string& option, const std::string& name, std::vector<std::string> known) {
+  std::erase_if(known, [](const std::string& each) { return each.ends_with(kUndecidedSuffix); });
+  std::string lead = LowerAscii(name);
+  lead.erase(lead.find('.') == std::string::npos ? lead.size() : lead.rfind('.') + 1);
+  std::vector<std::string> scenarios;
+  for (const std::string& each : known) {
+    if (lead.ends_with('.') && LowerAscii(each).starts_with(lead)) scenarios.push_back(each);
+  }
+  if (!scenarios.empty())
+    throw Error(
+        fmt::format("{} {}: unknown scenario (expected {})", option, Printable(name), fmt::join(scenarios, ", ")));
+  const std::string meant = DidYouMean(name, known);
+  throw Error(fmt::format("{} {}: unknown code{} (`whyoom explain` lists the codes)", option, Printable(name),
+                          meant.empty() ? "" : ", " + meant));
 }
 
 bool IsGlob(std::string_view text) {
@@ -162,11 +180,7 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
     const bool any = !lower.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& each) {
       return Matches(lower, exact, LowerAscii(each));
     });
-    if (!any) {
-      const std::string meant = DidYouMean(name, known);
-      throw Error(fmt::format("{} {}: unknown code{} (`whyoom explain` lists the codes)", option, Printable(name),
-                              meant.empty() ? "" : ", " + meant));
-    }
+    if (!any) ThrowUnknown(option, name, known);
     names_.push_back({lower, exact});
   }
 }

@@ -16,6 +16,7 @@
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/job_history.h"
 #include "cli/kill_evidence.h"
 #include "cli/print_report.h"
 #include "cli/run_context.h"
@@ -178,6 +179,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
     TryRemedies(run, modules, &control, &readings);
   Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
+  if (!options.history.empty()) CompareWithHistory(options.history, job.result.exit_status, &report);
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
@@ -218,6 +220,8 @@ int RunAndDiagnose(const RunContext& run) {
       WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                              result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
     if (status == 0) {
+      Report nothing;
+      if (!options.history.empty()) CompareWithHistory(options.history, 0, &nothing);
       RecordSuccess(run);
     } else {
       const KillEvidence::Kill kill = evidence.Describe(status);

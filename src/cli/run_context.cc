@@ -102,6 +102,7 @@ Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;
+  report.labels = options.labels;
   return report;
 }
 

@@ -28,6 +28,15 @@ struct MemoryMoment {
   std::int64_t bytes = 0;  // arguments, outputs, constants and the temporaries that are live then
 };
 
+// An array that is live in a part of the schedule.
+struct LiveArray {
+  std::string array;       // its shape and the user's line: "f32[96,1024,50304] at llama.py:79"
+  std::int64_t bytes = 0;  // with padding
+  std::int64_t padding_bytes = 0;
+  double begin = 0;  // positions in the schedule, as MemoryMoment::at
+  double end = 0;
+};
+
 // Memory of one kind at the peak, and the user's modules that it belongs to, largest first.
 struct MemoryPart {
   std::string kind;  // "activations"
@@ -113,6 +122,7 @@ struct ProgramEstimates {
   std::int64_t need_bytes = 0;
   std::vector<MemoryPart> memory;
   std::vector<MemoryMoment> timeline;  // over the schedule, see TimelineOf
+  std::vector<LiveArray> live;         // the largest at each moment, see program/live_arrays.h
   Room room;
   std::optional<MeshSummary> mesh;  // of a program for several devices
   // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facts/op_name.h"
+#include "program/live_arrays.h"
 #include "program/mesh_summary.h"
 #include "program/remedies.h"
 #include "program/signs.h"
@@ -189,6 +190,7 @@ class Estimator {
     estimates.need_bytes = simulator_.need_bytes();
     estimates.memory = MemoryBreakdown(simulator_).Parts();
     estimates.timeline = TimelineOf(program_.memory());
+    estimates.live = LiveArraysOf(program_, estimates.timeline);
     estimates.mesh = SummarizeMesh(program_, semantics_);
     if (limit_ > 0) estimates.room = FindRoom();
     if (with_remedies == WithRemedies::kNo) return estimates;

@@ -51,7 +51,10 @@ std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
 // Adds the most frequent of `shares`, labelled by title, else by name; by both if `column` is set.
 void AddShares(const char* label, const std::map<std::string, Share>& shares, std::size_t column, doc::Blocks* blocks) {
   if (shares.empty()) return;
-  const auto sorted = MostFrequent(shares);
+  auto sorted = MostFrequent(shares);
+  if (std::string_view(label) == "by week") sorted.assign(shares.begin(), shares.end());  // a trend, the newest last
+  if (std::string_view(label) == "by week" && sorted.size() > kShares)
+    sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kShares));
   doc::Table table;
   table.style = "shares";
   table.columns = {{"name"}, {"failures", Column::Kind::kNumber, 10}, {"processes", Column::Kind::kNumber, 10}};
@@ -126,6 +129,12 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
                    Words("reported by " + Counted(summary.occurrences, "process", "processes")),
                    Words(PeriodText(summary.first_time, summary.last_time))};
   if (const std::string text = ProblemsText(report); !text.empty()) verdict.notes.push_back(Words(text));
+  if (summary.useless_restarts > 0) {
+    const std::string hours =
+        summary.useless_seconds >= 3600 ? fmt::format(", over {} h", summary.useless_seconds / 3600) : "";
+    verdict.notes.push_back(Words("At least " + Counted(summary.useless_restarts, "restart", "restarts") +
+                                  " could not succeed: the same process failed the same way again" + hours + "."));
+  }
   if (!folder.empty())
     verdict.notes.push_back(doc::Joined({Words("Paths in tables are relative to "), doc::Name(folder), Words(".")}));
   head->emplace_back(std::move(verdict));
@@ -134,6 +143,11 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   AddShares("by diagnostic step", summary.by_inquiry, 0, head);
   AddShares("by first remedy", summary.by_remedy, 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", summary.by_program, 0, head);
+  for (const ShareGroup& group : summary.groups) {
+    const bool is_label = std::any_of(report.labels.begin(), report.labels.end(),
+                                      [&](const PathLabel& label) { return label.name == group.name; });
+    if (is_label || group.shares.size() > 1) AddShares(("by " + group.name).c_str(), group.shares, 0, head);
+  }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;
   for (const Diagnosis& finding : report.findings) {

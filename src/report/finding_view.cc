@@ -307,7 +307,8 @@ NextStep NextOf(const Diagnosis& finding) {
   const std::string dump = finding.facts.Text("dump");
   const std::string& path = finding.where.artifact.path;
   if (may_try && path.starts_with(kJobPrefix))
-    return {"whyoom try" + RuleOptions(finding) + " -- " + Printable(path.substr(std::string_view(kJobPrefix).size())), kTry};
+    return {"whyoom try" + RuleOptions(finding) + " -- " + Printable(path.substr(std::string_view(kJobPrefix).size())),
+            kTry};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);

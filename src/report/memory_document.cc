@@ -226,7 +226,10 @@ std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
     left -= bytes;
   };
   if (finding.facts.Number("request_bytes")) {
-    add(need.need, "temp", "one request");
+    // Where the need counts the memory in use, the request is only what comes on top.
+    const double request = std::min(fact("request_bytes"), need.need);
+    add(need.need - request, "args", "in use");
+    add(request, "temp", "one request");
     return parts;
   }
   add(fact("arguments_bytes"), "args", "arguments");

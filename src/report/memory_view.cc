@@ -102,15 +102,34 @@ std::vector<std::string> FitTexts(const Room& room) {
   return texts;
 }
 
+namespace {
+
+// "at 43 %: 21.25 GiB", then the largest arrays that are live then.
+std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& moment) {
+  constexpr std::size_t kMostArrays = 6;
+  std::string text =
+      fmt::format("at {:.0f} % of the program: {}", 100 * moment.at, SizeText(static_cast<double>(moment.bytes)));
+  std::size_t shown = 0;
+  for (const LiveArray& live : estimates.live) {
+    if (moment.at < live.begin || moment.at >= live.end || shown++ >= kMostArrays) continue;
+    text += fmt::format("\n{:>10}  {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
+    if (live.padding_bytes > 0) text += ", " + SizeText(static_cast<double>(live.padding_bytes)) + " of it padding";
+  }
+  return text;
+}
+
+}  // namespace
+
 TimelineView TimelineViewOf(const ProgramEstimates& estimates) {
   TimelineView view;
   for (const MemoryMoment& moment : estimates.timeline) {
     view.bytes.push_back(static_cast<double>(std::max<std::int64_t>(moment.bytes, 0)));
+    view.moments.push_back(MomentText(estimates, moment));
     if (view.bytes.back() <= view.most) continue;
     view.most = view.bytes.back();
     view.most_at = std::clamp(moment.at, 0.0, 1.0);
   }
-  if (view.most <= 0) view.bytes.clear();
+  if (view.most <= 0) view = {};
   return view;
 }
 

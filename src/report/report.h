@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,15 @@
 #include "diagnose/readings.h"
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
+
+// Groups failures by a part of their input's path, such as a team or a cluster.
+struct PathLabel {
+  std::string name;                      // "team"
+  std::shared_ptr<const Regex> pattern;  // its first group, or all that it matches, is the value
+};
 
 struct Report {
   std::string version;                    // of the program
@@ -30,6 +38,7 @@ struct Report {
   std::vector<std::string> shards;                        // "2/8": the covered parts of a batch; empty: all
   std::optional<int> exit_status;                         // of the job, if `whyoom run` made the report
   bool strict = false;                                    // unknown memory errors count as failures
+  std::vector<PathLabel> labels;                          // further groups of the overview
 };
 
 Report MakeReport(const std::string& rules_fingerprint, Readings readings);

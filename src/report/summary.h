@@ -20,6 +20,12 @@ struct Share {
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
+// The failures by one of their properties.
+struct ShareGroup {
+  std::string name;  // "chip", "framework", "jax version", "libtpu version", "week", or a PathLabel's
+  std::map<std::string, Share> shares;  // by value; a week is named by its Monday
+};
+
 struct Summary {
   std::uint64_t artifacts = 0;  // as in the report
   std::uint64_t bytes = 0;
@@ -32,6 +38,11 @@ struct Summary {
   std::uint64_t programs_left_out = 0;       // from by_program
   std::map<std::string, Share> by_remedy;    // id of the first remedy that is not an inquiry, else of the first
   std::map<std::string, Share> by_inquiry;   // id of the first remedy, if it is an inquiry
+  std::vector<ShareGroup> groups;            // only properties that some failure has
+  // Reports by a process that had reported the same failure before, although a retry could not succeed; and the time
+  // from the first to the last report of these failures.
+  std::uint64_t useless_restarts = 0;
+  std::int64_t useless_seconds = 0;
   // Failures that occur more than once or in several artifacts, in the order of MostFrequentFirst.
   std::vector<const Diagnosis*> recurring;
   std::optional<Timestamp> first_time;  // of any report
@@ -53,6 +64,9 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
 
 // True if the report is a batch with an overview; false if it has only a few failures.
 bool IsBatch(const Report& report);
+
+// The Monday of the week that contains a time: "2026-11-23".
+std::string WeekOf(const Timestamp& time);
 
 // Sorts the findings by occurrences, then by artifacts, most first; ties in report order. Borrows them.
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);

@@ -118,9 +118,9 @@ TEST_CASE("a job is named only by its program and its first path", "[cli]") {
   scratch.Write("job.sh", "cat '" WHYOOM_SOURCE_DIR "/testdata/cases/compile-padded-points/log' >&2; exit 1\n");
   const std::string secret = "TOKEN=" + kMark;
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"sh", "job.sh", "--token", kMark, "x.y"}, "sh job.sh"},
+      {{"sh", "job.sh", "--token", kMark, "x.y"}, "sh job.sh ..."},
       {{"/bin/sh", "./job.sh"}, "sh ./job.sh"},
-      {{"sh", "-c", secret + " . ./job.sh"}, "sh"},
+      {{"sh", "-c", secret + " . ./job.sh"}, "sh ..."},
       {{"env", secret, "sh", "job.sh"}, "env job.sh"},
       {{"sh", "-c", "shift; . ./job.sh", "--api-key", kMark + ".py", "job.sh"}, "sh job.sh"},
   };

@@ -346,6 +346,7 @@ void HtmlRenderer::operator()(const doc::Timeline& timeline) {
   chart.whole = std::max(view.most, shows_limit ? *timeline.limit : 0) * kMargin;
   if (shows_limit) chart.limit = timeline.limit;
   chart.middle = PeakText(view);
+  chart.titles = view.moments;
   chart.alternative = "Memory over time: " + chart.middle;
   chart.begin = "start of the program";
   chart.end = "end";
@@ -367,17 +368,20 @@ class HtmlPage {
 
   std::string Print() {
     if (document_.batch) AddDetails();
+    document_.batch ? AddBatch() : AddFew();
+    const std::string content = std::exchange(html_, HtmlWriter()).Take();
+    const bool has_chart = content.find("class=\"columns\"") != std::string::npos;
     html_.Verbatim("<!DOCTYPE html>\n");
     {
       const auto root = html_.Block("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}});
-      AddHead(document_.title, document_.batch, &html_);
+      AddHead(document_.title, document_.batch || has_chart, &html_);
       const auto body = html_.In("body");
       AddPatterns(&html_);
       if (document_.batch)
         html_.Element("a", "Skip to the table of failures", {{"class", "skip"}, {"href", "#failures-title"}});
       {
         const auto main = html_.In("main");
-        document_.batch ? AddBatch() : AddFew();
+        html_.Verbatim(content);
       }
       const auto footer = html_.In("footer");
       HtmlRenderer(1, nullptr, &html_).Add({doc::Paragraph{doc::Joined(document_.footer, " · ")}});

@@ -91,6 +91,15 @@ void Describe(auto& v, RecordOf<ArraySplit> auto& split) {
   v.Maybe("spec", split.spec, {.about = "Its new PartitionSpec: P(None, 'data')."});
 }
 
+void Describe(auto& v, RecordOf<LiveArray> auto& live) {
+  v.Record("live_array");
+  v.Need("array", live.array, {.about = "Its shape and the user's line."});
+  v.Need("bytes", live.bytes);
+  v.Maybe("padding_bytes", live.padding_bytes);
+  v.Need("begin", live.begin, {.about = "Where it begins to be live, as at of a moment."});
+  v.Need("end", live.end, {.about = "Where it ends."});
+}
+
 void Describe(auto& v, RecordOf<Room> auto& room) {
   v.Record("room",
            "The sizes that would fit, over all devices; only with an XLA dump. A size that is unknown or cannot fit is "
@@ -116,6 +125,8 @@ void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& est
     v.Maybe("timeline", known.timeline,
             {.about = "Live memory over the program's schedule, without fragmentation: at most 64 moments, each with "
                       "the maximum of one section of the schedule. Only with an XLA dump."});
+    v.Maybe("live", known.live,
+            {.about = "The five largest temporaries at each moment of the timeline, largest first, at most 64 in all."});
     v.Maybe("room", known.room);
     v.Maybe("mesh", known.mesh);
   });
@@ -497,6 +508,12 @@ void Describe(auto& v, RecordOf<RecurringRecord> auto& recurring) {
   v.MayShow("last_time", [&] { return tally().last_time; });
 }
 
+void Describe(auto& v, RecordOf<ShareGroup> auto& group) {
+  v.Record("share_group");
+  v.Need("name", group.name, {.about = "chip, framework, jax version, libtpu version, week (by its Monday), or a label of --by."});
+  v.Need("shares", group.shares);
+}
+
 template <class V>
 void Describe(V& v, RecordOf<Summary> auto& summary) {
   std::map<std::string, std::uint64_t> by_code;
@@ -517,6 +534,11 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
   v.Maybe("by_inquiry", summary.by_inquiry,
           {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
+  v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework, version, week, and the labels of --by."});
+  v.Maybe("useless_restarts", summary.useless_restarts,
+          {.about = "Reports by a process that had reported the same failure before, although a retry could not succeed."});
+  v.Maybe("useless_seconds", summary.useless_seconds,
+          {.about = "The time from the first to the last report of these failures, summed up."});
   v.Need("recurring", recurring, {.about = "The most frequent failures that occur in more than one process or input."});
   v.Maybe("first_time", summary.first_time);
   v.Maybe("last_time", summary.last_time);

@@ -1,0 +1,92 @@
+#include "program/live_arrays.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "facts/array_shape.h"
+#include "facts/where.h"
+#include "program/hlo.h"
+#include "program/memory.h"
+
+namespace whyoom {
+namespace {
+
+constexpr std::size_t kPerMoment = 5;
+constexpr std::size_t kMostArrays = 64;
+constexpr std::size_t kMostValues = 4096;  // the largest; each moment looks at all of them
+
+struct Placed {
+  const MemoryValue* value;
+  const MemoryAllocation* allocation;
+};
+
+bool SharesMemory(const Placed& a, const Placed& b) {
+  return a.allocation == b.allocation && a.value->offset < b.value->offset + b.value->size &&
+         b.value->offset < a.value->offset + a.value->size;
+}
+
+// The temporaries with a live range, largest first.
+std::vector<Placed> LargestTemporaries(const ModuleMemory& memory) {
+  std::vector<Placed> placed;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    for (const MemoryValue& value : allocation.values) {
+      if (value.first >= 0 && value.last >= value.first && value.size > 0) placed.push_back({&value, &allocation});
+    }
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const Placed& a, const Placed& b) { return a.value->size > b.value->size; });
+  if (placed.size() > kMostValues) placed.resize(kMostValues);
+  return placed;
+}
+
+std::vector<const Placed*> LargestAt(const std::vector<Placed>& placed, double moment) {
+  std::vector<const Placed*> largest;
+  for (const Placed& one : placed) {
+    if (largest.size() == kPerMoment) break;
+    const bool is_live =
+        static_cast<double>(one.value->first) <= moment && moment <= static_cast<double>(one.value->last);
+    const bool shares =
+        std::any_of(largest.begin(), largest.end(), [&](const Placed* other) { return SharesMemory(one, *other); });
+    if (is_live && !shares) largest.push_back(&one);
+  }
+  return largest;
+}
+
+LiveArray Describe(const MemoryValue& value, const HloModule& module, double length) {
+  LiveArray live{"", value.size, 0, static_cast<double>(value.first) / length,
+                 static_cast<double>(value.last + 1) / length};
+  const std::optional<ArrayShape> array = ParseArrayShape(value.shape);
+  live.array = array ? array->shape : value.shape;
+  const std::optional<std::int64_t> plain = array ? UnpaddedBytes(*array) : std::nullopt;
+  if (plain && *plain > 0) live.padding_bytes = std::max<std::int64_t>(0, value.size - *plain);
+  if (const InstructionId instruction = module.Find(value.name)) {
+    const SourceLine source = UserLine(module, instruction);
+    if (!source.file.empty()) live.array += " at " + SourceLineText(source.file, source.line);
+  }
+  return live;
+}
+
+}  // namespace
+
+std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline) {
+  const ModuleMemory& memory = program.memory();
+  std::vector<LiveArray> arrays;
+  if (timeline.empty() || memory.schedule_length <= 0) return arrays;
+  std::int64_t length = memory.schedule_length;
+  const std::vector<Placed> placed = LargestTemporaries(memory);
+  for (const Placed& one : placed) length = std::max(length, one.value->last + 1);  // as TimelineOf
+  std::set<const Placed*> chosen;
+  for (const MemoryMoment& moment : timeline) {
+    for (const Placed* one : LargestAt(placed, moment.at * static_cast<double>(length))) chosen.insert(one);
+  }
+  for (const Placed& one : placed) {
+    if (arrays.size() < kMostArrays && chosen.contains(&one))
+      arrays.push_back(Describe(*one.value, program.module(), static_cast<double>(length)));
+  }
+  return arrays;
+}
+
+}  // namespace whyoom
