@@ -37,35 +37,50 @@ class _Installed:
         self.shell: Any = None  # IPython's shell, if any
         self.after_cell: Callable[[Any], None] | None = None
         self.dump = ""  # the folder into which XLA dumps each program; empty: none of ours
+        self.named = False  # a diagnosis names the folder, for `whyoom try`
 
     def dump_programs(self) -> None:
         """Lets XLA dump each program into a folder, unless XLA has started or the user's flags name a folder."""
         flags = os.environ.get("XLA_FLAGS", "")
         if self.dump or _has_started() or "xla_dump_to" in flags or (flags and not flags.lstrip().startswith("-")):
             return
-        self.dump = tempfile.mkdtemp(prefix="whyoom-dump-")
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_dump_to={self.dump}".lstrip()
-        atexit.register(_remove_folder, self.dump, os.getpid())
+        try:
+            dump = tempfile.mkdtemp(prefix="whyoom-dump-")
+        except OSError:
+            return  # there is no room for a dump; a diagnosis without one is better than none
+        if dump.split() != [dump]:  # XLA would split the name
+            os.rmdir(dump)
+            return
+        self.dump = dump
+        # With a blank at the end, so that others can append flags.
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_dump_to={dump} ".lstrip()
+        atexit.register(self.remove_dump, os.getpid())
+
+    def remove_dump(self, owner: int) -> None:
+        """Removes the folder at the end of the process, unless a diagnosis names it."""
+        if os.getpid() == owner and not self.named:  # not in a process that was forked later
+            shutil.rmtree(self.dump, ignore_errors=True)
 
     def forget_programs(self) -> None:
         """Deletes the dumps of programs that compiled, because a notebook may run for days."""
-        for name in os.listdir(self.dump) if self.dump else []:
+        for path in self.dump_files():
             try:
-                os.remove(os.path.join(self.dump, name))
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
             except OSError:
-                pass  # a folder, or still being written
+                pass  # still being written
+
+    def dump_files(self) -> list[str]:
+        try:
+            return [os.path.join(self.dump, name) for name in os.listdir(self.dump)] if self.dump else []
+        except OSError:  # the folder is gone
+            return []
 
     def undo_dump(self) -> None:
         if self.dump:
-            flags = os.environ.get("XLA_FLAGS", "").replace(f"--xla_dump_to={self.dump}", "").strip()
+            flags = os.environ.get("XLA_FLAGS", "").replace(f"--xla_dump_to={self.dump} ", "").strip()
             os.environ["XLA_FLAGS"] = flags
             if not flags:
                 del os.environ["XLA_FLAGS"]
-
-
-def _remove_folder(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # not in a process that was forked later
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _has_started() -> bool:
@@ -112,10 +127,11 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
         return  # KeyboardInterrupt and SystemExit need no explanation
     try:
         options = dict(state.options)
-        if options["xla_dump"] is None and state.dump and os.listdir(state.dump):
+        if options["xla_dump"] is None and state.dump_files():
             options["xla_dump"] = state.dump
         report = diagnose(exception, **options)
         if report.diagnoses:
+            state.named = options["xla_dump"] == state.dump != ""
             show(report)
     except (Exception, KeyboardInterrupt):  # the traceback is already shown; the diagnosis is optional
         pass
@@ -172,7 +188,8 @@ def install(
     Another call changes the options. If the program is missing, only warns. Raises WhyoomError for a wrong framework.
 
     Before XLA has started, also adds --xla_dump_to=FOLDER to XLA_FLAGS, if it is not there and `xla_dump` is None, so
-    that the diagnosis can show what fills the memory. The temporary folder is deleted at the end of the process.
+    that the diagnosis can show what fills the memory. The temporary folder is deleted at the end of the process, unless
+    a diagnosis names it.
     """
     global _installed
     try:

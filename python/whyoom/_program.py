@@ -52,8 +52,11 @@ def _sentence(printed: str) -> str:
     return "\n".join(lines).removeprefix("whyoom: ")
 
 
-def run(arguments: Sequence[str], given: bytes, timeout: float | None) -> bytes:
-    """Runs the program with `given` as standard input and returns its output. Raises WhyoomError."""
+def run(arguments: Sequence[str], given: bytes, timeout: float | None, results: Sequence[int] = (0,)) -> bytes:
+    """Runs the program with `given` as standard input and returns its output.
+
+    Raises WhyoomError if the exit status is not one of `results`.
+    """
     command: list[str] = [find_binary(), *arguments]
     try:
         done = subprocess.run(command, input=given, capture_output=True, timeout=timeout, check=False)
@@ -61,7 +64,7 @@ def run(arguments: Sequence[str], given: bytes, timeout: float | None) -> bytes:
         raise WhyoomError(f"no diagnosis within {timeout:g} s") from None
     except OSError as error:
         raise WhyoomError(f"cannot run {command[0]}: {error.strerror or error}") from error
-    if done.returncode != 0:
+    if done.returncode not in results:
         message = _sentence(done.stderr.decode("utf-8", "replace"))
         if done.returncode != _FAILED:
             message = f"{command[0]} ended with {done.returncode}: {message}"

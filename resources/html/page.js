@@ -86,7 +86,7 @@ for (const chart of document.querySelectorAll('svg.columns')) {
   const panel = document.createElement('pre');
   panel.className = 'moment';
   panel.setAttribute('aria-live', 'polite');
-  const titles = columns.map((column) => column.querySelector('title').textContent);
+  const titles = columns.map((column) => column.querySelector('title').textContent.replaceAll(' · ', '\n'));
   for (const column of columns) column.querySelector('title').remove();
   const highest = (best, column, i) => (column.height.baseVal.value > columns[best].height.baseVal.value ? i : best);
   let chosen = columns.reduce(highest, 0);

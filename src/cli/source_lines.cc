@@ -1,7 +1,10 @@
 #include "cli/source_lines.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -9,8 +12,6 @@
 #include <vector>
 
 #include "facts/where.h"
-#include "input/byte_source.h"
-#include "input/error.h"
 #include "report/ci/source_place.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
@@ -59,24 +60,50 @@ std::vector<SourcePlace> NamedPlaces(const Diagnosis& finding) {
   return places;
 }
 
-// The real path of `path` below `root`: the longest end of `path` that exists there. Empty if there is none.
-fs::path Below(const fs::path& root, const std::string& path) {
+// An open file; -1: none.
+class Descriptor {
+ public:
+  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (file_ >= 0) close(file_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return file_; }
+
+ private:
+  const int file_;
+};
+
+// Reads a Python file below `root`. Checks the file that was opened, because `path` may be replaced at any time.
+std::string ReadBelow(const fs::path& root, const fs::path& path) {
+  const Descriptor file(path);
+  struct stat info {};
+  if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::error_code error;
+  const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(file.get()), error);
+  const fs::path relative = real.lexically_relative(root);
+  if (error || real.extension() != ".py" || relative.empty() || *relative.begin() == "..") return {};
+  std::string text(std::min<std::size_t>(static_cast<std::size_t>(info.st_size), kMostBytes), '\0');
+  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+// The text of `path` below `root`: of the longest end of `path` that exists there. Empty if there is none.
+std::string TextOf(const fs::path& root, const std::string& path) {
   const fs::path parts = fs::path(path).lexically_normal().relative_path();
+  if (parts.extension() != ".py") return {};
   for (auto from = parts.begin(); from != parts.end(); ++from) {
     fs::path end;
     for (auto part = from; part != parts.end(); ++part) end /= *part;
-    std::error_code error;
-    const fs::path real = fs::canonical(root / end, error);
-    if (error || !fs::is_regular_file(real, error)) continue;
-    const fs::path relative = real.lexically_relative(root);
-    if (!relative.empty() && *relative.begin() != "..") return real;
+    if (std::string text = ReadBelow(root, root / end); !text.empty()) return text;
   }
   return {};
 }
 
-// The text of a line, without its indentation; empty if the file has no such line.
-std::string ReadLine(const fs::path& file, std::int64_t line) {
-  const std::string text = ReadUpTo(*OpenFile(file.string()), kMostBytes);
+// A line, without its indentation; empty if there is none.
+std::string LineIn(const std::string& text, std::int64_t line) {
   std::size_t begin = 0;
   for (std::int64_t at = 1; at < line; ++at) {
     begin = text.find('\n', begin);
@@ -93,13 +120,10 @@ void AddLines(const fs::path& root, Diagnosis* finding) {
     const std::string name = BaseName(place.path);
     const auto is_same = [&](const CodeLine& one) { return one.file == name && one.line == place.line; };
     if (finding->code.size() == kLines || std::any_of(finding->code.begin(), finding->code.end(), is_same)) continue;
-    try {
-      const fs::path file = Below(root, place.path == name ? FullPath(*finding, name) : place.path);
-      const std::string text = file.empty() || IsLibraryPath(place.path) ? "" : ReadLine(file, place.line);
-      if (!text.empty()) finding->code.push_back({name, place.line, text});
-    } catch (const Error&) {
-      continue;  // unreadable: the report is complete without the line
-    }
+    if (IsLibraryPath(place.path)) continue;
+    const std::string text = TextOf(root, place.path == name ? FullPath(*finding, name) : place.path);
+    const std::string code = LineIn(text, place.line);
+    if (!code.empty()) finding->code.push_back({name, place.line, code});
   }
 }
 

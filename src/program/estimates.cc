@@ -253,8 +253,20 @@ class Estimator {
     return modified && simulator_.Fits(simulator_.EstimateOf(*modified));
   }
 
-  // Finds the largest size of an axis that fits, by bisection. Returns 0 if no size fits or all sizes seem to fit.
-  std::int64_t LargestThatFits(const Axis& axis) const {
+  // Finds the largest size of an axis that fits, rounded down as Tiled. Returns 0 if no size fits or all sizes seem to.
+  std::int64_t LargestThatFits(const Axis& axis) const { return Tiled(axis.size, LargestBySearch(axis)); }
+
+  // Rounds a smaller size down to a multiple of a power of two that divides the size in use, by at most an eighth.
+  // Sizes in between are padded to tiles of up to 128, so they often need more than the next multiple below.
+  static std::int64_t Tiled(std::int64_t now, std::int64_t fits) {
+    if (fits >= now) return fits;
+    std::int64_t tile = 1;
+    while (tile < 128 && now % (2 * tile) == 0 && 16 * tile <= fits) tile *= 2;
+    return fits - fits % tile;
+  }
+
+  // By bisection.
+  std::int64_t LargestBySearch(const Axis& axis) const {
     constexpr std::int64_t kMostTimes = 1024;
     std::int64_t fits = 0;
     if (axis.size > INT64_MAX / kMostTimes) return 0;

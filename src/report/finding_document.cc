@@ -26,6 +26,7 @@ constexpr std::size_t kLargestFirst = 3;  // of them, on the first screen
 constexpr std::size_t kAllRows = 200;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kAllPlaces = 50;
+constexpr std::size_t kPlace = 150;     // columns
 constexpr std::size_t kShortName = 40;  // columns
 constexpr std::size_t kMessage = 8000;  // bytes
 
@@ -102,12 +103,15 @@ class FindingBuilder {
     AddVerdict();
     AddWhy();
     if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
-    AddLargest();
+    const bool lists_first = !finding_.estimates || finding_.estimates->memory.empty();
+    if (lists_first) AddLargest(Depth::kAlways);
     AddCompiled();
     AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
     AddSection({"retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}}, true});
     AddMore();
     if (pass_ == doc::Pass::kBrief) return std::move(blocks_);
+    if (finding_.estimates) AddMemoryTables(*finding_.estimates, &blocks_);
+    if (!lists_first) AddLargest(Depth::kMore);
     AddParts();
     AddAllocations();
     AddOrigin();
@@ -122,7 +126,7 @@ class FindingBuilder {
   void AddNeed();
   void AddParts();
   void AddWhy();
-  void AddLargest();
+  void AddLargest(Depth depth);
   void AddCompiled();
   void AddMore();
   void AddAllocations();
@@ -139,7 +143,7 @@ class FindingBuilder {
 
 void FindingBuilder::AddVerdict() {
   const FindingView view = ViewOf(finding_);
-  doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place)}};
+  doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place, kPlace)}};
   for (const std::string& text : {NeedText(finding_), view.caution}) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
@@ -231,7 +235,7 @@ void FindingBuilder::AddWhy() {
   AddSection({"why", "Why", std::move(blocks)});
 }
 
-void FindingBuilder::AddLargest() {
+void FindingBuilder::AddLargest(Depth depth) {
   if (groups_.empty()) return;
   doc::Table table;
   table.style = "allocations";
@@ -260,8 +264,7 @@ void FindingBuilder::AddLargest() {
                           {count + shape, from.empty() ? "" : "  " + from}});
     table.rows.back().depth = doc::DepthAt(i, kLargestFirst);
   }
-  const bool is_first = !finding_.estimates || finding_.estimates->memory.empty();
-  AddSection({"top", "Largest allocations", {std::move(table)}, true, true}, is_first ? Depth::kAlways : Depth::kMore);
+  AddSection({"top", "Largest allocations", {std::move(table)}, true, true}, depth);
 }
 
 // What to type, and why its need is unknown.

@@ -218,7 +218,10 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                   [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  std::string name = other == finding.remedies.end() ? id : fmt::format("remedy {}", other->rank);
+  constexpr int kShown = 3;  // remedies that are always shown with their number
+  std::string name = other == finding.remedies.end() ? id
+                     : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
+                                                     : fmt::format("\"{}\"", other->remedy->title);
   if (const CompiledAttempt* pair = CompiledPair(ranked, finding))
     name += fmt::format(": {} (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)));
   return EffectWith(ranked, name);
@@ -305,10 +308,9 @@ NextStep NextOf(const Diagnosis& finding) {
   constexpr const char* kTry = "compiles these remedies and shows which fit";
   const bool may_try = finding.failure->phase == "compile" && finding.estimates && !finding.recompilation;
   const std::string dump = finding.facts.Text("dump");
-  const std::string& path = finding.where.artifact.path;
-  if (may_try && path.starts_with(kJobPrefix))
-    return {"whyoom try" + RuleOptions(finding) + " -- " + Printable(path.substr(std::string_view(kJobPrefix).size())),
-            kTry};
+  // The dump of a job is gone, and its command may contain secrets, so it is not repeated.
+  if (may_try && finding.where.artifact.path.starts_with(kJobPrefix))
+    return {"whyoom run --try" + RuleOptions(finding) + " -- CMD", kTry};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);

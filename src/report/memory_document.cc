@@ -170,7 +170,10 @@ doc::Blocks ProgramBlocks(const CompiledProgram& program) {
   if (!program.estimates) needs.emplace_back(std::move(bar));
   needs.emplace_back(std::move(parts));
   if (!view.parts.empty()) blocks.emplace_back(doc::Section{"needs", "Memory needed", std::move(needs)});
-  if (program.estimates) AddMemory(*program.estimates, limit, &blocks);
+  if (program.estimates) {
+    AddMemory(*program.estimates, limit, &blocks);
+    AddMemoryTables(*program.estimates, &blocks);
+  }
   if (!view.note.empty())
     blocks.emplace_back(doc::Section{"note", "Note", {doc::Paragraph{doc::Sentence(view.note)}}, true});
   return blocks;
@@ -197,11 +200,17 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
     if (!is_flat) peak.emplace_back(doc::Timeline{std::move(timeline), limit});
     blocks->emplace_back(doc::Section{"peak", "Memory at the peak", std::move(peak), true});
     blocks->emplace_back(doc::Section{"kinds", "Memory by kind", {KindsTable(shares)}, true, true}, Depth::kMore);
-    doc::Table modules = ModulesTable(estimates);
-    if (modules.rows.size() > 1)
-      blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
-                           Depth::kMore);
   }
+  doc::List room{.style = doc::List::Style::kJoined};
+  for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
+  if (!room.items.empty()) blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, true});
+}
+
+void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks) {
+  doc::Table modules = ModulesTable(estimates);
+  if (modules.rows.size() > 1)
+    blocks->emplace_back(doc::Section{"model", "Memory by module of your model", {std::move(modules)}, false, true},
+                         Depth::kMore);
   if (estimates.mesh && !estimates.mesh->arrays.empty())
     blocks->emplace_back(
         doc::Section{"mesh",
@@ -210,9 +219,6 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
                      false,
                      true},
         Depth::kMore);
-  doc::List room{.style = doc::List::Style::kJoined};
-  for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
-  if (!room.items.empty()) blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, true});
 }
 
 std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {

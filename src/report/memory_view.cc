@@ -104,7 +104,7 @@ std::vector<std::string> FitTexts(const Room& room) {
 
 namespace {
 
-// "at 43 %: 21.25 GiB", then the largest arrays that are live then.
+// "at 43 % of the program: 21.25 GiB", then the largest arrays that are live then, in one line.
 std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& moment) {
   constexpr std::size_t kMostArrays = 6;
   std::string text =
@@ -112,7 +112,7 @@ std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& mo
   std::size_t shown = 0;
   for (const LiveArray& live : estimates.live) {
     if (moment.at < live.begin || moment.at >= live.end || shown++ >= kMostArrays) continue;
-    text += fmt::format("\n{:>10}  {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
+    text += fmt::format(" · {} {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
     if (live.padding_bytes > 0) text += ", " + SizeText(static_cast<double>(live.padding_bytes)) + " of it padding";
   }
   return text;

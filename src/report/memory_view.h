@@ -33,7 +33,7 @@ std::vector<std::string> FitTexts(const Room& room);
 // The memory in use over the program's schedule.
 struct TimelineView {
   std::vector<double> bytes;         // in schedule order; empty if unknown
-  std::vector<std::string> moments;  // for each of them, several lines: position, size and the largest arrays
+  std::vector<std::string> moments;  // for each of them: position, size and the largest arrays, separated by " · "
   double most = 0;
   double most_at = 0;  // position of the peak: 0 is the start, 1 the end
 };

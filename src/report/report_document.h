@@ -27,8 +27,11 @@ doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
 // Adds the remedies that can help, then those that would not.
 void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
 
-// Adds the memory by kind, by module and over the program's schedule, and the sizes that would fit.
+// Adds the memory by kind and over the program's schedule, and the sizes that would fit.
 void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks);
+
+// Adds the memory by module, and how the mesh splits the arrays.
+void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks);
 
 // The segments of the bars of the needed memory and, for failures at run time, of the free memory.
 std::vector<doc::BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need);

@@ -35,16 +35,28 @@ void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
   v.Show("safety", [&] { return ranked().safety; }, {.one_of = "safe safe_slower risky changes_training"});
   v.MayShow("saves_bytes", [&] { return ranked().saves_bytes; });
   v.MayShow("left_bytes", [&] { return ranked().left_bytes; }, {.about = "The need with the remedy."});
+  v.MayShow("spread_bytes", [&] { return ranked().spread_bytes; }, {.about = "The error of left_bytes."});
   v.MayShow("parts", [&] { return ranked().parts; }, {.about = "The number of pieces that the estimate assumes."});
   v.MayShow("split", [&] { return ranked().split; });
   v.MayShow("enough", [&] { return ranked().enough; }, {.about = "Whether this remedy alone is enough."});
   v.MayShow("borderline", [&] { return ranked().borderline; }, {.about = "The estimate permits the opposite."});
   v.MayShow("enough_with", [&] { return ranked().enough_with; });
+  v.MayShow("free", [&] { return ranked().free; }, {.about = "It costs nothing; apply it with the first remedy."});
   v.MayShow(
       "setting", [&] { return ranked().compiled ? ranked().compiled->setting : std::string(); },
       {.about = "What to type, if `whyoom try` compiled the program with it; then the figures are the compiler's."});
   v.MayShow("how", [&] { return FirstOf(ranked().how, brief.steps); },
             {.about = "The first steps: three of the first remedy, one of the others."});
+}
+
+// The attempts that compiled, smallest need first.
+inline std::vector<CompiledAttempt> TriedOf(const Diagnosis& finding) {
+  std::vector<CompiledAttempt> tried;
+  if (finding.recompilation) tried = finding.recompilation->attempts;
+  std::erase_if(tried, [](const CompiledAttempt& attempt) { return !attempt.need_bytes; });
+  std::stable_sort(tried.begin(), tried.end(),
+                   [](const CompiledAttempt& a, const CompiledAttempt& b) { return *a.need_bytes < *b.need_bytes; });
+  return tried;
 }
 
 struct BriefKind {
@@ -75,6 +87,7 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   constexpr std::size_t kRemedies = 3;
   constexpr std::size_t kSteps = 3;  // of the first
   constexpr std::size_t kKinds = 3;
+  constexpr std::size_t kTried = 5;
   const Diagnosis none;
   const Diagnosis& finding = brief.finding == nullptr ? none : *brief.finding;
   std::optional<ScenarioRecord> scenario;
@@ -88,6 +101,9 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
     remedies.push_back({&finding.remedies[i], i == 0 ? kSteps : 1});
+  for (std::size_t i = kRemedies; i < finding.remedies.size(); ++i) {
+    if (finding.remedies[i].free) remedies.push_back({&finding.remedies[i], 1});
+  }
   v.Record("brief_diagnosis");
   v.Need("id", finding.id, {.form = &kId});
   v.Show("code", [&] { return finding.failure->code; });
@@ -103,11 +119,14 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.Facts("facts", BriefFacts(finding), "",
           "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, if known.");
   v.MayShow("why", [&] { return FirstOf(finding.why, 2); }, {.about = "The first two reasons."});
-  v.Maybe("source_lines", finding.code, {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
+  v.Maybe("source_lines", finding.code,
+          {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
   v.Maybe("memory", kinds, {.about = "What fills the peak: the three largest kinds."});
   v.MayShow("fits", [&] { return finding.estimates ? FitTexts(finding.estimates->room) : std::vector<std::string>(); },
             {.about = "Sizes of the program that would fit."});
-  v.Need("remedies", remedies, {.about = "The first three."});
+  v.Need("remedies", remedies, {.about = "The first three, then those that cost nothing."});
+  v.MayShow("tried", [&] { return FirstOf(TriedOf(finding), kTried); },
+            {.about = "What `whyoom try` compiled, smallest need first: at most five."});
   v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
 }
 
@@ -117,6 +136,7 @@ struct BriefReport {
   std::uint64_t artifacts = 0;
   std::uint64_t programs = 0;
   std::uint64_t problems = 0;
+  std::string problem;  // the first one
   HiddenFindings hidden_findings = {};
 };
 
@@ -131,6 +151,7 @@ void Describe(auto& v, RecordOf<BriefReport> auto& report) {
     part.Maybe("programs", report.programs,
                {.about = "The number of programs that fit; a full report describes them."});
     part.Need("problem_count", report.problems);
+    part.Maybe("problem", report.problem, {.about = "The first problem; a full report lists all."});
     DescribePassedOver(part, report.hidden_findings);
   });
 }

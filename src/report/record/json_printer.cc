@@ -64,6 +64,16 @@ std::string PrintJson(const Report& report) {
   return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+std::string FirstProblem(const Report& report) {
+  if (report.problems.empty()) return {};
+  const Problem& first = report.problems.front();
+  return CutBytes(ArtifactText({first.path, first.member}) + ": " + Printable(first.what), kMaxTextBytes);
+}
+
+}  // namespace
+
 std::string PrintBriefJson(const Report& report) {
   // The diagnoses are printed separately, one per line.
   const BriefReport brief = {{},
@@ -71,6 +81,7 @@ std::string PrintBriefJson(const Report& report) {
                              report.artifacts,
                              report.programs.size() + report.programs_left_out,
                              report.problems.size() + report.problems_left_out,
+                             FirstProblem(report),
                              report.hidden_findings};
   std::string lines;
   for (const Diagnosis& finding : report.findings) {

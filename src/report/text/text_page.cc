@@ -43,9 +43,9 @@ std::string TextPage::Cut(std::string_view text, std::size_t columns, std::size_
   if (more + 1 == lines.size()) return std::string(text);
   std::string kept;
   for (std::size_t i = 0; i <= more; ++i) kept += (i == 0 ? "" : " ") + lines[i];
-  if (kept.ends_with('.')) return kept;
+  if (kept.ends_with('.')) return kept + " …";
   if (const std::size_t end = kept.rfind(". "); end != std::string::npos && end >= kShortestSentence)
-    return kept.substr(0, end + 1);
+    return kept.substr(0, end + 1) + " …";
   if (DisplayWidth(lines[more]) + 2 > columns) kept.erase(std::min(kept.rfind(' '), kept.size()));
   return kept + " …";
 }
@@ -76,14 +76,13 @@ void TextPage::Heading(std::string_view text) {
 }
 
 void TextPage::Paragraph(std::string_view text, std::size_t column, Look look) {
-  const std::string blanks(column, ' ');
-  const std::size_t columns = width_ > column ? width_ - column : 1;
-  for (const std::string& line : Wrap(Cut(text, columns), columns))
-    Line(blanks + (look == nullptr ? line : (style_.*look)(line)));
+  Whole(Cut(text, width_ > column ? width_ - column : 1), column, look);
 }
 
-void TextPage::Whole(std::string_view text, std::size_t column) {
-  out_ += Hanging(std::string(column, ' '), column, text, width_);
+void TextPage::Whole(std::string_view text, std::size_t column, Look look) {
+  const std::string blanks(column, ' ');
+  for (const std::string& line : Wrap(text, width_ > column ? width_ - column : 1))
+    Line(blanks + (look == nullptr ? line : (style_.*look)(line)));
 }
 
 void TextPage::Beside(std::string_view label, std::string_view text) {

@@ -74,7 +74,7 @@ class TextPage {
   using Look = std::string (Style::*)(std::string_view) const;
   void Paragraph(std::string_view text, std::size_t column = 0, Look look = nullptr);
   // Prints a paragraph that is never cut.
-  void Whole(std::string_view text, std::size_t column = 0);
+  void Whole(std::string_view text, std::size_t column = 0, Look look = nullptr);
   // Prints a paragraph with `label` to the left of its first line.
   void Beside(std::string_view label, std::string_view text);
   // Like Beside, but `label` is bold, and the paragraph starts at `column`, or after the label if it is longer.

@@ -129,7 +129,7 @@ class TextRenderer {
     Emit(doc::PlainText(paragraph.text), LookOf(paragraph.text));
   }
   void operator()(const doc::Facts& facts) {
-    Emit(InOneLine(facts.facts), facts.facts.empty() ? nullptr : LookOf(facts.facts.back()));
+    page_.Whole(InOneLine(facts.facts), column_, facts.facts.empty() ? nullptr : LookOf(facts.facts.back()));
   }
   void operator()(const doc::List& list);
   void operator()(const doc::Table& table);
@@ -183,7 +183,11 @@ void TextRenderer::operator()(const doc::Verdict& verdict) {
     page_.Title(verdict.code, title);
   }
   const std::size_t column = verdict.code.empty() ? 0 : DisplayWidth(verdict.code) + 2;
-  for (const doc::Spans& note : verdict.notes) page_.Whole(doc::PlainText(note), column);
+  // The first note states the need; long lists of contradictions may be cut.
+  for (std::size_t i = 0; i < verdict.notes.size(); ++i) {
+    const std::string note = doc::PlainText(verdict.notes[i]);
+    i == 0 ? page_.Whole(note, column) : page_.Paragraph(note, column);
+  }
   if (const std::string facts = InOneLine(verdict.facts); !facts.empty()) page_.Whole(facts);
 }
 
