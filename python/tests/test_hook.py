@@ -25,7 +25,7 @@ class Script(unittest.TestCase):
         self.assertTrue(found, done.stderr)
         self.assertIn("Traceback (most recent call last)", traceback)
         self.assertIn("RuntimeError: RESOURCE_EXHAUSTED", traceback)
-        self.assertIn("5.02 GiB too much", diagnosis)
+        self.assertIn("5.02 GiB over the 15.75 GiB of v5e", diagnosis)
         self.assertNotIn("\x1b", diagnosis)
 
     def test_an_unknown_framework_fails_immediately(self):

@@ -112,7 +112,7 @@ class IPython(unittest.TestCase):
             output = self.ipython(f"r = %whyoom '{log}' --framework keras", "print(repr(r), r.diagnoses[0].framework)")
             self.assertIn(f"<whyoom report: E1000 at {log}:1> keras", output)
             # A terminal shows the report as text.
-            self.assertIn("5.02 GiB too much", self.ipython(f"%whyoom '{log}'"))
+            self.assertIn("5.02 GiB over the 15.75 GiB of v5e", self.ipython(f"%whyoom '{log}'"))
 
     def test_help_shows_the_usage(self):
         for line in ("%whyoom --help", "%whyoom -h"):

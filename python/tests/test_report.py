@@ -66,7 +66,7 @@ class Formats(unittest.TestCase):
         case = CASES / "dump-padded-points"
         report = whyoom.diagnose(case / "log", xla_dump=case / "dump")
         self.assertIn("padding", [part.kind for part in report.diagnoses[0].memory])
-        self.assertIn("memory by kind", report.to_text())
+        self.assertIn("peak  padding 20.20 GiB", report.to_text())
 
     def test_options_of_the_program(self):
         report = whyoom.diagnose(HBM)

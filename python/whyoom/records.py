@@ -134,9 +134,9 @@ class LiveArray(Record):
     array: str
     bytes: int
     padding_bytes: Optional[int]
-    # Where it begins to be live, as at of a moment.
+    # The position at which it begins to be live, like at of a moment.
     begin: float
-    # Where it ends.
+    # The position at which it ends.
     end: float
 
 

@@ -197,7 +197,7 @@ void AddExitRetry(CLI::App& app, Options* options) {
       ->default_str(std::to_string(kFailsAgain));
   app.add_option("--history", options->history,
                  "Add this attempt to FILE. If the same failure with the same figures ended three attempts in a row, "
-                 "the report says that a retry is useless")
+                 "a retry is reported as useless")
       ->type_name("FILE");
 }
 

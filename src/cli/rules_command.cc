@@ -16,6 +16,7 @@
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
 #include "cli/terminal.h"
+#include "diagnose/rule_case.h"
 #include "diagnose/rule_test.h"
 #include "diagnose/trace.h"
 #include "input/error.h"
@@ -24,6 +25,7 @@
 #include "report/explanation.h"
 #include "report/layout.h"
 #include "report/record/json_printer.h"
+#include "report/report.h"
 #include "report/rule_test_printer.h"
 #include "report/text/text_printer.h"
 #include "report/trace_document.h"
@@ -90,6 +92,16 @@ void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string
   });
 }
 
+// "3 more than without my-rules.json". An entry without examples is not tested.
+std::string OwnExamples(const RuleTestResult& result, const RuleSet& rules) {
+  if (rules.extra_files().empty()) return {};
+  std::vector<Fault> none;
+  const RuleSet built_in = RuleSet::Load({}, &none, RuleSet::BuiltInData::kChecked);
+  const auto own = std::ssize(result.all) - std::ssize(CasesOf(built_in));
+  return fmt::format("{} {} than without {}\n", std::abs(own), own < 0 ? "fewer" : "more",
+                     RuleFilesPhrase(rules.extra_files()));
+}
+
 int Test(const Options& options, const OutputFiles& outputs) {
   const RuleSet rules = LoadRules(options, RuleSet::BuiltInData::kChecked);
   std::vector<Problem> problems;
@@ -105,7 +117,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
-    return PrintRuleTestText(result);
+    return PrintRuleTestText(result) + OwnExamples(result, rules);
   };
   WriteOutput(print(options.format), options.output);
   WriteExtraOutputs(options, [&](Format format, const TextOptions&) { return print(format); });

@@ -24,6 +24,7 @@ OTHERS = {
     "false": "a value",
     "null": "a value",
     "jq": "a program",
+    "fits": "a key of the short form",
     "unknown_error": "a kind of problem, which the schema describes in words",
 }
 
@@ -125,24 +126,25 @@ class Skill(unittest.TestCase):
                 self.assertTrue(name in keys or name in facts, f"{name} in {program}")
 
     def test_the_short_json_is_as_described(self):
-        """Checks the keys of --brief that the file names, and those that it lists as omitted."""
-        described = next(each for each in re.findall(r"^- (.*?)(?=^- |^$)", self.body, flags=re.M | re.S) if "--brief" in each)
-        command = re.search(r"`whyoom (--brief --format json) ", described).group(1).split()
-        here, left_out = (set(re.findall(r"`([a-z_]+)`", part)) for part in re.split(r"(?<=`how` for the first)\.", described))
-        diagnosis = json.loads((ROOT / "docs" / "brief.schema.json").read_text())["definitions"]["brief_diagnosis"]
-        keys = set(diagnosis["properties"])
-        self.assertEqual(here - {"how"}, keys - {"id"})
-        self.assertTrue(left_out)
-        self.assertFalse(left_out & keys)
-        log = str(ROOT / "testdata" / "cases" / "compile-padded-points" / "log")
-        short = whyoom("--exit-zero", *command, log)
-        whole = whyoom("--exit-zero", "--format", "json", log)
-        self.assertLess(len(short), len(whole) / 8)
+        """Checks the keys of the short form that the file names, and its size."""
+        described = re.search(r"^Each diagnosis is one line .*?\n\n", self.body, flags=re.M | re.S).group()
+        command = re.search(r"^whyoom (--brief --format json) ", self.body, flags=re.M).group(1).split()
+        named = set(re.findall(r"`([a-z_]+)`", described))
+        definitions = json.loads((ROOT / "docs" / "brief.schema.json").read_text())["definitions"]
+        keys = set(definitions["brief_diagnosis"]["properties"])
+        self.assertGreater(len(named), 6)
+        self.assertLessEqual(named, keys | set(definitions["brief_remedy"]["properties"]))
+        case = ROOT / "testdata" / "cases" / "dump-padded-points"
+        short = whyoom("--exit-zero", *command, "--xla-dump", str(case / "dump"), str(case / "log"))
+        whole = whyoom("--exit-zero", "--format", "json", "--xla-dump", str(case / "dump"), str(case / "log"))
+        self.assertLess(len(short), 6000)  # 1,500 tokens of four bytes
+        self.assertLess(len(short), len(whole) / 4)
         found, = json.loads(short)["diagnoses"]
         full, = json.loads(whole)["diagnoses"]
         self.assertLessEqual(set(found), keys)
-        self.assertLessEqual(left_out - {"room", "memory"}, set(full))  # those two need a dump
-        self.assertEqual(found["remedies"][0]["how"], full["remedies"][0]["how"][:1])
+        self.assertLessEqual(named - {"how", "source_lines", "fits"}, set(found))  # no sources are given
+        self.assertEqual(found["remedies"][0]["how"], full["remedies"][0]["how"][:3])
+        self.assertEqual(found["next"], full["next"])
 
     def test_each_word_of_code_exists(self):
         keys, values, ids = known_words()

@@ -96,8 +96,8 @@ void Describe(auto& v, RecordOf<LiveArray> auto& live) {
   v.Need("array", live.array, {.about = "Its shape and the user's line."});
   v.Need("bytes", live.bytes);
   v.Maybe("padding_bytes", live.padding_bytes);
-  v.Need("begin", live.begin, {.about = "Where it begins to be live, as at of a moment."});
-  v.Need("end", live.end, {.about = "Where it ends."});
+  v.Need("begin", live.begin, {.about = "The position at which it begins to be live, like at of a moment."});
+  v.Need("end", live.end, {.about = "The position at which it ends."});
 }
 
 void Describe(auto& v, RecordOf<Room> auto& room) {

@@ -121,12 +121,12 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   v.MayShow("why", [&] { return FirstOf(finding.why, 2); }, {.about = "The first two reasons."});
   v.Maybe("source_lines", finding.code,
           {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
-  v.Maybe("memory", kinds, {.about = "What fills the peak: the three largest kinds."});
+  v.Maybe("memory", kinds, {.about = "The three largest kinds of memory at the peak."});
   v.MayShow("fits", [&] { return finding.estimates ? FitTexts(finding.estimates->room) : std::vector<std::string>(); },
             {.about = "Sizes of the program that would fit."});
   v.Need("remedies", remedies, {.about = "The first three, then those that cost nothing."});
   v.MayShow("tried", [&] { return FirstOf(TriedOf(finding), kTried); },
-            {.about = "What `whyoom try` compiled, smallest need first: at most five."});
+            {.about = "The changes that `whyoom try` compiled, smallest need first: at most five."});
   v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
 }
 
