@@ -50,6 +50,7 @@ def diagnose(
     since: str | None = None,
     until: str | None = None,
     rules: PathLike | Sequence[PathLike] = (),
+    source_root: PathLike | None = None,
     timeout: float | None = 60.0,
 ) -> Report:
     """Explains why a job ran out of memory. ``report.diagnoses`` is empty if no error is recognised.
@@ -61,7 +62,8 @@ def diagnose(
     ``name``: the log's name in the report. The others are as on the command line: ``framework``, for which
     steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the memory
     or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and ``until``, times; ``rules``, files
-    or folders of further rules. ``timeout`` is in seconds.
+    or folders of further rules; ``source_root``, the folder of the sources whose lines are shown. ``timeout`` is in
+    seconds.
 
     Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
@@ -80,6 +82,7 @@ def diagnose(
         *_option("hbm", hbm),
         *_option("since", since),
         *_option("until", until),
+        *_option("source-root", source_root),
     ]
     change = _change_names(given, name)
     with tempfile.TemporaryDirectory(prefix="whyoom") as folder:

@@ -126,7 +126,7 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
     if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
         return  # KeyboardInterrupt and SystemExit need no explanation
     try:
-        options = dict(state.options)
+        options = dict(state.options, source_root=os.getcwd())
         if options["xla_dump"] is None and state.dump_files():
             options["xla_dump"] = state.dump
         report = diagnose(exception, **options)

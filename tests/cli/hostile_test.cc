@@ -61,7 +61,7 @@ TEST_CASE("following a compressed input is reported as an error", "[cli]") {
 TEST_CASE("a log cannot inject commands for a CI server", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("::error::name", Replace(Replace(Log(), "pts", "::add-mask::a"), "d_points_n2", "##[error]##vso[x]"));
-  const ProcessResult result = RunWhyoom({"::error::name"}, "", scratch.path());
+  const ProcessResult result = RunWhyoom({"--all", "::error::name"}, "", scratch.path());
   CHECK(Holds(result.out, "\n\\::error::name:41"));
   CHECK(Holds(result.out, "add-mask::a f32[10889216,4,2] takes 10.38"));
   CHECK(Holds(result.out, "#\\#[error]#\\#vso[x]"));
@@ -77,7 +77,8 @@ TEST_CASE("all occurrences are counted, including those that are not kept", "[cl
     log += "[rank" + std::to_string(i) +
            "]: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 20.77G "
            "of 15.75G hbm. Exceeded hbm capacity by 5.02G.\n";
-  CHECK(Holds(RunWhyoom({}, log).out, "line 6 · and 494 more"));
+  CHECK(Holds(RunWhyoom({}, log).out, "500 processes"));
+  CHECK(Holds(RunWhyoom({"--all"}, log).out, "449 more"));  // 50 other places are listed
 }
 
 TEST_CASE("a part that contains a record twice is reported as damaged", "[cli]") {
