@@ -125,8 +125,9 @@ void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& est
     v.Maybe("timeline", known.timeline,
             {.about = "Live memory over the program's schedule, without fragmentation: at most 64 moments, each with "
                       "the maximum of one section of the schedule. Only with an XLA dump."});
-    v.Maybe("live", known.live,
-            {.about = "The five largest temporaries at each moment of the timeline, largest first, at most 64 in all."});
+    v.Maybe(
+        "live", known.live,
+        {.about = "The five largest temporaries at each moment of the timeline, largest first, at most 64 in all."});
     v.Maybe("room", known.room);
     v.Maybe("mesh", known.mesh);
   });
@@ -423,7 +424,8 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Maybe("framework", finding.framework, {.form = &kRuleName});
   v.Facts("facts", finding.facts);
   v.Need("why", finding.why);
-  v.Maybe("source_lines", finding.code, {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
+  v.Maybe("source_lines", finding.code,
+          {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
   v.Need("allocations", finding.allocations);
   v.Maybe("allocations_left_out", finding.allocations_left_out);
   DescribeProspects(v, finding.estimates);
@@ -510,7 +512,8 @@ void Describe(auto& v, RecordOf<RecurringRecord> auto& recurring) {
 
 void Describe(auto& v, RecordOf<ShareGroup> auto& group) {
   v.Record("share_group");
-  v.Need("name", group.name, {.about = "chip, framework, jax version, libtpu version, week (by its Monday), or a label of --by."});
+  v.Need("name", group.name,
+         {.about = "chip, framework, jax version, libtpu version, week (by its Monday), or a label of --by."});
   v.Need("shares", group.shares);
 }
 
@@ -534,9 +537,11 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
   v.Maybe("by_inquiry", summary.by_inquiry,
           {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
-  v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework, version, week, and the labels of --by."});
-  v.Maybe("useless_restarts", summary.useless_restarts,
-          {.about = "Reports by a process that had reported the same failure before, although a retry could not succeed."});
+  v.Maybe("groups", summary.groups,
+          {.about = "The failures by chip, framework, version, week, and the labels of --by."});
+  v.Maybe(
+      "useless_restarts", summary.useless_restarts,
+      {.about = "Reports by a process that had reported the same failure before, although a retry could not succeed."});
   v.Maybe("useless_seconds", summary.useless_seconds,
           {.about = "The time from the first to the last report of these failures, summed up."});
   v.Need("recurring", recurring, {.about = "The most frequent failures that occur in more than one process or input."});
