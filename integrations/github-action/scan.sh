@@ -2,18 +2,21 @@
 # The step of action.yml. The inputs are in INPUT_*, and the outputs go to the file $GITHUB_OUTPUT.
 set -euo pipefail
 
+annotate() { # error|warning MESSAGE
+  local message=${2//'%'/%25} && message=${message//$'\r'/%0D} && message=${message//$'\n'/%0A}
+  printf '::%s title=whyoom::%s\n' "$1" "$message"
+}
+
 stop() { # MESSAGE: reports wrong inputs and ends the step
-  message=${1//'%'/%25} && message=${message//$'\r'/%0D} && message=${message//$'\n'/%0A}
-  printf '::error title=whyoom::%s\n' "$message"
+  annotate error "$1"
   exit 2
 }
 
 go_on_without() { # MESSAGE: the program is missing; runs the job nevertheless, unless the program is required
   [ "$INPUT_REQUIRED" != true ] || stop "$1"
-  message=${1//'%'/%25} && message=${message//$'\r'/%0D} && message=${message//$'\n'/%0A}
-  printf '::warning title=whyoom::%s; going on without it\n' "$message"
+  annotate warning "$1; going on without it"
   status=0
-  [ -z "$INPUT_RUN" ] || bash --noprofile --norc -eo pipefail -c "$INPUT_RUN" || status=$?
+  [ -z "$INPUT_RUN" ] || "${job[@]}" || status=$?
   printf '%s=%s\n' found '' exit-status "$status" sarif '' >>"$GITHUB_OUTPUT"
   exit "$status"
 }
@@ -64,6 +67,7 @@ find_program() { # sets `whyoom`
 }
 
 paths=() args=()
+job=(bash --noprofile --norc -eo pipefail -c "$INPUT_RUN")
 lines_of paths "$INPUT_PATHS"
 expand_paths
 lines_of args "$INPUT_ARGS"
@@ -90,7 +94,7 @@ options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --so
 
 status=0
 if [ -n "$INPUT_RUN" ]; then
-  "$whyoom" run "${options[@]}" -- bash --noprofile --norc -eo pipefail -c "$INPUT_RUN" || status=$?
+  "$whyoom" run "${options[@]}" -- "${job[@]}" || status=$?
 else
   "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
 fi

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "cli/file_writer.h"
-#include "input/byte_source.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
@@ -20,22 +17,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 10;
+constexpr std::streamoff kMostBytes = std::streamoff{256} << 10;
 constexpr std::size_t kTooOften = 3;  // attempts
 
 using Attempt = std::set<std::string>;  // ids of its failures; empty if it succeeded
 
+// Empty for the first attempt.
 std::string LastBytes(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return {};  // the first attempt
-  const std::unique_ptr<ByteSource> file = OpenFile(path);
-  for (std::uintmax_t skip = size > kMostBytes ? size - kMostBytes : 0; skip > 0;) {
-    const std::string skipped = ReadUpTo(*file, std::min(skip, kMostBytes));
-    if (skipped.empty()) break;
-    skip -= skipped.size();
-  }
-  return ReadUpTo(*file, kMostBytes);
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+  std::string text(static_cast<std::size_t>(std::clamp<std::streamoff>(size, 0, kMostBytes)), '\0');
+  file.seekg(size - static_cast<std::streamoff>(text.size()));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return text;
 }
 
 std::vector<Attempt> ReadAttempts(const std::string& path) {

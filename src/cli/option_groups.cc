@@ -86,9 +86,8 @@ void AddForCi(CLI::App& app, Options* options) {
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Root of your sources: reports show the lines of Python files below DIR that a failure names; github and "
-         "sarif "
-         "reports name files relative to it")
+         "Root of your sources: reports show the lines of Python files below DIR that a failure names; github "
+         "and sarif reports name files relative to it")
       ->type_name("DIR")
       ->group(kOutput);
   app.add_flag("--step-summary", options->step_summary,

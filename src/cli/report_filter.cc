@@ -73,11 +73,10 @@ std::vector<std::string> KnownNames(const RuleSet& rules) {
 // Names the scenarios of the code, or else similar codes.
 [[noreturn]] void ThrowUnknown(const std::string& option, const std::string& name, std::vector<std::string> known) {
   std::erase_if(known, [](const std::string& each) { return each.ends_with(kUndecidedSuffix); });
-  std::string lead = LowerAscii(name);
-  lead.erase(lead.find('.') == std::string::npos ? lead.size() : lead.rfind('.') + 1);
+  const std::string code = LowerAscii(name.substr(0, name.rfind('.') + 1));  // with the point; empty if there is none
   std::vector<std::string> scenarios;
   for (const std::string& each : known) {
-    if (lead.ends_with('.') && LowerAscii(each).starts_with(lead)) scenarios.push_back(each);
+    if (!code.empty() && LowerAscii(each).starts_with(code)) scenarios.push_back(each);
   }
   if (!scenarios.empty())
     throw Error(

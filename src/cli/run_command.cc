@@ -49,14 +49,13 @@ bool IsPathArgument(const std::string& word) {
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string Name(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
-  for (std::size_t i = 1; i < command.size(); ++i) {
+  std::size_t last = 0;  // the last word shown
+  for (std::size_t i = 1; i < command.size() && last == 0; ++i) {
     const std::string beside = command[i - 1] + " " + command[i];
-    if (!IsPathArgument(command[i]) || MaskSecrets(beside) != beside) continue;
-    line += " " + command[i];
-    if (i + 1 < command.size()) line += " ...";
-    return CutBytes(MaskSecrets(Printable(line)), kLongestName);
+    if (IsPathArgument(command[i]) && MaskSecrets(beside) == beside) last = i;
   }
-  if (command.size() > 1) line += " ...";
+  if (last > 0) line += " " + command[last];
+  if (last + 1 < command.size()) line += " ...";
   return CutBytes(MaskSecrets(Printable(line)), kLongestName);
 }
 
@@ -141,6 +140,15 @@ void ForgetDump(Report* report) {
   }
 }
 
+// A history that cannot be written is a note in the report.
+void AddToHistory(const std::string& path, Report* report) {
+  try {
+    CompareWithHistory(path, *report->exit_status, report);
+  } catch (const Error& error) {
+    report->problems.push_back({"--history", "", error.what(), true});
+  }
+}
+
 bool FailedToCompile(const FindingTable& table) {
   const std::vector<const FindingTable::Entry*> entries = table.entries();
   return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
@@ -179,7 +187,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
     TryRemedies(run, modules, &control, &readings);
   Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
-  if (!options.history.empty()) CompareWithHistory(options.history, job.result.exit_status, &report);
+  if (!options.history.empty()) AddToHistory(options.history, &report);
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "facts/where.h"
-#include "report/ci/source_place.h"
+#include "input/byte_source.h"
+#include "report/source_place.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
@@ -60,24 +61,9 @@ std::vector<SourcePlace> NamedPlaces(const Diagnosis& finding) {
   return places;
 }
 
-// An open file; -1: none.
-class Descriptor {
- public:
-  explicit Descriptor(const fs::path& path) : file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (file_ >= 0) close(file_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return file_; }
-
- private:
-  const int file_;
-};
-
 // Reads a Python file below `root`. Checks the file that was opened, because `path` may be replaced at any time.
 std::string ReadBelow(const fs::path& root, const fs::path& path) {
-  const Descriptor file(path);
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   std::error_code error;

@@ -9,6 +9,7 @@
 #include "facts/where.h"
 #include "program/hlo.h"
 #include "program/memory.h"
+#include "program/occupancy.h"
 
 namespace whyoom {
 namespace {
@@ -22,18 +23,13 @@ struct Placed {
   const MemoryAllocation* allocation;
 };
 
-bool SharesMemory(const Placed& a, const Placed& b) {
-  return a.allocation == b.allocation && a.value->offset < b.value->offset + b.value->size &&
-         b.value->offset < a.value->offset + a.value->size;
-}
-
 // The temporaries with a live range, largest first.
 std::vector<Placed> LargestTemporaries(const ModuleMemory& memory) {
   std::vector<Placed> placed;
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (allocation.kind != AllocationKind::kTemporaries) continue;
     for (const MemoryValue& value : allocation.values) {
-      if (value.first >= 0 && value.last >= value.first && value.size > 0) placed.push_back({&value, &allocation});
+      if (IsPlaced(value)) placed.push_back({&value, &allocation});
     }
   }
   std::stable_sort(placed.begin(), placed.end(),
@@ -48,8 +44,9 @@ std::vector<const Placed*> LargestAt(const std::vector<Placed>& placed, double m
     if (largest.size() == kPerMoment) break;
     const bool is_live =
         static_cast<double>(one.value->first) <= moment && moment <= static_cast<double>(one.value->last);
-    const bool shares =
-        std::any_of(largest.begin(), largest.end(), [&](const Placed* other) { return SharesMemory(one, *other); });
+    const bool shares = std::any_of(largest.begin(), largest.end(), [&](const Placed* other) {
+      return one.allocation == other->allocation && Overlap(*one.value, *other->value);
+    });
     if (is_live && !shares) largest.push_back(&one);
   }
   return largest;

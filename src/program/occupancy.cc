@@ -223,11 +223,6 @@ std::vector<int> Occupancy::SortedByPlace(std::vector<int> buffers) const {
 
 namespace {
 
-// Whether the value has a live range and memory.
-bool IsPlaced(const MemoryValue& value) {
-  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
-}
-
 // The memory that the values of the allocations cover over time.
 std::vector<Usage> CoverageOf(const std::vector<const MemoryAllocation*>& allocations) {
   std::vector<Buffer> buffers;
@@ -242,10 +237,6 @@ std::vector<Usage> CoverageOf(const std::vector<const MemoryAllocation*>& alloca
     }
   }
   return Occupancy(buffers, std::size_t{1} << 24).Covered();
-}
-
-bool Overlap(const MemoryValue& a, const MemoryValue& b) {
-  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
 // Drops values that overlap a larger one, or an equal one that precedes it. Returns the others, largest first.
@@ -264,6 +255,14 @@ std::vector<MemoryValue> WithoutSharing(std::vector<MemoryValue> values) {
 }
 
 }  // namespace
+
+bool IsPlaced(const MemoryValue& value) {
+  return value.first >= 0 && value.last >= value.first && value.size > 0 && value.offset >= 0;
+}
+
+bool Overlap(const MemoryValue& a, const MemoryValue& b) {
+  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
 
 Usage PeakOf(const MemoryAllocation& allocation) {
   Usage peak;

@@ -70,6 +70,12 @@ class Occupancy {
   bool whole_ = true;
 };
 
+// Whether the value has a live range and memory.
+bool IsPlaced(const MemoryValue& value);
+
+// Whether two values of one allocation have memory in common, not necessarily at the same time.
+bool Overlap(const MemoryValue& a, const MemoryValue& b);
+
 // The first peak of an allocation of temporaries. Counts shared memory once. The difference to the allocation's size is
 // fragmentation.
 Usage PeakOf(const MemoryAllocation& allocation);

@@ -48,13 +48,11 @@ std::vector<std::string> BriefOf(const FailureRow& row, std::size_t column) {
   return brief;
 }
 
-// Adds the most frequent of `shares`, labelled by title, else by name; by both if `column` is set.
-void AddShares(const char* label, const std::map<std::string, Share>& shares, std::size_t column, doc::Blocks* blocks) {
-  if (shares.empty()) return;
-  auto sorted = MostFrequent(shares);
-  if (std::string_view(label) == "by week") sorted.assign(shares.begin(), shares.end());  // a trend, the newest last
-  if (std::string_view(label) == "by week" && sorted.size() > kShares)
-    sorted.erase(sorted.begin(), sorted.end() - static_cast<std::ptrdiff_t>(kShares));
+using SortedShares = std::vector<std::pair<std::string, Share>>;
+
+// Adds the first of the shares, labelled by title, else by name; by both if `column` is set.
+void AddShares(const std::string& label, const SortedShares& sorted, std::size_t column, doc::Blocks* blocks) {
+  if (sorted.empty()) return;
   doc::Table table;
   table.style = "shares";
   table.columns = {{"name"}, {"failures", Column::Kind::kNumber, 10}, {"processes", Column::Kind::kNumber, 10}};
@@ -74,6 +72,14 @@ void AddShares(const char* label, const std::map<std::string, Share>& shares, st
   std::string title = label;
   title[0] = static_cast<char>(title[0] - 'a' + 'A');
   blocks->emplace_back(doc::Section{label, title, {std::move(table)}});
+}
+
+// The newest weeks in order, because they show a trend; of anything else, the most frequent values.
+SortedShares SortedOf(const ShareGroup& group) {
+  if (group.name != kWeek) return MostFrequent(group.shares);
+  SortedShares weeks(group.shares.begin(), group.shares.end());
+  if (weeks.size() > kShares) weeks.erase(weeks.begin(), weeks.end() - static_cast<std::ptrdiff_t>(kShares));
+  return weeks;
 }
 
 void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* blocks) {
@@ -139,14 +145,14 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
     verdict.notes.push_back(doc::Joined({Words("Paths in tables are relative to "), doc::Name(folder), Words(".")}));
   head->emplace_back(std::move(verdict));
   const std::size_t column = ScenarioColumn(report);
-  AddShares("by scenario", summary.by_scenario, column, head);
-  AddShares("by diagnostic step", summary.by_inquiry, 0, head);
-  AddShares("by first remedy", summary.by_remedy, 0, head);
-  if (summary.by_program.size() > 1) AddShares("by program", summary.by_program, 0, head);
+  AddShares("by scenario", MostFrequent(summary.by_scenario), column, head);
+  AddShares("by diagnostic step", MostFrequent(summary.by_inquiry), 0, head);
+  AddShares("by first remedy", MostFrequent(summary.by_remedy), 0, head);
+  if (summary.by_program.size() > 1) AddShares("by program", MostFrequent(summary.by_program), 0, head);
   for (const ShareGroup& group : summary.groups) {
     const bool is_label = std::any_of(report.labels.begin(), report.labels.end(),
                                       [&](const PathLabel& label) { return label.name == group.name; });
-    if (is_label || group.shares.size() > 1) AddShares(("by " + group.name).c_str(), group.shares, 0, head);
+    if (is_label || group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
   }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;

@@ -6,9 +6,9 @@
 
 #include "facts/row_names.h"
 #include "facts/where.h"
-#include "report/ci/source_place.h"
 #include "report/layout.h"
 #include "report/report_document.h"
+#include "report/source_place.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -285,15 +285,12 @@ void FindingBuilder::AddCompiled() {
   const Recompilation& recompilation = *finding_.recompilation;
   std::vector<CompiledAttempt> attempts = recompilation.attempts;
   attempts.push_back({"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
-  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
-  std::stable_sort(attempts.begin(), attempts.end(),
-                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
   doc::Table table;
   table.columns = {{"needs", doc::Column::Kind::kNumber},
                    {"fits", doc::Column::Kind::kNumber},
                    {"seconds", doc::Column::Kind::kNumber, 0, Depth::kMore},
                    {"change"}};
-  for (const CompiledAttempt& attempt : attempts) {
+  for (const CompiledAttempt& attempt : SortedByNeed(std::move(attempts))) {
     table.rows.push_back({{{Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown")},
                            {Words(AttemptText(finding_, attempt))},
                            {Words(fmt::format("{:.1f}", attempt.seconds))},

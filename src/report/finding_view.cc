@@ -32,6 +32,71 @@ std::string ScenarioText(const Diagnosis& finding) {
   return !id.empty() && IsDigit(id[0]) ? "scenario " + id : "";
 }
 
+// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
+std::string PartsText(const RankedRemedy& ranked) {
+  const std::string& in_parts = ranked.remedy->in_parts;
+  const std::size_t hole = in_parts.find(kPartsPlaceholder);
+  if (ranked.parts == 0 || hole == std::string::npos) return {};
+  return " " + std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
+                                             fmt::format("{}", ranked.parts));
+}
+
+// " ± 0.4 GiB", the error of the remaining need, in its unit; empty if it is small.
+std::string SpreadText(const RankedRemedy& ranked) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
+  const auto spread = static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB);
+  return *ranked.left_bytes < kGiB ? fmt::format(" ± {:.0f} MiB", 1024 * spread) : fmt::format(" ± {:.1f} GiB", spread);
+}
+
+// Whether the program fits with the remedy, and with which other; empty if unknown.
+std::string VerdictText(const RankedRemedy& ranked, const std::string& other) {
+  return other.empty() ? EnoughText(ranked) : "fits together with " + other;
+}
+
+std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::string& other) {
+  std::vector<std::string> texts = {SavesText(ranked)};
+  if (ranked.left_bytes && *ranked.left_bytes > 0)
+    texts.push_back("then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked));
+  texts.push_back(VerdictText(ranked, other));
+  texts.push_back(SafetyText(ranked));
+  std::erase(texts, "");
+  return texts;
+}
+
+// The other remedy that makes this one fit: "remedy 2", or its title if the first screen does not show it. Empty if
+// there is none.
+std::string PartnerText(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (ranked.enough_with.empty()) return {};
+  constexpr int kShown = 3;  // remedies that are always shown with their number
+  const std::string& id = ranked.enough_with.front();
+  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+                                  [&](const RankedRemedy& one) { return one.remedy->id == id; });
+  std::string name = other == finding.remedies.end() ? id
+                     : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
+                                                     : fmt::format("\"{}\"", other->remedy->title);
+  if (const CompiledAttempt* pair = CompiledPair(ranked, finding))
+    name += fmt::format(": {} (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)));
+  return name;
+}
+
+// If a dump was available but gave no estimate for the remedy; else empty.
+std::string NoEstimateText(const RankedRemedy& ranked, const Diagnosis& finding) {
+  const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
+  return is_searched && !ranked.saves_bytes ? "savings unknown: they cannot be estimated for this program" : "";
+}
+
+// " --rules FILE" for each rule file that was given.
+std::string RuleOptions(const Diagnosis& finding) {
+  std::string options;
+  if (finding.rules == nullptr) return options;
+  for (const std::string& path : finding.rules->given()) {
+    // A path that starts with a hyphen would be parsed as an option.
+    options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
+  }
+  return options;
+}
+
 }  // namespace
 
 std::string SizeText(double bytes) { return FormatSize(ClampToBytes(bytes)); }
@@ -40,9 +105,13 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
+std::string JobIn(const std::string& path) {
+  return path.starts_with(kJobPrefix) ? path.substr(std::string_view(kJobPrefix).size()) : "";
+}
+
 std::string LineText(std::string artifact, std::uint64_t line) {
-  if (!artifact.starts_with(kJobPrefix)) return fmt::format("{}:{}", artifact, line);
-  return fmt::format("output line {} of: {}", line, artifact.substr(std::string_view(kJobPrefix).size()));
+  const std::string job = JobIn(artifact);
+  return job.empty() ? fmt::format("{}:{}", artifact, line) : fmt::format("output line {} of: {}", line, job);
 }
 
 std::string PlaceText(const Where& where) { return LineText(ArtifactText(where.artifact), where.line); }
@@ -83,23 +152,17 @@ std::string SafetyText(const RankedRemedy& ranked) {
   return "changes training";
 }
 
-namespace {
-
-// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
-std::string PartsText(const RankedRemedy& ranked) {
-  const std::string& in_parts = ranked.remedy->in_parts;
-  const std::size_t hole = in_parts.find(kPartsPlaceholder);
-  if (ranked.parts == 0 || hole == std::string::npos) return {};
-  return " " + std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
-                                             fmt::format("{}", ranked.parts));
-}
-
-}  // namespace
-
 std::string SavesText(const RankedRemedy& ranked) {
   if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
   const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
   return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
+}
+
+std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts) {
+  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
+  return attempts;
 }
 
 std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
@@ -143,45 +206,9 @@ std::string EnoughText(const RankedRemedy& ranked) {
   return ranked.borderline ? "may not fit alone" : "does not fit alone";
 }
 
-namespace {
-
-// " ± 0.4 GiB", the error of the remaining need, in its unit; empty if it is small.
-std::string SpreadText(const RankedRemedy& ranked) {
-  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
-  const auto spread = static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB);
-  return *ranked.left_bytes < kGiB ? fmt::format(" ± {:.0f} MiB", 1024 * spread) : fmt::format(" ± {:.1f} GiB", spread);
-}
-
-std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::string& other) {
-  std::vector<std::string> texts = {SavesText(ranked)};
-  if (ranked.left_bytes && *ranked.left_bytes > 0)
-    texts.push_back("then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked));
-  texts.push_back(other.empty() ? EnoughText(ranked) : "fits together with " + other);
-  texts.push_back(SafetyText(ranked));
-  std::erase(texts, "");
-  return texts;
-}
-
-}  // namespace
-
 std::string EffectText(const RankedRemedy& ranked) {
   return fmt::format(
       "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
-}
-
-std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
-  if (ranked.remedy->inquiry) return SafetyText(ranked);
-  const std::vector<std::string> pieces = EffectTexts(ranked, finding);
-  const bool is_known = ranked.left_bytes.value_or(0) > 0;
-  std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : pieces.front();
-  const char* before = is_known ? ": " : " · ";
-  for (const std::string& piece : pieces) {
-    const bool is_shown =
-        is_known ? piece.starts_with("saves ") || piece.starts_with("then ") : &piece == &pieces.front();
-    if (!is_shown) text += std::exchange(before, " · ") + piece;
-  }
-  return text;
 }
 
 std::string NeedText(const Diagnosis& finding) {
@@ -211,20 +238,20 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis&
 }
 
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
-  if (is_searched && !ranked.saves_bytes)
-    return {"savings unknown: they cannot be estimated for this program", SafetyText(ranked)};
-  if (ranked.enough_with.empty()) return EffectWith(ranked, "");
-  const std::string& id = ranked.enough_with.front();
-  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
-                                  [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  constexpr int kShown = 3;  // remedies that are always shown with their number
-  std::string name = other == finding.remedies.end() ? id
-                     : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
-                                                     : fmt::format("\"{}\"", other->remedy->title);
-  if (const CompiledAttempt* pair = CompiledPair(ranked, finding))
-    name += fmt::format(": {} (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)));
-  return EffectWith(ranked, name);
+  const std::string unknown = NoEstimateText(ranked, finding);
+  if (!unknown.empty()) return {unknown, SafetyText(ranked)};
+  return EffectWith(ranked, PartnerText(ranked, finding));
+}
+
+std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (ranked.remedy->inquiry) return SafetyText(ranked);
+  const std::string unknown = NoEstimateText(ranked, finding);
+  if (!unknown.empty()) return unknown + " · " + SafetyText(ranked);
+  const bool is_known = ranked.left_bytes.value_or(0) > 0;
+  std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : SavesText(ranked);
+  const std::string verdict = VerdictText(ranked, PartnerText(ranked, finding));
+  if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
+  return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
 }
 
 std::string RetryAnswer(const Retry& retry) {
@@ -280,21 +307,6 @@ const Remedy* FirstRemedy(const Diagnosis& finding) {
   return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
 }
 
-namespace {
-
-// " --rules FILE" for each rule file that was given.
-std::string RuleOptions(const Diagnosis& finding) {
-  std::string options;
-  if (finding.rules == nullptr) return options;
-  for (const std::string& path : finding.rules->given()) {
-    // A path that starts with a hyphen would be parsed as an option.
-    options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
-  }
-  return options;
-}
-
-}  // namespace
-
 std::string ExplainCommand(const Diagnosis& finding) {
   std::string command = "whyoom explain " + ShellWord(RuleId(finding));
   if (finding.rules == nullptr) return command;
@@ -309,7 +321,7 @@ NextStep NextOf(const Diagnosis& finding) {
   const bool may_try = finding.failure->phase == "compile" && finding.estimates && !finding.recompilation;
   const std::string dump = finding.facts.Text("dump");
   // The dump of a job is gone, and its command may contain secrets, so it is not repeated.
-  if (may_try && finding.where.artifact.path.starts_with(kJobPrefix))
+  if (may_try && !JobIn(finding.where.artifact.path).empty())
     return {"whyoom run --try" + RuleOptions(finding) + " -- CMD", kTry};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');

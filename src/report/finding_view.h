@@ -21,6 +21,9 @@ std::string ArtifactText(const Artifact& artifact);
 // "logs.tar › train.log:41".
 std::string PlaceText(const Where& where);
 
+// The job whose output has this path: "python train.py"; empty if it is another input.
+std::string JobIn(const std::string& path);
+
 // The line of an input, "train.log:41", or of a job's output, "output line 41 of: python train.py".
 std::string LineText(std::string artifact, std::uint64_t line);
 
@@ -45,6 +48,9 @@ std::string ExcessText(const Need& need);
 
 // "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked);
+
+// The smallest need first; attempts without one last.
+std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts);
 
 // Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
 // (without a limit).

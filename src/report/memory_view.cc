@@ -69,6 +69,20 @@ std::string VerdictOf(const ProgramView& view, const std::string& basis) {
          SizeText(view.limit - view.need) + " is free";
 }
 
+// "at 43 % of the program: 21.25 GiB", then the largest arrays that are live then, in one line.
+std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& moment) {
+  constexpr std::size_t kMostArrays = 6;
+  std::string text =
+      fmt::format("at {:.0f} % of the program: {}", 100 * moment.at, SizeText(static_cast<double>(moment.bytes)));
+  std::size_t shown = 0;
+  for (const LiveArray& live : estimates.live) {
+    if (moment.at < live.begin || moment.at >= live.end || shown++ >= kMostArrays) continue;
+    text += fmt::format(" · {} {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
+    if (live.padding_bytes > 0) text += ", " + SizeText(static_cast<double>(live.padding_bytes)) + " of it padding";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
@@ -101,24 +115,6 @@ std::vector<std::string> FitTexts(const Room& room) {
     texts.push_back(SizeLead("sequence", room.sequence_axis) + SizesText(room.largest_sequence, room.sequence));
   return texts;
 }
-
-namespace {
-
-// "at 43 % of the program: 21.25 GiB", then the largest arrays that are live then, in one line.
-std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& moment) {
-  constexpr std::size_t kMostArrays = 6;
-  std::string text =
-      fmt::format("at {:.0f} % of the program: {}", 100 * moment.at, SizeText(static_cast<double>(moment.bytes)));
-  std::size_t shown = 0;
-  for (const LiveArray& live : estimates.live) {
-    if (moment.at < live.begin || moment.at >= live.end || shown++ >= kMostArrays) continue;
-    text += fmt::format(" · {} {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
-    if (live.padding_bytes > 0) text += ", " + SizeText(static_cast<double>(live.padding_bytes)) + " of it padding";
-  }
-  return text;
-}
-
-}  // namespace
 
 TimelineView TimelineViewOf(const ProgramEstimates& estimates) {
   TimelineView view;

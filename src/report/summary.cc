@@ -32,7 +32,7 @@ std::string ValueOf(const PathLabel& label, const Diagnosis& finding) {
 class Groups {
  public:
   explicit Groups(const std::vector<PathLabel>& labels) : labels_(labels) {
-    for (const char* name : {"chip", "framework", "jax version", "libtpu version", "week"})
+    for (const char* name : {"chip", "framework", "jax version", "libtpu version", kWeek})
       groups_.push_back({name, {}});
     for (const PathLabel& label : labels) groups_.push_back({label.name, {}});
   }
@@ -118,15 +118,12 @@ Summary BoundedSummary(const Report& report) {
   constexpr std::size_t kMostRecurring = 50;
   Summary summary = Summarize(report);
   if (summary.by_program.size() > kMostShares) summary.programs_left_out = summary.by_program.size() - kMostShares;
-  for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy}) {
+  std::vector<std::map<std::string, Share>*> all = {&summary.by_scenario, &summary.by_program, &summary.by_remedy};
+  for (ShareGroup& group : summary.groups) all.push_back(&group.shares);
+  for (std::map<std::string, Share>* shares : all) {
     if (shares->size() <= kMostShares) continue;
     const auto sorted = MostFrequent(*shares);
     *shares = {sorted.begin(), sorted.begin() + kMostShares};
-  }
-  for (ShareGroup& group : summary.groups) {
-    if (group.shares.size() <= kMostShares) continue;
-    const auto sorted = MostFrequent(group.shares);
-    group.shares = {sorted.begin(), sorted.begin() + kMostShares};
   }
   if (summary.recurring.size() > kMostRecurring) summary.recurring.resize(kMostRecurring);
   return summary;

@@ -20,6 +20,8 @@ struct Share {
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
+inline constexpr const char* kWeek = "week";  // name of the group by week
+
 // The failures by one of their properties.
 struct ShareGroup {
   std::string name;  // "chip", "framework", "jax version", "libtpu version", "week", or a PathLabel's

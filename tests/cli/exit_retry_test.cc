@@ -106,7 +106,8 @@ TEST_CASE("reports, merged reports and resumed batches contain the retry verdict
               {"--rules", runner.rules(), "--resume", scratch.path() + "/state", "--format", "json", log})) == "never");
 }
 
-TEST_CASE("the third attempt with the same failure is one too many; a success or another failure begins again", "[cli]") {
+TEST_CASE("the third attempt with the same failure is one too many; a success or another failure begins again",
+          "[cli]") {
   const Runner runner;
   const ScratchFolder scratch;
   const std::vector<std::string> options = {"--exit-retry", "--history", scratch.path() + "/attempts.jsonl"};

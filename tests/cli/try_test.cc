@@ -262,7 +262,7 @@ TEST_CASE("pairs of settings are tried if none fits alone, and are named in the 
       trainer.Try({"--remedy", "jax_checkpoint=remat_policy=full,reduce_batch=per_device_batch_size=6"});
   CHECK(result.exit_status == 0);  // 17 and 16 GiB alone, 13 GiB together
   CHECK(result.out.find("maxtext") != std::string::npos);
-  CHECK(result.out.find("/whyoom-try-") == std::string::npos);  // the folder is gone
+  CHECK(result.out.find("/whyoom-try-") == std::string::npos);           // the folder is gone
   CHECK(result.out.find("fits together with \"") != std::string::npos);  // by title: it is not on the screen
   CHECK(result.out.find("13.00 GiB") != std::string::npos);
   CHECK(result.out.find("type per_device_batch_size=6 remat_policy=full") != std::string::npos);

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "report/ci/brief.h"
-#include "report/ci/source_place.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
+#include "report/source_place.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
 #include "report/unknown_errors.h"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "report/ci/brief.h"
-#include "report/ci/source_place.h"
 #include "report/encodings.h"
 #include "report/finding_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
 #include "report/record/fields.h"
+#include "report/source_place.h"
 #include "report/summary.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
@@ -81,8 +81,8 @@ Places::Places(const Report& report, const std::string& source_root) : source_ro
 
 Json Places::Log(const std::string& path) {
   if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
-  if (path.starts_with(kJobPrefix))  // the output of a job is in no file
-    return {{"uri", "-"}, {"description", Message("output of: " + path.substr(std::string_view(kJobPrefix).size()))}};
+  if (const std::string job = JobIn(path); !job.empty())  // its output is in no file
+    return {{"uri", "-"}, {"description", Message("output of: " + job)}};
   if (const std::optional<std::string> relative = RelativeTo(source_root_, path)) {
     Json location = {{"uri", PathUri(*relative)}};
     if (path.starts_with('/')) location["uriBaseId"] = kSourceRoot;

@@ -52,10 +52,8 @@ void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
 // The attempts that compiled, smallest need first.
 inline std::vector<CompiledAttempt> TriedOf(const Diagnosis& finding) {
   std::vector<CompiledAttempt> tried;
-  if (finding.recompilation) tried = finding.recompilation->attempts;
+  if (finding.recompilation) tried = SortedByNeed(finding.recompilation->attempts);
   std::erase_if(tried, [](const CompiledAttempt& attempt) { return !attempt.need_bytes; });
-  std::stable_sort(tried.begin(), tried.end(),
-                   [](const CompiledAttempt& a, const CompiledAttempt& b) { return *a.need_bytes < *b.need_bytes; });
   return tried;
 }
 

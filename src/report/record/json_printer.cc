@@ -58,14 +58,6 @@ std::string RecordLine(Json json) {
   return LineOf(json) + "\n";
 }
 
-}  // namespace
-
-std::string PrintJson(const Report& report) {
-  return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-namespace {
-
 std::string FirstProblem(const Report& report) {
   if (report.problems.empty()) return {};
   const Problem& first = report.problems.front();
@@ -73,6 +65,10 @@ std::string FirstProblem(const Report& report) {
 }
 
 }  // namespace
+
+std::string PrintJson(const Report& report) {
+  return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string PrintBriefJson(const Report& report) {
   // The diagnoses are printed separately, one per line.

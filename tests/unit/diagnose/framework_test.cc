@@ -89,8 +89,7 @@ TEST_CASE("MaxText: settings have the values of the config lines", "[diagnose]")
   CHECK(finding.framework == "maxtext");
   CHECK(Holds(How(finding, "reduce_batch"), "per_device_batch_size: 12 → 6."));
   CHECK_FALSE(Holds(How(finding, "reduce_batch"), "fraction"));
-  CHECK(Holds(How(finding, "micro_batch"),
-              "per_device_batch_size: 12 → 3, gradient_accumulation_steps: 1 → 4."));
+  CHECK(Holds(How(finding, "micro_batch"), "per_device_batch_size: 12 → 3, gradient_accumulation_steps: 1 → 4."));
   CHECK(Holds(How(finding, "shard_tensor"), "ici_fsdp_parallelism is 16. Raise it"));
   CHECK(How(finding, "jax_checkpoint") == "not offered: remat_policy is already full, the strictest policy");
   CHECK(How(finding, "donate_buffers") == "not offered: MaxText already donates the train state");
@@ -219,8 +218,7 @@ TEST_CASE("Keras on JAX is recognized as Keras, and model.fit needs no donation"
       kShort);
   CHECK(finding.framework == "keras");
   CHECK(Holds(How(finding, "reduce_batch"), "batch_size of model.fit: 512 → 256."));
-  CHECK(Holds(How(finding, "micro_batch"),
-              "→ 128, with gradient_accumulation_steps=4 of the optimizer (Keras 3)."));
+  CHECK(Holds(How(finding, "micro_batch"), "→ 128, with gradient_accumulation_steps=4 of the optimizer (Keras 3)."));
   CHECK(How(finding, "donate_buffers") == "not offered: model.fit already updates the weights in place");
   CHECK(Holds(Why(finding), "The compile that failed was started at classify.py:58."));
 }

@@ -1,5 +1,5 @@
 // The line of the user's sources that a failure comes from.
-#include "report/ci/source_place.h"
+#include "report/source_place.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "report/ci/source_place.h"
+#include "report/source_place.h"
 
 #include <charconv>
 #include <filesystem>
