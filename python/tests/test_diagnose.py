@@ -165,6 +165,16 @@ class Diagnose(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             whyoom.diagnose((dump / "log").read_bytes(), xla_dump=dump / "nowhere")
 
+    def test_the_dump_of_xla_flags_adds_to_the_diagnosis_of_an_exception_only(self):
+        case = Path(__file__).parents[2] / "testdata" / "cases" / "dump-padded-points"
+        if not case.is_dir():
+            self.skipTest("the test data is missing")
+        with mock.patch.dict(os.environ, XLA_FLAGS=f"--xla_dump_to={case / 'dump'}"):
+            report = whyoom.diagnose(RuntimeError((case / "log").read_text()))
+            self.assertEqual(codes(report), ["E1000"])
+            self.assertTrue(report["diagnoses"][0]["allocations"])
+            self.assertEqual(codes(whyoom.diagnose(ValueError("bad config"))), [])
+
 
 class Version(unittest.TestCase):
     def test_it_equals_the_version_of_the_program_even_if_the_package_is_not_installed(self):

@@ -40,6 +40,18 @@ def _option(name: str, value: Any) -> list[str]:
     return [] if value is None else [f"--{name}={os.fspath(value)}"]
 
 
+def _dump_of_flags() -> str | None:
+    """The folder into which XLA dumps the programs of this process; None if there is none, or it is empty."""
+    for flag in reversed(os.environ.get("XLA_FLAGS", "").split()):
+        name, _, folder = flag.partition("=")
+        if name == "--xla_dump_to":
+            try:
+                return folder if os.listdir(folder) else None
+            except OSError:
+                return None
+    return None
+
+
 def diagnose(
     log: Log,
     *,
@@ -60,14 +72,37 @@ def diagnose(
     always content, so the name of an existing file is a ValueError.
 
     ``name``: the log's name in the report. The others are as on the command line: ``framework``, for which
-    steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump; ``hbm``, the memory
-    or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and ``until``, times; ``rules``, files
-    or folders of further rules; ``source_root``, the folder of the sources whose lines are shown. ``timeout`` is in
-    seconds.
+    steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump (for an exception, by default the one in
+    XLA_FLAGS); ``hbm``, the memory or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and
+    ``until``, times; ``rules``, files or folders of further rules; ``source_root``, the folder of the sources whose
+    lines are shown. ``timeout`` is in seconds.
 
     Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
     """
+    options = {"name": name, "framework": framework, "hbm": hbm, "since": since, "until": until, "rules": rules}
+    options |= {"source_root": source_root, "timeout": timeout}
+    if xla_dump is None and isinstance(log, BaseException):
+        report = _report(log, xla_dump=None, **options)
+        # The dump may contain failures of other exceptions, so it only adds to a diagnosis.
+        dump = _dump_of_flags() if report.diagnoses else None
+        return report if dump is None else _report(log, xla_dump=dump, **options)
+    return _report(log, xla_dump=xla_dump, **options)
+
+
+def _report(
+    log: Log,
+    *,
+    name: str | None,
+    framework: str | None,
+    xla_dump: PathLike | None,
+    hbm: str | None,
+    since: str | None,
+    until: str | None,
+    rules: PathLike | Sequence[PathLike],
+    source_root: PathLike | None,
+    timeout: float | None,
+) -> Report:
     given = to_input(log)
     if xla_dump is not None:
         os.stat(xla_dump)  # raises if it is missing; the program would only print a note

@@ -126,12 +126,9 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
     if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
         return  # KeyboardInterrupt and SystemExit need no explanation
     try:
-        options = dict(state.options, source_root=os.getcwd())
-        if options["xla_dump"] is None and state.dump_files():
-            options["xla_dump"] = state.dump
-        report = diagnose(exception, **options)
+        report = diagnose(exception, **dict(state.options, source_root=os.getcwd()))
         if report.diagnoses:
-            state.named = options["xla_dump"] == state.dump != ""
+            state.named = state.named or bool(state.dump_files())
             show(report)
     except (Exception, KeyboardInterrupt):  # the traceback is already shown; the diagnosis is optional
         pass
