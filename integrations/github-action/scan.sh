@@ -13,11 +13,11 @@ stop() { # MESSAGE: reports wrong inputs and ends the step
 }
 
 go_on_without() { # MESSAGE: the program is missing; runs the job nevertheless, unless the program is required
-  [ "$INPUT_REQUIRED" != true ] || stop "$1"
+  [ "${INPUT_REQUIRED:-false}" = false ] || stop "$1"
   annotate warning "$1; going on without it"
   status=0
   [ -z "$INPUT_RUN" ] || "${job[@]}" || status=$?
-  printf '%s=%s\n' found '' exit-status "$status" sarif '' >>"$GITHUB_OUTPUT"
+  printf '%s=%s\n' found '' exit-status "${INPUT_RUN:+$status}" sarif '' >>"$GITHUB_OUTPUT"
   exit "$status"
 }
 
