@@ -1,6 +1,7 @@
 #include "cli/rules_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -195,6 +196,10 @@ int ListRules(const Options& options, const TextOptions& text) {
   std::erase_if(with_files.rules, [&](const std::string& word) {
     const bool is_section = std::find(sections.begin(), sections.end(), word) != sections.end();
     if (is_section) wanted.push_back(word);
+    std::error_code error;
+    if (!is_section && !std::filesystem::exists(word, error))
+      throw Error(fmt::format("'{}' is no rule file or folder, and none of the sections {}", Printable(word),
+                              fmt::join(sections, ", ")));
     return is_section;
   });
   LoadRules(with_files);  // reports their faults

@@ -54,11 +54,13 @@ constexpr std::array kKinds = {
     Kind{R"([a-z]+://\S+)", Kind::As::kPattern, R"(\S+)"},                                      // an address
     Kind{R"((?:[A-Za-z]:)?[\w.~-]*[/\\][\w./\\~+@:-]*\w)", Kind::As::kPattern, R"(\S+)"},       // a path
     Kind{R"(\b0x[0-9a-fA-F]\w*)", Kind::As::kPattern, R"(\w+)"},                                // an address in memory
-    Kind{R"(\b[A-Z]\d{4}\b)"},  // E1300 identifies the failure
+    Kind{R"(\b[A-Z]\d{4}\b)"},                                                         // E1300 identifies the failure
+    Kind{R"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)", Kind::As::kPattern, R"(\S+[ T]?\S+)"},  // a time
     Kind{R"(\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4,12})+\b)", Kind::As::kPattern, R"([\w-]+)"},  // an id
     Kind{R"(\b[\w-]*\d[\w-]*(?:\.[\w-]+)+\b|\b[\w-]+(?:\.[\w-]*\d[\w-]*)+\b)", Kind::As::kPattern,
-         R"([\w.-]+)"},                                 // a host, a version
-    Kind{R"([A-Za-z]{3,}\d+\b)", Kind::As::kNumbered},  // rank17
+         R"([\w.-]+)"},  // a host, a version
+    Kind{R"(\b(?:\w+-)+\w*\d\w*(?:-\w+)*\b|\b\w*\d\w*(?:-\w+)+\b)", Kind::As::kPattern, R"([\w-]+)"},  // pod-7d9f
+    Kind{R"([A-Za-z]{3,}\d+\b)", Kind::As::kNumbered},                                                 // rank17
     Kind{R"(\d+\.\d+\b)", Kind::As::kPattern, R"([\d.]+)"},
     Kind{R"(\d{7,18}\b)", Kind::As::kSize, "%{bytes}"},  // a number of bytes, if the adjacent words indicate one
     Kind{R"(\d+\b)", Kind::As::kPattern, R"(\d+)"},
@@ -131,27 +133,36 @@ struct RoleOfWords {
   const char* before;
   const char* behind;
 };
+constexpr const char* kAvailable = "available";  // the limit, or what is free of it
 constexpr std::array kRoles = {
     RoleOfWords{"excess_bytes",
                 R"((?i)\b(?:exceed(?:s|ed)?(?: \w+)* by|over by|short(?:age)?(?: of| by)?|too much:?)\W*$)",
                 R"((?i)^\W*(?:\w+ )?(?:over|too much|too large|short|missing)\b)"},
-    RoleOfWords{"request_bytes", R"((?i)\b(?:allocat\w*|request\w*|asked for|reserve)(?: \w+)?\W*$)",
-                R"((?i)^\W*(?:were |was )?(?:requested|asked for)\b)"},
-    RoleOfWords{"used_bytes", R"((?i)\b(?:used?|uses|needs?|needed|requires?|wants?|wanted|takes)(?: \w+)?\W*$)",
-                R"((?i)^\W*(?:are |is |were )?(?:used|needed|required|in use)\b)"},
+    RoleOfWords{"request_bytes", R"((?i)\b(?:allocat\w*|request\w*|asked(?: for)?|reserve|size)(?: \w+)?\W*$)",
+                R"((?i)^\s*(?:were |was )?(?:requested|asked for)\b)"},
+    RoleOfWords{"used_bytes",
+                R"((?i)\b(?:used?|uses|needs?|needed|requires?|wants?|wanted|takes|reserved)(?: \w+)?\W*$)",
+                R"((?i)^\s*(?:are |is |were )?(?:used|needed|required|in use)\b)"},
     RoleOfWords{"free_bytes", R"((?i)\b(?:free|left|remaining)(?: \w+)?\W*$)",
-                R"((?i)^\W*(?:are |is )?(?:free|left|remaining)\b)"},
-    RoleOfWords{"limit_bytes", R"((?i)\b(?:limit|capacity|budget|usable|available|offers|has)(?: \w+)?\W*$)",
-                R"((?i)^\W*(?:limit|capacity|budget|(?:is |are )?(?:usable|available))\b)"},
+                R"((?i)^\s*(?:are |is )?(?:free|left|remaining)\b)"},
+    RoleOfWords{"limit_bytes", R"((?i)\b(?:limit|capacity|budget|total)(?: \w+)?\W*$)",
+                R"((?i)^\s*(?:limit|capacity|budget)\b)"},
+    RoleOfWords{kAvailable, R"((?i)\b(?:usable|available|offers|has|have)(?: \w+)?\W*$)",
+                R"((?i)^\s*(?:is |are )?(?:usable|available)\b)"},
 };
 
-std::string RoleOf(const std::string& before, const std::string& behind, bool behind_used) {
+// `behind` is the text up to the next size; `is_last` if there is none.
+std::string RoleOf(const std::string& before, const std::string& behind, bool behind_used, bool is_last) {
   // "used 3.00G of 2.00G": the second size is the limit.
   if (behind_used && before == " of ") return "limit_bytes";
-  for (const bool is_before : {true, false}) {
-    for (const auto& role : kRoles) {
-      if (RE2::PartialMatch(is_before ? before : behind, is_before ? role.before : role.behind)) return role.fact;
-    }
+  for (const auto& role : kRoles) {
+    if (RE2::PartialMatch(before, role.before)) return role.fact;
+  }
+  // The word before the next size, as in "total=10 GB free=1 GB", belongs to that size.
+  static const RE2 of_next(R"(^\s*\w+\s*[=:]?\s*$)");
+  if (!is_last && RE2::FullMatch(behind, of_next)) return {};
+  for (const auto& role : kRoles) {
+    if (RE2::PartialMatch(behind, role.behind)) return role.fact;
   }
   return {};
 }
@@ -235,13 +246,18 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
     return text;
   };
   std::map<std::string, double> figures;
-  std::string last;
+  std::vector<std::string> roles;
   for (std::size_t n = 0; n < sizes.size(); ++n) {
-    MessageToken& size = (*tokens)[sizes[n]];
+    const bool is_last = n + 1 == sizes.size();
     const std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
-    const std::string behind = between(sizes[n] + 1, n + 1 < sizes.size() ? sizes[n + 1] : tokens->size());
-    last = RoleOf(before, behind, last == "used_bytes");
-    if (!last.empty() && figures.emplace(last, size.bytes).second) size.capture = last;
+    const std::string behind = between(sizes[n] + 1, is_last ? tokens->size() : sizes[n + 1]);
+    roles.push_back(RoleOf(before, behind, n > 0 && roles.back() == "used_bytes", is_last));
+  }
+  const bool has_limit = std::find(roles.begin(), roles.end(), "limit_bytes") != roles.end();
+  for (std::size_t n = 0; n < sizes.size(); ++n) {
+    if (roles[n] == kAvailable) roles[n] = has_limit ? "free_bytes" : "limit_bytes";
+    MessageToken& size = (*tokens)[sizes[n]];
+    if (!roles[n].empty() && figures.emplace(roles[n], size.bytes).second) size.capture = roles[n];
   }
   const bool agree = AreConsistent(figures);
   for (std::size_t n = 0; n < sizes.size(); ++n) {
@@ -466,6 +482,8 @@ class RuleDraft {
     OrderedJson lines = OrderedJson::array();
     if (!request_.from.empty()) lines.push_back("Made from " + request_.from + ".");
     lines.push_back("Replace each TODO. Keep in the header pattern only the text that every such message contains.");
+    if (!facts_.empty())
+      lines.push_back("Check that each captured figure is what its name says; the example lists them.");
     const bool unclear = std::any_of(tokens_.begin(), tokens_.end(),
                                      [](const MessageToken& token) { return token.capture.starts_with("figure_"); });
     if (unclear)
@@ -564,6 +582,15 @@ class RuleDraft {
   OrderedJson facts_;
 };
 
+// Removes the frames of a traceback: keeps the exception, which is the next line that is not indented.
+void RemoveTraceback(std::vector<std::string>* lines) {
+  const auto is_frame = [](const std::string& line) {
+    return line.starts_with("Traceback (most recent") || line.starts_with(' ') || line.starts_with('\t');
+  };
+  const auto exception = std::find_if_not(lines->begin(), lines->end(), is_frame);
+  if (exception != lines->end()) lines->erase(lines->begin(), exception);
+}
+
 }  // namespace
 
 std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& request) {
@@ -571,6 +598,7 @@ std::vector<NewRule> NewRules(const RuleSet& rules, const NewRuleRequest& reques
   for (std::vector<std::string>& message : cleaned.messages) {
     std::erase_if(message,
                   [](const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; });
+    RemoveTraceback(&message);
   }
   std::erase_if(cleaned.messages, [](const std::vector<std::string>& message) { return message.empty(); });
   if (cleaned.messages.empty()) throw Error("no message to recognise");

@@ -98,7 +98,7 @@ std::string RuleNode::Joined(char separator) const {
 std::string RuleNode::Text() const {
   std::string text = Joined(' ');
   // Titles and texts are printed unescaped; examples and patterns are not.
-  const bool printed = pointer_.find("/examples") == std::string::npos &&
+  const bool printed = pointer_.find("/examples") == std::string::npos && pointer_.find("/logs") == std::string::npos &&
                        pointer_.find("/leaves") == std::string::npos && !pointer_.ends_with("/pattern");
   if (!file_->trusted && printed && Printable(text) != text) {
     Report("the text contains control or invisible characters", "reports print it to a terminal");

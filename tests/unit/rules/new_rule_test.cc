@@ -75,6 +75,14 @@ TEST_CASE("values of keys, paths, hosts, ids and numbers are generalised", "[rul
         R"(worker [\w.-]+ lost its arena, job=[^\s,;)\]}]+ attempt=[^\s,;)\]}]+)");
   CHECK(HeadOf("arena 7f3a91c2-11ee-4b5d-9c0d-0242ac120002 gave up after 31 tries") ==
         R"(arena [\w-]+ gave up after \d+ tries)");
+  CHECK(HeadOf("arena of tpu-7f3a-xk2p refused req-9f8e7d6c at 2026-11-03T10:11:12Z") ==
+        R"(arena of [\w-]+ refused [\w-]+ at \S+[ T]?\S+)");
+}
+
+TEST_CASE("a traceback is reduced to its exception", "[rules]") {
+  const json entry = Entry({"Traceback (most recent call last):", "  File \"a.py\", line 3, in <module>",
+                            "    reserve(n)", "DeviceBufferError: cannot reserve a slab of 3.00G"});
+  CHECK(entry["heads"][0]["pattern"] == "cannot reserve a slab of %{size:figure_1}");
 }
 
 TEST_CASE("sizes are named after adjacent words, or else numbered", "[rules]") {
@@ -82,6 +90,13 @@ TEST_CASE("sizes are named after adjacent words, or else numbered", "[rules]") {
   CHECK(HeadOf("There are 15.31M free in the staging pool") == "There are %{size:free_bytes} free in the staging pool");
   CHECK(FactsOf("launcher: attempting to allocate 1228800001 over limit 1073741824") ==
         R"({"limit_bytes":1073741824,"request_bytes":1228800001})");
+  // A word belongs to the size behind it.
+  CHECK(FactsOf("slab pool full: asked 3GiB, limit 2GiB") ==
+        R"({"limit_bytes":2147483648,"request_bytes":3221225472})");
+  CHECK(FactsOf("arena: requested=3GiB total=2GiB free=1GiB") ==
+        R"({"free_bytes":1073741824,"limit_bytes":2147483648,"request_bytes":3221225472})");
+  CHECK(FactsOf("arena: need 3GiB, have 1GiB, limit 4GiB") ==
+        R"({"free_bytes":1073741824,"limit_bytes":4294967296,"used_bytes":3221225472})");
   CHECK(FactsOf("dma rings: 32.000KB, high water mark: 1.5K") == R"({"figure_1":32768,"figure_2":1536})");
   CHECK(RuleText({"dma rings: 32.000KB, high water mark: 1.5K"}).find("do not identify figure_1") != std::string::npos);
   CHECK(FactsOf("Compilation of 'jit_step' aborted: HBM budget of 15.75G exceeded, program requires 21.50G (5.75G over "
