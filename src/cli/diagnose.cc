@@ -253,7 +253,8 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
     }
   }
   const auto begin = std::chrono::steady_clock::now();
-  Readings readings = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
+  Readings readings = ReadInput(run_.engine, input, run_.options.limits,
+                                {run_.options.range, threads, &control_, nullptr, &run_.options.labels});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (journal_) {

@@ -57,7 +57,7 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
 }
 
 // "team=^logs/([^/]+)/".
-PathLabel ToLabel(const std::string& text) {
+Label ToLabel(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
     throw CLI::ValidationError("--by",
@@ -73,8 +73,10 @@ void AddLabels(CLI::App& app, Options* options) {
          [options](const std::vector<std::string>& labels) {
            for (const std::string& label : labels) options->labels.push_back(ToLabel(label));
          },
-         "Group the overview of a batch by what REGEX matches in the path of an input, or by its first group, for "
-         "example --by 'team=^logs/([^/]+)/' (may be repeated)")
+         "Group the overview by what REGEX, or its first group, matches in the line of the log that reports the "
+         "failure "
+         "(with its prefix or JSON record), or else in the path of the input. Examples: --by 'team=^logs/([^/]+)/', "
+         "--by 'pod=\"pod_name\":\"([^\"]+)\"' (may be repeated)")
       ->type_name("NAME=REGEX")
       ->allow_extra_args(false)
       ->group(kOutput);
@@ -110,7 +112,7 @@ void AddDetail(CLI::App& app, Options* options) {
       "with schema whyoom.brief/1");
   CLI::Option* all = app.add_flag_callback(
       "--all", [options] { options->detail = Detail::kAll; },
-      "In text format, show every failure, every table row, and every remedy in full");
+      "In text format, show every failure with all its rows and remedies in full");
   brief->group(kOutput);
   all->group(kOutput)->excludes(brief);
   AddLabels(app, options);

@@ -99,9 +99,9 @@ struct Options {
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
-  std::vector<PathLabel> labels;  // further groups of a batch's overview
-  std::string source_root;        // sources below it are named relative to it; empty: names as in the log
-  bool step_summary = false;      // append a Markdown report to the file in GITHUB_STEP_SUMMARY
+  Labels labels;              // further groups of a batch's overview
+  std::string source_root;    // sources below it are named relative to it; empty: names as in the log
+  bool step_summary = false;  // append a Markdown report to the file in GITHUB_STEP_SUMMARY
   ColorMode color = ColorMode::kAuto;
   Detail detail = Detail::kUsual;
   bool quiet = false;                // no notes, no progress, no warnings

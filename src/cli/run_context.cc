@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/explain_command.h"
@@ -23,6 +24,20 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 }
 
 std::string Bytes(std::uint64_t bytes) { return SizeText(static_cast<double>(bytes)); }
+
+// Warns about labels that occur nowhere, because their groups are then missing.
+void WarnAboutLabels(const Labels& labels, const Report& report) {
+  if (report.findings.empty()) return;
+  for (const Label& label : labels) {
+    const bool is_found = std::any_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
+      const auto& groups = finding.tally.groups.all();
+      const auto group = groups.lower_bound(label.name + "=");
+      return group != groups.end() && group->first.starts_with(label.name + "=");
+    });
+    if (!is_found)
+      WriteError(fmt::format("whyoom: --by {}: matches no failure's line and no path of its input\n", label.name));
+  }
+}
 
 }  // namespace
 
@@ -102,7 +117,8 @@ Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;
-  report.labels = options.labels;
+  report.grouped = !options.labels.empty();
+  WarnAboutLabels(options.labels, report);
   return report;
 }
 

@@ -69,6 +69,15 @@ std::string IdentityText(const Failure& failure, const Evidence& identity) {
   return text;
 }
 
+// The job that a path with the number of an attempt belongs to: "logs/job-17.log" for "logs/job-17.attempt2.log". Empty
+// if the path has none.
+std::string JobOfAttempt(const std::string& path) {
+  static const Regex attempt(R"((?i)^(.*?)[._/-]?(?:attempt|retry|restart)[._-]?\d+(.*)$)");
+  std::string before;
+  std::string behind;
+  return re2::RE2::FullMatch(path, attempt, &before, &behind) ? before + behind : "";
+}
+
 void TruncateTexts(Sighting* sighting) {
   if (sighting->message.size() > kMaxTextBytes) sighting->message = CutBytes(sighting->message, kMaxTextBytes);
   for (Allocation& row : sighting->rows) TruncateTexts(&row);
@@ -82,8 +91,11 @@ void TruncateTexts(Sighting* sighting) {
 
 }  // namespace
 
-ArtifactFindings::ArtifactFindings(const RuleSet& rules, Artifact artifact)
-    : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
+ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact, const Labels* labels)
+    : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)}, labels_(labels) {
+  if (labels != nullptr)
+    path_values_ = LabelValues(*labels, artifact.path + (artifact.member.empty() ? "" : "/" + artifact.member));
+}
 
 void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
   framework_ = framework;
@@ -143,7 +155,7 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failu
   return nullptr;
 }
 
-void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, Entry* entry) {
+void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, Entry* entry) const {
   Tally& tally = entry->finding.tally;
   if (!sighting.stream_name.empty()) {
     entry->named = true;
@@ -157,6 +169,38 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
   ++tally.reports;
   tally.places.Add(finding.where);
   tally.AddTime(sighting.time);
+  CountInGroups(sighting, entry);
+}
+
+void ArtifactFindings::CountInGroups(const Sighting& sighting, Entry* entry) const {
+  constexpr std::size_t kMostGroups = 1000;
+  constexpr std::size_t kMostStreams = 1000;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    const std::pair group(name, value);
+    if (value.empty() || (entry->streams.size() >= kMostGroups && !entry->streams.contains(group))) return;
+    std::set<std::string>& streams = entry->streams[group];
+    if (streams.size() < kMostStreams) streams.insert(sighting.stream_name);
+  };
+  if (sighting.time) add(kWeek, WeekOf(*sighting.time));
+  for (std::size_t i = 0; i < path_values_.size(); ++i) {
+    const bool in_log = i < sighting.labels.size() && !sighting.labels[i].empty();
+    add((*labels_)[i].name, in_log ? sighting.labels[i] : path_values_[i]);
+  }
+}
+
+// Completes the tally when all reports have been counted.
+void ArtifactFindings::Close(Entry* entry) const {
+  Tally& tally = entry->finding.tally;
+  tally.artifacts = 1;
+  tally.nameless_artifacts = entry->named ? 0 : 1;
+  tally.replicas = entry->replicas.size();
+  tally.restarts = tally.reports - std::min(tally.reports, tally.occurrences());
+  constexpr std::int64_t kSecond = 1'000'000;
+  if (tally.restarts > 0 && tally.first_time && tally.last_time)
+    tally.restart_seconds =
+        std::max<std::int64_t>(0, tally.last_time->microseconds - tally.first_time->microseconds) / kSecond;
+  for (const auto& [group, streams] : entry->streams) tally.groups.Add(group.first, group.second, streams.size());
+  if (const std::string job = JobOfAttempt(artifact_.path); !job.empty()) tally.groups.Add(kAttempts, job, 1);
 }
 
 void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
@@ -208,15 +252,13 @@ FindingTable ArtifactFindings::Take() {
       // Two partial reports did not show that they report the same failure, so they became two entries.
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
+      for (auto& [group, streams] : entry.streams) same->second.streams[group].merge(streams);
       JoinFindings(std::move(entry.finding), &same->second.finding);
     }
   }
   by_code_.clear();
   for (auto& [id, entry] : by_id) {
-    Tally& tally = entry.finding.tally;
-    tally.artifacts = 1;
-    tally.nameless_artifacts = entry.named ? 0 : 1;
-    tally.replicas = entry.replicas.size();
+    Close(&entry);
     table.Add(std::move(entry.finding));
   }
   return table;

@@ -88,6 +88,37 @@ void PlaceSample::Join(const PlaceSample& other) {
   for (const Where& where : other.places_) Add(where);
 }
 
+void GroupCounts::Add(const std::string& name, const std::string& value, std::uint64_t count) {
+  std::uint64_t& sum = counts_[name + "=" + value];
+  sum = SaturatingAdd(sum, count);
+  Cut(name);
+}
+
+void GroupCounts::Restore(const std::map<std::string, std::uint64_t>& counts) {
+  for (const auto& [group, count] : counts) {
+    const std::size_t equals = group.find('=');
+    if (equals == std::string::npos) continue;
+    Add(group.substr(0, equals), group.substr(equals + 1), count);
+  }
+}
+
+// A value that is cut from a part is also cut from the whole, so the order of joining does not matter.
+void GroupCounts::Cut(const std::string& name) {
+  constexpr std::size_t kMostValues = 1000;
+  const std::string more = name + "=(more)";
+  const auto begin = counts_.lower_bound(name + "=");
+  auto end = counts_.lower_bound(name + ">");  // ">" follows "="
+  std::size_t values = static_cast<std::size_t>(std::distance(begin, end)) - counts_.count(more);
+  for (; values > kMostValues; --values) {
+    auto last = std::prev(end);
+    if (last->first == more) last = std::prev(last);
+    std::uint64_t& others = counts_[more];
+    others = SaturatingAdd(others, last->second);
+    counts_.erase(last);
+    end = counts_.lower_bound(name + ">");
+  }
+}
+
 void Tally::AddTime(const std::optional<Timestamp>& time) {
   if (!time) return;
   if (!first_time || *time < *first_time) first_time = time;
@@ -102,6 +133,9 @@ void Tally::Join(const Tally& other) {
   nameless_artifacts = SaturatingAdd(nameless_artifacts, other.nameless_artifacts);
   replicas = std::max(replicas, other.replicas);
   repeats = SaturatingAdd(repeats, other.repeats);
+  restarts = SaturatingAdd(restarts, other.restarts);
+  restart_seconds += other.restart_seconds;
+  groups.Join(other.groups);
   AddTime(other.first_time);
   AddTime(other.last_time);
 }

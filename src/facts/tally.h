@@ -50,6 +50,24 @@ class PlaceSample {
   std::size_t bytes_ = 0;
 };
 
+// How many streams reported a failure, by group: "team=nlp" for a label (read/label.h), "week=2026-05-04". At most 1000
+// values of a name, the first in order; the others count together as "team=(more)".
+class GroupCounts {
+ public:
+  void Add(const std::string& name, const std::string& value, std::uint64_t count);
+  void Join(const GroupCounts& other) { Restore(other.counts_); }
+  void Restore(const std::map<std::string, std::uint64_t>& counts);  // as all() returns them
+  const std::map<std::string, std::uint64_t>& all() const { return counts_; }
+
+ private:
+  void Cut(const std::string& name);
+
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+inline constexpr const char* kWeek = "week";          // the Monday of the week of the report
+inline constexpr const char* kAttempts = "attempts";  // counts inputs, by job
+
 struct Tally {
   NameSample hosts;  // streams by name: hosts, ranks, processes
   PlaceSample places;
@@ -58,7 +76,12 @@ struct Tally {
   std::uint64_t nameless_artifacts = 0;  // artifacts in which no report names its stream
   std::uint64_t replicas = 0;            // most replicas in one artifact; used if no prefix names a stream
   std::uint64_t repeats = 0;             // streams that a log counts but does not name ("[repeated 5x across cluster]")
-  std::optional<Timestamp> first_time;   // of the reports whose line prefix has a time
+  // Reports by a stream that had reported the failure before in the same artifact, and the time from the first to the
+  // last report there.
+  std::uint64_t restarts = 0;
+  std::int64_t restart_seconds = 0;
+  GroupCounts groups;
+  std::optional<Timestamp> first_time;  // of the reports whose line prefix has a time
   std::optional<Timestamp> last_time;
 
   void AddTime(const std::optional<Timestamp>& time);

@@ -139,7 +139,7 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
     const std::string hours =
         summary.useless_seconds >= 3600 ? fmt::format(", over {} h", summary.useless_seconds / 3600) : "";
     verdict.notes.push_back(Words("At least " + Counted(summary.useless_restarts, "restart", "restarts") +
-                                  " could not succeed: the same process failed the same way again" + hours + "."));
+                                  " could not succeed: the job failed the same way again" + hours + "."));
   }
   if (!folder.empty())
     verdict.notes.push_back(doc::Joined({Words("Paths in tables are relative to "), doc::Name(folder), Words(".")}));
@@ -150,9 +150,7 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   AddShares("by first remedy", MostFrequent(summary.by_remedy), 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", MostFrequent(summary.by_program), 0, head);
   for (const ShareGroup& group : summary.groups) {
-    const bool is_label = std::any_of(report.labels.begin(), report.labels.end(),
-                                      [&](const PathLabel& label) { return label.name == group.name; });
-    if (is_label || group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
+    if (report.grouped || group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
   }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;

@@ -16,12 +16,6 @@
 
 namespace whyoom {
 
-// Groups failures by a part of their input's path, such as a team or a cluster.
-struct PathLabel {
-  std::string name;                      // "team"
-  std::shared_ptr<const Regex> pattern;  // its first group, or all that it matches, is the value
-};
-
 struct Report {
   std::string version;                    // of the program
   std::string rules_fingerprint;          // of the rule data
@@ -38,7 +32,7 @@ struct Report {
   std::vector<std::string> shards;                        // "2/8": the covered parts of a batch; empty: all
   std::optional<int> exit_status;                         // of the job, if `whyoom run` made the report
   bool strict = false;                                    // unknown memory errors count as failures
-  std::vector<PathLabel> labels;                          // further groups of the overview
+  bool grouped = false;                                   // the user asked for groups in the overview
 };
 
 Report MakeReport(const std::string& rules_fingerprint, Readings readings);

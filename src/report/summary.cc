@@ -19,57 +19,31 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
   share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
-// The value of a label in the path of the failure's first input; empty if the pattern does not match.
-std::string ValueOf(const PathLabel& label, const Diagnosis& finding) {
-  const Artifact& artifact = finding.where.artifact;
-  const std::string path = artifact.path + (artifact.member.empty() ? "" : "/" + artifact.member);
-  re2::StringPiece groups[2];
-  const int count = std::min(1, label.pattern->NumberOfCapturingGroups()) + 1;
-  if (!label.pattern->Match(path, 0, path.size(), re2::RE2::UNANCHORED, groups, count)) return {};
-  return CutBytes(Printable(std::string(groups[count - 1])), kLongestValue);
+void AddToGroups(const Diagnosis& finding, std::uint64_t occurrences, std::map<std::string, ShareGroup>* groups) {
+  const auto add = [&](const std::string& name, const std::string& value, std::uint64_t count) {
+    if (!value.empty()) Count(value, "", count, &groups->try_emplace(name, ShareGroup{name, {}}).first->second.shares);
+  };
+  const auto fact = [&](const char* name) { return CutBytes(Printable(finding.facts.Text(name)), kLongestValue); };
+  add("chip", fact("chip"), occurrences);
+  add("framework", finding.framework, occurrences);
+  add("jax version", fact("jax_version"), occurrences);
+  add("libtpu version", fact("libtpu_version"), occurrences);
+  for (const auto& [group, count] : finding.tally.groups.all()) {
+    const std::size_t equals = group.find('=');
+    add(group.substr(0, equals), group.substr(equals + 1), count);
+  }
 }
 
-class Groups {
- public:
-  explicit Groups(const std::vector<PathLabel>& labels) : labels_(labels) {
-    for (const char* name : {"chip", "framework", "jax version", "libtpu version", kWeek})
-      groups_.push_back({name, {}});
-    for (const PathLabel& label : labels) groups_.push_back({label.name, {}});
-  }
-
-  void Add(const Diagnosis& finding, std::uint64_t occurrences) {
-    std::size_t at = 0;
-    const auto add = [&](const std::string& value) {
-      if (!value.empty()) Count(value, "", occurrences, &groups_[at].shares);
-      ++at;
-    };
-    const auto fact = [&](const char* name) { return CutBytes(Printable(finding.facts.Text(name)), kLongestValue); };
-    add(fact("chip"));
-    add(finding.framework);
-    add(fact("jax_version"));
-    add(fact("libtpu_version"));
-    add(finding.tally.first_time ? WeekOf(*finding.tally.first_time) : "");
-    for (const PathLabel& label : labels_) add(ValueOf(label, finding));
-  }
-
-  std::vector<ShareGroup> Take() {
-    std::erase_if(groups_, [](const ShareGroup& group) { return group.shares.empty(); });
-    return std::move(groups_);
-  }
-
- private:
-  const std::vector<PathLabel>& labels_;
-  std::vector<ShareGroup> groups_;
-};
-
-void CountUseless(const Diagnosis& finding, std::uint64_t occurrences, Summary* summary) {
+// A job's attempts in several inputs, and a process's restarts in one.
+void CountUseless(const Diagnosis& finding, Summary* summary) {
+  if (finding.retry.answer != Retry::Answer::kNever) return;
   const Tally& tally = finding.tally;
-  if (finding.retry.answer != Retry::Answer::kNever || tally.reports <= occurrences) return;
-  summary->useless_restarts = SaturatingAdd(summary->useless_restarts, tally.reports - occurrences);
-  constexpr std::int64_t kSecond = 1'000'000;
-  if (tally.first_time && tally.last_time)
-    summary->useless_seconds +=
-        std::max<std::int64_t>(0, (tally.last_time->microseconds - tally.first_time->microseconds) / kSecond);
+  summary->useless_restarts = SaturatingAdd(summary->useless_restarts, tally.restarts);
+  summary->useless_seconds += tally.restart_seconds;
+  for (const auto& [group, count] : tally.groups.all()) {
+    if (group.starts_with(std::string(kAttempts) + "="))
+      summary->useless_restarts = SaturatingAdd(summary->useless_restarts, count - 1);
+  }
 }
 
 void SortByFrequency(std::vector<const Diagnosis*>* findings) {
@@ -89,7 +63,7 @@ Summary Summarize(const Report& report) {
   summary.diagnoses = report.findings.size();
   summary.problems = SaturatingAdd(report.problems.size(), report.problems_left_out);
   Tally times;
-  Groups groups(report.labels);
+  std::map<std::string, ShareGroup> groups;
   for (const Diagnosis& finding : report.findings) {
     const std::uint64_t occurrences = finding.tally.occurrences();
     summary.occurrences = SaturatingAdd(summary.occurrences, occurrences);
@@ -100,13 +74,13 @@ Summary Summarize(const Report& report) {
     if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, remedy->title, occurrences, &summary.by_remedy);
     const Remedy* first = finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
     if (first != nullptr && first->inquiry) Count(first->id, first->title, occurrences, &summary.by_inquiry);
-    groups.Add(finding, occurrences);
-    CountUseless(finding, occurrences, &summary);
+    AddToGroups(finding, occurrences, &groups);
+    CountUseless(finding, &summary);
     times.AddTime(finding.tally.first_time);
     times.AddTime(finding.tally.last_time);
     if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);
   }
-  summary.groups = groups.Take();
+  for (auto& [name, group] : groups) summary.groups.push_back(std::move(group));
   summary.first_time = times.first_time;
   summary.last_time = times.last_time;
   SortByFrequency(&summary.recurring);
@@ -141,18 +115,9 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
   return begin == end ? begin : begin + " to " + end;
 }
 
-std::string WeekOf(const Timestamp& time) {
-  constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000;
-  constexpr std::int64_t kWeek = 7 * kDay;
-  constexpr std::int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
-  const std::int64_t since = time.microseconds - kFirstMonday;
-  const std::int64_t weeks = since / kWeek - (since % kWeek < 0 ? 1 : 0);
-  return ToString(Timestamp{kFirstMonday + weeks * kWeek, time.zone_known}).substr(0, 10);
-}
-
 bool IsBatch(const Report& report) {
   constexpr std::size_t kFew = 3;
-  return report.findings.size() > kFew;
+  return report.findings.size() > kFew || report.grouped;
 }
 
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report) {

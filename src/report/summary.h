@@ -20,11 +20,9 @@ struct Share {
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
-inline constexpr const char* kWeek = "week";  // name of the group by week
-
 // The failures by one of their properties.
 struct ShareGroup {
-  std::string name;  // "chip", "framework", "jax version", "libtpu version", "week", or a PathLabel's
+  std::string name;  // "chip", "framework", "jax version", "libtpu version", or that of a group of the tally
   std::map<std::string, Share> shares;  // by value; a week is named by its Monday
 };
 
@@ -41,8 +39,9 @@ struct Summary {
   std::map<std::string, Share> by_remedy;    // id of the first remedy that is not an inquiry, else of the first
   std::map<std::string, Share> by_inquiry;   // id of the first remedy, if it is an inquiry
   std::vector<ShareGroup> groups;            // only properties that some failure has
-  // Reports by a process that had reported the same failure before, although a retry could not succeed; and the time
-  // from the first to the last report of these failures.
+  // Further attempts although a retry could not succeed: reports by a process that had reported the same failure before
+  // in the same input, and inputs whose name has the number of an attempt; and, for the former, the time until the
+  // last.
   std::uint64_t useless_restarts = 0;
   std::int64_t useless_seconds = 0;
   // Failures that occur more than once or in several artifacts, in the order of MostFrequentFirst.
@@ -64,11 +63,8 @@ std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::stri
 // unknown.
 std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last);
 
-// True if the report is a batch with an overview; false if it has only a few failures.
+// True if the report has an overview; false if it has only a few failures, and the user asked for no groups.
 bool IsBatch(const Report& report);
-
-// The Monday of the week that contains a time: "2026-11-23".
-std::string WeekOf(const Timestamp& time);
 
 // Sorts the findings by occurrences, then by artifacts, most first; ties in report order. Borrows them.
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);

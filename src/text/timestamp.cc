@@ -199,4 +199,13 @@ std::string ToString(const Timestamp& time) {
   return time.zone_known ? text + "Z" : text;
 }
 
+std::string WeekOf(const Timestamp& time) {
+  constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000;
+  constexpr std::int64_t kSevenDays = 7 * kDay;
+  constexpr std::int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
+  const std::int64_t since = time.microseconds - kFirstMonday;
+  const std::int64_t weeks = since / kSevenDays - (since % kSevenDays < 0 ? 1 : 0);
+  return ToString(Timestamp{kFirstMonday + weeks * kSevenDays, time.zone_known}).substr(0, 10);
+}
+
 }  // namespace whyoom

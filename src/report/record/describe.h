@@ -442,7 +442,9 @@ template <class V>
 void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   auto& tally = finding.tally;
   std::map<std::string, std::uint64_t> lines;
+  std::map<std::string, std::uint64_t> groups;
   if constexpr (!V::kReads) {
+    groups = tally.groups.all();
     for (const auto& [name, fact] : finding.facts.all()) {
       if (fact.place.line > 0) lines[name] = fact.place.line;
     }
@@ -454,6 +456,9 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   v.Need("nameless_artifacts", tally.nameless_artifacts);
   v.Need("replicas", tally.replicas);
   v.Need("repeats", tally.repeats);
+  v.Maybe("restarts", tally.restarts);
+  v.Maybe("restart_seconds", tally.restart_seconds);
+  v.Maybe("groups", groups, {.about = "The reports by week, attempt and label of --by."});
   v.Need("row_bytes", finding.completeness.row_bytes);
   v.Need("whole", finding.completeness.whole);
   v.Need("numbers", finding.completeness.numbers);
@@ -464,6 +469,7 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
     for (const auto& [name, line] : lines) {
       if (const Fact* fact = finding.facts.Find(name)) finding.facts.Set(name, Value(fact->value), {line, 0}, true);
     }
+    tally.groups.Restore(groups);
     if (finding.dump_problem) finding.dump_problem->of_report = true;
   }
 }

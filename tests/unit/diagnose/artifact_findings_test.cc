@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -91,6 +93,34 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
   CHECK(ShowAll(Find({See(3, kSeven), See(1, kSeven)})) == "1-2 limit_bytes=5 used_bytes=7; reports 2, also 3\n");
   CHECK(ShowAll(Find({See(3, kSeven, "", one), See(1, kSeven)})) ==
         "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
+}
+
+TEST_CASE("streams are counted by week, by label and by attempt", "[diagnose]") {
+  const Labels labels = {{"team", std::make_shared<const Regex>("^logs/([^/]+)/")},
+                         {"pod", std::make_shared<const Regex>("pod-\\d")}};
+  Sighting first = See(1, kSeven, "host a");
+  first.time = ParseTimestamp("2026-11-20T12:00:00Z");
+  first.labels = {"", "pod-1"};
+  Sighting again = See(3, kSeven, "host a");
+  again.time = ParseTimestamp("2026-11-20T13:00:00Z");
+  again.labels = {"nlp", "pod-1"};  // the log has precedence
+  Sighting other = See(5, kSeven, "host b");
+  other.time = ParseTimestamp("2026-11-23T12:00:00Z");
+  other.labels = {"", "pod-2"};
+  ArtifactFindings found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""}, &labels);
+  found.Add({first, again, other}, "jax");
+  std::vector<Problem> problems;
+  const Tally tally = found.Take().Finish(&problems).at(0).tally;
+  using Counts = std::map<std::string, std::uint64_t>;
+  CHECK(tally.groups.all() == Counts{{"attempts=logs/vision/job-17.log", 1},
+                                     {"pod=pod-1", 1},
+                                     {"pod=pod-2", 1},
+                                     {"team=nlp", 1},
+                                     {"team=vision", 2},
+                                     {"week=2026-11-16", 1},
+                                     {"week=2026-11-23", 1}});
+  CHECK(tally.restarts == 1);
+  CHECK(tally.restart_seconds == 3 * 86400);
 }
 
 TEST_CASE("the tally counts hosts, reports and repeats, and has the first and last time", "[diagnose]") {

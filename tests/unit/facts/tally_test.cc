@@ -139,6 +139,28 @@ TEST_CASE("streams are counted by names, else by artifacts, else by replicas", "
   CHECK(tally.occurrences() == ~std::uint64_t{0});
 }
 
+TEST_CASE("groups are counted by value; of too many values, the last count together", "[facts]") {
+  const auto counts = [](int begin, int end) {
+    GroupCounts groups;
+    for (int i = begin; i < end; ++i) groups.Add("pod", std::to_string(10000 + i), 2);
+    groups.Add("team", "a=b", 1);
+    return groups;
+  };
+  GroupCounts whole = counts(0, 1500);
+  CHECK(whole.all().at("pod=10999") == 2);
+  CHECK(whole.all().at("pod=(more)") == 1000);
+  CHECK(whole.all().size() == 1002);
+  CHECK(whole.all().at("team=a=b") == 1);
+  GroupCounts joined = counts(700, 1500);  // in another order
+  joined.Join(counts(0, 700));
+  CHECK(joined.all().at("team=a=b") == 2);
+  joined = counts(700, 1500);
+  GroupCounts others;
+  for (int i = 0; i < 700; ++i) others.Add("pod", std::to_string(10000 + i), 2);
+  joined.Join(others);
+  CHECK(joined.all() == whole.all());
+}
+
 TEST_CASE("a joined tally has the first and last time of both", "[facts]") {
   Tally one;
   one.AddTime(Timestamp{2000, true});
