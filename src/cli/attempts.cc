@@ -154,14 +154,35 @@ std::string PartitionSpec(const ModuleValue& value, const Split& split) {
   return fmt::format("P({})", fmt::join(dimensions, ", "));
 }
 
+// "state.mu['w'], 12 arrays of state.params['layers']".
+std::string ArgumentsText(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 2;
+  constexpr int kParts = 3;
+  std::map<std::string, std::vector<std::string>> by_prefix;
+  for (const std::string& name : names) {
+    std::size_t end = 0;
+    for (int part = 0; part < kParts && end < name.size(); ++part)
+      end = std::min(name.find_first_of("[.", end + 1), name.size());
+    by_prefix[name.substr(0, end)].push_back(name);
+  }
+  std::vector<std::string> texts;
+  for (auto& [prefix, of_prefix] : by_prefix) {
+    if (of_prefix.size() <= kFew) {
+      texts.insert(texts.end(), of_prefix.begin(), of_prefix.end());
+    } else {
+      texts.push_back(fmt::format("{} arrays of {}", of_prefix.size(), prefix));
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 // "in_shardings: P('fsdp', None) for state.mu['w'], state.nu['w']; P('fsdp') for state.mu['b']".
 std::string SplitSetting(const ModuleDescription& module, const ModuleChange& change) {
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [index, split] : change.split_arguments)
     names[PartitionSpec(module.arguments[index], split)].push_back(module.arguments[index].name);
   std::vector<std::string> texts;
-  for (const auto& [spec, arguments] : names)
-    texts.push_back(fmt::format("{} for {}", spec, fmt::join(arguments, ", ")));
+  for (const auto& [spec, arguments] : names) texts.push_back(fmt::format("{} for {}", spec, ArgumentsText(arguments)));
   return fmt::format("in_shardings: {}", fmt::join(texts, "; "));
 }
 

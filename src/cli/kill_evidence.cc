@@ -9,6 +9,8 @@
 #include <fstream>
 #include <utility>
 
+#include "report/finding_view.h"
+
 namespace whyoom {
 namespace {
 
@@ -52,9 +54,9 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
   Kill kill{"whyoom run: the job was killed by signal 9 (SIGKILL)"};
   std::string& line = kill.line;
   const std::uint64_t largest = LargestProcess();
-  if (largest > 0) line += fmt::format("; largest process: {} bytes", largest);
+  if (largest > 0) line += "; largest process: " + SizeText(static_cast<double>(largest));
   if (const auto total = ReadNumber(root_ + "proc/meminfo", "MemTotal:")) {
-    line += fmt::format("; memory of the machine: {} bytes", *total * kKiB);
+    line += "; memory of the machine: " + SizeText(static_cast<double>(*total * kKiB));
     kill.by_memory = largest > *total * kKiB / 2;
   }
   if (const auto kills = OomKills(); kills && kills_before_) {
@@ -64,7 +66,7 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
   }
   std::uint64_t limit = 0;  // the file contains "max" if there is none
   if (std::ifstream file(cgroup_ + "/memory.max"); !cgroup_.empty() && file >> limit)
-    line += fmt::format("; memory limit of the cgroup: {} bytes", limit);
+    line += "; memory limit of the cgroup: " + SizeText(static_cast<double>(limit));
   const char* job = std::getenv("SLURM_JOB_ID");
   const bool is_number =
       job != nullptr && *job != 0 && std::string(job).find_first_not_of("0123456789") == std::string::npos;

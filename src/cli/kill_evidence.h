@@ -20,8 +20,8 @@ class KillEvidence {
 
   // Describes the kill if `exit_status` is that of SIGKILL (137):
   //
-  //   whyoom run: the job was killed by signal 9 (SIGKILL); largest process: 33021345792 bytes; memory of the machine:
-  //   67430707200 bytes; OOM kills in the cgroup: 1; memory limit of the cgroup: 34359738368 bytes; Slurm job 4711
+  //   whyoom run: the job was killed by signal 9 (SIGKILL); largest process: 30.75 GiB; memory of the machine:
+  //   62.80 GiB; OOM kills in the cgroup: 1; memory limit of the cgroup: 32.00 GiB; Slurm job 4711
   //
   // The sizes are those of getrusage(RUSAGE_CHILDREN) and /proc/meminfo; the rest is from memory.events and memory.max
   // of cgroup v2, and SLURM_JOB_ID. Parts that are unknown are left out. "OOM kills" counts those during the job.

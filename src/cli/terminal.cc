@@ -52,7 +52,7 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor) {
 }
 
 std::size_t TextWidth(bool to_file, int descriptor) {
-  return to_file ? kUsualColumns : std::clamp<std::size_t>(Columns(descriptor), 60, 120);
+  return to_file ? kUsualColumns : std::clamp<std::size_t>(Columns(descriptor), 40, 120);
 }
 
 std::size_t HelpWidth() { return std::clamp<std::size_t>(Columns(STDOUT_FILENO), 40, 110); }

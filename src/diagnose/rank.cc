@@ -207,9 +207,9 @@ RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bo
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
+  reasons.undoes = ranked.enough != false && UndoesMistake(diagnosis, *ranked.remedy);
   // If other remedies were estimated on the program or list, one without an estimate ranks lower.
-  reasons.gamble = worked_out && !ranked.enough;
-  reasons.undoes = ranked.enough == true && UndoesMistake(diagnosis, *ranked.remedy);
+  reasons.gamble = worked_out && !ranked.enough && !reasons.undoes;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
   reasons.doubtful = ranked.borderline;

@@ -9,8 +9,8 @@
 //   3. A remedy that this log supports (by a sentence of evidence, or by an estimate that covers the excess, alone or
 //      with another) before other remedies and before inquiries.
 //   4. A remedy not estimated to be too little alone before one that is. Among the former, if there are estimates on
-//      the program or on a list of allocations, a remedy with an estimate before one without.
-//   5. The cure of a mistake that the report names, if it is estimated to be enough.
+//      the program or on a list of allocations, a remedy with an estimate before one without, unless it is a cure (5).
+//   5. The cure of a mistake that the report names, unless it is estimated to be too little.
 //   6. Among remedies that the log supports: lower cost to the user (docs/rules-reference.md, `cost`). Then an estimate
 //      that covers the excess before none, and one that covers it including its spread before one that may not.
 //   7. The order of the rule data for the scenario (`prior`): the remedy that helps most often first.

@@ -522,10 +522,12 @@ std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
     least = left;
     best = std::move(modified);
   }
-  // If the program already has a checkpoint, it may be in the wrong place, and the effect of another is not known.
+  // Cuts without effect may miss the layers, for example those of a graph, which pass on several arrays. If the program
+  // already has a checkpoint, it may be in the wrong place. In both cases the effect of others is not known.
   const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
   const auto& all = simulator.program().module().instructions;
-  if (least == simulator.need_bytes() && std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
+  const bool is_unsure = !blocks.named || std::any_of(all.begin(), all.end(), is_recomputed);
+  if (least == simulator.need_bytes() && is_unsure) return std::nullopt;
   return best;
 }
 

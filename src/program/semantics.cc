@@ -58,6 +58,33 @@ bool Carries(const HloModule& module, const HloInstruction& instruction) {
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
 constexpr std::size_t kMostKinds = 1000;  // distinct attention pairs, or distinct dimensions of inputs
 
+// The instruction that computes the values of an index: skips changes of shape, and JAX's handling of negative numbers.
+InstructionId SourceOfIndex(const HloModule& module, InstructionId id) {
+  constexpr int kMostSteps = 20;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const HloInstruction& is = module.instructions[id];
+    const std::size_t operand = is.opcode == "select" ? 2 : is.opcode == "clamp" ? 1 : 0;
+    const bool passes_on =
+        is.Is({"select", "clamp", "reshape", "broadcast", "convert", "transpose", "copy", "bitcast"});
+    if (!passes_on || operand >= is.operands.size()) break;
+    id = is.operands[operand];
+  }
+  return id;
+}
+
+// Whether the forward pass adds up rows by an index that is an argument of the program, as a graph adds up edges by the
+// node where they end. In a batch of graphs, each graph's nodes are apart: in the index, or by input_batching_dims.
+bool AddsUpByArgument(const HloModule& before) {
+  return std::any_of(before.instructions.begin(), before.instructions.end(), [&](const HloInstruction& is) {
+    if (is.opcode != "scatter" || is.operands.size() < 3 || is.calls.empty() || IsTransposed(is.op_name)) return false;
+    const InstructionId combined = before.computations[is.calls.front()].root;
+    if (!combined || before.instructions[combined].opcode != "add") return false;
+    if (is.attributes.find("input_batching_dims=") != std::string_view::npos) return false;
+    const HloInstruction& index = before.instructions[SourceOfIndex(before, is.operands[is.operands.size() / 2])];
+    return index.opcode == "parameter" && index.computation == before.entry;
+  });
+}
+
 // The leading dimension of an array; empty if there is none or its size is 1.
 template <class Ids>
 Ids Leading(const std::vector<Ids>& dimensions) {
@@ -78,6 +105,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
   FindCopied();
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
+  is_graph_ = AddsUpByArgument(program.before());
   FindBatch();
   FindSequence();
   FindSlots();

@@ -73,9 +73,13 @@ class Semantics {
   ValueKind KindOf(ValueId value) const { return kinds_[value]; }
   bool trains() const { return trains_; }  // whether the program has a backward pass
 
-  // Whether the program processes examples with weights. If not, the dimension found as the batch is not a batch in the
-  // usual sense, but for example a side of a field or the length of a table of points.
-  bool has_examples() const { return trains_ || has_weights_; }
+  // Whether the program adds up rows by an index in its arguments, such as the edges of a graph by node.
+  bool is_graph() const { return is_graph_; }
+
+  // Whether the program processes independent examples with weights. If not, the dimension found as the batch is not a
+  // batch in the usual sense, but for example a side of a field, the length of a table of points or the edges of a
+  // graph.
+  bool has_examples() const { return (trains_ || has_weights_) && !is_graph_; }
 
   Axis batch() const { return batch_; }
   Axis sequence() const { return sequence_; }
@@ -164,6 +168,7 @@ class Semantics {
   Axis vocabulary_;
   bool trains_ = false;
   bool has_weights_ = false;
+  bool is_graph_ = false;
 };
 
 }  // namespace whyoom

@@ -41,7 +41,7 @@ struct FileName {
 
 std::optional<FileName> ParseName(const std::string& path) {
   static const Regex name(
-      R"(((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
+      R"((?s)((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
   FileName file;
   std::string other;
   if (!re2::RE2::FullMatch(path, name, &file.stem, &file.number, &file.module, &file.kind, &other)) return std::nullopt;
@@ -324,6 +324,13 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   for (const ProgramSign& sign : reading.estimates.signs) {
     reading.facts.Set(sign.name + "_bytes", static_cast<double>(sign.bytes), {});
     reading.facts.Set(sign.name + "_array", sign.array, {});
+  }
+  if (!reading.estimates.memory.empty()) {
+    const MemoryPart& largest = reading.estimates.memory.front();
+    std::string kind = largest.kind;
+    std::replace(kind.begin(), kind.end(), '_', ' ');
+    reading.facts.Set("main_kind", kind, {});
+    reading.facts.Set("main_kind_bytes", static_cast<double>(largest.bytes), {});
   }
   return reading;
 }

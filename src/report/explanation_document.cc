@@ -160,9 +160,7 @@ doc::List FieldsOf(const Remedy& remedy) {
   doc::List fields{.style = doc::List::Style::kFields};
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
   for (const ConditionalSafety& other : remedy.safety_when) {
-    AddField("Safe?",
-             doc::Joined({Words("If "), Code(other.when.source()), Words(": "),
-                          doc::Sentence(SafeText(other.safety, other.safe_why))}),
+    AddField("Safe?", doc::Joined({Words("In some jobs: "), doc::Sentence(SafeText(other.safety, other.safe_why))}),
              &fields);
   }
   AddField("Cost", Words(CostWord(remedy)), &fields);

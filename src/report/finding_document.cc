@@ -232,7 +232,7 @@ void FindingBuilder::AddWhy() {
       code.lines.push_back({fmt::format("{}:{} | {}", line.file, line.line, line.text)});
     blocks.emplace_back(std::move(code));
   }
-  AddSection({"why", "Why", std::move(blocks)});
+  AddSection({.label = "why", .title = "Why", .blocks = std::move(blocks), .anchor = "", .weighty = true});
 }
 
 void FindingBuilder::AddLargest(Depth depth) {

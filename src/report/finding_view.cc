@@ -317,12 +317,12 @@ std::string ExplainCommand(const Diagnosis& finding) {
 }
 
 NextStep NextOf(const Diagnosis& finding) {
-  constexpr const char* kTry = "compiles these remedies and shows which fit";
+  constexpr const char* kTry = "compiles shardings, donation, host memory and flags without a TPU";
   const bool may_try = finding.failure->phase == "compile" && finding.estimates && !finding.recompilation;
   const std::string dump = finding.facts.Text("dump");
   // The dump of a job is gone, and its command may contain secrets, so it is not repeated.
   if (may_try && !JobIn(finding.where.artifact.path).empty())
-    return {"whyoom run --try" + RuleOptions(finding) + " -- CMD", kTry};
+    return {"whyoom run --try" + RuleOptions(finding) + " -- CMD", "compiles remedies; CMD is the job's command"};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);

@@ -203,7 +203,13 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
   }
   doc::List room{.style = doc::List::Style::kJoined};
   for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
-  if (!room.items.empty()) blocks->emplace_back(doc::Section{"fits", "What would fit", {std::move(room)}, true});
+  if (!room.items.empty())
+    blocks->emplace_back(doc::Section{.label = "fits",
+                                      .title = "What would fit",
+                                      .blocks = {std::move(room)},
+                                      .follows = true,
+                                      .anchor = "",
+                                      .weighty = true});
 }
 
 void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks) {

@@ -156,7 +156,9 @@ const std::vector<std::string>& ReaderFacts(std::string_view reader) {
       "overlays_bytes",
       "heap_bytes",
       "module",
-      "listed",       // number of rows
+      "listed",     // number of rows
+      "main_kind",  // that takes most memory at the peak: "attention scores"
+      "main_kind_bytes",
       "list_seen",    // true if the list's heading was printed
       "lines_mixed",  // true if lines of another report are interleaved
   });

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kHint =
     R"((?i)pass|pwd|secret|token|key|credential|auth|cookie|session|bearer|private|://|[?&]sig|gh[a-z]_|github_pat_)"
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
-    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user)";
+    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user|log_?in|[a-z0-9+/]{60})";
 
 // Group 1 is the secret.
 constexpr std::string_view kForms[] = {
@@ -43,6 +43,10 @@ constexpr std::string_view kForms[] = {
     R"((?i)\blogin\s+\S+\s+password\s+(\S+))",  // .netrc
     R"(\bsshpass\s+-p\s*(\S+))",
     R"(\bcurl\b.*?\s(?:-u|--user)[\s=]*['"]?[^\s:'"]+:([^\s'"]+))",
+    // Arguments of calls in code: login(…, key="…"), HTTPBasicAuth("user", "…"), auth=("user", "…").
+    R"((?i)\blog_?in\([^)\n]*?\bkey\s*=\s*['"]([^'"\n]+))",
+    R"((?i)auth\s*[=(]\s*\(?\s*['"][^'"\n]*['"]\s*,\s*['"]([^'"\n]+))",
+    R"((?i)\blog_?in\(\s*['"][^'"\n]*['"]\s*,\s*['"]([^'"\n]+))",
     // A variable of a Kubernetes container: {"name": "HF_TOKEN", "value": "…"}.
     R"((?i)\bname['"]?\s*[:=]\s*['"]?[\w.-]*(?:token|secret|passw(?:or)?d|(?:api|access)_?key|credentials?)[\w.-]*['"]?)"
     R"([\s,]*['"]?\bvalue['"]?\s*[:=]\s*['"]?([^\s'",}]+))",
@@ -54,6 +58,8 @@ constexpr std::string_view kMixedForms[] = {
     R"(://([^\s/?#@:'"<>]{10,})@)",
     R"((?i)\bbearer\s+([\w.~+/=-]{8,}))",
     R"((?i)[?&](?:amp;)?key=([^&\s'"<>#]{16,}))",
+    R"((?i)\blog_?in\(\s*['"]([\w.-]{16,})['"])",
+    R"((?m)^\s*['"]?([A-Za-z0-9+/=]{64}|[A-Za-z0-9+/=]{76})(?:\\n)?['"]?,?$)",  // one line of a private key in PEM
 };
 
 // A name that contains a word for a secret. Groups: the text before the word, the word, the text after it.

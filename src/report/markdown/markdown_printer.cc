@@ -99,7 +99,7 @@ class MarkdownRenderer {
   void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command) {
     if (command.behind.empty()) return Add(MarkdownBlock(command.command));
-    Add(MarkdownCode(command.command) + SpansText(command.behind) +
+    Add(MarkdownCode(command.command) + " · " + SpansText(command.behind) +
         (command.url.empty() ? "" : " · " + MarkdownUrl(command.url)) + "\n");
   }
   void operator()(const doc::Code& code) {

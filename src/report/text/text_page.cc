@@ -35,11 +35,11 @@ void TextPage::IndentedLine(std::string_view styled) {
 }
 
 // Cuts after a sentence, else after a word.
-std::string TextPage::Cut(std::string_view text, std::size_t columns, std::size_t most) {
+std::string TextPage::Cut(std::string_view text, std::size_t columns, std::size_t most, std::size_t own) {
   if (!spare_lines_) return std::string(text);
   const std::vector<std::string> lines = Wrap(text, columns);
-  const std::size_t more = std::min({lines.size() - 1, most - 1, *spare_lines_});
-  *spare_lines_ -= more;
+  const std::size_t more = std::min(lines.size() - 1, std::max(own - 1, std::min(most - 1, own - 1 + *spare_lines_)));
+  *spare_lines_ -= more - std::min(more, own - 1);
   if (more + 1 == lines.size()) return std::string(text);
   std::string kept;
   for (std::size_t i = 0; i <= more; ++i) kept += (i == 0 ? "" : " ") + lines[i];
@@ -50,8 +50,9 @@ std::string TextPage::Cut(std::string_view text, std::size_t columns, std::size_
   return kept + " …";
 }
 
-void TextPage::Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most) {
-  out_ += Hanging(lead, column, Cut(text, width_ > column ? width_ - column : 1, most), width_);
+void TextPage::Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most,
+                    std::size_t own) {
+  out_ += Hanging(lead, column, Cut(text, width_ > column ? width_ - column : 1, most, own), width_);
 }
 
 void TextPage::Rule() {
@@ -85,9 +86,9 @@ void TextPage::Whole(std::string_view text, std::size_t column, Look look) {
     Line(blanks + (look == nullptr ? line : (style_.*look)(line)));
 }
 
-void TextPage::Beside(std::string_view label, std::string_view text) {
+void TextPage::Beside(std::string_view label, std::string_view text, std::size_t own) {
   const std::string blanks(kIndent - std::min(kIndent, DisplayWidth(label)), ' ');
-  Hang(style_.Label(label) + blanks, kIndent, text);
+  Hang(style_.Label(label) + blanks, kIndent, text, 2, own);
 }
 
 void TextPage::Item(std::string_view label, std::size_t column, std::string_view text) {
@@ -96,7 +97,7 @@ void TextPage::Item(std::string_view label, std::size_t column, std::string_view
 }
 
 void TextPage::Step(std::size_t column, std::string_view text) {
-  Hang(std::string(column, ' ') + "→ ", column + 2, text, 3);
+  Hang(std::string(column, ' ') + "→ ", column + 2, text, 3, step_lines_);
 }
 
 void TextPage::Warning(std::string_view text) {

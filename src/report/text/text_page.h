@@ -53,6 +53,8 @@ class TextPage {
   // From now on, cuts each paragraph and step to one line, or to two (a step: three) until `spare` further lines are
   // used up. nullopt: none is cut.
   void CutTo(std::optional<std::size_t> spare) { spare_lines_ = spare; }
+  // The lines that a step gets without using up spare ones.
+  void SetStepLines(std::size_t lines) { step_lines_ = lines; }
   bool is_cut() const { return spare_lines_.has_value(); }
   std::size_t lines() const { return static_cast<std::size_t>(std::count(out_.begin(), out_.end(), '\n')); }
 
@@ -75,8 +77,8 @@ class TextPage {
   void Paragraph(std::string_view text, std::size_t column = 0, Look look = nullptr);
   // Prints a paragraph that is never cut.
   void Whole(std::string_view text, std::size_t column = 0, Look look = nullptr);
-  // Prints a paragraph with `label` to the left of its first line.
-  void Beside(std::string_view label, std::string_view text);
+  // Prints a paragraph with `label` to the left of its first line; `own` lines of it do not use up spare ones.
+  void Beside(std::string_view label, std::string_view text, std::size_t own = 1);
   // Like Beside, but `label` is bold, and the paragraph starts at `column`, or after the label if it is longer.
   void Item(std::string_view label, std::size_t column, std::string_view text);
   void Step(std::size_t column, std::string_view text);  // "→ text"
@@ -86,12 +88,14 @@ class TextPage {
   std::string Take() { return std::move(out_); }
 
  private:
-  // `text`, cut to the lines that CutTo permits.
-  std::string Cut(std::string_view text, std::size_t columns, std::size_t most = 2);
-  void Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most = 2);
+  // `text`, cut to the lines that CutTo permits; `own` of them do not use up spare ones.
+  std::string Cut(std::string_view text, std::size_t columns, std::size_t most = 2, std::size_t own = 1);
+  void Hang(const std::string& lead, std::size_t column, std::string_view text, std::size_t most = 2,
+            std::size_t own = 1);
 
   std::size_t width_;
   std::optional<std::size_t> spare_lines_;
+  std::size_t step_lines_ = 1;
   std::string label_;
   Style style_;
   std::string out_;

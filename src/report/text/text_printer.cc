@@ -20,8 +20,10 @@ constexpr std::size_t kLeast = 8;                     // columns; less would be 
 constexpr std::size_t kTableIndent = 2;
 constexpr std::size_t kTableRows = 200;
 constexpr std::size_t kSparkline = 40;    // columns
-constexpr std::size_t kScreen = 24;       // lines of a terminal
+constexpr std::size_t kScreen = 23;       // lines of a terminal, without that of the next prompt
 constexpr std::size_t kRoomForSpare = 2;  // lines that longer paragraphs get before spare sections do
+constexpr std::size_t kFirstStep = 4;     // lines of the first remedy's step, which is what to type
+constexpr std::size_t kSteps = 3;         // remedies on the screen whose steps are shown, if there is room
 
 std::string InOneLine(const std::vector<doc::Spans>& facts) { return doc::PlainText(doc::Joined(facts, " · ")); }
 
@@ -149,7 +151,7 @@ class TextRenderer {
   void Emit(const std::string& text, TextPage::Look look = nullptr);
   void AddFirstRemedy(const Diagnosis& finding);
   void AddNumbered(const doc::List& list);
-  void AddShortItem(const doc::Item& item);
+  void AddShortItem(const doc::Item& item, bool with_steps);
   void AddFields(const doc::List& list);
   void AddBelow(const doc::Section& section);
   void AddRow(const doc::Table& table, const TableLayout& layout, const doc::Row& row);
@@ -159,15 +161,18 @@ class TextRenderer {
   const bool all_;
   std::size_t column_ = 0;
   std::string label_;
+  bool is_weighty_ = false;  // the next paragraph beside a label gets two lines
   bool after_items_ = false;
   bool in_section_ = false;
-  bool has_spare_ = true;  // spare sections are shown
-  bool is_page_ = false;   // a page of its own: Verdict::level is 0
+  bool has_spare_ = true;                // spare sections are shown
+  std::size_t steps_ = kSteps;           // remedies whose steps are shown
+  std::size_t first_step_ = kFirstStep;  // lines of the first one's step
+  bool is_page_ = false;                 // a page of its own: Verdict::level is 0
 };
 
 void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
   if (column_ == TextPage::kIndent) {
-    page_.Beside(std::exchange(label_, ""), text);
+    page_.Beside(std::exchange(label_, ""), text, std::exchange(is_weighty_, false) ? 2 : 1);
   } else {
     page_.Paragraph(text, column_, look);
   }
@@ -211,6 +216,7 @@ void TextRenderer::operator()(const doc::Section& section) {
   if (!page_.empty() && (std::exchange(after_items_, false) || !section.follows || is_page_)) page_.Blank();
   if (section.label.empty()) (*this)(doc::Heading{section.title});
   label_ = section.label;
+  is_weighty_ = section.weighty;
   column_ = !section.label.empty() ? TextPage::kIndent : is_page_ ? kTableIndent : 0;
   in_section_ = true;
   Visit(section.blocks);
@@ -233,7 +239,8 @@ void TextRenderer::AddNumbered(const doc::List& list) {
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const doc::Item& item = list.items[i];
     if (page_.is_cut()) {
-      AddShortItem(item);
+      page_.SetStepLines(i == 0 ? first_step_ : 1);
+      AddShortItem(item, i < steps_);
       continue;
     }
     if (i > 0) page_.Blank();
@@ -250,18 +257,20 @@ void TextRenderer::AddNumbered(const doc::List& list) {
 }
 
 // A numbered item without its id. Its effect is in the same line if there is room.
-void TextRenderer::AddShortItem(const doc::Item& item) {
+void TextRenderer::AddShortItem(const doc::Item& item, bool with_steps) {
   const Style& style = page_.style();
   const std::string title = fmt::format("{:<3}", item.number) + doc::PlainText(item.text);
   const auto* facts = item.blocks.empty() ? nullptr : std::get_if<doc::Facts>(&item.blocks.front().content);
   const std::string effect = facts == nullptr ? "" : InOneLine(facts->facts);
   if (effect.empty() || TextPage::kIndent + DisplayWidth(title) + 2 + DisplayWidth(effect) > page_.width()) {
     page_.IndentedLine(style.Strong(title));
-    return Visit(item.blocks);
+    if (facts != nullptr) (*this)(*facts);
+  } else {
+    const TextPage::Look look = LookOf(facts->facts.back());
+    page_.IndentedLine(style.Strong(title) + "  " + (look == nullptr ? effect : (style.*look)(effect)));
   }
-  const TextPage::Look look = LookOf(facts->facts.back());
-  page_.IndentedLine(style.Strong(title) + "  " + (look == nullptr ? effect : (style.*look)(effect)));
-  for (std::size_t i = 1; i < item.blocks.size(); ++i) std::visit(*this, item.blocks[i].content);
+  for (std::size_t i = facts == nullptr ? 0 : 1; with_steps && i < item.blocks.size(); ++i)
+    std::visit(*this, item.blocks[i].content);
 }
 
 void TextRenderer::AddFields(const doc::List& list) {
@@ -413,19 +422,27 @@ void TextRenderer::AddFailure(const doc::Part& part, const Diagnosis& finding) {
   const doc::Blocks blocks = part.make(pass());
   if (all_) return Add(blocks);
   const TextPage before = page_;
-  const auto add = [&](bool has_spare, std::size_t spare_lines) {
+  const auto add = [&](std::size_t spare_lines) {
     page_ = before;
     page_.CutTo(spare_lines);
-    has_spare_ = has_spare;
     Add(blocks);
     AddFirstRemedy(finding);
     page_.CutTo(std::nullopt);
     return page_.lines() - before.lines();
   };
-  std::size_t used = add(true, 0);
-  const bool has_spare = used + kRoomForSpare <= kScreen;
-  if (!has_spare) used = add(false, 0);
-  if (used < kScreen) add(has_spare, kScreen - used);
+  has_spare_ = true;
+  steps_ = kSteps;
+  first_step_ = kFirstStep;
+  std::size_t used = add(0);
+  if (used + kRoomForSpare > kScreen) {
+    has_spare_ = false;
+    used = add(0);
+  }
+  while (used > kScreen && steps_ + first_step_ > 2) {
+    --(steps_ > 1 ? steps_ : first_step_);
+    used = add(0);
+  }
+  if (used < kScreen) add(kScreen - used);
 }
 
 void TextRenderer::AddFirstRemedy(const Diagnosis& finding) {

@@ -320,6 +320,30 @@ TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
   CHECK(batch("63") == 0);   // each row is combined with its neighbour
 }
 
+TEST_CASE("rows that are added up by an index of the arguments are not examples", "[program]") {
+  // `index` computes the index %i of the 64 rows, from argument 1 or otherwise.
+  const auto has_examples = [](const std::string& index, const std::string& scope, const std::string& combined,
+                               const std::string& batching = "") {
+    const std::string before =
+        "%sum {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %c = f32[] " + combined +
+        "(%a, %b)\n}\n\nENTRY %main {\n  %x = f32[64,8]{1,0} parameter(0)\n  %e = s32[64]{0} parameter(1)\n  %z = "
+        "f32[32,8]{1,0} constant({...})\n" +
+        index + "  ROOT %r = f32[32,8]{1,0} scatter(%z, %i, %x), update_window_dims={1}" + batching +
+        ", to_apply=%sum, metadata={op_name=\"jit(f)/" + scope + "/scatter-add\"}\n}\n";
+    const Program program(ReadHlo(*OpenMemory("HloModule m, is_scheduled=true\n\n" + Layer(true))),
+                          ReadHlo(*OpenMemory("HloModule m\n\n" + before)),
+                          ReadMemory(*OpenMemory("BufferAssignment:\n"), nullptr));
+    return Semantics(program, Words()).has_examples();
+  };
+  const std::string given = "  %i = s32[64,1]{1,0} reshape(%e)\n";
+  CHECK_FALSE(has_examples(given, "jvp(net)", "add"));       // the edges of a graph, by node
+  CHECK(has_examples(given, "transpose(jvp(net))", "add"));  // the gradient of an embedding
+  CHECK(has_examples(given, "jvp(net)", "maximum"));
+  CHECK(has_examples(given, "jvp(net)", "add", ", input_batching_dims={0}"));  // a batch of graphs
+  const std::string computed = "  %k = s32[64]{0} multiply(%e, %e)\n  %i = s32[64,1]{1,0} reshape(%k)\n";
+  CHECK(has_examples(computed, "jvp(net)", "add"));  // the slots of experts
+}
+
 TEST_CASE("an empty program has no axes", "[program]") {
   const Program program = MakeProgram("");
   const Semantics semantics(program, Words());

@@ -137,6 +137,12 @@ TEST_CASE("credentials in URLs, headers and files are masked", "[text]") {
   CHECK(MaskSecrets("machine api.host login user password ab12") == "machine api.host login user password ***");
   CHECK(MaskSecrets("sshpass -p ab12 ssh h") == "sshpass -p *** ssh h");
   CHECK(MaskSecrets("curl -u me:ab12 https://h") == "curl -u me:*** https://h");
+  CHECK(MaskSecrets("wandb.login(anonymous=None, key=\"ab12\")") == "wandb.login(anonymous=None, key=\"***\")");
+  CHECK(MaskSecrets("client.login('me', 'ab12')") == "client.login('me', '***')");
+  CHECK(MaskSecrets("get(url, auth=('me', 'ab12'))") == "get(url, auth=('me', '***'))");
+  const std::string key = Random(64);
+  CHECK(MaskSecrets("    \"" + key + "\\n\"") == "    \"***\\n\"");
+  CHECK(MaskSecrets("x = \"" + key + "/model\"") == "x = \"" + key + "/model\"");  // not a line of a key
   CHECK(MaskSecrets("sent bearer " + Random(20)) == "sent bearer ***");
   const std::string dashes(5, '-');
   CHECK(MaskSecrets(dashes + "BEGIN RSA PRIVATE KEY" + dashes + "\nMIIE\n" + dashes + "END RSA PRIVATE KEY" + dashes) ==
