@@ -264,8 +264,7 @@ TEST_CASE("pairs of settings are tried if none fits alone, and are named in the 
   CHECK(result.out.find("maxtext") != std::string::npos);
   CHECK(result.out.find("/whyoom-try-") == std::string::npos);           // the folder is gone
   CHECK(result.out.find("fits together with \"") != std::string::npos);  // by title: it is not on the screen
-  CHECK(result.out.find("13.00 GiB") != std::string::npos);
-  CHECK(result.out.find("type per_device_batch_size=6 remat_policy=full") != std::string::npos);
+  CHECK(result.out.find("13.00 GiB  yes  per_device_batch_size=6 remat_policy=full") != std::string::npos);
 }
 
 TEST_CASE("an attempt that compiles only another program has failed", "[cli][try]") {
