@@ -149,10 +149,10 @@ std::string PackJson(const nlohmann::json& json) {
   if (json.is_number()) return "d" + BytesOf(json.get<double>());
   if (json.is_boolean()) return json.get<bool>() ? "t" : "f";
   if (json.is_null()) return "n";
-  std::string packed = (json.is_array() ? "a" : "o") + SizeOf(json.size());
+  std::string packed;
   for (const auto& [key, value] : json.items())
     packed += (json.is_array() ? "" : SizeOf(key.size()) + key) + PackJson(value);
-  return packed;
+  return (json.is_array() ? "a" : "o") + SizeOf(packed.size()) + packed;
 }
 
 std::string PackedRules(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes,

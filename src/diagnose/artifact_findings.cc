@@ -72,6 +72,9 @@ std::string IdentityText(const Failure& failure, const Evidence& identity) {
 // The job that a path with the number of an attempt belongs to: "logs/job-17.log" for "logs/job-17.attempt2.log". Empty
 // if the path has none.
 std::string JobOfAttempt(const std::string& path) {
+  const std::string lower = LowerAscii(path);
+  const auto has = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
+  if (!has("attempt") && !has("retry") && !has("restart")) return "";  // no need to compile the expression
   static const Regex attempt(R"((?i)^(.*?)[._/-]?(?:attempt|retry|restart)[._-]?\d+(.*)$)");
   std::string before;
   std::string behind;

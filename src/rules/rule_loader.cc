@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -37,44 +36,6 @@ std::vector<std::string> Parts(const std::string& literal) {
   }
   parts.push_back(literal.substr(begin));
   return parts;
-}
-
-template <class Number>
-Number TakeNumber(std::string_view* packed) {
-  Number number;
-  std::memcpy(&number, packed->data(), sizeof number);
-  packed->remove_prefix(sizeof number);
-  return number;
-}
-
-std::string TakeText(std::string_view* packed) {
-  const auto size = TakeNumber<std::uint32_t>(packed);
-  std::string text(packed->substr(0, size));
-  packed->remove_prefix(size);
-  return text;
-}
-
-// Parses the value at the start of `packed`, in the format of RuleDigest::data. Trusts the input.
-nlohmann::json TakeJson(std::string_view* packed) {
-  const char kind = packed->front();
-  packed->remove_prefix(1);
-  if (kind == 's') return TakeText(packed);
-  if (kind == 'd') return TakeNumber<double>(packed);
-  if (kind == 'i') return TakeNumber<std::int64_t>(packed);
-  if (kind == 'a') {
-    nlohmann::json::array_t items(TakeNumber<std::uint32_t>(packed));
-    for (nlohmann::json& item : items) item = TakeJson(packed);
-    return items;
-  }
-  if (kind == 'o') {
-    nlohmann::json::object_t members;
-    for (auto left = TakeNumber<std::uint32_t>(packed); left > 0; --left) {
-      std::string key = TakeText(packed);
-      members.emplace_hint(members.end(), std::move(key), TakeJson(packed));
-    }
-    return members;
-  }
-  return kind == 'n' ? nlohmann::json() : nlohmann::json(kind == 't');
 }
 
 }  // namespace
@@ -121,11 +82,14 @@ RuleSet RuleSetBuilder::BuildDigested(std::vector<Fault>* faults) {
 }
 
 void RuleSetBuilder::ReadDigest() {
-  // Never freed, because that would add a millisecond to every run.
-  static const nlohmann::json& all =
-      *new nlohmann::json([packed = digest_->data]() mutable { return TakeJson(&packed); }());
-  files_.reserve(all.size());  // nodes point into files_
-  for (const auto& [name, data] : all.items()) files_.push_back({name, true, 0, true, files_.size(), {}, &data});
+  const auto add = [&](std::string_view name, const RuleValue& data) {
+    files_.push_back({std::string(name), true, 0, true, files_.size(), {}, data});
+  };
+  const RuleValue all = RuleValue::Packed(digest_->data.data());
+  std::size_t count = 0;
+  all.ForEach([&](std::string_view, const RuleValue&) { ++count; });
+  files_.reserve(count);  // nodes point into files_
+  all.ForEach(add);
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,

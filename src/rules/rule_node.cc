@@ -1,6 +1,8 @@
 #include "rules/rule_node.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -45,11 +47,88 @@ std::vector<Fault> FaultSink::Sorted(Entries sorted) {
   return faults;
 }
 
-RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value)
+namespace {
+
+template <class Number>
+Number NumberAt(const char* at) {
+  Number number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+// The text at `at`, after its length.
+std::string_view TextAt(const char* at) { return {at + sizeof(std::uint32_t), NumberAt<std::uint32_t>(at)}; }
+
+// The end of the packed value at `at`.
+const char* EndOf(const char* at) {
+  switch (*at) {
+    case 's':
+    case 'a':
+    case 'o':
+      return at + 1 + sizeof(std::uint32_t) + NumberAt<std::uint32_t>(at + 1);
+    case 'i':
+    case 'd':
+      return at + 1 + sizeof(std::int64_t);
+    default:
+      return at + 1;
+  }
+}
+
+}  // namespace
+
+bool RuleValue::is_null() const { return json_ != nullptr ? json_->is_null() : Is('n'); }
+bool RuleValue::is_bool() const { return json_ != nullptr ? json_->is_boolean() : Is('t') || Is('f'); }
+bool RuleValue::is_integer() const { return json_ != nullptr ? json_->is_number_integer() : Is('i'); }
+bool RuleValue::is_number() const { return json_ != nullptr ? json_->is_number() : Is('i') || Is('d'); }
+bool RuleValue::is_string() const { return json_ != nullptr ? json_->is_string() : Is('s'); }
+bool RuleValue::is_array() const { return json_ != nullptr ? json_->is_array() : Is('a'); }
+bool RuleValue::is_object() const { return json_ != nullptr ? json_->is_object() : Is('o'); }
+
+RuleValue RuleValue::Find(std::string_view key) const {
+  if (json_ != nullptr) {
+    const auto found = json_->find(key);
+    return found == json_->end() ? RuleValue() : RuleValue(&*found);
+  }
+  const char* const end = EndOf(packed_);
+  for (const char* at = packed_ + 1 + sizeof(std::uint32_t); at < end;) {
+    const std::string_view member = TextAt(at);
+    at = member.data() + member.size();
+    if (member == key) return Packed(at);
+    at = EndOf(at);
+  }
+  return {};
+}
+
+void RuleValue::ForEach(const std::function<void(std::string_view, const RuleValue&)>& visit) const {
+  if (json_ != nullptr) {
+    for (auto at = json_->begin(); at != json_->end(); ++at)
+      visit(json_->is_object() ? std::string_view(at.key()) : std::string_view(), RuleValue(&*at));
+    return;
+  }
+  const char* const end = EndOf(packed_);
+  for (const char* at = packed_ + 1 + sizeof(std::uint32_t); at < end; at = EndOf(at)) {
+    const std::string_view key = Is('o') ? TextAt(at) : std::string_view();
+    if (Is('o')) at = key.data() + key.size();
+    visit(key, Packed(at));
+  }
+}
+
+std::string RuleValue::String() const {
+  return json_ != nullptr ? json_->get<std::string>() : std::string(TextAt(packed_ + 1));
+}
+
+double RuleValue::Number() const {
+  if (json_ != nullptr) return json_->get<double>();
+  return Is('d') ? NumberAt<double>(packed_ + 1) : static_cast<double>(NumberAt<std::int64_t>(packed_ + 1));
+}
+
+bool RuleValue::Bool() const { return json_ != nullptr ? json_->get<bool>() : Is('t'); }
+
+RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value)
     : file_(file), sink_(sink), pointer_(std::move(pointer)), value_(value) {}
 
 RuleNode RuleNode::Root(const LoadedFile* file, FaultSink* sink) {
-  return {file, sink, "", file->digested != nullptr ? file->digested : &file->document.value()};
+  return {file, sink, "", file->digested.exists() ? file->digested : RuleValue(&file->document.value())};
 }
 
 std::string RuleNode::PointerTo(std::string_view key) const {
@@ -61,27 +140,28 @@ std::string RuleNode::PointerTo(std::size_t item) const {
 }
 
 RuleNode RuleNode::operator[](std::string_view key) const {
-  const auto found = is_object() ? value_->find(key) : nlohmann::json::const_iterator();
-  return {file_, sink_, PointerTo(key), is_object() && found != value_->end() ? &*found : nullptr};
+  return {file_, sink_, PointerTo(key), is_object() ? value_.Find(key) : RuleValue()};
 }
 
 std::vector<RuleNode> RuleNode::Items() const {
   std::vector<RuleNode> items;
-  if (value_ == nullptr || !value_->is_array()) return items;
-  items.reserve(value_->size());
-  for (std::size_t i = 0; i < value_->size(); ++i) items.push_back({file_, sink_, PointerTo(i), &(*value_)[i]});
+  if (!value_.is_array()) return items;
+  value_.ForEach([&](std::string_view, const RuleValue& item) {
+    items.push_back({file_, sink_, PointerTo(items.size()), item});
+  });
   return items;
 }
 
 std::vector<std::pair<std::string, RuleNode>> RuleNode::Members() const {
   std::vector<std::pair<std::string, RuleNode>> members;
   if (!is_object()) return members;
-  for (const auto& [key, value] : value_->items())
-    members.emplace_back(key, RuleNode(file_, sink_, PointerTo(key), &value));
+  value_.ForEach([&](std::string_view key, const RuleValue& value) {
+    members.emplace_back(key, RuleNode(file_, sink_, PointerTo(key), value));
+  });
   return members;
 }
 
-std::string RuleNode::String() const { return is_string() ? value_->get<std::string>() : ""; }
+std::string RuleNode::String() const { return is_string() ? value_.String() : ""; }
 
 std::string RuleNode::Joined(char separator) const {
   if (is_string()) return String();
@@ -114,20 +194,20 @@ std::vector<std::string> RuleNode::Words() const {
   return words;
 }
 
-bool RuleNode::Bool() const { return value_ != nullptr && value_->is_boolean() && value_->get<bool>(); }
+bool RuleNode::Bool() const { return value_.is_bool() && value_.Bool(); }
 
 int RuleNode::Int(int otherwise) const {
-  if (value_ == nullptr || !value_->is_number_integer()) return otherwise;
-  constexpr std::int64_t kLeast = std::numeric_limits<int>::min();
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return static_cast<int>(std::clamp(value_->get<std::int64_t>(), kLeast, kMost));
+  if (!value_.is_integer()) return otherwise;
+  constexpr double kLeast = std::numeric_limits<int>::min();
+  constexpr double kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp(value_.Number(), kLeast, kMost));
 }
 
 Value RuleNode::Scalar() const {
   if (!exists()) return Unknown{};
-  if (value_->is_boolean()) return value_->get<bool>();
-  if (value_->is_number()) return value_->get<double>();
-  if (value_->is_string()) return String();
+  if (value_.is_bool()) return value_.Bool();
+  if (value_.is_number()) return value_.Number();
+  if (value_.is_string()) return String();
   return Unknown{};
 }
 

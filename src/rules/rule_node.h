@@ -1,6 +1,7 @@
 // One value of a rule file during loading, with its place and the reporting of faults.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,41 @@
 
 namespace whyoom {
 
+// A JSON value of a rule file, or of the digest, whose format (RuleDigest::data) is trusted. Borrows the data.
+class RuleValue {
+ public:
+  RuleValue() = default;  // does not exist
+  RuleValue(const nlohmann::json* json) : json_(json) {}
+  static RuleValue Packed(const char* data) {
+    RuleValue value;
+    value.packed_ = data;
+    return value;
+  }
+
+  bool exists() const { return json_ != nullptr || packed_ != nullptr; }
+  bool is_null() const;
+  bool is_bool() const;
+  bool is_integer() const;
+  bool is_number() const;
+  bool is_string() const;
+  bool is_array() const;
+  bool is_object() const;
+  const nlohmann::json& json() const { return *json_; }  // not for the digest
+
+  RuleValue Find(std::string_view key) const;  // of an object
+  // Calls visit(key, value) for each member of an object, or with an empty key for each item of an array.
+  void ForEach(const std::function<void(std::string_view, const RuleValue&)>& visit) const;
+  std::string String() const;  // of a string
+  double Number() const;       // of a number
+  bool Bool() const;           // of a bool
+
+ private:
+  bool Is(char kind) const { return packed_ != nullptr && *packed_ == kind; }
+
+  const nlohmann::json* json_ = nullptr;
+  const char* packed_ = nullptr;
+};
+
 struct LoadedFile {
   std::string name;
   bool built_in = false;
@@ -21,7 +57,7 @@ struct LoadedFile {
   bool trusted = false;   // known to be valid: not checked
   std::size_t order = 0;  // position among all files; orders the faults
   JsonDocument document;
-  const nlohmann::json* digested = nullptr;  // replaces `document` for a built-in file; has no places
+  RuleValue digested = {};  // if it exists, replaces `document` for a built-in file; has no places
 };
 
 // Collects faults and returns them in the order of the files.
@@ -47,16 +83,16 @@ class FaultSink {
 // another fault.
 class RuleNode {
  public:
-  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, const nlohmann::json* value);
+  RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value);
   static RuleNode Root(const LoadedFile* file, FaultSink* sink);
 
   const LoadedFile& file() const { return *file_; }
-  const nlohmann::json& json() const { return *value_; }  // requires exists()
-  bool exists() const { return value_ != nullptr; }
-  bool is_object() const { return value_ != nullptr && value_->is_object(); }
-  bool is_null() const { return value_ != nullptr && value_->is_null(); }
-  bool is_string() const { return value_ != nullptr && value_->is_string(); }
-  bool is_number() const { return value_ != nullptr && value_->is_number(); }
+  const nlohmann::json& json() const { return value_.json(); }  // requires exists(); not for the digest
+  bool exists() const { return value_.exists(); }
+  bool is_object() const { return value_.is_object(); }
+  bool is_null() const { return value_.is_null(); }
+  bool is_string() const { return value_.is_string(); }
+  bool is_number() const { return value_.is_number(); }
   JsonPlace place() const { return file_->document.PlaceOf(pointer_); }
   JsonPlace key_place() const { return file_->document.PlaceOfKey(pointer_); }
 
@@ -93,7 +129,7 @@ class RuleNode {
   const LoadedFile* file_;
   FaultSink* sink_;
   std::string pointer_;
-  const nlohmann::json* value_;  // null if it does not exist
+  RuleValue value_;
 };
 
 // The pattern of an entry that is either a pattern or an object with one.

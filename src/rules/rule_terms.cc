@@ -98,6 +98,15 @@ Terms CompileTerms(const std::map<std::string, RuleNode>& nodes, const std::stri
   return Compiler(nodes, what).Run();
 }
 
+// Terms of the digest, which are valid; each is parsed when it is used first.
+std::shared_ptr<const Terms> DeferTerms(const std::map<std::string, RuleNode>& nodes) {
+  const auto terms = std::make_shared<Terms>();
+  // Does not own the terms, which would otherwise own themselves.
+  const std::shared_ptr<const Terms> borrowed(std::shared_ptr<void>(), terms.get());
+  for (const auto& [name, node] : nodes) terms->emplace(name, Expression::Deferred(node.Text(), borrowed));
+  return terms;
+}
+
 }  // namespace
 
 void RuleSetBuilder::BuildRowFields() {
@@ -106,6 +115,13 @@ void RuleSetBuilder::BuildRowFields() {
   for (const auto& [name, node] : nodes) {
     CheckName(name, node, "field");
     conditions.emplace(name, node["when"]);
+  }
+  if (digest_ != nullptr) {
+    const std::shared_ptr<const Terms> fields = DeferTerms(conditions);
+    for (const auto& [name, when] : conditions)
+      set_.derived_row_fields_.push_back(
+          {name, Expression::Deferred(when.Text(), fields), nodes.at(name)["about"].Text()});
+    return;
   }
   // Fields may use each other; each is compiled with the used ones inlined.
   for (auto& [name, when] : CompileTerms(conditions, "field")) {
@@ -123,6 +139,11 @@ void RuleSetBuilder::BuildTerms() {
     CheckName(name, node, "term");
     if (sections_[kRowFieldsSection].contains(name))
       node.ReportKey("'" + name + "' is already a field", "choose another name for the term");
+  }
+  if (digest_ != nullptr) {
+    terms_ = DeferTerms(nodes);
+    set_.term_names_ = Keys(nodes);
+    return;
   }
   terms_ = std::make_shared<const Terms>(CompileTerms(nodes, "term"));
   // The use of a term determines the valid facts; this check only finds names that nothing provides.

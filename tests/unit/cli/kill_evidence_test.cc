@@ -27,8 +27,8 @@ TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's m
   root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 990\noom 4\noom_kill 3\n");
   const KillEvidence::Kill kill = evidence.Describe(kKilled);
   CHECK(kill.by_memory);
-  CHECK(kill.line.find("; memory of the machine: 1073741824 bytes; OOM kills in the cgroup: 1; memory limit of the "
-                       "cgroup: 536870912 bytes") != std::string::npos);
+  CHECK(kill.line.find("; memory of the machine: 1.00 GiB; OOM kills in the cgroup: 1; memory limit of the "
+                       "cgroup: 512.00 MiB") != std::string::npos);
 }
 
 TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
