@@ -26,13 +26,23 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path, const std::stri
   return std::nullopt;
 }
 
-std::string CgroupOf(const std::string& root) {
+// The cgroup that limits the memory of this process: its version 1 memory controller if there is one, else version 2.
+KillEvidence::Cgroup CgroupOf(const std::string& root) {
   std::ifstream file(root + "proc/self/cgroup");
+  KillEvidence::Cgroup found;
   for (std::string line; std::getline(file, line);) {
-    constexpr const char* kVersion2 = "0::/";
-    if (line.starts_with(kVersion2)) return root + "sys/fs/cgroup" + line.substr(3);
+    constexpr std::string_view kVersion1 = ":memory:";
+    constexpr std::string_view kVersion2 = "0::";
+    if (const std::size_t at = line.find(kVersion1); at != std::string::npos) {
+      const std::string folder = root + "sys/fs/cgroup/memory" + line.substr(at + kVersion1.size());
+      return {folder + "/memory.oom_control", folder + "/memory.limit_in_bytes"};
+    }
+    if (line.starts_with(kVersion2)) {
+      const std::string folder = root + "sys/fs/cgroup" + line.substr(kVersion2.size());
+      found = {folder + "/memory.events", folder + "/memory.max"};
+    }
   }
-  return {};
+  return found;
 }
 
 std::uint64_t LargestProcess() {
@@ -46,7 +56,7 @@ KillEvidence::KillEvidence(std::string root)
     : root_(std::move(root)), cgroup_(CgroupOf(root_)), kills_before_(OomKills()) {}
 
 std::optional<std::uint64_t> KillEvidence::OomKills() const {
-  return cgroup_.empty() ? std::nullopt : ReadNumber(cgroup_ + "/memory.events", "oom_kill");
+  return cgroup_.events.empty() ? std::nullopt : ReadNumber(cgroup_.events, "oom_kill");
 }
 
 KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
@@ -64,8 +74,9 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
     line += fmt::format("; OOM kills in the cgroup: {}", during);
     kill.by_memory = kill.by_memory || during > 0;
   }
-  std::uint64_t limit = 0;  // the file contains "max" if there is none
-  if (std::ifstream file(cgroup_ + "/memory.max"); !cgroup_.empty() && file >> limit)
+  std::uint64_t limit = 0;  // if there is none, the file contains "max", or in version 1 a number of exbibytes
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  if (std::ifstream file(cgroup_.limit); file >> limit && limit < kMost)
     line += "; memory limit of the cgroup: " + SizeText(static_cast<double>(limit));
   const char* job = std::getenv("SLURM_JOB_ID");
   const bool is_number =

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -62,6 +63,9 @@ Label ToLabel(const std::string& text) {
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
     throw CLI::ValidationError("--by",
                                "invalid label '" + Printable(text) + "' (expected, for example, team=^logs/([^/]+)/)");
+  constexpr std::array kTaken = {"chip", "framework", "jax version", "libtpu version", kWeek, kAttempts};
+  if (std::find(kTaken.begin(), kTaken.end(), text.substr(0, equals)) != kTaken.end())
+    throw CLI::ValidationError("--by", "'" + text.substr(0, equals) + "' is a group already; use another name");
   const auto pattern = std::make_shared<const Regex>(text.substr(equals + 1));
   if (!pattern->ok()) throw CLI::ValidationError("--by", "invalid expression: " + Printable(pattern->error()));
   return {CutBytes(Printable(text.substr(0, equals)), 40), pattern};

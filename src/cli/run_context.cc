@@ -117,7 +117,6 @@ Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;
-  report.grouped = !options.labels.empty();
   WarnAboutLabels(options.labels, report);
   return report;
 }

@@ -69,16 +69,21 @@ std::string IdentityText(const Failure& failure, const Evidence& identity) {
   return text;
 }
 
-// The job that a path with the number of an attempt belongs to: "logs/job-17.log" for "logs/job-17.attempt2.log". Empty
-// if the path has none.
-std::string JobOfAttempt(const std::string& path) {
+// The job and the number of an attempt in a path: "logs/job-17.log #2" for "logs/job-17.attempt2.log". The logs of a
+// job's hosts count as one. Empty if the path has no such number.
+std::string AttemptIn(const std::string& path) {
   const std::string lower = LowerAscii(path);
   const auto has = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
-  if (!has("attempt") && !has("retry") && !has("restart")) return "";  // no need to compile the expression
-  static const Regex attempt(R"((?i)^(.*?)[._/-]?(?:attempt|retry|restart)[._-]?\d+(.*)$)");
+  if (!has("attempt") && !has("retry") && !has("restart")) return "";  // no need to compile the expressions
+  static const Regex attempt(R"((?i)^(.*?)[._/-]?(?:attempt|retry|restart)[._-]?(\d+)(.*)$)");
+  static const Regex host(R"((?i)\b(host|node|worker|rank|process|proc|task|replica|pod)[._-]?\d+)");
   std::string before;
+  std::string number;
   std::string behind;
-  return re2::RE2::FullMatch(path, attempt, &before, &behind) ? before + behind : "";
+  if (!re2::RE2::FullMatch(path, attempt, &before, &number, &behind)) return "";
+  std::string job = before + behind;
+  re2::RE2::GlobalReplace(&job, host, R"(\1)");
+  return job + " #" + number;
 }
 
 void TruncateTexts(Sighting* sighting) {
@@ -203,7 +208,7 @@ void ArtifactFindings::Close(Entry* entry) const {
     tally.restart_seconds =
         std::max<std::int64_t>(0, tally.last_time->microseconds - tally.first_time->microseconds) / kSecond;
   for (const auto& [group, streams] : entry->streams) tally.groups.Add(group.first, group.second, streams.size());
-  if (const std::string job = JobOfAttempt(artifact_.path); !job.empty()) tally.groups.Add(kAttempts, job, 1);
+  if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
 void ArtifactFindings::Join(Finding&& finding, Entry* entry) {

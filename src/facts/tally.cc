@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMostNames = 1024;
 constexpr std::size_t kNameBytes = std::size_t{32} << 10;
 constexpr std::size_t kLongestReporter = 200;
+constexpr std::size_t kLongestGroup = 300;
 constexpr std::size_t kMostPlaces = 100;
 constexpr std::size_t kPlaceBytes = std::size_t{8} << 10;
 
@@ -98,14 +99,15 @@ void GroupCounts::Restore(const std::map<std::string, std::uint64_t>& counts) {
   for (const auto& [group, count] : counts) {
     const std::size_t equals = group.find('=');
     if (equals == std::string::npos) continue;
-    Add(group.substr(0, equals), group.substr(equals + 1), count);
+    const auto shown = [&](const std::string& text) { return CutBytes(MaskSecrets(Printable(text)), kLongestGroup); };
+    Add(shown(group.substr(0, equals)), shown(group.substr(equals + 1)), count);
   }
 }
 
 // A value that is cut from a part is also cut from the whole, so the order of joining does not matter.
 void GroupCounts::Cut(const std::string& name) {
   constexpr std::size_t kMostValues = 1000;
-  const std::string more = name + "=(more)";
+  const std::string more = name + "=" + kMoreValues;
   const auto begin = counts_.lower_bound(name + "=");
   auto end = counts_.lower_bound(name + ">");  // ">" follows "="
   std::size_t values = static_cast<std::size_t>(std::distance(begin, end)) - counts_.count(more);

@@ -56,7 +56,8 @@ class GroupCounts {
  public:
   void Add(const std::string& name, const std::string& value, std::uint64_t count);
   void Join(const GroupCounts& other) { Restore(other.counts_); }
-  void Restore(const std::map<std::string, std::uint64_t>& counts);  // as all() returns them
+  // Adds what all() returned, perhaps in another process; the texts may be hostile.
+  void Restore(const std::map<std::string, std::uint64_t>& counts);
   const std::map<std::string, std::uint64_t>& all() const { return counts_; }
 
  private:
@@ -65,8 +66,9 @@ class GroupCounts {
   std::map<std::string, std::uint64_t> counts_;
 };
 
+inline constexpr const char* kMoreValues = "(more)";
 inline constexpr const char* kWeek = "week";          // the Monday of the week of the report
-inline constexpr const char* kAttempts = "attempts";  // counts inputs, by job
+inline constexpr const char* kAttempts = "attempts";  // of jobs: "logs/job-17.log #2"; counts inputs
 
 struct Tally {
   NameSample hosts;  // streams by name: hosts, ranks, processes

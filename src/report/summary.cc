@@ -19,6 +19,16 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
   share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
+// The number of different attempts of each job.
+std::map<std::string, std::uint64_t> AttemptsOf(const Diagnosis& finding) {
+  std::map<std::string, std::uint64_t> attempts;
+  const std::string lead = std::string(kAttempts) + "=";
+  for (const auto& [group, count] : finding.tally.groups.all()) {
+    if (group.starts_with(lead)) ++attempts[group.substr(lead.size(), group.rfind(" #") - lead.size())];
+  }
+  return attempts;
+}
+
 void AddToGroups(const Diagnosis& finding, std::uint64_t occurrences, std::map<std::string, ShareGroup>* groups) {
   const auto add = [&](const std::string& name, const std::string& value, std::uint64_t count) {
     if (!value.empty()) Count(value, "", count, &groups->try_emplace(name, ShareGroup{name, {}}).first->second.shares);
@@ -30,7 +40,10 @@ void AddToGroups(const Diagnosis& finding, std::uint64_t occurrences, std::map<s
   add("libtpu version", fact("libtpu_version"), occurrences);
   for (const auto& [group, count] : finding.tally.groups.all()) {
     const std::size_t equals = group.find('=');
-    add(group.substr(0, equals), group.substr(equals + 1), count);
+    if (const std::string name = group.substr(0, equals); name != kAttempts) add(name, group.substr(equals + 1), count);
+  }
+  for (const auto& [job, attempts] : AttemptsOf(finding)) {
+    if (attempts > 1) add(kAttempts, job, attempts);
   }
 }
 
@@ -40,10 +53,8 @@ void CountUseless(const Diagnosis& finding, Summary* summary) {
   const Tally& tally = finding.tally;
   summary->useless_restarts = SaturatingAdd(summary->useless_restarts, tally.restarts);
   summary->useless_seconds += tally.restart_seconds;
-  for (const auto& [group, count] : tally.groups.all()) {
-    if (group.starts_with(std::string(kAttempts) + "="))
-      summary->useless_restarts = SaturatingAdd(summary->useless_restarts, count - 1);
-  }
+  for (const auto& [job, attempts] : AttemptsOf(finding))
+    summary->useless_restarts = SaturatingAdd(summary->useless_restarts, attempts - 1);
 }
 
 void SortByFrequency(std::vector<const Diagnosis*>* findings) {
@@ -92,12 +103,22 @@ Summary BoundedSummary(const Report& report) {
   constexpr std::size_t kMostRecurring = 50;
   Summary summary = Summarize(report);
   if (summary.by_program.size() > kMostShares) summary.programs_left_out = summary.by_program.size() - kMostShares;
-  std::vector<std::map<std::string, Share>*> all = {&summary.by_scenario, &summary.by_program, &summary.by_remedy};
-  for (ShareGroup& group : summary.groups) all.push_back(&group.shares);
-  for (std::map<std::string, Share>* shares : all) {
-    if (shares->size() <= kMostShares) continue;
+  // Removes the less frequent shares, and returns their sum.
+  const auto cut = [&](std::map<std::string, Share>* shares) {
+    Share rest;
+    if (shares->size() <= kMostShares) return rest;
     const auto sorted = MostFrequent(*shares);
     *shares = {sorted.begin(), sorted.begin() + kMostShares};
+    for (std::size_t i = kMostShares; i < sorted.size(); ++i) {
+      rest.diagnoses += sorted[i].second.diagnoses;
+      rest.occurrences = SaturatingAdd(rest.occurrences, sorted[i].second.occurrences);
+    }
+    return rest;
+  };
+  for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy})
+    cut(shares);
+  for (ShareGroup& group : summary.groups) {
+    if (const Share rest = cut(&group.shares); rest.diagnoses > 0) group.shares.emplace(kMoreValues, rest);
   }
   if (summary.recurring.size() > kMostRecurring) summary.recurring.resize(kMostRecurring);
   return summary;

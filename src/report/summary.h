@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::stri
 // unknown.
 std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last);
 
-// True if the report has an overview; false if it has only a few failures, and the user asked for no groups.
+// True if the report has an overview: if it has more than a few failures, or groups that the user asked for.
 bool IsBatch(const Report& report);
 
 // Sorts the findings by occurrences, then by artifacts, most first; ties in report order. Borrows them.

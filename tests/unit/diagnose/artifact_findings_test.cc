@@ -112,7 +112,7 @@ TEST_CASE("streams are counted by week, by label and by attempt", "[diagnose]") 
   std::vector<Problem> problems;
   const Tally tally = found.Take().Finish(&problems).at(0).tally;
   using Counts = std::map<std::string, std::uint64_t>;
-  CHECK(tally.groups.all() == Counts{{"attempts=logs/vision/job-17.log", 1},
+  CHECK(tally.groups.all() == Counts{{"attempts=logs/vision/job-17.log #2", 1},
                                      {"pod=pod-1", 1},
                                      {"pod=pod-2", 1},
                                      {"team=nlp", 1},

@@ -154,6 +154,10 @@ TEST_CASE("groups are counted by value; of too many values, the last count toget
   GroupCounts joined = counts(700, 1500);  // in another order
   joined.Join(counts(0, 700));
   CHECK(joined.all().at("team=a=b") == 2);
+  GroupCounts hostile;  // of a record
+  hostile.Restore({{"t\x1b[31m=\x1b]0;x\a", 2}, {"nameless", 1}});
+  CHECK(hostile.all().size() == 1);
+  CHECK(hostile.all().begin()->first.find('\x1b') == std::string::npos);
   joined = counts(700, 1500);
   GroupCounts others;
   for (int i = 0; i < 700; ++i) others.Add("pod", std::to_string(10000 + i), 2);
