@@ -154,6 +154,11 @@ Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures, Recor
                           [](const Reason& reason) { return !reason.mistake.empty(); });
   }
   RankRemedies(rules, scope, &diagnosis);
+  // A mistake is no cause here if undoing it saves nothing.
+  std::erase_if(diagnosis.why, [&](const Reason& reason) {
+    return std::any_of(diagnosis.ruled_out.begin(), diagnosis.ruled_out.end(),
+                       [&](const RuledOut& out) { return out.remedy->id == reason.cure; });
+  });
   return diagnosis;
 }
 

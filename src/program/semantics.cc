@@ -465,7 +465,9 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
 void Semantics::FindSequence() {
   std::int64_t best = 0;
   for (const Axis& axis : SequenceCandidates()) {
-    if (axis == batch_ || axis.size < kShortestSequence || InWeights(axis)) continue;
+    const bool is_of_batch = std::any_of(axis.groups.begin(), axis.groups.end(),
+                                         [&](GroupId group) { return Contains(batch_.groups, group); });
+    if (is_of_batch || axis.size < kShortestSequence || InWeights(axis)) continue;
     const std::int64_t bytes = BytesWith(axis);
     if (bytes <= best) continue;
     best = bytes;

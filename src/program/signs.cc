@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <string_view>
@@ -33,6 +34,7 @@ class SignFinder {
     FindTransfers();
     FindStackedAgain();
     FindHalves();
+    FindInteractions();
     FindLongCaches();
     std::vector<ProgramSign> signs;
     for (auto& [name, sign] : signs_) signs.push_back(std::move(sign));
@@ -243,6 +245,33 @@ class SignFinder {
       const ValueId id = buffer->values.front();
       if (std::binary_search(scanned.begin(), scanned.end(), id))
         Add("halves", buffer->size, Called(program_.values()[id]));
+    }
+  }
+
+  // In the forward pass of a training step: arrays of pairs of examples, and arrays of which each feature is summed
+  // over the batch, as by batch normalization.
+  void FindInteractions() {
+    const Axis batch = semantics_.batch();
+    if (!semantics_.trains() || !batch) return;
+    for (const ProgramValue& value : program_.values()) {
+      if (!value.array || !semantics_.IsForward(value.array.instruction)) continue;
+      if (std::popcount(semantics_.DimensionsOf(value.id, batch)) > 1) Add("interacting", value.size, Called(value));
+    }
+    std::set<std::int64_t> lengths;  // of the batch, over all devices
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const bool leads = (DimensionsWith(semantics_.GroupsOf(parameter), batch) & 1U) != 0;
+      if (leads && semantics_.RoleOf(parameter) == Role::kInput)
+        lengths.insert(parameter.WholeDims(ShapeOf(parameter).dims)[0]);
+    }
+    const HloModule& before = program_.before();
+    for (const HloInstruction& is : before.instructions) {
+      const bool is_forward = IsDifferentiated(is.op_name) && !IsTransposed(is.op_name);
+      if (is.opcode != "reduce" || is.operands.empty() || !is_forward) continue;
+      const ArrayShape& summed = before.ShapeOf(is.operands[0]).array;
+      const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "dimensions"));
+      const bool keeps_features = !along.empty() && along[0] == 0 && summed.dims.size() > along.size();
+      if (keeps_features && lengths.contains(summed.dims[0]))
+        Add("interacting", UnpaddedBytes(summed).value_or(0), ShapeAtLine(before, summed, is.operands[0]));
     }
   }
 

@@ -29,6 +29,8 @@ namespace whyoom {
 //   gathered_layers    gathered weights at the peak that have the dimension of a loop over layers
 //   dispatch           arrays at the peak that assign tokens to slots of experts
 //   long_cache         arrays at the peak with over twice the positions of the prompt and of a loop's steps
+//   interacting        arrays of a training step in which the examples of a batch affect each other: pairs of examples,
+//                      batch normalization
 //   halves             arrays at the peak of associative scans over the whole sequence
 std::vector<ProgramSign> FindSigns(const Simulator& simulator);
 

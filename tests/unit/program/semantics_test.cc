@@ -1,12 +1,14 @@
 // Roles of parameters, names of dimensions and kinds of values in hand-written programs.
 #include "program/semantics.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
+#include "program/signs.h"
 
 using namespace whyoom;
 
@@ -342,6 +344,25 @@ TEST_CASE("rows that are added up by an index of the arguments are not examples"
   CHECK(has_examples(given, "jvp(net)", "add", ", input_batching_dims={0}"));  // a batch of graphs
   const std::string computed = "  %k = s32[64]{0} multiply(%e, %e)\n  %i = s32[64,1]{1,0} reshape(%k)\n";
   CHECK(has_examples(computed, "jvp(net)", "add"));  // the slots of experts
+}
+
+TEST_CASE("a sum of each feature over the batch shows that examples affect each other", "[program]") {
+  const auto interacts = [](const std::string& dimensions, const std::string& scope) {
+    const std::string before =
+        "ENTRY %main {\n  %x = f32[64,8192]{1,0} parameter(0)\n  %z = f32[] constant(0)\n  ROOT %r = f32[] reduce(%x, "
+        "%z), dimensions={" +
+        dimensions + "}, to_apply=%sum, metadata={op_name=\"jit(f)/" + scope + "/reduce_sum\"}\n}\n";
+    const Program program(ReadHlo(*OpenMemory("HloModule m, is_scheduled=true\n\n" + Layer(true))),
+                          ReadHlo(*OpenMemory("HloModule m\n\n" + before)),
+                          ReadMemory(*OpenMemory("BufferAssignment:\n"), nullptr));
+    const Semantics semantics(program, Words());
+    const std::vector<ProgramSign> signs = FindSigns(Simulator(program, semantics, 0));
+    return std::any_of(signs.begin(), signs.end(), [](const ProgramSign& sign) { return sign.name == "interacting"; });
+  };
+  CHECK(interacts("0", "jvp(net)"));                   // batch normalization
+  CHECK_FALSE(interacts("0,1", "jvp(net)"));           // a loss
+  CHECK_FALSE(interacts("1", "jvp(net)"));             // layer normalization
+  CHECK_FALSE(interacts("0", "transpose(jvp(net))"));  // the gradient of a bias
 }
 
 TEST_CASE("an empty program has no axes", "[program]") {
