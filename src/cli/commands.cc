@@ -226,7 +226,7 @@ CommandArguments BuildRun(Options* options) {
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
   app.add_flag_callback(
       "--no-dump", [options] { options->dump = false; }, "Do not change XLA_FLAGS");
-  app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print where it is");
+  app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print its path");
   AddExitRetry(app, options);
   app.add_flag("--try", options->attempts.after_failure,
                "If the program does not fit, compile it again with each remedy that needs no change to the code")
