@@ -14,8 +14,7 @@ std::vector<std::string> LabelValues(const Labels& labels, std::string_view text
   for (const Label& label : labels) {
     re2::StringPiece groups[2];
     const int count = std::min(1, label.pattern->NumberOfCapturingGroups()) + 1;
-    const bool matches = label.pattern->Match(masked, 0, masked.size(), re2::RE2::UNANCHORED, groups,
-                                              count);
+    const bool matches = label.pattern->Match(masked, 0, masked.size(), re2::RE2::UNANCHORED, groups, count);
     const std::string value = matches ? std::string(groups[count - 1]) : std::string();
     values.push_back(CutBytes(Printable(value), kLongestValue));
   }

@@ -26,8 +26,8 @@ struct RuleDigest {
   std::string fingerprint;                   // as RuleSet::fingerprint
   // All files by name, without examples: one JSON object, packed so that no parser is needed. Each value is a letter
   // and its content: n(ull), t(rue), f(alse), d(ouble) and i(nteger) with 8 bytes, s(tring) with its length and bytes,
-  // a(rray) with the length of its items and the items, o(bject) with the length of its members and the members, each as
-  // the key's length and bytes and the value. Lengths have 4 bytes; numbers have the native byte order.
+  // a(rray) with the length of its items and the items, o(bject) with the length of its members and the members, each
+  // as the key's length and bytes and the value. Lengths have 4 bytes; numbers have the native byte order.
   std::string_view data;
 };
 const RuleDigest& BuiltInDigest();
