@@ -66,7 +66,7 @@ struct Section {
   bool open = false;     // never folded in HTML; in Markdown, not folded among the notes
   std::string anchor;    // HTML: anchor of the heading
   bool spare = false;    // text: left out if the first screen has no room for it
-  bool weighty = false;  // text: its first paragraph gets two lines of the first screen
+  bool weighty = false;  // text: each paragraph gets two lines of the first screen
 };
 
 struct Paragraph {

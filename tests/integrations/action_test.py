@@ -277,11 +277,11 @@ class ActionTest(unittest.TestCase):
                 self.assertEqual(len(self.runner.of("error")), 1)
 
     def test_without_the_program_the_job_runs_and_there_is_one_warning(self):
-        for job, inputs in ((5, {"run": "touch ran; exit 5"}), (0, {"paths": "a"})):
+        for job, status, inputs in ((5, "5", {"run": "touch ran; exit 5"}), (0, "", {"paths": "a"})):
             with self.subTest(inputs):
                 self.assertEqual(self.run_action(binary="no-such-whyoom\n::error::x", **inputs), job)
                 self.assertEqual([command[0] for command in self.runner.commands], ["warning"])
-                self.assertEqual(self.runner.result, {"found": "", "exit-status": str(job), "sarif": ""})
+                self.assertEqual(self.runner.result, {"found": "", "exit-status": status, "sarif": ""})
         (self.workspace / "ran").unlink()
         self.assertEqual(self.run_action(run="touch ran", version=VERSION, sha256="0" * 64, releases="http://127.0.0.1:1"), 0)
         self.assertIn("cannot fetch", self.runner.of("warning")[0][2])

@@ -161,7 +161,7 @@ class TextRenderer {
   const bool all_;
   std::size_t column_ = 0;
   std::string label_;
-  bool is_weighty_ = false;  // the next paragraph beside a label gets two lines
+  bool is_weighty_ = false;  // Section::weighty
   bool after_items_ = false;
   bool in_section_ = false;
   bool has_spare_ = true;                // spare sections are shown
@@ -172,7 +172,7 @@ class TextRenderer {
 
 void TextRenderer::Emit(const std::string& text, TextPage::Look look) {
   if (column_ == TextPage::kIndent) {
-    page_.Beside(std::exchange(label_, ""), text, std::exchange(is_weighty_, false) ? 2 : 1);
+    page_.Beside(std::exchange(label_, ""), text, is_weighty_ ? 2 : 1);
   } else {
     page_.Paragraph(text, column_, look);
   }
@@ -220,7 +220,7 @@ void TextRenderer::operator()(const doc::Section& section) {
   column_ = !section.label.empty() ? TextPage::kIndent : is_page_ ? kTableIndent : 0;
   in_section_ = true;
   Visit(section.blocks);
-  in_section_ = false;
+  in_section_ = is_weighty_ = false;
   label_.clear();
   column_ = 0;
 }
