@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "input/limits.h"
+#include "report/summary.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -63,8 +63,7 @@ Label ToLabel(const std::string& text) {
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
     throw CLI::ValidationError("--by",
                                "invalid label '" + Printable(text) + "' (expected, for example, team=^logs/([^/]+)/)");
-  constexpr std::array kTaken = {"chip", "framework", "jax version", "libtpu version", kWeek, kAttempts};
-  if (std::find(kTaken.begin(), kTaken.end(), text.substr(0, equals)) != kTaken.end())
+  if (std::find(kOwnGroups.begin(), kOwnGroups.end(), text.substr(0, equals)) != kOwnGroups.end())
     throw CLI::ValidationError("--by", "'" + text.substr(0, equals) + "' is a group already; use another name");
   const auto pattern = std::make_shared<const Regex>(text.substr(equals + 1));
   if (!pattern->ok()) throw CLI::ValidationError("--by", "invalid expression: " + Printable(pattern->error()));
@@ -78,9 +77,8 @@ void AddLabels(CLI::App& app, Options* options) {
            for (const std::string& label : labels) options->labels.push_back(ToLabel(label));
          },
          "Group the overview by what REGEX, or its first group, matches in the line of the log that reports the "
-         "failure "
-         "(with its prefix or JSON record), or else in the path of the input. Examples: --by 'team=^logs/([^/]+)/', "
-         "--by 'pod=\"pod_name\":\"([^\"]+)\"' (may be repeated)")
+         "failure (with its prefix or JSON record), or else in the path of the input. Examples: --by "
+         "'team=^logs/([^/]+)/', --by 'pod=\"pod_name\":\"([^\"]+)\"' (may be repeated)")
       ->type_name("NAME=REGEX")
       ->allow_extra_args(false)
       ->group(kOutput);

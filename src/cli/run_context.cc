@@ -30,9 +30,7 @@ void WarnAboutLabels(const Labels& labels, const Report& report) {
   if (report.findings.empty()) return;
   for (const Label& label : labels) {
     const bool is_found = std::any_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
-      const auto& groups = finding.tally.groups.all();
-      const auto group = groups.lower_bound(label.name + "=");
-      return group != groups.end() && group->first.starts_with(label.name + "=");
+      return finding.tally.groups.all().contains(label.name);
     });
     if (!is_found)
       WriteError(fmt::format("whyoom: --by {}: matches no failure's line and no path of its input\n", label.name));

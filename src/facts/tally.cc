@@ -89,35 +89,30 @@ void PlaceSample::Join(const PlaceSample& other) {
   for (const Where& where : other.places_) Add(where);
 }
 
-void GroupCounts::Add(const std::string& name, const std::string& value, std::uint64_t count) {
-  std::uint64_t& sum = counts_[name + "=" + value];
+void GroupCounts::Add(const std::string& group, const std::string& value, std::uint64_t count) {
+  Counts& counts = groups_[group];
+  std::uint64_t& sum = counts[value];
   sum = SaturatingAdd(sum, count);
-  Cut(name);
+  // A value that is cut from a part is also cut from the whole, so the order of joining does not matter.
+  constexpr std::size_t kMostValues = 1000;
+  if (counts.size() - counts.count(kMoreValues) <= kMostValues) return;
+  auto last = std::prev(counts.end());
+  if (last->first == kMoreValues) --last;
+  std::uint64_t& others = counts[kMoreValues];
+  others = SaturatingAdd(others, last->second);
+  counts.erase(last);
 }
 
-void GroupCounts::Restore(const std::map<std::string, std::uint64_t>& counts) {
-  for (const auto& [group, count] : counts) {
-    const std::size_t equals = group.find('=');
-    if (equals == std::string::npos) continue;
-    const auto shown = [&](const std::string& text) { return CutBytes(MaskSecrets(Printable(text)), kLongestGroup); };
-    Add(shown(group.substr(0, equals)), shown(group.substr(equals + 1)), count);
+void GroupCounts::Join(const GroupCounts& other) {
+  for (const auto& [group, counts] : other.groups_) {
+    for (const auto& [value, count] : counts) Add(group, value, count);
   }
 }
 
-// A value that is cut from a part is also cut from the whole, so the order of joining does not matter.
-void GroupCounts::Cut(const std::string& name) {
-  constexpr std::size_t kMostValues = 1000;
-  const std::string more = name + "=" + kMoreValues;
-  const auto begin = counts_.lower_bound(name + "=");
-  auto end = counts_.lower_bound(name + ">");  // ">" follows "="
-  std::size_t values = static_cast<std::size_t>(std::distance(begin, end)) - counts_.count(more);
-  for (; values > kMostValues; --values) {
-    auto last = std::prev(end);
-    if (last->first == more) last = std::prev(last);
-    std::uint64_t& others = counts_[more];
-    others = SaturatingAdd(others, last->second);
-    counts_.erase(last);
-    end = counts_.lower_bound(name + ">");
+void GroupCounts::Restore(const std::map<std::string, Counts>& groups) {
+  const auto shown = [&](const std::string& text) { return CutBytes(MaskSecrets(Printable(text)), kLongestGroup); };
+  for (const auto& [group, counts] : groups) {
+    for (const auto& [value, count] : counts) Add(shown(group), shown(value), count);
   }
 }
 

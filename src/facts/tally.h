@@ -50,20 +50,20 @@ class PlaceSample {
   std::size_t bytes_ = 0;
 };
 
-// How many streams reported a failure, by group: "team=nlp" for a label (read/label.h), "week=2026-05-04". At most 1000
-// values of a name, the first in order; the others count together as "team=(more)".
+// How many streams reported a failure, by group and value: a label (read/label.h) "team" and "nlp", kWeek, kAttempts.
+// At most 1000 values of a group, the first in order; the others count together as kMoreValues.
 class GroupCounts {
  public:
-  void Add(const std::string& name, const std::string& value, std::uint64_t count);
-  void Join(const GroupCounts& other) { Restore(other.counts_); }
+  using Counts = std::map<std::string, std::uint64_t>;  // by value
+
+  void Add(const std::string& group, const std::string& value, std::uint64_t count);
+  void Join(const GroupCounts& other);
   // Adds what all() returned, perhaps in another process; the texts may be hostile.
-  void Restore(const std::map<std::string, std::uint64_t>& counts);
-  const std::map<std::string, std::uint64_t>& all() const { return counts_; }
+  void Restore(const std::map<std::string, Counts>& groups);
+  const std::map<std::string, Counts>& all() const { return groups_; }
 
  private:
-  void Cut(const std::string& name);
-
-  std::map<std::string, std::uint64_t> counts_;
+  std::map<std::string, Counts> groups_;
 };
 
 inline constexpr const char* kMoreValues = "(more)";

@@ -303,8 +303,8 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 }
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  // Examples are independent, so a program without gradients can process them in steps, too.
   if (simulator.semantics().is_graph()) return simulator.RuledOut("not_independent");
+  // Examples are independent, so a program without gradients can process them in steps, too.
   const bool can = simulator.semantics().trains() || simulator.semantics().has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }

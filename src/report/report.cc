@@ -15,9 +15,8 @@ namespace {
 // Whether the user asked for groups, in this process or in those whose reports are merged.
 bool HasLabels(const Diagnosis& finding) {
   const auto& groups = finding.tally.groups.all();
-  return std::any_of(groups.begin(), groups.end(), [](const auto& group) {
-    return !group.first.starts_with(std::string(kWeek) + "=") && !group.first.starts_with(std::string(kAttempts) + "=");
-  });
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const auto& group) { return group.first != kWeek && group.first != kAttempts; });
 }
 
 }  // namespace

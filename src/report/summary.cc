@@ -22,10 +22,10 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
 // The number of different attempts of each job.
 std::map<std::string, std::uint64_t> AttemptsOf(const Diagnosis& finding) {
   std::map<std::string, std::uint64_t> attempts;
-  const std::string lead = std::string(kAttempts) + "=";
-  for (const auto& [group, count] : finding.tally.groups.all()) {
-    if (group.starts_with(lead)) ++attempts[group.substr(lead.size(), group.rfind(" #") - lead.size())];
-  }
+  const auto& groups = finding.tally.groups.all();
+  const auto found = groups.find(kAttempts);
+  if (found == groups.end()) return attempts;
+  for (const auto& [attempt, count] : found->second) ++attempts[attempt.substr(0, attempt.rfind(" #"))];
   return attempts;
 }
 
@@ -38,9 +38,9 @@ void AddToGroups(const Diagnosis& finding, std::uint64_t occurrences, std::map<s
   add("framework", finding.framework, occurrences);
   add("jax version", fact("jax_version"), occurrences);
   add("libtpu version", fact("libtpu_version"), occurrences);
-  for (const auto& [group, count] : finding.tally.groups.all()) {
-    const std::size_t equals = group.find('=');
-    if (const std::string name = group.substr(0, equals); name != kAttempts) add(name, group.substr(equals + 1), count);
+  for (const auto& [name, counts] : finding.tally.groups.all()) {
+    if (name == kAttempts) continue;
+    for (const auto& [value, count] : counts) add(name, value, count);
   }
   for (const auto& [job, attempts] : AttemptsOf(finding)) {
     if (attempts > 1) add(kAttempts, job, attempts);

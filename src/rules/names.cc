@@ -126,9 +126,8 @@ namespace {
 std::vector<std::string> WithSigns(std::vector<std::string> names) {
   std::istringstream signs(
       "whole_state replicated_state kept_state kept_arguments frozen float64 float32_cache evaluation_logits "
-      "dequantized "
-      "example_gradients repeated_gradients whole_result fetched host_transfer stacked_again gathered_layers dispatch "
-      "interacting halves long_cache");
+      "dequantized example_gradients repeated_gradients whole_result fetched host_transfer stacked_again "
+      "gathered_layers dispatch interacting halves long_cache");
   for (std::string sign; signs >> sign;) names.insert(names.end(), {sign + "_bytes", sign + "_array"});
   return names;
 }

@@ -76,13 +76,29 @@ const char* EndOf(const char* at) {
 
 }  // namespace
 
-bool RuleValue::is_null() const { return json_ != nullptr ? json_->is_null() : Is('n'); }
-bool RuleValue::is_bool() const { return json_ != nullptr ? json_->is_boolean() : Is('t') || Is('f'); }
-bool RuleValue::is_integer() const { return json_ != nullptr ? json_->is_number_integer() : Is('i'); }
-bool RuleValue::is_number() const { return json_ != nullptr ? json_->is_number() : Is('i') || Is('d'); }
-bool RuleValue::is_string() const { return json_ != nullptr ? json_->is_string() : Is('s'); }
-bool RuleValue::is_array() const { return json_ != nullptr ? json_->is_array() : Is('a'); }
-bool RuleValue::is_object() const { return json_ != nullptr ? json_->is_object() : Is('o'); }
+char RuleValue::Kind() const {
+  using Type = nlohmann::json::value_t;
+  if (packed_ != nullptr) return *packed_ == 'f' ? 't' : *packed_;
+  switch (json_ == nullptr ? Type::discarded : json_->type()) {
+    case Type::null:
+      return 'n';
+    case Type::boolean:
+      return 't';
+    case Type::number_integer:
+    case Type::number_unsigned:
+      return 'i';
+    case Type::number_float:
+      return 'd';
+    case Type::string:
+      return 's';
+    case Type::array:
+      return 'a';
+    case Type::object:
+      return 'o';
+    default:
+      return '\0';
+  }
+}
 
 RuleValue RuleValue::Find(std::string_view key) const {
   if (json_ != nullptr) {
@@ -107,8 +123,8 @@ void RuleValue::ForEach(const std::function<void(std::string_view, const RuleVal
   }
   const char* const end = EndOf(packed_);
   for (const char* at = packed_ + 1 + sizeof(std::uint32_t); at < end; at = EndOf(at)) {
-    const std::string_view key = Is('o') ? TextAt(at) : std::string_view();
-    if (Is('o')) at = key.data() + key.size();
+    const std::string_view key = is_object() ? TextAt(at) : std::string_view();
+    if (is_object()) at = key.data() + key.size();
     visit(key, Packed(at));
   }
 }
@@ -119,10 +135,10 @@ std::string RuleValue::String() const {
 
 double RuleValue::Number() const {
   if (json_ != nullptr) return json_->get<double>();
-  return Is('d') ? NumberAt<double>(packed_ + 1) : static_cast<double>(NumberAt<std::int64_t>(packed_ + 1));
+  return *packed_ == 'd' ? NumberAt<double>(packed_ + 1) : static_cast<double>(NumberAt<std::int64_t>(packed_ + 1));
 }
 
-bool RuleValue::Bool() const { return json_ != nullptr ? json_->get<bool>() : Is('t'); }
+bool RuleValue::Bool() const { return json_ != nullptr ? json_->get<bool>() : *packed_ == 't'; }
 
 RuleNode::RuleNode(const LoadedFile* file, FaultSink* sink, std::string pointer, RuleValue value)
     : file_(file), sink_(sink), pointer_(std::move(pointer)), value_(value) {}

@@ -27,13 +27,13 @@ class RuleValue {
   }
 
   bool exists() const { return json_ != nullptr || packed_ != nullptr; }
-  bool is_null() const;
-  bool is_bool() const;
-  bool is_integer() const;
-  bool is_number() const;
-  bool is_string() const;
-  bool is_array() const;
-  bool is_object() const;
+  bool is_null() const { return Kind() == 'n'; }
+  bool is_bool() const { return Kind() == 't'; }
+  bool is_integer() const { return Kind() == 'i'; }
+  bool is_number() const { return Kind() == 'i' || Kind() == 'd'; }
+  bool is_string() const { return Kind() == 's'; }
+  bool is_array() const { return Kind() == 'a'; }
+  bool is_object() const { return Kind() == 'o'; }
   const nlohmann::json& json() const { return *json_; }  // not for the digest
 
   RuleValue Find(std::string_view key) const;  // of an object
@@ -44,7 +44,7 @@ class RuleValue {
   bool Bool() const;           // of a bool
 
  private:
-  bool Is(char kind) const { return packed_ != nullptr && *packed_ == kind; }
+  char Kind() const;  // the letter of RuleDigest::data, 't' for both truths; NUL if it does not exist
 
   const nlohmann::json* json_ = nullptr;
   const char* packed_ = nullptr;

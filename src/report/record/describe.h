@@ -442,7 +442,7 @@ template <class V>
 void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   auto& tally = finding.tally;
   std::map<std::string, std::uint64_t> lines;
-  std::map<std::string, std::uint64_t> groups;
+  std::map<std::string, GroupCounts::Counts> groups;
   if constexpr (!V::kReads) {
     groups = tally.groups.all();
     for (const auto& [name, fact] : finding.facts.all()) {
@@ -458,7 +458,7 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   v.Need("repeats", tally.repeats);
   v.Maybe("restarts", tally.restarts);
   v.Maybe("restart_seconds", tally.restart_seconds);
-  v.Maybe("groups", groups, {.about = "The reports by week, attempt and label of --by."});
+  v.Maybe("groups", groups, {.about = "The processes that reported it, by week, attempt and label of --by."});
   v.Need("row_bytes", finding.completeness.row_bytes);
   v.Need("whole", finding.completeness.whole);
   v.Need("numbers", finding.completeness.numbers);
