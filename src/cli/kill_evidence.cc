@@ -61,7 +61,7 @@ std::optional<std::uint64_t> KillEvidence::OomKills() const {
 
 KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
   if (exit_status != 128 + SIGKILL) return {};
-  Kill kill{"whyoom run: the job was killed by signal 9 (SIGKILL)"};
+  Kill kill{"the job was killed by signal 9 (SIGKILL)"};
   std::string& line = kill.line;
   const std::uint64_t largest = LargestProcess();
   if (largest > 0) line += "; largest process: " + SizeText(static_cast<double>(largest));
@@ -82,7 +82,6 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
   const bool is_number =
       job != nullptr && *job != 0 && std::string(job).find_first_not_of("0123456789") == std::string::npos;
   if (is_number) line += fmt::format("; Slurm job {}", job);
-  line += '\n';
   return kill;
 }
 

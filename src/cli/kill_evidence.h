@@ -14,14 +14,14 @@ class KillEvidence {
 
   // What is known of a kill.
   struct Kill {
-    std::string line;        // ends with a line feed; empty if the job was not killed
+    std::string line;        // empty if the job was not killed
     bool by_memory = false;  // the kernel counted a kill for lack of memory, or a process used half of the machine's
   };
 
   // Describes the kill if `exit_status` is that of SIGKILL (137):
   //
-  //   whyoom run: the job was killed by signal 9 (SIGKILL); largest process: 30.75 GiB; memory of the machine:
-  //   62.80 GiB; OOM kills in the cgroup: 1; memory limit of the cgroup: 32.00 GiB; Slurm job 4711
+  //   the job was killed by signal 9 (SIGKILL); largest process: 30.75 GiB; memory of the machine: 62.80 GiB; OOM kills
+  //   in the cgroup: 1; memory limit of the cgroup: 32.00 GiB; Slurm job 4711
   //
   // The sizes are those of getrusage(RUSAGE_CHILDREN) and /proc/meminfo; the rest is from memory.events and memory.max
   // of cgroup v2, or memory.oom_control and memory.limit_in_bytes of v1, and SLURM_JOB_ID. Parts that are unknown are

@@ -94,15 +94,16 @@ bool LacksList(const Report& report) {
   });
 }
 
-// `is_incomplete`: some output was not read, which is reported even if nothing was found.
-void Print(const Options& options, const Report& report, bool line_open, bool is_incomplete) {
+// Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
+// which is reported even if nothing was found.
+void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
   const bool to_file = !options.output.empty();
-  const bool has_notes = is_incomplete || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();
-  const bool nothing_to_print = report.findings.empty() && (!has_notes || options.quiet);
+  const bool has_notes = is_notable || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();
+  const bool as_text = options.format == Format::kText;
+  const bool nothing_to_print = as_text && report.findings.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.
   WriteExtraOutputs(report, options);
   if (nothing_to_print && !to_file) return;
-  const bool as_text = options.format == Format::kText;
   const TextOptions style = StyleOf(options, to_file, STDERR_FILENO);
   const std::string text = PrintReport(report, options.format, style, options.source_root);
   const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
@@ -170,6 +171,7 @@ struct FailedJob {
   std::chrono::steady_clock::time_point end;
   DumpFolder& dump;
   JobLog& log;
+  std::string kill;  // how the job was killed, if nothing shows that memory ran out
 };
 
 // Prints why the job failed and returns the exit status. A signal ends it early; what was found so far is printed.
@@ -195,7 +197,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
-  Print(options, report, job.result.line_open, is_incomplete);
+  if (!job.kill.empty()) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
+  Print(options, report, job.result.line_open, is_incomplete || !job.kill.empty());
   log.Sum(report);
   if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
@@ -232,11 +235,13 @@ int RunAndDiagnose(const RunContext& run) {
       if (!options.history.empty()) CompareWithHistory(options.history, 0, &nothing);
       RecordSuccess(run);
     } else {
-      const KillEvidence::Kill kill = evidence.Describe(status);
-      if (kill.by_memory) log.Add((result.line_open ? "\n" : "") + kill.line);
-      if (!kill.by_memory && !kill.line.empty() && !options.quiet)
-        WriteError((result.line_open ? "\n" : "") + kill.line + "whyoom run: nothing shows that memory ran out\n");
-      status = Diagnose(run, {result, printed, end, dump, log});
+      KillEvidence::Kill kill = evidence.Describe(status);
+      if (kill.by_memory) {
+        log.Add(fmt::format("{}whyoom run: {}\n", result.line_open ? "\n" : "", std::exchange(kill.line, "")));
+      } else if (!kill.line.empty()) {
+        kill.line += "; nothing shows that memory ran out";
+      }
+      status = Diagnose(run, {result, printed, end, dump, log, kill.line});
     }
   } catch (const std::bad_alloc&) {
     WriteError("whyoom: not enough memory to diagnose the job\n");

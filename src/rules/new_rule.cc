@@ -48,6 +48,8 @@ struct Kind {
 };
 constexpr std::array kKinds = {
     Kind{R"(\d[\d,]*(?:\.\d+)?\s?(?:[KMGTPE](?:i?B)?|[Bb]ytes|B)\b)", Kind::As::kSize, "%{size}"},
+    Kind{R"([\d.]*/\d+(?:\.\d+)?\s?(?:[KMGTPE](?:i?B)?|bytes)\b)", Kind::As::kSize,
+         R"([\d.]*/%{size})"},  // 14.2/12 GiB
     Kind{R"(\bp?jit_\w+(?:\.\w+)*)", Kind::As::kPattern, "%{name}"},
     Kind{R"([a-z]+\d*\[[\d,]*\](?:\{[^}\s]*\})?)", Kind::As::kPattern, R"(\w+\[[\d,]*\]\S*)"},  // f32[8,128]{1,0}
     Kind{R"(['"][^'"]{1,200}['"])", Kind::As::kPattern, R"(\W{1,3}[^'"]{1,200}?\W{1,3})"},      // escaped quotes, too
@@ -95,7 +97,7 @@ MessageToken TokenOf(const Kind& kind, std::string text) {
       break;
     case Kind::As::kSize:
       token.is_size = true;
-      token.bytes = static_cast<double>(ParseSize(text).value_or(std::atoll(text.c_str())));
+      token.bytes = static_cast<double>(ParseSize(text.substr(text.find('/') + 1)).value_or(std::atoll(text.c_str())));
       [[fallthrough]];
     case Kind::As::kPattern:
       token.pattern = kind.pattern;
@@ -152,9 +154,7 @@ constexpr std::array kRoles = {
 };
 
 // `behind` is the text up to the next size; `is_last` if there is none.
-std::string RoleOf(const std::string& before, const std::string& behind, bool behind_used, bool is_last) {
-  // "used 3.00G of 2.00G": the second size is the limit.
-  if (behind_used && before == " of ") return "limit_bytes";
+std::string RoleOf(const std::string& before, const std::string& behind, bool is_last) {
   for (const auto& role : kRoles) {
     if (RE2::PartialMatch(before, role.before)) return role.fact;
   }
@@ -251,7 +251,16 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
     const bool is_last = n + 1 == sizes.size();
     const std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
     const std::string behind = between(sizes[n] + 1, is_last ? tokens->size() : sizes[n + 1]);
-    roles.push_back(RoleOf(before, behind, n > 0 && roles.back() == "used_bytes", is_last));
+    std::string role = RoleOf(before, behind, is_last);
+    // The second size of "used 3.00G of 2.00G", "1.00G of 2.00G left" and "3.00G/2.00G" is the limit; what is said of
+    // both is true of the first.
+    const bool after_slash = (*tokens)[sizes[n]].text.find('/') != std::string::npos;
+    if (n > 0 && before.empty() && after_slash && roles.back().empty()) roles.back() = "used_bytes";
+    if (n > 0 && before == " of " && roles.back().empty()) roles.back() = role;
+    const bool after_first =
+        n > 0 && before == " of " && (roles.back() == "used_bytes" || roles.back() == "free_bytes");
+    if (after_first || after_slash) role = "limit_bytes";
+    roles.push_back(std::move(role));
   }
   const bool has_limit = std::find(roles.begin(), roles.end(), "limit_bytes") != roles.end();
   for (std::size_t n = 0; n < sizes.size(); ++n) {

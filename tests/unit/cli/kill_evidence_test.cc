@@ -56,8 +56,7 @@ TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
 TEST_CASE("a job that was not killed, and a system that shows nothing", "[cli]") {
   const ScratchFolder root;
   CHECK(KillEvidence(root.path() + "/").Describe(1).line.empty());
-  CHECK(
-      KillEvidence(root.path() + "/").Describe(kKilled).line.starts_with("whyoom run: the job was killed by signal 9"));
+  CHECK(KillEvidence(root.path() + "/").Describe(kKilled).line.starts_with("the job was killed by signal 9"));
 }
 
 }  // namespace TEST_FILE

@@ -102,6 +102,11 @@ TEST_CASE("sizes are named after adjacent words, or else numbered", "[rules]") {
   CHECK(FactsOf("Compilation of 'jit_step' aborted: HBM budget of 15.75G exceeded, program requires 21.50G (5.75G over "
                 "budget).") ==
         R"({"excess_bytes":6174015488,"limit_bytes":16911433728,"module":"jit_step","used_bytes":23085449216})");
+  // What is said of both sizes is true of the first; the second is the limit.
+  CHECK(FactsOf("arena: 37.5 MiB of 15.75 GiB left, wanted 1GiB") ==
+        R"({"free_bytes":39321600,"limit_bytes":16911433728,"used_bytes":1073741824})");
+  CHECK(FactsOf("arena full: 14.25 GiB/12.00 GiB") == R"({"limit_bytes":12884901888,"used_bytes":15300820992})");
+  CHECK(HeadOf("arena full: 14.25/12.00 GiB") == R"(arena full: [\d.]*/%{size:limit_bytes})");
   // The names would contradict each other, so none is used.
   CHECK(FactsOf("the budget of 15.75G is exceeded, program requires 21.50G (1.00G over budget)") ==
         R"({"figure_1":16911433728,"figure_2":23085449216,"figure_3":1073741824})");
