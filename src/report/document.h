@@ -137,7 +137,7 @@ struct Table {
 // The memory that is needed and available. A drawing: the verdict states the same figures.
 struct NeedBar {
   Need need;
-  std::vector<BarPart> parts;  // of the needed memory
+  std::vector<BarPart> parts;  // of the needed memory; empty: only the figures
   std::vector<BarPart> free;   // of the free memory; empty if unknown
   std::vector<BarPart> rows;   // the largest allocations
 };

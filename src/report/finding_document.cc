@@ -90,6 +90,12 @@ std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
   return places;
 }
 
+std::string LongShape(const Allocation& row) {
+  return row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
+}
+
+std::string What(const Allocation& row) { return UnescapedPath(row.op_name.empty() ? row.xla_label : row.op_name); }
+
 class FindingBuilder {
  public:
   FindingBuilder(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass)
@@ -170,6 +176,10 @@ doc::BarScale FindingBuilder::Scale() const {
 }
 
 void FindingBuilder::AddNeed() {
+  if (finding_.estimates && !finding_.estimates->memory.empty()) {  // drawn by kind, which shows more
+    blocks_.emplace_back(doc::NeedBar{*need_, {}, {}, {}});
+    return;
+  }
   doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_)};
   double listed = 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -330,18 +340,28 @@ void FindingBuilder::AddAllocations() {
                    {"shape and layout"},
                    {"what"},
                    {"source"}};
-  for (std::size_t i = 0; i < std::min(finding_.allocations.size(), kAllRows); ++i) {
+  const std::size_t count = finding_.allocations.size();
+  const std::size_t shown = std::min(count, kAllRows);
+  std::map<std::string, std::vector<const Allocation*>> equal;  // by all cells but the log line
+  std::vector<const std::vector<const Allocation*>*> groups;    // in the order of their first rows
+  for (std::size_t i = 0; i < shown; ++i) {
     const Allocation& row = finding_.allocations[i];
-    const std::string shape = row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
+    std::vector<const Allocation*>& group =
+        equal[fmt::format("{}\n{}\n{}\n{}", row.size_bytes.value_or(-1), LongShape(row), What(row), SourceText(row))];
+    group.push_back(&row);
+    if (group.size() == 1) groups.push_back(&group);
+  }
+  for (const std::vector<const Allocation*>* group : groups) {
+    const Allocation& row = *group->front();
+    const std::string times = group->size() > 1 ? fmt::format("{} × ", group->size()) : "";
     table.rows.push_back({{{Words(row.size_bytes ? FormatSize(*row.size_bytes) : "?")},
                            {PaddingSpans(row)},
                            {Words(row.place.line > 0 ? fmt::format("line {}", row.place.line) : "")},
-                           {doc::Name(shape)},
-                           {doc::Name(UnescapedPath(row.op_name.empty() ? row.xla_label : row.op_name))},
+                           {doc::Joined({Words(times), doc::Name(LongShape(row))})},
+                           {doc::Name(What(row))},
                            {doc::Name(SourceText(row))}}});
   }
-  const std::size_t count = finding_.allocations.size();
-  table.left_out = count - table.rows.size() + finding_.allocations_left_out;
+  table.left_out = count - shown + finding_.allocations_left_out;
   const std::string title = count == 1 ? "The listed allocation" : fmt::format("All {} listed allocations", count);
   AddSection({"list", title, {std::move(table)}}, Depth::kMore);
 }

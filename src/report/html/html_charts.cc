@@ -134,6 +134,7 @@ void AddSwatchHead(const doc::BarPart& part, HtmlWriter* html) {
 }
 
 void DrawNeed(const doc::NeedBar& bar, HtmlWriter* html) {
+  if (bar.parts.empty()) return;
   const Need& need = bar.need;
   const double most = std::max({need.need, need.have, Sum(bar.rows), Sum(bar.free)});
   const doc::BarScale scale{most * kMargin, need.have};

@@ -33,6 +33,25 @@ doc::BarScale WithMargin(doc::BarScale scale) {
   return scale;
 }
 
+// Consecutive sections that are placed side by side, in an element of this class.
+class Columns {
+ public:
+  Columns(const char* element_class, HtmlWriter* html) : class_(element_class), html_(*html) {}
+
+  // Call before each section; the returned scope is that of one that is placed beside others.
+  std::optional<HtmlWriter::Scope> Column(bool beside) {
+    if (beside && !all_) all_.emplace(html_.In("div", {{"class", class_}}));
+    if (!beside) all_.reset();
+    if (!beside) return std::nullopt;
+    return html_.Block("section", {{"class", "shares"}});
+  }
+
+ private:
+  const char* class_;
+  HtmlWriter& html_;
+  std::optional<HtmlWriter::Scope> all_;
+};
+
 class HtmlRenderer {
  public:
   // `level` is that of the first heading; `linked` contains the anchors that table rows may link to.
@@ -110,7 +129,11 @@ void HtmlRenderer::Visit(const doc::Block& block) {
 
 void HtmlRenderer::Add(const doc::Blocks& blocks) {
   std::vector<const doc::Block*> more;
+  Columns memory("memory-columns", &html_);
   for (const doc::Block& block : blocks) {
+    const auto* section = std::get_if<doc::Section>(&block.content);
+    const std::string_view label = section == nullptr ? "" : section->label;
+    const auto column = memory.Column(label == "peak" || label == "kinds" || label == "fits");
     const bool stays =
         std::holds_alternative<doc::Section>(block.content) || std::holds_alternative<doc::Facts>(block.content);
     if (IsMore(block) && !stays) {
@@ -127,18 +150,11 @@ void HtmlRenderer::Add(const doc::Blocks& blocks) {
 
 // Places the narrow tables of an overview side by side.
 void HtmlRenderer::AddHead(const doc::Blocks& blocks) {
-  const auto is_narrow = [](const doc::Block& block) {
+  Columns overview("overview", &html_);
+  for (const doc::Block& block : blocks) {
     const auto* section = std::get_if<doc::Section>(&block.content);
     const auto* table = section == nullptr ? nullptr : std::get_if<doc::Table>(&section->blocks.front().content);
-    return table != nullptr && table->columns.size() < kWideTable;
-  };
-  std::optional<HtmlWriter::Scope> overview;
-  for (const doc::Block& block : blocks) {
-    const bool narrow = is_narrow(block);
-    if (narrow && !overview) overview.emplace(html_.In("div", {{"class", "overview"}}));
-    if (!narrow) overview.reset();
-    std::optional<HtmlWriter::Scope> section;
-    if (narrow) section.emplace(html_.Block("section", {{"class", "shares"}}));
+    const auto column = overview.Column(table != nullptr && table->columns.size() < kWideTable);
     Visit(block);
   }
 }
@@ -274,8 +290,10 @@ void HtmlRenderer::AddTable(const doc::Table& table, bool wide) {
   HtmlWriter::Attributes attributes = {{"class", table.style}};
   if (table.style == "failures") attributes.emplace_back("id", table.style);
   const auto in = html_.In("table", attributes);
-  if (!table.caption.empty()) html_.Element("caption", table.caption, {{"class", "faint"}});
-  if (table.caption.empty() && !wide) html_.Element("caption", title_, {{"class", "unseen"}});
+  const std::string_view caption = table.caption;
+  const bool repeats = caption.empty() || caption.substr(1) == std::string_view(title_).substr(1);
+  if (!repeats) html_.Element("caption", table.caption, {{"class", "faint"}});
+  if (repeats && !wide) html_.Element("caption", title_, {{"class", "unseen"}});
   std::vector<HtmlWriter::Column> columns;
   for (const doc::Column& column : table.columns)
     columns.push_back({column.title.c_str(), column.kind == doc::Column::Kind::kNumber});
@@ -348,7 +366,7 @@ void HtmlRenderer::operator()(const doc::Timeline& timeline) {
   chart.middle = PeakText(view);
   chart.titles = view.moments;
   chart.alternative = "Memory over time: " + chart.middle;
-  chart.begin = "start of the program";
+  chart.begin = "start";
   chart.end = "end";
   DrawColumns(chart, &html_);
 }
