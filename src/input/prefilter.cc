@@ -145,7 +145,7 @@ constexpr std::size_t kMiddle = 7;
 constexpr std::size_t kSmall = 5;
 constexpr std::ptrdiff_t kFew = 8;
 constexpr std::size_t kMostShort = 4;  // bytes of the pieces of shorter texts
-constexpr unsigned kAnyByte = 7;       // see Commonness
+constexpr std::uint8_t kAnyByte = 7;   // see Commonness
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -165,6 +165,21 @@ const std::array<std::uint8_t, 256>& Commonness() {
     set("jqz", 1);
     return made;
   }();
+  return commonness;
+}
+
+// Parts of words that occur in many lines of job logs. Their bytes count as common ones.
+constexpr std::array<std::string_view, 12> kCommonWords = {"device", "complet", "config", "worker", "tensor", "memory",
+                                                           "check",  "param",   "mesh",   "load",   "batch",  "attention"};
+
+// How common each byte of `text` is: see Commonness.
+std::vector<std::uint8_t> CommonnessIn(std::string_view text) {
+  std::vector<std::uint8_t> commonness;
+  for (const char c : text) commonness.push_back(Commonness()[static_cast<unsigned char>(c)]);
+  for (const std::string_view word : kCommonWords) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size()))
+      std::fill_n(commonness.begin() + static_cast<std::ptrdiff_t>(at), word.size(), kAnyByte);
+  }
   return commonness;
 }
 
@@ -200,9 +215,9 @@ void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t p
   // The weight of each piece, starting one byte before the text: the product of its bytes' commonness.
   std::vector<std::uint64_t> weights;
   unsigned power = 0;
+  const std::vector<std::uint8_t> commonness = CommonnessIn(text);
   const auto power_at = [&](int at) -> unsigned {
-    const bool inside = at >= 0 && at < size;
-    return inside ? Commonness()[static_cast<unsigned char>(text[static_cast<std::size_t>(at)])] : kAnyByte;
+    return at >= 0 && at < size ? commonness[static_cast<std::size_t>(at)] : kAnyByte;
   };
   for (int at = -1; at <= size; ++at) {
     power += power_at(at);
