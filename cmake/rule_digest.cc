@@ -12,6 +12,7 @@
 #include "read/engine.h"
 #include "rules/builtin.h"
 #include "rules/pattern_needs.h"
+#include "rules/rule_loader.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -189,7 +190,8 @@ void PrintDigest(const RuleSet& rules) {
 
 int main() {
   std::vector<Fault> faults;
-  const RuleSet rules = RuleSet::Load({}, &faults);
+  const RuleSet rules =
+      RuleSetBuilder::Build(RuleSet::SchemaText(), RuleSet::BuiltIn(), {}, &faults, RuleSet::BuiltInData::kTrusted);
   for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
   const Engine engine(rules);

@@ -329,7 +329,7 @@ class RuleSetBuilder::Fields {
     Read(ahead["pattern"], framework.compiles_ahead, {});
     Read(ahead["example"], framework.compiles_ahead_example, {});
     PatternMatch match;
-    if (ahead.exists() && builder_.digest_ == nullptr &&
+    if (ahead.exists() && !node_.file().from_digest() &&
         !framework.compiles_ahead.Find(framework.compiles_ahead_example, 0, &match))
       ahead["example"].Report("the pattern does not match this command");
   }
@@ -411,7 +411,7 @@ class RuleSetBuilder::Fields {
     prefix_or_suffix.place =
         node_["place"].Text() == "suffix" ? PrefixOrSuffix::Place::kSuffix : PrefixOrSuffix::Place::kPrefix;
     Field("pattern", prefix_or_suffix.pattern);
-    if (builder_.digest_ != nullptr) Field(kSignsKey, prefix_or_suffix.signs);
+    if (node_.file().from_digest()) Field(kSignsKey, prefix_or_suffix.signs);
     builder_.CheckPrefixOrSuffix(node_, prefix_or_suffix);
   }
 
@@ -472,9 +472,9 @@ class RuleSetBuilder::Fields {
     const RuleNode source = PatternNode(node);
     pattern = source.AsPattern();
     if (how.literals == Literals::kRequired) builder_.CollectLiterals(pattern, source, how.what);
-    if (how.literals == Literals::kRare) builder_.CollectLiterals(pattern);
+    if (how.literals == Literals::kRare) builder_.CollectFactLiterals(pattern, source);
     if (how.literals == Literals::kNearby) builder_.CollectNearbyLiterals(pattern, source);
-    if (how.literals == Literals::kSign && builder_.digest_ == nullptr)
+    if (how.literals == Literals::kSign && !source.file().from_digest())
       builder_.sign_literals_.merge(AsSet(pattern.Literals(kSignLiteral)));
   }
   void Read(const RuleNode& node, std::map<std::string, Value>& facts, const FieldOptions& /*how*/) {
@@ -552,7 +552,7 @@ void RuleSetBuilder::BuildEntries() {
 
 Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNode& node, bool in_row) {
   // The build has checked the digest, so parsing can wait until first use.
-  if (digest_ != nullptr) return Expression::Deferred(node.Text(), terms_);
+  if (node.file().from_digest()) return Expression::Deferred(node.Text(), terms_);
   Expression expression = node.AsExpression(*terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
   typed_.push_back({owner, node, expression, in_row});
@@ -560,7 +560,7 @@ Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNod
 }
 
 Template RuleSetBuilder::UseTemplate(const std::string& owner, const RuleNode& node, bool in_row) {
-  if (digest_ != nullptr) return Template::Deferred(node.Text(), terms_);
+  if (node.file().from_digest()) return Template::Deferred(node.Text(), terms_);
   Template text = node.AsTemplate(*terms_);
   names_.Use(owner, node, text.name_uses(), in_row);
   return text;
@@ -620,7 +620,7 @@ void RuleSetBuilder::BuildWording() {
 }
 
 void RuleSetBuilder::CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node) {
-  if (digest_ != nullptr) return;
+  if (node.file().from_digest()) return;
   const std::vector<std::string> literals = pattern.Literals(kSignLiteral);
   if (literals.empty() && pattern.ok()) {
     node.Report("some alternative has no literal of " + std::to_string(kSignLiteral) + " characters",

@@ -50,35 +50,36 @@ RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFil
   builder.Read(schema, built_in, files, trusted);
   builder.BuildEntries();
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
-  for (const RuleFile& file : files) {
-    std::vector<std::string>& given = builder.set_.given_;
-    if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
-      given.push_back(file.given);
-  }
   if (builder.all_read_ && !trusted && builder.sink_.size() == 0) builder.Lint();
-  builder.DropDisabled();
-  builder.ReduceLiterals();
-  builder.Fingerprint();
+  builder.Finish(files);
   const std::vector<Fault> found = builder.sink_.Sorted();
   faults->insert(faults->end(), found.begin(), found.end());
   if (notes != nullptr) *notes = builder.sink_.SortedNotes();
   return std::move(builder.set_);
 }
 
-RuleSet RuleSetBuilder::BuildDigested(std::vector<Fault>* faults) {
-  const RuleDigest& digest = BuiltInDigest();
+RuleSet RuleSetBuilder::BuildDigested(std::string_view schema, const std::vector<RuleFile>& files,
+                                      std::vector<Fault>* faults) {
   RuleSetBuilder builder;
-  builder.digest_ = &digest;
-  builder.known_literals_ = &digest.literals;
+  builder.digest_ = &BuiltInDigest();
   builder.ReadDigest();
+  builder.Read(schema, {}, files, true);
   builder.BuildEntries();
-  builder.DropDisabled();
-  builder.set_.literals_ = digest.literals;
-  builder.set_.sign_literals_ = digest.sign_literals;
-  builder.set_.nearby_literals_ = digest.nearby_literals;
-  builder.set_.fingerprint_ = digest.fingerprint;
+  if (!files.empty() && builder.all_read_) builder.CheckReferences();
+  builder.Finish(files);
   *faults = builder.sink_.Sorted();
   return std::move(builder.set_);
+}
+
+void RuleSetBuilder::Finish(const std::vector<RuleFile>& files) {
+  for (const RuleFile& file : files) {
+    std::vector<std::string>& given = set_.given_;
+    if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
+      given.push_back(file.given);
+  }
+  DropDisabled();
+  ReduceLiterals();
+  Fingerprint();
 }
 
 void RuleSetBuilder::ReadDigest() {
@@ -88,13 +89,13 @@ void RuleSetBuilder::ReadDigest() {
   const RuleValue all = RuleValue::Packed(digest_->data.data());
   std::size_t count = 0;
   all.ForEach([&](std::string_view, const RuleValue&) { ++count; });
-  files_.reserve(count);  // nodes point into files_
+  files_.reserve(count);
   all.ForEach(add);
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
                           const std::vector<RuleFile>& files, bool trusted) {
-  files_.reserve(built_in.size() + files.size());  // nodes point into files_
+  files_.reserve(files_.size() + built_in.size() + files.size());  // later, nodes point into files_
   const auto parse = [&](const RuleFile& file, bool is_built_in) {
     const int layer = is_built_in ? 0 : file.layer;
     files_.push_back(
@@ -109,6 +110,7 @@ void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& 
     for (const JsonFault& fault : file.document.faults()) {
       sink_.Add(file, file.document.PlaceAt(fault.offset), fault.what, fault.hint);
     }
+    if (file.from_digest()) continue;
     if (file.document.value().is_null() && !file.document.faults().empty()) {
       all_read_ = false;
       continue;
@@ -133,7 +135,7 @@ void RuleSetBuilder::CheckIsUsed(const std::string& section, const std::string& 
 }
 
 void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
-  if (!pattern.ok() || known_literals_ != nullptr || is_disabled_)
+  if (!pattern.ok() || known_literals_ != nullptr || node.file().from_digest() || is_disabled_)
     return;  // faults of the pattern were reported already
   const std::vector<std::string> literals = pattern.Literals(kMinHeaderLiteral);
   if (literals.empty()) {
@@ -144,8 +146,8 @@ void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& nod
   literals_.insert(literals.begin(), literals.end());
 }
 
-void RuleSetBuilder::CollectLiterals(const Pattern& fact) {
-  if (known_literals_ != nullptr || is_disabled_) return;
+void RuleSetBuilder::CollectFactLiterals(const Pattern& fact, const RuleNode& node) {
+  if (known_literals_ != nullptr || node.file().from_digest() || is_disabled_) return;
   const std::vector<std::string> literals = fact.Literals(kFactLiteral);
   literals_.insert(literals.begin(), literals.end());
 }
@@ -255,23 +257,45 @@ void RuleSetBuilder::ReduceLiterals() {
     for (std::string& part : Parts(literal)) parts.insert(std::move(part));
   }
   literals_ = std::move(parts);
+  const std::vector<std::string> known = known_literals_ != nullptr ? *known_literals_
+                                         : digest_ != nullptr       ? digest_->literals
+                                                                    : std::vector<std::string>();
   // A literal that contains another one is redundant: the shorter one is found wherever the longer one is.
   for (const std::string& literal : literals_) {
-    const bool redundant = std::any_of(literals_.begin(), literals_.end(), [&](const std::string& part) {
+    const auto is_part = [&](const std::string& part) {
       return part.size() < literal.size() && literal.find(part) != std::string::npos;
-    });
+    };
+    const bool redundant =
+        std::any_of(literals_.begin(), literals_.end(), is_part) || std::any_of(known.begin(), known.end(), is_part);
     if (!redundant) set_.literals_.push_back(literal);
   }
-  if (known_literals_ != nullptr) set_.literals_ = *known_literals_;
+  const auto join = [](const std::vector<std::string>& of_digest, auto* to) {
+    to->insert(of_digest.begin(), of_digest.end());
+  };
+  if (digest_ != nullptr) {
+    join(digest_->sign_literals, &sign_literals_);
+    join(digest_->nearby_literals, &nearby_literals_);
+  }
+  set_.literals_.insert(set_.literals_.end(), known.begin(), known.end());
+  std::sort(set_.literals_.begin(), set_.literals_.end());
+  set_.literals_.erase(std::unique(set_.literals_.begin(), set_.literals_.end()), set_.literals_.end());
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());
   set_.nearby_literals_.assign(nearby_literals_.begin(), nearby_literals_.end());
 }
 
 void RuleSetBuilder::Fingerprint() {
-  // Covers the data in use, not the files, so that their layout and names do not matter.
+  // Covers the data in use, not the files, so that their layout and names do not matter. The digest has its own.
   nlohmann::json all = nlohmann::json::object();
+  if (digest_ != nullptr) {
+    set_.fingerprint_ = digest_->fingerprint;
+    if (files_.back().from_digest()) return;
+    all["built_in"] = digest_->fingerprint;
+  }
+  const auto add = [](const RuleNode& node, const auto& to) {
+    if (!node.file().from_digest()) to() = node.json();
+  };
   for (const auto& [section, entries] : sections_) {
-    for (const auto& [id, node] : entries) all[section][id] = node.json();
+    for (const auto& [id, node] : entries) add(node, [&]() -> nlohmann::json& { return all[section][id]; });
   }
   all["json_logs"] = {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.stream_name}, {"time", set_.json_keys_.time}};
@@ -281,7 +305,8 @@ void RuleSetBuilder::Fingerprint() {
                   {"weights", roles.weights},
                   {"cache", roles.cache},
                   {"inputs", roles.inputs}};
-  for (const RuleNode& node : extensions_) all["extensions"].push_back(node.json());
+  for (const RuleNode& node : extensions_)
+    add(node, [&]() -> nlohmann::json& { return all["extensions"].emplace_back(); });
   if (!set_.disabled_.empty()) all["disable"] = set_.disabled_;
   set_.fingerprint_ = Sha256Hex(all.dump());
 }

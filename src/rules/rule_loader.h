@@ -78,8 +78,9 @@ class RuleSetBuilder {
                        RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
                        const std::vector<std::string>* known_literals = nullptr, std::vector<Fault>* notes = nullptr);
 
-  // The built-in data only: trusted, without examples, from the digest that the build computed.
-  static RuleSet BuildDigested(std::vector<Fault>* faults);
+  // The built-in data from the digest that the build computed, trusted and without examples, then `files`. Faults have
+  // no places in the built-in data.
+  static RuleSet BuildDigested(std::string_view schema, const std::vector<RuleFile>& files, std::vector<Fault>* faults);
 
   // All entries of the built-in data and the files, by section and id, even if they have faults.
   static std::vector<RuleEntry> List(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -150,7 +151,7 @@ class RuleSetBuilder {
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
   void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // requires at least one
-  void CollectLiterals(const Pattern& fact);
+  void CollectFactLiterals(const Pattern& fact, const RuleNode& node);
   void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // requires at least one
 
   // Terms and fields of a row: rule_terms.cc.
@@ -168,6 +169,7 @@ class RuleSetBuilder {
   static void CheckScenarios(const RuleNode& examples, const Failure& failure);
   static void CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuffix& prefix_or_suffix);
   void ProvideFacts();
+  void Finish(const std::vector<RuleFile>& files);
   void ReduceLiterals();
   void Fingerprint();
 
@@ -235,8 +237,8 @@ class RuleSetBuilder {
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
-  const RuleDigest* digest_ = nullptr;                               // null: the data is read from files and computed
-  const std::vector<std::string>* known_literals_ = nullptr;         // null: they are computed
+  const RuleDigest* digest_ = nullptr;                        // of the built-in data; null: it is read from files
+  const std::vector<std::string>* known_literals_ = nullptr;  // null: they are computed
   std::set<std::string> literals_;
   std::set<std::string> sign_literals_;
   std::set<std::string> nearby_literals_;

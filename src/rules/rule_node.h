@@ -58,6 +58,8 @@ struct LoadedFile {
   std::size_t order = 0;  // position among all files; orders the faults
   JsonDocument document;
   RuleValue digested = {};  // if it exists, replaces `document` for a built-in file; has no places
+
+  bool from_digest() const { return digested.exists(); }
 };
 
 // Collects faults and returns them in the order of the files.

@@ -123,8 +123,13 @@ std::string_view RuleSet::SchemaText() {
 
 RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in,
                       std::vector<Fault>* notes) {
-  if (built_in == BuiltInData::kTrusted)
+  if (built_in == BuiltInData::kTrusted) {
+    std::vector<Fault> found;
+    RuleSet rules = RuleSetBuilder::BuildDigested(SchemaText(), files, &found);
+    if (found.empty()) return rules;
+    // Reads the built-in files, so that faults can name places in them.
     return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in, nullptr, notes);
+  }
   std::vector<RuleFile> all = BuiltIn();
   all.insert(all.end(), BuiltInExamples().begin(), BuiltInExamples().end());
   return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in, nullptr, notes);
@@ -281,7 +286,7 @@ const RuleSet& RuleSource::rules() const {
   if (given_ != nullptr) return *given_;
   std::call_once(loaded_, [this] {
     std::vector<Fault> faults;
-    auto rules = std::make_unique<const RuleSet>(RuleSetBuilder::BuildDigested(&faults));
+    auto rules = std::make_unique<const RuleSet>(RuleSetBuilder::BuildDigested("", {}, &faults));
     if (!faults.empty()) throw Error("the built-in rule data has faults: " + faults.front().ToString());
     built_in_ = std::move(rules);
   });

@@ -107,6 +107,11 @@ std::shared_ptr<const Terms> DeferTerms(const std::map<std::string, RuleNode>& n
   return terms;
 }
 
+bool AllFromDigest(const std::map<std::string, RuleNode>& nodes) {
+  return !nodes.empty() &&
+         std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.second.file().from_digest(); });
+}
+
 }  // namespace
 
 void RuleSetBuilder::BuildRowFields() {
@@ -116,7 +121,7 @@ void RuleSetBuilder::BuildRowFields() {
     CheckName(name, node, "field");
     conditions.emplace(name, node["when"]);
   }
-  if (digest_ != nullptr) {
+  if (AllFromDigest(nodes)) {
     const std::shared_ptr<const Terms> fields = DeferTerms(conditions);
     for (const auto& [name, when] : conditions)
       set_.derived_row_fields_.push_back(
@@ -140,7 +145,7 @@ void RuleSetBuilder::BuildTerms() {
     if (sections_[kRowFieldsSection].contains(name))
       node.ReportKey("'" + name + "' is already a field", "choose another name for the term");
   }
-  if (digest_ != nullptr) {
+  if (AllFromDigest(nodes)) {
     terms_ = DeferTerms(nodes);
     set_.term_names_ = Keys(nodes);
     return;
