@@ -7,11 +7,11 @@
 #include "catch.h"
 #include "rules/rule_set.h"
 
-// Fails the calling test if the rules have faults.
+// With their examples. Fails the calling test if the rules have faults.
 inline const whyoom::RuleSet& BuiltInRules() {
   static const whyoom::RuleSet rules = [] {
     std::vector<whyoom::Fault> faults;
-    whyoom::RuleSet loaded = whyoom::RuleSet::Load({}, &faults);
+    whyoom::RuleSet loaded = whyoom::RuleSet::Load({}, &faults, whyoom::RuleSet::BuiltInData::kChecked);
     REQUIRE(faults.empty());
     return loaded;
   }();

@@ -169,8 +169,9 @@ const std::array<std::uint8_t, 256>& Commonness() {
 }
 
 // Parts of words that occur in many lines of job logs. Their bytes count as common ones.
-constexpr std::array<std::string_view, 12> kCommonWords = {"device", "complet", "config", "worker", "tensor", "memory",
-                                                           "check",  "param",   "mesh",   "load",   "batch",  "attention"};
+constexpr std::array<std::string_view, 12> kCommonWords = {"device", "complet", "config", "worker",
+                                                           "tensor", "memory",  "check",  "param",
+                                                           "mesh",   "load",    "batch",  "attention"};
 
 // How common each byte of `text` is: see Commonness.
 std::vector<std::uint8_t> CommonnessIn(std::string_view text) {
@@ -306,21 +307,25 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
       limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
     }
   };
-  const char* const data = bytes.data();
-  std::size_t at = 0;
-  for (unsigned found = bits_.Next(data, limit, &at); found != 0; found = bits_.Next(data, limit, &at)) {
-    for (; found != 0; found &= found - 1) {
-      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(found)) * kStride;
-      look(place, bits_.At(data + place));
+  // Tests the places of `data`, which begins at `from` in the bytes, as long as whole groups are left. Matches may
+  // reduce `size`, which may be `limit`.
+  const auto search = [&](const char* data, const std::size_t& size, std::size_t from) {
+    std::size_t at = 0;
+    for (unsigned found = bits_.Next(data, size, &at); found != 0; found = bits_.Next(data, size, &at)) {
+      for (; found != 0; found &= found - 1) {
+        const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(found)) * kStride;
+        look(from + place, bits_.At(data + place));
+      }
+      at += GramBits<Gram, kStride>::kPlaces * kStride;
     }
-    at += GramBits<Gram, kStride>::kPlaces * kStride;
-  }
-  for (; at < limit; at += kStride) {
-    std::array<char, sizeof(Gram)> padded = {};
-    std::memcpy(padded.data(), data + at, std::min(padded.size(), bytes.size() - at));
-    const Gram gram = bits_.At(padded.data());
-    if (bits_.MayBe(gram)) look(at, gram);
-  }
+    return from + at;
+  };
+  const std::size_t rest = search(bytes.data(), limit, 0);
+  if (rest >= limit) return;
+  // Fewer bytes than a group reads: the last places are tested in a copy with padding.
+  std::array<char, 2 * GramBits<Gram, kStride>::kReach> padded = {};
+  std::memcpy(padded.data(), bytes.data() + rest, std::min(bytes.size() - rest, padded.size()));
+  search(padded.data(), padded.size(), rest);
 }
 
 Prefilter::Prefilter(const std::vector<std::string>& texts) {

@@ -244,7 +244,6 @@ JsonDocument JsonDocument::Parse(std::string_view text) { return Parse(text, Lim
 JsonDocument JsonDocument::Parse(std::string_view text, const Limits& limits) {
   JsonDocument document;
   document.text_ = text;
-  document.line_starts_.push_back(0);
   for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1)) {
     document.line_starts_.push_back(at + 1);
   }

@@ -68,7 +68,7 @@ class JsonDocument {
   nlohmann::json value_;
   std::vector<JsonFault> faults_;
   std::unordered_map<std::string, Offsets> offsets_;  // by pointer
-  std::vector<std::size_t> line_starts_;
+  std::vector<std::size_t> line_starts_ = {0};
 };
 
 // `key` as a token of a JSON pointer.

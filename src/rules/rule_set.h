@@ -396,7 +396,8 @@ class RuleSet {
   // of all files to `faults`. The result is usable only if there are none.
   //
   // The built-in data is checked when the program is built and tested. Checking it again takes longer than reading most
-  // logs, so kTrusted skips it. kChecked also loads the examples.
+  // logs, so kTrusted skips it and uses the digest that the build made. kChecked also loads the examples; otherwise, a
+  // built-in failure has only the first.
   enum class BuiltInData { kTrusted, kChecked };
   // Questionable but valid data, such as an entry of `files` that nothing uses, goes to `notes`, which may be null. In
   // checked built-in data it is a fault.

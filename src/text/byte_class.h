@@ -32,13 +32,16 @@ class ByteClass {
 // Appends `text` with each run of `blanks` reduced to one blank. Adds no blank at the start of `to` or after another
 // blank.
 inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blanks, std::string* to) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t blank = blanks.FindIn(text, at);
-    to->append(text, at, blank - at);
-    if (blank == text.size()) break;
-    if (!to->empty() && to->back() != ' ') *to += ' ';
-    at = blank + 1;
+  std::size_t size = to->size();
+  char last = to->empty() ? ' ' : to->back();
+  to->resize(size + text.size());
+  for (const char c : text) {
+    const bool is_blank = blanks.Has(c);
+    if (is_blank && last == ' ') continue;
+    last = is_blank ? ' ' : c;
+    (*to)[size++] = last;
   }
+  to->resize(size);
 }
 
 using ByteSet = std::bitset<256>;

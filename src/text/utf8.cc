@@ -114,6 +114,11 @@ std::string LowerAscii(std::string_view text) {
 std::size_t DisplayWidth(std::string_view utf8) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < utf8.size();) {
+    if (static_cast<unsigned char>(utf8[at]) < 0x80) {
+      ++at;
+      ++width;
+      continue;
+    }
     const CodePoint point = DecodeUtf8(utf8, at);
     at += point.length;
     if (IsIn(kCombining, point.code)) continue;
