@@ -91,8 +91,8 @@ void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns)
 
 // Only rule tests need examples, except that a failure is explained with its first.
 void DropExamples(nlohmann::json* entry) {
-  const nlohmann::json match = entry->contains("code") ? entry->at("examples").value("match", nlohmann::json::array())
-                                                       : nlohmann::json::array();
+  const nlohmann::json match =
+      entry->contains("code") ? entry->at("examples").value("match", nlohmann::json::array()) : nlohmann::json::array();
   for (const char* key : {"examples", "leaves", "no_match", "logs"}) entry->erase(key);
   if (!match.empty()) (*entry)["examples"]["match"] = {match[0]};
 }

@@ -91,15 +91,17 @@ bool PrintedLines::HasRepeatedLinesAfter(std::uint64_t number) const {
   return false;
 }
 
+bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
+  const std::uint64_t last = LastLine(finding);
+  return exit_status != 0 && EndedByItself(exit_status) && last > lines.CountBeforeWindow(end) &&
+         last + kMostLinesAfter >= lines.count() && !lines.HasRepeatedLinesAfter(last);
+}
+
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
-  if (exit_status == 0 || !EndedByItself(exit_status)) return false;
   if (report.findings.empty() || !report.reports_left_out.empty()) return false;
   if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
-  const std::uint64_t old = lines.CountBeforeWindow(end);
   return std::all_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
-    const std::uint64_t last = LastLine(finding);
-    return finding.retry.answer == Retry::Answer::kNever && last > old && last + kMostLinesAfter >= lines.count() &&
-           !lines.HasRepeatedLinesAfter(last);
+    return finding.retry.answer == Retry::Answer::kNever && EndedJob(finding, exit_status, lines, end);
   });
 }
 

@@ -57,10 +57,12 @@ std::string TimeNow() {
 
 }  // namespace
 
-void CompareWithHistory(const std::string& path, int exit_status, Report* report) {
+void CompareWithHistory(const std::string& path, int exit_status, const std::function<bool(const Diagnosis&)>& ended,
+                        Report* report) {
   const std::vector<Attempt> attempts = ReadAttempts(path);
   Json record = {{"time", TimeNow()}, {"exit_status", exit_status}, {"failures", Json::array()}};
   for (Diagnosis& finding : report->findings) {
+    if (!ended(finding)) continue;
     record["failures"].push_back(finding.id);
     const auto without = std::find_if(attempts.rbegin(), attempts.rend(),
                                       [&](const Attempt& attempt) { return !attempt.contains(finding.id); });

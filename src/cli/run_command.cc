@@ -110,17 +110,19 @@ void Print(const Options& options, const Report& report, bool line_open, bool is
   WriteOutput(apart + text, options.output, STDERR_FILENO);
 }
 
-// Writes a record of a successful job to the JSON files of the options, as evidence for `whyoom diff`. Does not read
-// the job's log, so that the user need not wait.
-void RecordSuccess(const RunContext& run) {
+// Writes a record of a job that ended with status 0 to the JSON files of the options, as evidence for `whyoom diff`.
+// The log may contain a failure all the same: of a pipe, only the last command's status counts.
+void RecordSuccess(const RunContext& run, JobLog* log) {
   Options options = run.options;
   const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
   std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
   options.step_summary = false;
-  Report report = run.MakeReport({});
+  const bool to_file = !options.output.empty() && is_record(options.format);
+  if (options.extra_outputs.empty() && !to_file) return;
+  Report report = run.MakeReport(ReadLog(run.engine, Name(options.job), ReadControl(), log));
   report.exit_status = 0;
   WriteExtraOutputs(report, options);
-  if (!options.output.empty() && is_record(options.format))
+  if (to_file)
     WriteOutput(PrintReport(report, options.format, StyleOf(options, true, STDERR_FILENO), ""), options.output,
                 STDERR_FILENO);
 }
@@ -142,9 +144,9 @@ void ForgetDump(Report* report) {
 }
 
 // A history that cannot be written is a note in the report.
-void AddToHistory(const std::string& path, Report* report) {
+void AddToHistory(const std::string& path, const std::function<bool(const Diagnosis&)>& ended, Report* report) {
   try {
-    CompareWithHistory(path, *report->exit_status, report);
+    CompareWithHistory(path, *report->exit_status, ended, report);
   } catch (const Error& error) {
     report->problems.push_back({"--history", "", error.what(), true});
   }
@@ -189,7 +191,10 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
     TryRemedies(run, modules, &control, &readings);
   Report report = run.MakeReport(std::move(readings), modules);
   report.exit_status = job.result.exit_status;
-  if (!options.history.empty()) AddToHistory(options.history, &report);
+  const auto ended = [&](const Diagnosis& finding) {
+    return EndedJob(finding, job.result.exit_status, job.printed, job.end);
+  };
+  if (!options.history.empty()) AddToHistory(options.history, ended, &report);
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
@@ -197,8 +202,9 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
-  if (!job.kill.empty()) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
-  Print(options, report, job.result.line_open, is_incomplete || !job.kill.empty());
+  const bool is_kill_unexplained = !job.kill.empty() && report.findings.empty();
+  if (is_kill_unexplained) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
+  Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);
   log.Sum(report);
   if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
@@ -232,8 +238,8 @@ int RunAndDiagnose(const RunContext& run) {
                              result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
     if (status == 0) {
       Report nothing;
-      if (!options.history.empty()) CompareWithHistory(options.history, 0, &nothing);
-      RecordSuccess(run);
+      if (!options.history.empty()) CompareWithHistory(options.history, 0, {}, &nothing);
+      RecordSuccess(run, &log);
     } else {
       KillEvidence::Kill kill = evidence.Describe(status);
       if (kill.by_memory) {

@@ -202,11 +202,14 @@ void ArtifactFindings::Close(Entry* entry) const {
   tally.artifacts = 1;
   tally.nameless_artifacts = entry->named ? 0 : 1;
   tally.replicas = entry->replicas.size();
-  tally.restarts = tally.reports - std::min(tally.reports, tally.occurrences());
+  // A process may print a failure twice. Reports are restarts only if their times show that a job could start between.
   constexpr std::int64_t kSecond = 1'000'000;
-  if (tally.restarts > 0 && tally.first_time && tally.last_time)
-    tally.restart_seconds =
-        std::max<std::int64_t>(0, tally.last_time->microseconds - tally.first_time->microseconds) / kSecond;
+  constexpr std::int64_t kShortestStart = 20;  // seconds
+  const std::int64_t seconds =
+      tally.last_time ? (tally.last_time->microseconds - tally.first_time->microseconds) / kSecond : 0;
+  tally.restarts = std::min(tally.reports - std::min(tally.reports, tally.occurrences()),
+                            static_cast<std::uint64_t>(seconds / kShortestStart));
+  if (tally.restarts > 0) tally.restart_seconds = seconds;
   for (const auto& [group, streams] : entry->streams) tally.groups.Add(group.first, group.second, streams.size());
   if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }

@@ -111,8 +111,9 @@ MessageToken TokenAt(std::string_view text, std::size_t at) {
   const std::string_view value = after_key ? ValueAt(text, at) : std::string_view();
   const re2::StringPiece whole(text.data(), text.size());
   const bool is_quote = text[at] == '\'' || text[at] == '"';
+  const bool is_apostrophe = is_quote && at > 0 && std::isalpha(static_cast<unsigned char>(text[at - 1])) != 0;
   for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
-    if (!value.empty() && kKinds[kind].as != Kind::As::kSize) break;
+    if (is_apostrophe || (!value.empty() && kKinds[kind].as != Kind::As::kSize)) break;
     re2::StringPiece match;
     if (!Compiled(kind).Match(whole, at, text.size(), RE2::ANCHOR_START, &match, 1)) continue;
     std::string found(match.data(), match.size());
@@ -146,15 +147,17 @@ constexpr std::array kRoles = {
                 R"((?i)\b(?:used?|uses|needs?|needed|requires?|wants?|wanted|takes|reserved)(?: \w+)?\W*$)",
                 R"((?i)^\s*(?:are |is |were )?(?:used|needed|required|in use)\b)"},
     RoleOfWords{"free_bytes", R"((?i)\b(?:free|left|remaining)(?: \w+)?\W*$)",
-                R"((?i)^\s*(?:are |is )?(?:free|left|remaining)\b)"},
+                R"((?i)^\s*(?:are |is )?(?:free|left|remain\w*)\b)"},
     RoleOfWords{"limit_bytes", R"((?i)\b(?:limit|capacity|budget|total)(?: \w+)?\W*$)",
-                R"((?i)^\s*(?:limit|capacity|budget)\b)"},
+                R"((?i)^\s*(?:limit|capacity|budget|total)\b)"},
     RoleOfWords{kAvailable, R"((?i)\b(?:usable|available|offers|has|have)(?: \w+)?\W*$)",
                 R"((?i)^\s*(?:is |are )?(?:usable|available)\b)"},
 };
 
 // `behind` is the text up to the next size; `is_last` if there is none.
 std::string RoleOf(const std::string& before, const std::string& behind, bool is_last) {
+  static const RE2 more(R"((?i)^\s*more\b)");  // "need 3.00G more"
+  if (RE2::PartialMatch(behind, more)) return kRoles[0].fact;
   for (const auto& role : kRoles) {
     if (RE2::PartialMatch(before, role.before)) return role.fact;
   }
@@ -249,7 +252,9 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
   std::vector<std::string> roles;
   for (std::size_t n = 0; n < sizes.size(); ++n) {
     const bool is_last = n + 1 == sizes.size();
-    const std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
+    std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
+    // The words up to a comma belong to the size before it: "6 GiB used, 8 GiB limit".
+    if (n > 0) before.erase(0, before.find_last_of(",;") + 1);
     const std::string behind = between(sizes[n] + 1, is_last ? tokens->size() : sizes[n + 1]);
     std::string role = RoleOf(before, behind, is_last);
     // The second size of "used 3.00G of 2.00G", "1.00G of 2.00G left" and "3.00G/2.00G" is the limit; what is said of

@@ -374,6 +374,7 @@ void HtmlRenderer::operator()(const doc::Timeline& timeline) {
 void HtmlRenderer::operator()(const doc::Command& command) {
   const auto in = html_.In("p");
   html_.Element("code", command.command);
+  html_.Text(" ");
   AddSpans(command.behind);
   if (command.url.empty()) return;
   html_.Text(" · ");

@@ -75,6 +75,8 @@ TEST_CASE("values of keys, paths, hosts, ids and numbers are generalised", "[rul
         R"(worker [\w.-]+ lost its arena, job=[^\s,;)\]}]+ attempt=[^\s,;)\]}]+)");
   CHECK(HeadOf("arena 7f3a91c2-11ee-4b5d-9c0d-0242ac120002 gave up after 31 tries") ==
         R"(arena [\w-]+ gave up after \d+ tries)");
+  CHECK(HeadOf("worker can't grow pool 'act' now") ==
+        R"(worker can\W{1,3}t grow pool \W{1,3}[^'"]{1,200}?\W{1,3} now)");
   CHECK(HeadOf("arena of tpu-7f3a-xk2p refused req-9f8e7d6c at 2026-11-03T10:11:12Z") ==
         R"(arena of [\w-]+ refused [\w-]+ at \S+[ T]?\S+)");
 }
@@ -107,6 +109,9 @@ TEST_CASE("sizes are named after adjacent words, or else numbered", "[rules]") {
         R"({"free_bytes":39321600,"limit_bytes":16911433728,"used_bytes":1073741824})");
   CHECK(FactsOf("arena full: 14.25 GiB/12.00 GiB") == R"({"limit_bytes":12884901888,"used_bytes":15300820992})");
   CHECK(HeadOf("arena full: 14.25/12.00 GiB") == R"(arena full: [\d.]*/%{size:limit_bytes})");
+  CHECK(FactsOf("arena: 3.5 GiB free, 12.0 GiB total, 8 GiB requested") ==
+        R"({"free_bytes":3758096384,"limit_bytes":12884901888,"request_bytes":8589934592})");
+  CHECK(FactsOf("arena is full: need 3.00 GiB more") == R"({"excess_bytes":3221225472})");
   // The names would contradict each other, so none is used.
   CHECK(FactsOf("the budget of 15.75G is exceeded, program requires 21.50G (1.00G over budget)") ==
         R"({"figure_1":16911433728,"figure_2":23085449216,"figure_3":1073741824})");
