@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "input/error.h"
+#include "text/byte_class.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -175,11 +176,15 @@ constexpr std::array<std::string_view, 12> kCommonWords = {"device", "complet", 
 
 // How common each byte of `text` is: see Commonness.
 std::vector<std::uint8_t> CommonnessIn(std::string_view text) {
-  std::vector<std::uint8_t> commonness;
-  for (const char c : text) commonness.push_back(Commonness()[static_cast<unsigned char>(c)]);
-  for (const std::string_view word : kCommonWords) {
-    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size()))
-      std::fill_n(commonness.begin() + static_cast<std::ptrdiff_t>(at), word.size(), kAnyByte);
+  static constexpr ByteClass kFirst("abcdlmptw");  // of the common words
+  std::vector<std::uint8_t> commonness(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    commonness[at] = std::max(commonness[at], Commonness()[static_cast<unsigned char>(text[at])]);
+    if (!kFirst.Has(text[at])) continue;
+    for (const std::string_view word : kCommonWords) {
+      if (text[at] == word[0] && text.substr(at).starts_with(word))
+        std::fill_n(commonness.begin() + static_cast<std::ptrdiff_t>(at), word.size(), kAnyByte);
+    }
   }
   return commonness;
 }
