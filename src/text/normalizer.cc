@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -209,6 +210,10 @@ struct Normalizer::Patterns {
 
     // Whether a text with these bytes can contain a match.
     bool MayContain(const ByteSet& bytes) const { return !signs_ || HasByteOfEach(signs_->needed, bytes); }
+    // The bytes that a match can have at this position (for a suffix, counted from its end).
+    ByteSet BytesAt(std::size_t position) const {
+      return signs_ && position < signs_->bytes.size() ? signs_->bytes[position] : ByteSet().set();
+    }
     // Whether the text's first bytes (for a suffix, its last bytes) can belong to a match.
     template <class Byte>
     bool MayMatchAt(Byte byte, Byte end) const {
@@ -259,8 +264,14 @@ struct Normalizer::Patterns {
   void Note(const Pattern& pattern, std::string_view text, Line* part) const;
 
   JsonRecordReader json;
+  // Tests the first bytes of 64 prefixes at once. Bit i of may[p][byte]: whether prefix i can have `byte` at position
+  // p.
+  struct PrefixTable {
+    std::array<std::array<std::uint64_t, 256>, 12> may = {};
+  };
+
   std::deque<Pattern> prefixes;
-  std::array<std::vector<const Pattern*>, 256> prefixes_from;  // by first byte: the prefixes that can begin with it
+  std::vector<PrefixTable> tables;  // of 64 prefixes each
   std::deque<Pattern> suffixes;
   WordLists literals;  // of each pattern
 };
@@ -292,10 +303,13 @@ Normalizer::Patterns::Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_s
     literals.Add(added.literals());
   }
   literals.Prepare();
-  for (std::size_t byte = 0; byte < prefixes_from.size(); ++byte) {
-    const std::string first(1, static_cast<char>(byte));
-    for (const Pattern& pattern : prefixes) {
-      if (pattern.MayMatchAt(first.begin(), first.end())) prefixes_from[byte].push_back(&pattern);
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    if (i % 64 == 0) tables.emplace_back();
+    auto& may = tables.back().may;
+    for (std::size_t position = 0; position < may.size(); ++position) {
+      const ByteSet bytes = prefixes[i].BytesAt(position);
+      for (std::size_t byte = 0; byte < bytes.size(); ++byte)
+        may[position][byte] |= static_cast<std::uint64_t>(bytes[byte]) << (i % 64);
     }
   }
 }
@@ -325,13 +339,20 @@ std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen,
   if (head.empty()) return 0;
   const Pattern* best = nullptr;
   std::size_t longest = 0;
-  for (const Pattern* pattern : prefixes_from[static_cast<unsigned char>(head.front())]) {
-    if (!pattern->MayMatchAt(head.begin(), head.end()) || !seen->MayHold(*pattern)) continue;
-    // Finding where a match ends is cheap; its groups are expensive and only needed for the longest.
-    re2::StringPiece whole;
-    if (pattern->re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
-      best = pattern;
-      longest = whole.size();
+  for (std::size_t first = 0; first < prefixes.size(); first += 64) {
+    const auto& may = tables[first / 64].may;
+    std::uint64_t left = ~std::uint64_t{0};
+    for (std::size_t i = 0; i < std::min(may.size(), head.size()); ++i)
+      left &= may[i][static_cast<unsigned char>(head[i])];
+    for (; left != 0; left &= left - 1) {
+      const Pattern& pattern = prefixes[first + static_cast<std::size_t>(std::countr_zero(left))];
+      if (!seen->MayHold(pattern)) continue;
+      // Finding where a match ends is cheap; its groups are expensive and only needed for the longest.
+      re2::StringPiece whole;
+      if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
+        best = &pattern;
+        longest = whole.size();
+      }
     }
   }
   if (best != nullptr) Note(*best, head.substr(0, longest), part);
