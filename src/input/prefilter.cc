@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "input/error.h"
-#include "text/byte_class.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -174,13 +173,19 @@ constexpr std::array<std::string_view, 12> kCommonWords = {"device", "complet", 
                                                            "tensor", "memory",  "check",  "param",
                                                            "mesh",   "load",    "batch",  "attention"};
 
+constexpr std::uint32_t kFirstLetters = [] {  // of the common words: bit 0 for 'a', and so on
+  std::uint32_t letters = 0;
+  for (const std::string_view word : kCommonWords) letters |= 1U << (word[0] - 'a');
+  return letters;
+}();
+
 // How common each byte of `text` is: see Commonness.
 std::vector<std::uint8_t> CommonnessIn(std::string_view text) {
-  static constexpr ByteClass kFirst("abcdlmptw");  // of the common words
   std::vector<std::uint8_t> commonness(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     commonness[at] = std::max(commonness[at], Commonness()[static_cast<unsigned char>(text[at])]);
-    if (!kFirst.Has(text[at])) continue;
+    const bool may_begin = text[at] >= 'a' && text[at] <= 'z' && (kFirstLetters >> (text[at] - 'a') & 1U) != 0;
+    if (!may_begin) continue;
     for (const std::string_view word : kCommonWords) {
       if (text[at] == word[0] && text.substr(at).starts_with(word))
         std::fill_n(commonness.begin() + static_cast<std::ptrdiff_t>(at), word.size(), kAnyByte);

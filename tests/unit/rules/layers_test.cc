@@ -85,7 +85,7 @@ TEST_CASE("a wrong name in \"disable\" yields a suggestion", "[rules]") {
 TEST_CASE("examples that fail only because of disabled entries count as changed", "[rules][slow]") {
   const auto test = [](const std::string& entry) {
     std::vector<Fault> faults;
-    const RuleSet rules = RuleSet::Load({Disabling(entry)}, &faults);
+    const RuleSet rules = RuleSet::Load({Disabling(entry)}, &faults, RuleSet::BuiltInData::kChecked);
     CHECK(faults.empty());
     return TestRules(rules);
   };

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 RuleSet Load(const std::string& text) {
   std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load({{"new.json", text}}, &faults, RuleSet::BuiltInData::kTrusted);
+  RuleSet rules = RuleSet::Load({{"new.json", text}}, &faults, RuleSet::BuiltInData::kChecked);
   for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
   CHECK(faults.empty());
   return rules;
