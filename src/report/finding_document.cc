@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/compare.h"
 #include "facts/row_names.h"
 #include "facts/where.h"
 #include "report/layout.h"
@@ -48,30 +49,32 @@ std::vector<doc::BarPart> BarOf(const Allocation& row, double times = 1, const s
 
 constexpr std::size_t kMaxGroups = 256;  // no compiler lists more different rows
 
-// Rows of the same size and shape share one line, because a deep model has dozens of them.
+// Rows with the same key share one line, because a deep model has dozens of them.
 struct AllocationGroup {
   const Allocation* first;  // borrowed from the finding
-  std::string shape;        // without layout, as in the log
-  std::size_t count;
+  std::string key;
+  std::size_t count = 1;
   bool has_other_sources = false;  // some rows have another source line than the first
 };
+
+void AddToGroup(const Allocation& row, std::string key, std::vector<AllocationGroup>* groups) {
+  const auto same =
+      std::find_if(groups->begin(), groups->end(), [&](const AllocationGroup& group) { return group.key == key; });
+  if (same != groups->end()) {
+    ++same->count;
+    same->has_other_sources = same->has_other_sources || row.source_file != same->first->source_file ||
+                              row.source_line != same->first->source_line;
+  } else if (groups->size() < kMaxGroups) {
+    groups->push_back({&row, std::move(key)});
+  }
+}
 
 // Sorted by size, largest first. Omits rows below 1 MiB.
 std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : finding.allocations) {
     if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
-    const std::string shape = row.array ? row.array->shape : WithoutLayouts(row.shape_text);
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) {
-      return group.shape == shape && group.first->size_bytes == row.size_bytes && group.first->kind == row.kind;
-    });
-    if (same != groups.end()) {
-      ++same->count;
-      same->has_other_sources = same->has_other_sources || row.source_file != same->first->source_file ||
-                                row.source_line != same->first->source_line;
-    } else if (groups.size() < kMaxGroups) {
-      groups.push_back({&row, shape, 1});
-    }
+    AddToGroup(row, fmt::format("{}\n{}\n{}", *row.size_bytes, row.kind, ShapeOf(row)), &groups);
   }
   std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
     return *a.first->size_bytes > *b.first->size_bytes;
@@ -90,9 +93,7 @@ std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
   return places;
 }
 
-std::string LongShape(const Allocation& row) {
-  return row.array ? row.array->shape + row.array->layout : WithoutLayouts(row.shape_text);
-}
+std::string LongShape(const Allocation& row) { return ShapeOf(row) + (row.array ? row.array->layout : ""); }
 
 std::string What(const Allocation& row) { return UnescapedPath(row.op_name.empty() ? row.xla_label : row.op_name); }
 
@@ -185,7 +186,7 @@ void FindingBuilder::AddNeed() {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const Allocation& row = *groups_[i].first;
     const std::string label = (groups_[i].count > 1 ? fmt::format("{} × ", groups_[i].count) : "") +
-                              Shorten(row.op_name.empty() ? groups_[i].shape : row.op_name, kShortName);
+                              Shorten(row.op_name.empty() ? ShapeOf(row) : row.op_name, kShortName);
     for (doc::BarPart& part :
          BarOf(row, static_cast<double>(groups_[i].count), i % 2 == 0 ? "row-a" : "row-b", label)) {
       listed += part.bytes;
@@ -262,13 +263,13 @@ void FindingBuilder::AddLargest(Depth depth) {
     const Allocation& row = *group.first;
     std::string from = SourceText(row) + (group.has_other_sources && !row.source_file.empty() ? " and others" : "");
     if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
-    std::string shape = Printable(group.shape);
+    std::string shape = Printable(ShapeOf(row));
     if (shape.empty()) shape = from.empty() ? "shape not in the log" : std::exchange(from, "");
     const std::string count = group.count > 1 ? fmt::format("{} × ", group.count) : "";
     table.rows.push_back({{{Words(SizeText(static_cast<double>(*row.size_bytes)))},
                            {{}, BarOf(row)},
                            {PaddingSpans(row)},
-                           {doc::Joined({Words(count), doc::Name(group.shape)})},
+                           {doc::Joined({Words(count), doc::Name(ShapeOf(row))})},
                            {doc::Name(UnescapedPath(row.op_name))},
                            {doc::Name(SourceText(row))}},
                           {count + shape, from.empty() ? "" : "  " + from}});
@@ -342,18 +343,16 @@ void FindingBuilder::AddAllocations() {
                    {"source"}};
   const std::size_t count = finding_.allocations.size();
   const std::size_t shown = std::min(count, kAllRows);
-  std::map<std::string, std::vector<const Allocation*>> equal;  // by all cells but the log line
-  std::vector<const std::vector<const Allocation*>*> groups;    // in the order of their first rows
+  std::vector<AllocationGroup> groups;  // equal in all cells but the log line
   for (std::size_t i = 0; i < shown; ++i) {
     const Allocation& row = finding_.allocations[i];
-    std::vector<const Allocation*>& group =
-        equal[fmt::format("{}\n{}\n{}\n{}", row.size_bytes.value_or(-1), LongShape(row), What(row), SourceText(row))];
-    group.push_back(&row);
-    if (group.size() == 1) groups.push_back(&group);
+    AddToGroup(row,
+               fmt::format("{}\n{}\n{}\n{}", row.size_bytes.value_or(-1), LongShape(row), What(row), SourceText(row)),
+               &groups);
   }
-  for (const std::vector<const Allocation*>* group : groups) {
-    const Allocation& row = *group->front();
-    const std::string times = group->size() > 1 ? fmt::format("{} × ", group->size()) : "";
+  for (const AllocationGroup& group : groups) {
+    const Allocation& row = *group.first;
+    const std::string times = group.count > 1 ? fmt::format("{} × ", group.count) : "";
     table.rows.push_back({{{Words(row.size_bytes ? FormatSize(*row.size_bytes) : "?")},
                            {PaddingSpans(row)},
                            {Words(row.place.line > 0 ? fmt::format("line {}", row.place.line) : "")},

@@ -232,6 +232,34 @@ std::vector<MessageToken> MergeMessages(const std::vector<MessageToken>& one, co
   return merged;
 }
 
+// The facts that the sizes at these indices are, by the words around them; empty if unknown.
+std::vector<std::string> RolesOf(const std::vector<MessageToken>& tokens, const std::vector<std::size_t>& sizes) {
+  const auto between = [&](std::size_t begin, std::size_t end) {
+    std::string text;
+    for (std::size_t i = begin; i < end; ++i) text += tokens[i].text;
+    return text;
+  };
+  std::vector<std::string> roles;
+  for (std::size_t n = 0; n < sizes.size(); ++n) {
+    const bool is_last = n + 1 == sizes.size();
+    std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
+    // The words up to a comma belong to the size before it: "6 GiB used, 8 GiB limit".
+    if (n > 0) before.erase(0, before.find_last_of(",;") + 1);
+    const std::string behind = between(sizes[n] + 1, is_last ? tokens.size() : sizes[n + 1]);
+    std::string role = RoleOf(before, behind, is_last);
+    // The second size of "used 3.00G of 2.00G", "1.00G of 2.00G left" and "3.00G/2.00G" is the limit; what is said of
+    // both is true of the first.
+    const bool after_slash = tokens[sizes[n]].text.find('/') != std::string::npos;
+    if (n > 0 && before.empty() && after_slash && roles.back().empty()) roles.back() = "used_bytes";
+    if (n > 0 && before == " of " && roles.back().empty()) roles.back() = role;
+    const bool after_first =
+        n > 0 && before == " of " && (roles.back() == "used_bytes" || roles.back() == "free_bytes");
+    if (after_first || after_slash) role = "limit_bytes";
+    roles.push_back(std::move(role));
+  }
+  return roles;
+}
+
 void NameCaptures(std::vector<MessageToken>* tokens) {
   const char* module = "module";  // the first program in a message is the one that failed
   for (MessageToken& token : *tokens) {
@@ -243,30 +271,8 @@ void NameCaptures(std::vector<MessageToken>* tokens) {
   for (std::size_t i = 0; i < tokens->size(); ++i) {
     if ((*tokens)[i].is_size) sizes.push_back(i);
   }
-  const auto between = [&](std::size_t begin, std::size_t end) {
-    std::string text;
-    for (std::size_t i = begin; i < end; ++i) text += (*tokens)[i].text;
-    return text;
-  };
   std::map<std::string, double> figures;
-  std::vector<std::string> roles;
-  for (std::size_t n = 0; n < sizes.size(); ++n) {
-    const bool is_last = n + 1 == sizes.size();
-    std::string before = between(n == 0 ? 0 : sizes[n - 1] + 1, sizes[n]);
-    // The words up to a comma belong to the size before it: "6 GiB used, 8 GiB limit".
-    if (n > 0) before.erase(0, before.find_last_of(",;") + 1);
-    const std::string behind = between(sizes[n] + 1, is_last ? tokens->size() : sizes[n + 1]);
-    std::string role = RoleOf(before, behind, is_last);
-    // The second size of "used 3.00G of 2.00G", "1.00G of 2.00G left" and "3.00G/2.00G" is the limit; what is said of
-    // both is true of the first.
-    const bool after_slash = (*tokens)[sizes[n]].text.find('/') != std::string::npos;
-    if (n > 0 && before.empty() && after_slash && roles.back().empty()) roles.back() = "used_bytes";
-    if (n > 0 && before == " of " && roles.back().empty()) roles.back() = role;
-    const bool after_first =
-        n > 0 && before == " of " && (roles.back() == "used_bytes" || roles.back() == "free_bytes");
-    if (after_first || after_slash) role = "limit_bytes";
-    roles.push_back(std::move(role));
-  }
+  std::vector<std::string> roles = RolesOf(*tokens, sizes);
   const bool has_limit = std::find(roles.begin(), roles.end(), "limit_bytes") != roles.end();
   for (std::size_t n = 0; n < sizes.size(); ++n) {
     if (roles[n] == kAvailable) roles[n] = has_limit ? "free_bytes" : "limit_bytes";

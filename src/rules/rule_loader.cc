@@ -78,6 +78,7 @@ void RuleSetBuilder::Finish(const std::vector<RuleFile>& files) {
       given.push_back(file.given);
   }
   DropDisabled();
+  if (files.empty() && digest_ != nullptr) return;  // the rest is in the digest
   ReduceLiterals();
   Fingerprint();
 }
@@ -91,6 +92,10 @@ void RuleSetBuilder::ReadDigest() {
   all.ForEach([&](std::string_view, const RuleValue&) { ++count; });
   files_.reserve(count);
   all.ForEach(add);
+  set_.literals_ = digest_->literals;
+  set_.sign_literals_ = digest_->sign_literals;
+  set_.nearby_literals_ = digest_->nearby_literals;
+  set_.fingerprint_ = digest_->fingerprint;
 }
 
 void RuleSetBuilder::Read(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -257,28 +262,21 @@ void RuleSetBuilder::ReduceLiterals() {
     for (std::string& part : Parts(literal)) parts.insert(std::move(part));
   }
   literals_ = std::move(parts);
-  const std::vector<std::string> known = known_literals_ != nullptr ? *known_literals_
-                                         : digest_ != nullptr       ? digest_->literals
-                                                                    : std::vector<std::string>();
+  // Those of the digest are reduced already.
+  std::set<std::string> reduced(set_.literals_.begin(), set_.literals_.end());
   // A literal that contains another one is redundant: the shorter one is found wherever the longer one is.
   for (const std::string& literal : literals_) {
     const auto is_part = [&](const std::string& part) {
       return part.size() < literal.size() && literal.find(part) != std::string::npos;
     };
-    const bool redundant =
-        std::any_of(literals_.begin(), literals_.end(), is_part) || std::any_of(known.begin(), known.end(), is_part);
-    if (!redundant) set_.literals_.push_back(literal);
+    const bool redundant = std::any_of(literals_.begin(), literals_.end(), is_part) ||
+                           std::any_of(set_.literals_.begin(), set_.literals_.end(), is_part);
+    if (!redundant) reduced.insert(literal);
   }
-  const auto join = [](const std::vector<std::string>& of_digest, auto* to) {
-    to->insert(of_digest.begin(), of_digest.end());
-  };
-  if (digest_ != nullptr) {
-    join(digest_->sign_literals, &sign_literals_);
-    join(digest_->nearby_literals, &nearby_literals_);
-  }
-  set_.literals_.insert(set_.literals_.end(), known.begin(), known.end());
-  std::sort(set_.literals_.begin(), set_.literals_.end());
-  set_.literals_.erase(std::unique(set_.literals_.begin(), set_.literals_.end()), set_.literals_.end());
+  set_.literals_.assign(reduced.begin(), reduced.end());
+  if (known_literals_ != nullptr) set_.literals_ = *known_literals_;
+  sign_literals_.insert(set_.sign_literals_.begin(), set_.sign_literals_.end());
+  nearby_literals_.insert(set_.nearby_literals_.begin(), set_.nearby_literals_.end());
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());
   set_.nearby_literals_.assign(nearby_literals_.begin(), nearby_literals_.end());
 }
@@ -286,16 +284,11 @@ void RuleSetBuilder::ReduceLiterals() {
 void RuleSetBuilder::Fingerprint() {
   // Covers the data in use, not the files, so that their layout and names do not matter. The digest has its own.
   nlohmann::json all = nlohmann::json::object();
-  if (digest_ != nullptr) {
-    set_.fingerprint_ = digest_->fingerprint;
-    if (files_.back().from_digest()) return;
-    all["built_in"] = digest_->fingerprint;
-  }
-  const auto add = [](const RuleNode& node, const auto& to) {
-    if (!node.file().from_digest()) to() = node.json();
-  };
+  if (digest_ != nullptr) all["built_in"] = digest_->fingerprint;
   for (const auto& [section, entries] : sections_) {
-    for (const auto& [id, node] : entries) add(node, [&]() -> nlohmann::json& { return all[section][id]; });
+    for (const auto& [id, node] : entries) {
+      if (!node.file().from_digest()) all[section][id] = node.json();
+    }
   }
   all["json_logs"] = {
       {"text", set_.json_keys_.text}, {"reporter", set_.json_keys_.stream_name}, {"time", set_.json_keys_.time}};
@@ -305,8 +298,9 @@ void RuleSetBuilder::Fingerprint() {
                   {"weights", roles.weights},
                   {"cache", roles.cache},
                   {"inputs", roles.inputs}};
-  for (const RuleNode& node : extensions_)
-    add(node, [&]() -> nlohmann::json& { return all["extensions"].emplace_back(); });
+  for (const RuleNode& node : extensions_) {
+    if (!node.file().from_digest()) all["extensions"].push_back(node.json());
+  }
   if (!set_.disabled_.empty()) all["disable"] = set_.disabled_;
   set_.fingerprint_ = Sha256Hex(all.dump());
 }

@@ -125,6 +125,16 @@ TEST_CASE("the third attempt with the same failure is one too many; a success or
   CHECK(runner.Status(maybe, options) == 42);
 }
 
+TEST_CASE("an attempt that something else ended is not counted", "[cli]") {
+  const Runner runner;
+  const ScratchFolder scratch;
+  const std::vector<std::string> options = {"--exit-retry", "--history", scratch.path() + "/attempts.jsonl"};
+  const std::string preempted = kMaybe + "kill -TERM $$";
+  CHECK(runner.Status(preempted, options) == 128 + 15);
+  CHECK(runner.Status(preempted, options) == 128 + 15);
+  CHECK(runner.Status(kMaybe + "exit 5", options) == 5);
+}
+
 TEST_CASE("a damaged history is no obstacle", "[cli]") {
   const Runner runner;
   const ScratchFolder scratch;

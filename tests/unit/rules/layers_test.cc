@@ -60,6 +60,29 @@ TEST_CASE("disabled entries are removed, and references to them are not faults",
   CHECK(set.disabled().size() == 8);
 }
 
+// Log reading merges files into the digest of the built-in data, `rules check` into its files.
+TEST_CASE("files are merged into the digest as into the built-in files", "[rules]") {
+  const std::string remedy = BuiltInRules().remedies().begin()->first;
+  const std::vector<RuleFile> files = {
+      File("ours.json", R"("disable": ["remedies/)" + remedy + R"("], "terms": {"is_ours": "listed > 3"},
+            "contexts": [{"id": "our_zone", "pattern": "our own zone: %{word:zone}", "examples": {
+    "match" : [ {"text" : "our own zone: a", "facts" : {"zone" : "a"}} ]}}])")};
+  std::vector<Fault> faults;
+  const RuleSet digest = RuleSet::Load(files, &faults);
+  const RuleSet whole = RuleSet::Load(files, &faults, RuleSet::BuiltInData::kChecked);
+  for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
+  CHECK(faults.empty());
+  CHECK(digest.FindRemedy(remedy) == nullptr);
+  CHECK(digest.remedies().size() == whole.remedies().size());
+  CHECK(digest.failures().size() == whole.failures().size());
+  CHECK(digest.contexts().size() == BuiltInRules().contexts().size() + 1);
+  CHECK(digest.term_names() == whole.term_names());
+  CHECK(digest.literals() == whole.literals());
+  CHECK(digest.sign_literals() == whole.sign_literals());
+  CHECK(digest.nearby_literals() == whole.nearby_literals());
+  CHECK(digest.fingerprint() != BuiltInRules().fingerprint());
+}
+
 TEST_CASE("a higher layer can restore an entry that a lower one disabled", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()},
