@@ -132,7 +132,7 @@ void HtmlRenderer::Add(const doc::Blocks& blocks) {
   Columns memory("memory-columns", &html_);
   for (const doc::Block& block : blocks) {
     const auto* section = std::get_if<doc::Section>(&block.content);
-    const std::string_view label = section == nullptr ? "" : section->label;
+    const std::string_view label = section == nullptr ? std::string_view() : section->label;
     const auto column = memory.Column(label == "peak" || label == "kinds" || label == "fits");
     const bool stays =
         std::holds_alternative<doc::Section>(block.content) || std::holds_alternative<doc::Facts>(block.content);
