@@ -25,10 +25,11 @@ inline std::string_view Bytes(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
+// With all examples.
 inline const RuleSet& BuiltInRules() {
   static const RuleSet rules = [] {
     std::vector<Fault> faults;
-    return RuleSet::Load({}, &faults);
+    return RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
   }();
   return rules;
 }
