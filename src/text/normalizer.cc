@@ -210,14 +210,13 @@ struct Normalizer::Patterns {
 
     // Whether a text with these bytes can contain a match.
     bool MayContain(const ByteSet& bytes) const { return !signs_ || HasByteOfEach(signs_->needed, bytes); }
-    // The bytes that a match can have at this position (for a suffix, counted from its end).
+    // The bytes that a match of this prefix can have at this position.
     ByteSet BytesAt(std::size_t position) const {
       return signs_ && position < signs_->bytes.size() ? signs_->bytes[position] : ByteSet().set();
     }
-    // Whether the text's first bytes (for a suffix, its last bytes) can belong to a match.
-    template <class Byte>
-    bool MayMatchAt(Byte byte, Byte end) const {
-      return !signs_ || MatchesPositions(signs_->bytes, byte, end);
+    // Whether the last bytes of `text` can belong to a match of this suffix.
+    bool MayEnd(std::string_view text) const {
+      return !signs_ || MatchesPositions(signs_->bytes, text.rbegin(), text.rend());
     }
 
    private:
@@ -252,6 +251,11 @@ struct Normalizer::Patterns {
     std::optional<std::vector<bool>> literals_;  // result of WordLists::WordsIn
   };
 
+  // Tests the first bytes of 64 prefixes at once: bit i of may[position][byte] is set if prefix i can have that byte.
+  struct PrefixTable {
+    std::array<std::array<std::uint64_t, 256>, 12> may = {};
+  };
+
   Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys);
 
   void Clean(Line part, int rounds, Cleaned* cleaned) const;
@@ -264,12 +268,6 @@ struct Normalizer::Patterns {
   void Note(const Pattern& pattern, std::string_view text, Line* part) const;
 
   JsonRecordReader json;
-  // Tests the first bytes of 64 prefixes at once. Bit i of may[p][byte]: whether prefix i can have `byte` at position
-  // p.
-  struct PrefixTable {
-    std::array<std::array<std::uint64_t, 256>, 12> may = {};
-  };
-
   std::deque<Pattern> prefixes;
   std::vector<PrefixTable> tables;  // of 64 prefixes each
   std::deque<Pattern> suffixes;
@@ -365,7 +363,7 @@ std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part)
   Seen seen(*this, tail);
   for (const Pattern& pattern : suffixes) {
     re2::StringPiece whole;
-    if (pattern.MayMatchAt(tail.rbegin(), tail.rend()) && seen.MayHold(pattern) &&
+    if (pattern.MayEnd(tail) && seen.MayHold(pattern) &&
         pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
       Note(pattern, {whole.data(), whole.size()}, part);
       return whole.size();
