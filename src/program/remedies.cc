@@ -94,7 +94,7 @@ constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 
 Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
-  return simulator.Resized([&](const ProgramValue& value) { return ScaledSize(simulator, value, axis, ratio); });
+  return simulator.Resized(ScaledSizes(simulator, axis, ratio));
 }
 
 // The sizes if values that may have the axis are cut into parts, too.
@@ -104,9 +104,12 @@ Sizes BestCase(const Simulator& simulator, const Axis& axis, std::int64_t parts,
   std::set<std::string_view> arguments;
   for (const ProgramParameter& parameter : program.parameters())
     arguments.insert(program.ShapeOf(parameter.array).shape);
+  const Semantics& semantics = simulator.semantics();
+  Indexed<ClassId, char> may_have_axis;
+  for (const ValueClass& arrays : semantics.classes())
+    may_have_axis.push_back(semantics.MayHaveAxis(arrays, axis) && !arguments.contains(arrays.shape->shape) ? 1 : 0);
   for (const ProgramValue& value : program.values()) {
-    if (simulator.semantics().MayHaveAxis(value.id, axis) && !arguments.contains(program.ShapeOf(value.array).shape))
-      sizes[value.id] /= parts;
+    if (may_have_axis[semantics.ClassOf(value.id)] != 0 && !semantics.IsGathered(value)) sizes[value.id] /= parts;
   }
   return sizes;
 }
@@ -195,10 +198,10 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
       return std::nullopt;
     if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
   }
+  const ScaledSizes in_pieces(simulator, axis, {.of = parts, .once = once});
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
                              const bool is_argument = program.AllocationOf(value).kind == AllocationKind::kArgument;
-                             return is_argument ? value.size
-                                                : ScaledSize(simulator, value, axis, {.of = parts, .once = once});
+                             return is_argument ? value.size : in_pieces(value);
                            }),
                            .parts = parts,
                            .axis = axis};
@@ -264,11 +267,12 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"no_tiny_dimensions", MergeTinyDimensions},
 }};
 
-std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, const Axis& axis, Ratio ratio) {
-  const std::uint32_t with_axis = simulator.semantics().DimensionsOf(value.id, axis);
-  if (with_axis == 0) return value.size;
-  const ArrayShape& shape = simulator.program().ShapeOf(value.array);
-  ArrayDims dims = shape.dims;
+namespace {
+
+// `with_axis`: the dimensions to resize, a bit for each.
+std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio ratio) {
+  if (with_axis == 0) return arrays.size;
+  ArrayDims dims = arrays.shape->dims;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
     if ((with_axis >> dim & 1) == 0) continue;
     const double length =
@@ -276,7 +280,20 @@ std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, c
     dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
     if (ratio.once) break;
   }
-  return BytesWithDims(shape, value.size, dims);
+  return BytesWithDims(*arrays.shape, arrays.size, dims);
+}
+
+}  // namespace
+
+ScaledSizes::ScaledSizes(const Simulator& simulator, const Axis& axis, Ratio ratio)
+    : semantics_(simulator.semantics()) {
+  std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
+  for (const ValueClass& arrays : semantics_.classes()) {
+    const std::uint32_t with_axis = semantics_.DimensionsOf(arrays.groups, axis);
+    const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
+    if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
+    sizes_.push_back(found->second);
+  }
 }
 
 std::vector<ArrayDims> SentToHost(const Program& program) {
@@ -433,11 +450,12 @@ std::optional<ModifiedProgram> UseIntegerLabels(const Simulator& simulator) {
   if (!classes) return std::nullopt;
   const Program& program = simulator.program();
   const Indexed<InstructionId, char> depends_on_state = DependsOnState(simulator);
+  const ScaledSizes as_numbers(simulator, classes, {.of = classes.size});
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     // Dependencies are not tracked into loops.
     const bool follows = program.InstructionOf(value).computation == program.module().entry;
     if (!follows || depends_on_state[value.array.instruction] != 0) return value.size;
-    return ScaledSize(simulator, value, classes, {.of = classes.size});
+    return as_numbers(value);
   })};
 }
 

@@ -147,7 +147,16 @@ struct Ratio {
   std::int64_t of = 1;
   bool once = false;  // if two dimensions are the axis, resizes only the first
 };
-std::int64_t ScaledSize(const Simulator& simulator, const ProgramValue& value, const Axis& axis, Ratio ratio);
+// Returns the sizes of arrays after resizing an axis; computes one for each class of values. Borrows the simulator.
+class ScaledSizes {
+ public:
+  ScaledSizes(const Simulator& simulator, const Axis& axis, Ratio ratio);
+  std::int64_t operator()(const ProgramValue& value) const { return sizes_[semantics_.ClassOf(value.id)]; }
+
+ private:
+  const Semantics& semantics_;
+  Indexed<ClassId, std::int64_t> sizes_;
+};
 // The dimensions of the arrays that are sent to the host.
 std::vector<ArrayDims> SentToHost(const Program& program);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "facts/argument_path.h"
@@ -97,10 +98,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
   const std::vector<HloInstruction>& instructions = program.module().instructions;
   trains_ = std::any_of(instructions.begin(), instructions.end(),
                         [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
-  for (const ProgramValue& value : program.values()) {
-    groups_.push_back(value.array ? program.dimensions().GroupsOf(value.array) : ArrayGroups());
-    if (value.array && value.size >= kLargeEnough) large_.push_back(value.id);
-  }
+  FindClasses();
   FindRoles(role_words);
   FindCopied();
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
@@ -114,6 +112,32 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
   FindWeightDims();
   FindGathered();
   FindKinds();
+}
+
+void Semantics::FindClasses() {
+  std::map<std::tuple<const ArrayShape*, std::int64_t, ArrayGroups>, ClassId> known;
+  for (const ProgramValue& value : program_.values()) {
+    const ArrayShape* shape = value.array ? &program_.ShapeOf(value.array) : nullptr;
+    ArrayGroups groups = value.array ? program_.dimensions().GroupsOf(value.array) : ArrayGroups();
+    const auto [found, is_new] = known.try_emplace({shape, value.size, std::move(groups)}, classes_.next_id());
+    const ClassId id = found->second;
+    if (is_new) classes_.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
+    if (is_new && shape != nullptr && value.size >= kLargeEnough) large_.push_back(id);
+    ++classes_[id].count;
+    class_of_.push_back(id);
+  }
+  IndexLarge();
+  for (const ProgramParameter& parameter : program_.parameters())
+    parameter_groups_.push_back(program_.dimensions().GroupsOf(parameter.array));
+}
+
+void Semantics::IndexLarge() {
+  large_by_group_.clear();
+  for (const ClassId id : large_) {
+    for (const Groups& groups : classes_[id].groups) {
+      for (const GroupId group : groups) large_by_group_[group].insert(id);
+    }
+  }
 }
 
 bool Semantics::IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
@@ -163,9 +187,9 @@ Axis Semantics::MakeAxis(const Groups& groups, std::int64_t size) const {
   return axis;
 }
 
-std::uint32_t Semantics::DimensionsOf(ValueId value, const Axis& axis) const {
+std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis) const {
   const bool is_of_tokens = axis && (axis == batch_ || axis == sequence_);
-  return DimensionsWith(groups_[value], axis) | (is_of_tokens ? SlotsIn(groups_[value]) : 0);
+  return DimensionsWith(array, axis) | (is_of_tokens ? SlotsIn(array) : 0);
 }
 
 std::uint32_t Semantics::SlotsIn(const ArrayGroups& array) const {
@@ -195,8 +219,8 @@ bool Semantics::is_of_tokens() const {
 }
 
 bool Semantics::IsDispatch(ValueId value) const {
-  const std::uint32_t slots = SlotsIn(groups_[value]);
-  return slots != 0 && (TokensIn(groups_[value]) & ~slots) != 0;
+  const std::uint32_t slots = SlotsIn(GroupsOf(value));
+  return slots != 0 && (TokensIn(GroupsOf(value)) & ~slots) != 0;
 }
 
 void Semantics::FindCopied() {
@@ -228,20 +252,26 @@ bool Semantics::IsOfWeights(const ArrayGroups& dimensions) const {
                      [&](const Groups& groups) { return groups.empty() || AnyIn(groups, weight_groups_); });
 }
 
-bool Semantics::MayHaveAxis(ValueId value, const Axis& axis) const {
-  const ProgramValue& is = program_.values()[value];
-  if (!is.array || Has(value, axis) || gathered_[is.array.instruction] != 0) return false;
-  if (weight_dims_.contains(SortedDims(program_.ShapeOf(is.array).dims))) return false;
-  return std::any_of(groups_[value].begin(), groups_[value].end(), [&](const Groups& groups) {
+bool Semantics::MayHaveAxis(const ValueClass& arrays, const Axis& axis) const {
+  if (arrays.shape == nullptr || DimensionsOf(arrays.groups, axis) != 0) return false;
+  if (weight_dims_.contains(SortedDims(arrays.shape->dims))) return false;
+  return std::any_of(arrays.groups.begin(), arrays.groups.end(), [&](const Groups& groups) {
     if (groups.empty() || AnyIn(groups, weight_groups_)) return false;
     return TokensIn({groups}) == 0;
   });
 }
 
 std::int64_t Semantics::BytesWith(const Axis& axis) const {
+  if (!axis) return 0;
+  std::set<ClassId> with_part;
+  for (const GroupId group : {axis.groups.front(), axis.longest}) {
+    const auto found = large_by_group_.find(group);
+    if (found != large_by_group_.end()) with_part.insert(found->second.begin(), found->second.end());
+  }
   std::int64_t bytes = 0;
-  for (const ValueId id : large_) {
-    if (Has(id, axis)) bytes += program_.values()[id].size;
+  for (const ClassId id : with_part) {
+    const ValueClass& arrays = classes_[id];
+    if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
   }
   return bytes;
 }
@@ -250,12 +280,12 @@ std::int64_t Semantics::BytesWith(const Axis& axis) const {
 Axis Semantics::Restored(const Axis& axis) const {
   const auto [known, is_new] = groups_by_size_.try_emplace(axis.size);
   std::map<Groups, std::int64_t>& found = known->second;
-  for (const ValueId id : is_new ? large_ : std::vector<ValueId>()) {
-    const ProgramValue& value = program_.values()[id];
-    const ArrayDims& dims = program_.ShapeOf(value.array).dims;
+  for (const ClassId id : is_new ? large_ : std::vector<ClassId>()) {
+    const ValueClass& arrays = classes_[id];
+    const ArrayDims& dims = arrays.shape->dims;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      const Groups& groups = groups_[id][dim];
-      if (dims[dim] == axis.size && !AnyIn(groups, weight_groups_)) found[groups] += value.size;
+      const Groups& groups = arrays.groups[dim];
+      if (dims[dim] == axis.size && !AnyIn(groups, weight_groups_)) found[groups] += arrays.count * arrays.size;
     }
   }
   Axis best = axis;
@@ -378,10 +408,10 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
     return of != weights.end() && of->second <= kTables && beside_features.contains(group) && !features.contains(group);
   };
   std::set<GroupId> positions;
-  for (const ValueId id : large_) {
-    const ArrayDims& dims = program_.ShapeOf(program_.values()[id].array).dims;
+  for (const ClassId id : large_) {
+    const ArrayDims& dims = classes_[id].shape->dims;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      const Groups& groups = groups_[id][dim];
+      const Groups& groups = classes_[id].groups[dim];
       if (dims[dim] >= kShortestSequence && std::all_of(groups.begin(), groups.end(), is_only_added))
         positions.insert(groups.begin(), groups.end());
     }
@@ -424,14 +454,15 @@ void Semantics::JoinBatches() {
         ++lost > kMostKinds)
       continue;
     groups_by_size_.clear();
-    for (ArrayGroups& dimensions : groups_) {
-      for (Groups& groups : dimensions) {
+    for (ValueClass& arrays : classes_) {
+      for (Groups& groups : arrays.groups) {
         if (!Contains(groups, axis.groups)) continue;
         std::copy(batch_.groups.begin(), batch_.groups.end(),
                   std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end()));
       }
     }
   }
+  IndexLarge();
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.
@@ -498,9 +529,9 @@ void Semantics::FindSlots() {
     }
   }
   if (candidates.empty()) return;
-  for (const ValueId id : large_) {
+  for (const ClassId id : large_) {
     const auto is_weight = [&](const Groups& groups) { return AnyIn(groups, weight_groups_); };
-    const ArrayGroups& array = groups_[id];
+    const ArrayGroups& array = classes_[id].groups;
     if (std::none_of(array.begin(), array.end(), is_weight)) continue;
     for (const Groups& groups : array) {
       const bool is_slots = groups.size() == 1 && candidates.contains(groups.front());
@@ -567,7 +598,7 @@ void Semantics::FindAttention() {
 
 bool Semantics::IsScores(ValueId value) const {
   const auto count = [&](const Groups& positions) {
-    return std::count_if(groups_[value].begin(), groups_[value].end(),
+    return std::count_if(GroupsOf(value).begin(), GroupsOf(value).end(),
                          [&](const Groups& groups) { return Contains(groups, positions); });
   };
   return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
@@ -636,7 +667,7 @@ ValueKind Semantics::KindOfArgument(const MemoryAllocation& allocation) const {
 
 // Whether the array is the gradient of a weight for each example.
 bool Semantics::IsGradientOfExample(ValueId value) const {
-  ArrayGroups array = groups_[value];
+  ArrayGroups array = GroupsOf(value);
   const bool is_backward = IsBackward(program_.values()[value].array.instruction);
   if (!is_backward || array.size() < 3 || DimensionsWith(array, batch_) != 1) return false;
   array.erase(array.begin());
@@ -655,7 +686,7 @@ ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
   if (IsScores(value.id)) return ValueKind::kAttentionScores;
   if (per_example && Has(value.id, vocabulary_) && !IsGradientOfExample(value.id)) return ValueKind::kLogits;
-  if (!per_example && gathered_[made_by] != 0 && (of_weights || IsOfWeights(groups_[value.id])))
+  if (!per_example && gathered_[made_by] != 0 && (of_weights || IsOfWeights(GroupsOf(value.id))))
     return ValueKind::kGatheredWeights;
   if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
   return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;

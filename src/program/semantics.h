@@ -50,6 +50,15 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
+// Values of the same shape, size and dimensions. A program has many times more values, since its layers are alike.
+struct ValueClass {
+  const ArrayShape* shape = nullptr;  // null: not an array
+  ArrayGroups groups;
+  std::int64_t size = 0;   // of each value
+  std::int64_t count = 0;  // of values
+};
+using ClassId = Index<ValueClass>;
+
 // Whether a dimension contains this group, or these groups consecutively.
 inline bool Contains(const Groups& dimension, GroupId group) {
   return std::find(dimension.begin(), dimension.end(), group) != dimension.end();
@@ -85,12 +94,13 @@ class Semantics {
   Axis sequence() const { return sequence_; }
   Axis vocabulary() const { return vocabulary_; }
 
-  const ArrayGroups& GroupsOf(ValueId value) const { return groups_[value]; }  // empty unless the value is an array
-  ArrayGroups GroupsOf(const ProgramParameter& parameter) const {
-    return program_.dimensions().GroupsOf(parameter.array);
-  }
+  const Indexed<ClassId, ValueClass>& classes() const { return classes_; }
+  ClassId ClassOf(ValueId value) const { return class_of_[value]; }
+  const ArrayGroups& GroupsOf(ValueId value) const { return classes_[class_of_[value]].groups; }
+  const ArrayGroups& GroupsOf(const ProgramParameter& parameter) const { return parameter_groups_[parameter.place]; }
   // The dimensions that are the axis, or whose size the program computes from it.
-  std::uint32_t DimensionsOf(ValueId value, const Axis& axis) const;
+  std::uint32_t DimensionsOf(const ArrayGroups& array, const Axis& axis) const;
+  std::uint32_t DimensionsOf(ValueId value, const Axis& axis) const { return DimensionsOf(GroupsOf(value), axis); }
   bool Has(ValueId value, const Axis& axis) const { return DimensionsOf(value, axis) != 0; }
   bool Has(const ProgramParameter& parameter, const Axis& axis) const {
     return DimensionsWith(GroupsOf(parameter), axis) != 0;
@@ -102,15 +112,18 @@ class Semantics {
   bool IsDequantized(ValueId value) const;      // has the shape of a quantized argument and a wider type
   bool IsFetchedFromHost(ValueId value) const;  // has the shape of an argument in host memory
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether the value may have the axis although propagation did not find it: the value has a dimension that is neither
-  // a weight's, nor the batch, nor the sequence.
-  bool MayHaveAxis(ValueId value, const Axis& axis) const;
+  // Whether arrays may have the axis although propagation did not find it: they have a dimension that is neither a
+  // weight's, nor the batch, nor the sequence. Not true for gathered ones.
+  bool MayHaveAxis(const ValueClass& arrays, const Axis& axis) const;
+  bool IsGathered(const ProgramValue& array) const { return gathered_[array.array.instruction] != 0; }
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
   bool IsBackward(InstructionId instruction) const;
   bool IsForward(InstructionId instruction) const;  // in a pass whose values a backward pass uses
 
  private:
+  void FindClasses();
+  void IndexLarge();
   void FindRoles(const RoleWords& role_words);
   void FindFrozenModels();
   void FindCopied();
@@ -148,8 +161,11 @@ class Semantics {
   bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
 
   const Program& program_;
-  Indexed<ValueId, ArrayGroups> groups_;
-  std::vector<ValueId> large_;          // arrays of at least kLargeEnough bytes
+  Indexed<ClassId, ValueClass> classes_;
+  Indexed<ValueId, ClassId> class_of_;
+  std::vector<ClassId> large_;                           // arrays of at least kLargeEnough bytes
+  std::map<GroupId, std::set<ClassId>> large_by_group_;  // large_ by the groups that they contain
+  std::vector<ArrayGroups> parameter_groups_;
   std::set<ArrayDims> quantized_;       // dimensions of large quantized arguments
   std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
   std::vector<Role> roles_;             // by parameter

@@ -220,10 +220,11 @@ class Splitter {
 
   // Splits values along a dimension, unless the mesh axis already splits them.
   void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
+    const ScaledSizes split(simulator_, dimension, {.of = devices, .once = true});
     Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                if (use_.Splits(axis, value.array) || IsInShardMap(program_.InstructionOf(value).op_name))
-                  return value.size;
-                return ScaledSize(simulator_, value, dimension, {.of = devices, .once = true});
+                const bool cannot =
+                    use_.Splits(axis, value.array) || IsInShardMap(program_.InstructionOf(value).op_name);
+                return cannot ? value.size : split(value);
               }),
               .parts = devices,
               .axis = dimension},
