@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -223,8 +222,10 @@ void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t p
   const int width = static_cast<int>(width_);
   const int size = static_cast<int>(text.size());
   const bool may_reach_out = size < width + kPlaces - 1;
-  // The weight of each piece, starting one byte before the text: the product of its bytes' commonness.
-  std::vector<std::uint64_t> weights;
+  // A piece's weight is the product of its bytes' commonness. sums[i]: the weights of the first i pieces, of which the
+  // first starts one byte before the text. Differences are right even where a sum exceeds 64 bits.
+  std::vector<std::uint64_t> sums = {0};
+  sums.reserve(text.size() + 3);
   unsigned power = 0;
   const std::vector<std::uint8_t> commonness = CommonnessIn(text);
   const auto power_at = [&](int at) -> unsigned {
@@ -233,14 +234,14 @@ void Prefilter::Table<Gram, kStride>::Add(const std::string& text, std::size_t p
   for (int at = -1; at <= size; ++at) {
     power += power_at(at);
     if (at < width - 2) continue;
-    weights.push_back(std::uint64_t{1} << power);
+    sums.push_back(sums.back() + (std::uint64_t{1} << power));
     power -= power_at(at - width + 1);
   }
   int best = may_reach_out ? -1 : 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int from = best; from + kPlaces - 1 + width <= size + (may_reach_out ? 1 : 0); ++from) {
-    const auto first = weights.begin() + from + 1;
-    const std::uint64_t sum = std::accumulate(first, first + kPlaces, std::uint64_t{0});
+    const auto first = sums.begin() + from + 1;
+    const std::uint64_t sum = first[kPlaces] - first[0];
     if (sum < least) std::tie(best, least) = std::tuple(from, sum);
   }
   for (int offset = best; offset < best + kPlaces; ++offset) AddPiece(text, place, offset);
@@ -279,26 +280,21 @@ void Prefilter::Table<Gram, kStride>::AddPiece(const std::string& text, std::siz
 
 template <class Gram, std::size_t kStride>
 void Prefilter::Table<Gram, kStride>::Index() {
-  std::sort(pieces_.begin(), pieces_.end(), [](const Piece& one, const Piece& other) { return one.gram < other.gram; });
   bits_ = GramBits<Gram, kStride>(width_, pieces_.size());
-  slots_.resize(std::bit_ceil(2 * pieces_.size()));
+  slots_.assign(std::bit_ceil(2 * pieces_.size()), kNone);
   slot_shift_ = 32U - static_cast<unsigned>(std::countr_zero(slots_.size()));
-  for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
-    const Gram gram = pieces_[first].gram;
-    while (last < pieces_.size() && pieces_[last].gram == gram) ++last;
-    bits_.Set(gram);
-    std::size_t at = SlotIndex(gram);
-    while (slots_[at].first != slots_[at].last) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = {gram, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+  for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
+    bits_.Set(pieces_[i].gram);
+    std::uint32_t& first = slots_[FindSlot(pieces_[i].gram)];
+    pieces_[i].next = std::exchange(first, i);
   }
 }
 
-// Returns an empty slot if no piece has this gram.
 template <class Gram, std::size_t kStride>
-auto Prefilter::Table<Gram, kStride>::SlotOf(Gram gram) const -> const Slot& {
+std::size_t Prefilter::Table<Gram, kStride>::FindSlot(Gram gram) const {
   std::size_t at = SlotIndex(gram);
-  while (slots_[at].first != slots_[at].last && slots_[at].gram != gram) at = (at + 1) & (slots_.size() - 1);
-  return slots_[at];
+  while (slots_[at] != kNone && pieces_[slots_[at]].gram != gram) at = (at + 1) & (slots_.size() - 1);
+  return at;
 }
 
 template <class Gram, std::size_t kStride>
@@ -307,8 +303,7 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
                                            const See& see) const {
   std::size_t limit = bytes.size();
   const auto look = [&](std::size_t at, Gram gram) {
-    const Slot& slot = SlotOf(gram);
-    for (std::uint32_t i = slot.first; i < slot.last; ++i) {
+    for (std::uint32_t i = slots_[FindSlot(gram)]; i != kNone; i = pieces_[i].next) {
       const Piece& piece = pieces_[i];
       const auto begin = static_cast<std::ptrdiff_t>(at) - piece.offset;
       if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;

@@ -136,29 +136,26 @@ class Prefilter {
     void Scan(const std::vector<std::string>& texts, std::string_view bytes, const See& see) const;
 
    private:
+    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
     struct Piece {
       Gram gram = 0;
       std::uint32_t text = 0;
-      std::int32_t offset = 0;  // in the text; -1: one byte before its start
-      std::uint32_t size = 0;   // of the text
+      std::int32_t offset = 0;     // in the text; -1: one byte before its start
+      std::uint32_t size = 0;      // of the text
+      std::uint32_t next = kNone;  // the next piece with equal bytes
       // Eight lower-case bytes of the text, far from the piece, and their position relative to the piece; unused for
       // texts of fewer bytes. Comparing them first rejects nearly all false matches.
       std::uint64_t other = 0;
       std::int32_t other_at = 0;
     };
-    // The pieces with equal bytes; first == last if there are none.
-    struct Slot {
-      Gram gram = 0;
-      std::uint32_t first = 0;
-      std::uint32_t last = 0;
-    };
+    // Returns the slot whose pieces have these bytes, or the empty slot for them.
+    std::size_t FindSlot(Gram gram) const;
     void AddPiece(const std::string& text, std::size_t place, int offset);
-    const Slot& SlotOf(Gram gram) const;
     std::size_t SlotIndex(Gram gram) const { return bits_.Mix(gram) >> slot_shift_; }
 
     const std::size_t width_;  // of a piece, in bytes
     GramBits<Gram, kStride> bits_;
-    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> slots_;  // the first of the pieces with equal bytes, or kNone
     unsigned slot_shift_ = 0;
     std::vector<Piece> pieces_;
   };

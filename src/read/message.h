@@ -134,8 +134,10 @@ class HeaderFinder {
   HeaderFinder(const RuleSet& rules, const Prefilter& prefilter);
 
   // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
-  // Omits quoted headers and sets `quoted` if there are any.
-  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool* quoted = nullptr) const;
+  // Omits quoted headers and sets `quoted` if there are any. `in_report`: the caller ignores headers of reports, so
+  // they may be quoted; each row of a report is one.
+  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report = false,
+                                bool* quoted = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
@@ -167,7 +169,8 @@ class HeaderFinder {
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
 
  private:
-  void DropQuoted(const JoinedLines& joined, const Surroundings& around, std::vector<HeaderMatch>* headers) const;
+  void DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
+                  std::vector<HeaderMatch>* headers) const;
 
   const Prefilter& prefilter_;
   std::vector<std::pair<const Failure*, const HeaderPattern*>> heads_;

@@ -153,11 +153,12 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   bool quoted = false;
-  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, &quoted);
+  const bool ignores_reports = in_report() || InHealthyReport(front);
+  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted);
   if (quoted) candidate_errors_.Drop(front.number);
   if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
     return OpenSightings(joined, glued, headers, front);
-  const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around);
+  const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around, ignores_reports);
   const bool cut = headers.empty() || std::any_of(glued_headers.begin(), glued_headers.end(), is_whole);
   if (cut) return OpenSightings(glued, joined, glued_headers, front);
   OpenSightings(joined, glued, headers, front);
