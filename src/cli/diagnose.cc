@@ -53,7 +53,8 @@ class Batch {
   // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
   void Add(Artifact input);
 
-  // Waits for all reads. Rethrows an exception of a read. Call once, at the end.
+  // Waits for all reads, and takes part: a single input needs no thread. Rethrows an exception of a read. Call once, at
+  // the end.
   Readings Finish();
 
  private:
@@ -90,6 +91,9 @@ struct Batch::Queue {
     }
     not_empty.notify_all();
     not_full.notify_all();
+  }
+
+  void Join() {
     for (std::thread& thread : threads) thread.join();
     threads.clear();
   }
@@ -101,7 +105,9 @@ Batch::Batch(std::size_t jobs, Reader reader)
       queue_(jobs_ > 1 ? std::make_unique<Queue>() : nullptr) {}
 
 Batch::~Batch() {
-  if (queue_ != nullptr) queue_->Close(true);
+  if (queue_ == nullptr) return;
+  queue_->Close(true);
+  queue_->Join();
 }
 
 void Batch::Add(Artifact input) {
@@ -115,7 +121,7 @@ void Batch::Add(Artifact input) {
   if (queue.error) std::rethrow_exception(queue.error);
   queue.waiting.push_back(std::move(input));
   const std::size_t idle = queue.threads.size() - queue.busy;
-  if (queue.threads.size() < jobs_ && idle < queue.waiting.size()) queue.threads.emplace_back([this] { Work(); });
+  if (queue.threads.size() < jobs_ && idle + 1 < queue.waiting.size()) queue.threads.emplace_back([this] { Work(); });
   lock.unlock();
   queue.not_empty.notify_one();
 }
@@ -156,6 +162,8 @@ void Batch::Work() {
 Readings Batch::Finish() {
   if (queue_ == nullptr) return std::move(readings_);
   queue_->Close(false);
+  if (queue_->threads.size() < jobs_) Work();
+  queue_->Join();
   if (queue_->error) std::rethrow_exception(queue_->error);
   return std::move(queue_->readings);
 }

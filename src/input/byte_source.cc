@@ -22,10 +22,19 @@ std::string Failure(const char* doing, int error) {
   return std::string(doing) + ": " + std::generic_category().message(error);
 }
 
+bool IsRegular(int descriptor) {
+  struct stat status;
+  return descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 class DescriptorSource : public ByteSource {
  public:
   DescriptorSource(int descriptor, bool owned, std::string problem)
-      : descriptor_(descriptor), owned_(owned), ended_(descriptor < 0), problem_(std::move(problem)) {}
+      : descriptor_(descriptor),
+        owned_(owned),
+        regular_(owned && IsRegular(descriptor)),
+        ended_(descriptor < 0),
+        problem_(std::move(problem)) {}
   ~DescriptorSource() override {
     if (owned_ && descriptor_ >= 0) close(descriptor_);
   }
@@ -51,11 +60,8 @@ class DescriptorSource : public ByteSource {
     return 0;
   }
 
-  int RegularFile() const override {
-    struct stat status;
-    // Standard input may be at any offset of its file.
-    return owned_ && descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? descriptor_ : -1;
-  }
+  // Standard input may be at any offset of its file.
+  int RegularFile() const override { return regular_ ? descriptor_ : -1; }
 
   std::string_view problem() const override { return problem_; }
 
@@ -95,6 +101,7 @@ class DescriptorSource : public ByteSource {
 
   const int descriptor_;
   const bool owned_;
+  const bool regular_;
   bool ended_;
   bool advised_ = false;
   std::uint64_t given_ = 0;  // offset of the next byte to read
@@ -172,10 +179,12 @@ PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeke
     : source_(std::move(source)),
       peeked_(peeked),
       block_(std::make_unique_for_overwrite<char[]>(std::max(peeked, kPeekBlock))) {
-  while (held_ < peeked) {
-    const std::size_t got = source_->Read(block_.get() + held_, std::max(peeked, kPeekBlock) - held_);
-    if (got == 0) break;
+  const std::size_t capacity = std::max(peeked, kPeekBlock);
+  const std::size_t wanted = source_->RegularFile() >= 0 ? capacity : peeked;  // reading others on may wait
+  while (held_ < wanted && !ended_) {
+    const std::size_t got = source_->Read(block_.get() + held_, capacity - held_);
     held_ += got;
+    ended_ = got == 0;
   }
 }
 
@@ -185,7 +194,7 @@ void PeekedSource::Skip(std::size_t count) {
 }
 
 std::size_t PeekedSource::Read(char* buffer, std::size_t capacity) {
-  if (given_ == held_) return source_->Read(buffer, capacity);
+  if (given_ == held_) return ended_ ? 0 : source_->Read(buffer, capacity);
   const std::size_t count = std::min(capacity, held_ - given_);
   std::memcpy(buffer, block_.get() + given_, count);
   given_ += count;
@@ -196,6 +205,7 @@ std::size_t PeekedSource::Read(char* buffer, std::size_t capacity) {
 bool PeekedSource::SeekTo(std::uint64_t offset) {
   if (!source_->SeekTo(offset)) return false;
   given_ = held_;
+  ended_ = false;
   block_.reset();
   return true;
 }

@@ -94,12 +94,20 @@ std::string ReadUpTo(ByteSource& source, std::size_t most);
 // A source whose first bytes can be inspected before they are read.
 class PeekedSource : public ByteSource {
  public:
-  // Reads until it has `peeked` bytes or the source ends. One read(2) fetches a small file completely; of a large one,
-  // only this first block is copied.
+  // Reads until it has `peeked` bytes or the source ends. Fetches a small file completely; of a large one, only this
+  // first block is copied.
   PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked);
 
   // The first `peeked` bytes, fewer if the source is shorter. Valid before the first Read only.
   std::string_view beginning() const { return {block_.get() + given_, std::min(held_, peeked_) - given_}; }
+
+  // The last bytes, at most `most`; nullopt if the source is not completely in memory. Valid before the first Read
+  // only.
+  std::optional<std::string_view> Tail(std::size_t most) const {
+    if (!ended_) return std::nullopt;
+    const std::size_t size = std::min(most, held_ - given_);
+    return std::string_view(block_.get() + held_ - size, size);
+  }
 
   // Skips the first `count` bytes of beginning(); RawOffset still counts them.
   void Skip(std::size_t count);
@@ -119,6 +127,7 @@ class PeekedSource : public ByteSource {
   std::size_t held_ = 0;
   std::size_t given_ = 0;
   std::size_t skipped_ = 0;
+  bool ended_ = false;  // the source has no more bytes than those held
 };
 
 // Iterates over all lines of a source, for files of a known format.

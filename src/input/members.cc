@@ -171,13 +171,15 @@ void Unpacker::SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSourc
 
 // Reports a zip archive that starts in the first bytes or ends the file.
 void Unpacker::ReportZip(const Artifact& artifact, const PeekedSource& source) {
-  char tail[64];
-  ssize_t got = 0;
-  const int file = source.RegularFile();
+  char bytes[64];
+  std::optional<std::string_view> tail = source.Tail(sizeof bytes);
   struct stat status {};
-  if (file >= 0 && fstat(file, &status) == 0 && status.st_size > static_cast<off_t>(source.beginning().size()))
-    got = pread(file, tail, sizeof tail, std::max<off_t>(0, status.st_size - static_cast<off_t>(sizeof tail)));
-  if (ContainsZip(source.beginning()) || ContainsZip({tail, static_cast<std::size_t>(std::max<ssize_t>(got, 0))}))
+  if (const int file = source.RegularFile(); !tail && file >= 0 && fstat(file, &status) == 0) {
+    const ssize_t got =
+        pread(file, bytes, sizeof bytes, std::max<off_t>(0, status.st_size - static_cast<off_t>(sizeof bytes)));
+    tail.emplace(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  if (ContainsZip(source.beginning()) || (tail && ContainsZip(*tail)))
     Tell(artifact, "contains a zip archive after other bytes; the archive was not read (remove the bytes before it)");
 }
 

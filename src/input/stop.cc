@@ -88,7 +88,7 @@ std::unique_ptr<ByteSource> OpenStoppable(const std::string& path, const ReadCon
   if (descriptor < 0) return OpenFile(path);  // sets the problem
   std::unique_ptr<ByteSource> source = OpenDescriptor(descriptor);
   struct stat status {};
-  *may_wait = fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  *may_wait = source->RegularFile() < 0 && fstat(descriptor, &status) == 0 && !S_ISDIR(status.st_mode);
   if (!*may_wait) return source;
   return std::make_unique<StoppableSource>(std::move(source), descriptor, control, limits);
 }

@@ -182,12 +182,16 @@ std::string RuleNode::String() const { return is_string() ? value_.String() : ""
 std::string RuleNode::Joined(char separator) const {
   if (is_string()) return String();
   std::string joined;
+  if (!value_.is_array()) return joined;
   bool first = true;
-  for (const RuleNode& item : Items()) {
+  value_.ForEach([&](std::string_view, const RuleValue& item) {
     if (!std::exchange(first, false)) joined += separator;
-    joined += item.String();
-    for (const RuleNode& piece : item.Items()) joined += piece.String();
-  }
+    if (item.is_string()) joined += item.String();
+    if (!item.is_array()) return;
+    item.ForEach([&](std::string_view, const RuleValue& piece) {
+      if (piece.is_string()) joined += piece.String();
+    });
+  });
   return joined;
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "text/byte_class.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
@@ -19,7 +20,10 @@ namespace {
 constexpr std::string_view kHint =
     R"((?i)pass|pwd|secret|token|key|credential|auth|cookie|session|bearer|private|://|[?&]sig|gh[a-z]_|github_pat_)"
     R"(|hf_|[sr]k[-_]|akia|asia|aiza|ya29\.|xox|xapp-|gl[a-z]{2,5}-|eyj|wandb_v1_|npm_|pypi-|dckr_pat_|dapi|sg\.|gsk_)"
-    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user|log_?in|[a-z0-9+/]{60})";
+    R"(|nvapi-|hvs\.|gocspx-|hooks\.slack|signature| -u| --user|log_?in)";
+// A text of so many characters of Base64 may be a key.
+constexpr int kShortestKey = 60;
+constexpr ByteClass kBase64("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
 // Group 1 is the secret.
 constexpr std::string_view kForms[] = {
@@ -357,7 +361,9 @@ void JoinRanges(std::vector<TextRange>* ranges) {
 std::vector<TextRange> FindSecrets(std::string_view text) {
   static const Regex hint(kHint);
   std::vector<TextRange> secrets;
-  if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), hint)) return secrets;
+  const auto in_key = [](char byte, bool wanted) { return kBase64.Has(byte) == wanted; };
+  const bool has_key = std::search_n(text.begin(), text.end(), kShortestKey, true, in_key) != text.end();
+  if (!has_key && !re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), hint)) return secrets;
   static const std::deque<Regex> forms(std::begin(kForms), std::end(kForms));
   static const std::deque<Regex> mixed_forms(std::begin(kMixedForms), std::end(kMixedForms));
   for (const Regex& form : forms) FindForms(text, form, false, &secrets);
