@@ -124,18 +124,11 @@ void AddSigns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, nlohmann
   }
 }
 
-nlohmann::json PackedNeeds(const TextNeeds& needs) {
-  return {{"leading", Packed(needs.leading)},
-          {"line", Packed(needs.line)},
-          {"text", Packed(needs.text)},
-          {"words", needs.words}};
-}
-
 void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
   for (const Quotation& quotation : quotations) {
     if (quotation.id != entry->at("id") || quotation.source_line) continue;
-    (*entry)[kNeedsKey] = {{"before", PackedNeeds(NeedsAtEnd(quotation.pattern.source()))},
-                           {"from_head", PackedNeeds(NeedsAtBegin(quotation.after.source()))}};
+    (*entry)[kNeedsKey] = {{"before", Packed(NeededInLastLine(quotation.pattern.source()))},
+                           {"from_head", Packed(NeededInFirstLine(quotation.after.source()))}};
   }
 }
 

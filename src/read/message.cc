@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "input/word_lists.h"
 #include "text/byte_class.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
@@ -69,42 +68,6 @@ bool IsFrame(std::string_view line) {
 
 }  // namespace
 
-struct QuotationFinder::Screen {
-  explicit Screen(const std::vector<const Quotation*>& some) : quotations(some) {
-    for (const Quotation* quotation : quotations) {
-      before_words.Add(quotation->needed.before.words);
-      words_from_head.Add(quotation->needed.from_header.words);
-    }
-    before_words.Prepare();
-    words_from_head.Prepare();
-  }
-
-  // Returns the indices of the quotations that may match, ascending.
-  std::vector<std::size_t> FindCandidates(const PreparedText& before, const PreparedText& from_header) const {
-    const std::vector<bool> words = before_words.WordsIn(before.line());
-    const std::vector<bool> words_behind = words_from_head.WordsIn(from_header.line());
-    std::vector<std::size_t> likely;
-    for (std::size_t i = 0; i < quotations.size(); ++i) {
-      const Quotation::Needed& needed = quotations[i]->needed;
-      if (before.MayMatch(needed.before) && from_header.MayMatch(needed.from_header) && before_words.HasOne(i, words) &&
-          words_from_head.HasOne(i, words_behind))
-        likely.push_back(i);
-    }
-    return likely;
-  }
-
-  const std::vector<const Quotation*>& quotations;
-  WordLists before_words;
-  WordLists words_from_head;
-};
-
-QuotationFinder::~QuotationFinder() = default;
-
-const QuotationFinder::Screen& QuotationFinder::screen() const {
-  std::call_once(screen_made_, [this] { screen_ = std::make_unique<Screen>(quotations_); });
-  return *screen_;
-}
-
 QuotationFinder::QuotationFinder(const RuleSet& rules)
     : patterns_(PatternsOf(rules, false, &Quotation::pattern)),
       afters_(PatternsOf(rules, false, &Quotation::after)),
@@ -145,19 +108,18 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
   if (line.binary || at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
   const std::string from_header = TextFrom(around, at);
-  std::vector<std::size_t> likely =
-      screen().FindCandidates({before, std::string_view(before).substr(before.rfind('\n') + 1)},
-                              {from_header, std::string_view(from_header).substr(0, from_header.find('\n'))});
-  if (likely.empty()) return nullptr;
-  const std::vector<std::size_t> with_words = patterns_.FindCandidates(before);
+  const ByteSet last_line = BytesIn(std::string_view(before).substr(before.rfind('\n') + 1));
+  const ByteSet first_line = BytesIn(std::string_view(from_header).substr(0, from_header.find('\n')));
   const std::vector<std::size_t> with_words_after = afters_.FindCandidates(from_header);
-  const auto quoting = std::find_if(likely.begin(), likely.end(), [&](std::size_t i) {
+  for (const std::size_t i : patterns_.FindCandidates(before)) {
     const Quotation& quotation = *quotations_[i];
-    if (!std::binary_search(with_words.begin(), with_words.end(), i)) return false;
-    if (quotation.after.ok() && !std::binary_search(with_words_after.begin(), with_words_after.end(), i)) return false;
-    return quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around));
-  });
-  return quoting == likely.end() ? nullptr : quotations_[*quoting];
+    const bool may_match =
+        HasByteOfEach(quotation.needed.before, last_line) && HasByteOfEach(quotation.needed.from_header, first_line) &&
+        (!quotation.after.ok() || std::binary_search(with_words_after.begin(), with_words_after.end(), i));
+    if (may_match && quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around)))
+      return &quotation;
+  }
+  return nullptr;
 }
 
 namespace {

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +27,6 @@ class QuotationFinder {
  public:
   // Borrows the rules.
   explicit QuotationFinder(const RuleSet& rules);
-  ~QuotationFinder();
 
   // Number of lines before a position to keep, and bytes of each.
   static constexpr std::size_t kLinesBefore = 8;
@@ -47,8 +44,6 @@ class QuotationFinder {
   }
 
  private:
-  struct Screen;
-  const Screen& screen() const;
   bool IsSourceLine(const std::string& line) const;
   bool AmongSource(const Surroundings& around) const;
 
@@ -56,9 +51,6 @@ class QuotationFinder {
   PatternSet patterns_;  // of quotations_
   PatternSet afters_;    // their conditions on the text from the header on
   PatternSet source_lines_;
-  // Screens quotations_ by necessary conditions. Built on first use, by any thread.
-  mutable std::once_flag screen_made_;
-  mutable std::unique_ptr<const Screen> screen_;
 };
 
 // Number of lines to search for a wrapped message. The longest one seen has seven; text wrapped at 40 columns needs

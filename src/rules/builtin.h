@@ -33,8 +33,8 @@ struct RuleDigest {
 const RuleDigest& BuiltInDigest();
 
 // Keys that the digest adds to the data. kSignsKey of a prefix or suffix pattern: an object with "bytes", "needed" and
-// "literals", see PrefixOrSuffix::Signs. kNeedsKey of a quotation: an object with "before" and "from_head", each with
-// the members of TextNeeds. Byte sets are packed by PackBytes.
+// "literals", see PrefixOrSuffix::Signs. kNeedsKey of a quotation: an object with "before" and "from_head", see
+// Quotation::Needed. Byte sets are packed by PackBytes.
 inline constexpr const char* kSignsKey = "signs";
 inline constexpr const char* kNeedsKey = "needed";
 // Number of bytes that PrefixOrSuffix::Signs describes: enough to distinguish date formats and what follows them.

@@ -9,8 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "rules/expression.h"
-#include "rules/pattern.h"
 #include "rules/pattern_tree.h"
 
 namespace whyoom {
@@ -239,10 +237,6 @@ std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count) 
 
 namespace {
 
-// Enough to distinguish comments, lists and command lines from messages.
-constexpr std::size_t kLeading = 8;
-constexpr std::size_t kMinWord = 3;
-
 // The byte sets that a piece requires of the line in which it begins (or ends, when matching backwards).
 struct Need {
   std::vector<ByteSet> sets;
@@ -365,36 +359,14 @@ std::string_view TextOf(std::string_view source, const PatternPiece& piece) {
   return source.substr(piece.begin, piece.end - piece.begin);
 }
 
-// Offset in the source after the last line feed of a piece; npos unless the piece is a literal with one.
-std::size_t PastLastFeed(std::string_view source, const PatternPiece& piece) {
-  std::size_t past = std::string_view::npos;
-  if (piece.kind != PatternPiece::Kind::kLiteral || piece.least != 1 || piece.most != 1) return past;
-  const std::string_view literal = TextOf(source, piece);
-  for (std::size_t i = 0; i + 1 < literal.size(); ++i) {
-    if (literal[i] != '\\') continue;
-    ++i;
-    if (literal[i] == 'n') past = piece.begin + i + 1;
-  }
-  return past;
-}
-
-// Whether the piece is \s* or the like; the part of it that matches in the last line has the same form.
-bool IsAnyWhiteSpace(std::string_view source, const PatternPiece& piece) {
-  return piece.kind == PatternPiece::Kind::kClass && piece.least == 0 && piece.most < 0 &&
-         (BytesOfClass(std::string(TextOf(source, piece))) & ~WhiteSpace()).none();
-}
-
-std::vector<std::string> WordsOf(std::string_view source) {
-  std::vector<SyntaxFault> faults;
-  return Pattern::Compile(source, &faults).Literals(kMinWord);
-}
-
-// Returns null unless the pattern is a sequence with the assertion at that end.
-const PatternPiece* TiedBy(std::string_view source, const std::optional<PatternPiece>& whole,
-                           std::string_view assertion, bool at_end) {
-  if (!whole || whole->kind != PatternPiece::Kind::kSequence || whole->children.empty()) return nullptr;
+// `assertion`: \A or \z.
+std::vector<ByteSet> NeededInLine(std::string_view source, std::string_view assertion, bool at_end) {
+  const std::optional<PatternPiece> whole = ParsePattern(source);
+  if (!whole || whole->kind != PatternPiece::Kind::kSequence || whole->children.empty()) return {};
   const PatternPiece& end = at_end ? whole->children.back() : whole->children.front();
-  return end.kind == PatternPiece::Kind::kAssertion && TextOf(source, end) == assertion ? &*whole : nullptr;
+  const bool is_anchored = end.kind == PatternPiece::Kind::kAssertion && TextOf(source, end) == assertion;
+  if (!is_anchored) return {};
+  return Distinctive(Needs(source, Needs::Of::kLine, at_end).OfPiece(*whole).sets);
 }
 
 }  // namespace
@@ -404,51 +376,8 @@ std::vector<ByteSet> NeededBytes(std::string_view pattern) {
   return whole ? Distinctive(Needs(pattern, Needs::Of::kMatch).OfPiece(*whole).sets) : std::vector<ByteSet>();
 }
 
-TextNeeds NeedsAtEnd(std::string_view pattern) {
-  const std::optional<PatternPiece> parsed = ParsePattern(pattern);
-  const PatternPiece* whole = TiedBy(pattern, parsed, "\\z", true);
-  if (whole == nullptr) return {};
-  const Needs needs(pattern, Needs::Of::kLine, true);
-  TextNeeds found;
-  found.line = Distinctive(needs.OfPiece(*whole).sets);
-  found.text = NeededBytes(pattern);
-  const std::vector<PatternPiece>& pieces = whole->children;
-  std::size_t first = pieces.size();  // index of the first piece of those that match within the last line
-  while (first > 0 && needs.OfPiece(pieces[first - 1]).in_line) --first;
-  found.words = WordsOf(pattern.substr(first < pieces.size() ? pieces[first].begin : pattern.size()));
-  const bool blanks_first = first > 0 && IsAnyWhiteSpace(pattern, pieces[first - 1]);
-  if (blanks_first) --first;
-  if (first == 0) return found;
-  const PatternPiece& before = pieces[first - 1];
-  const std::size_t past = PastLastFeed(pattern, before);
-  // The white space may contain another line feed; the preceding piece is then in an earlier line.
-  if (past != std::string_view::npos && (!blanks_first || past == before.end))
-    found.leading = LeadingBytes(pattern.substr(past), kLeading);
-  return found;
-}
+std::vector<ByteSet> NeededInLastLine(std::string_view pattern) { return NeededInLine(pattern, "\\z", true); }
 
-TextNeeds NeedsAtBegin(std::string_view pattern) {
-  const std::optional<PatternPiece> parsed = ParsePattern(pattern);
-  const PatternPiece* whole = TiedBy(pattern, parsed, "\\A", false);
-  if (whole == nullptr) return {};
-  const Needs needs(pattern, Needs::Of::kLine);
-  TextNeeds found;
-  found.leading = LeadingBytes(pattern, kLeading);
-  found.line = Distinctive(needs.OfPiece(*whole).sets);
-  found.text = NeededBytes(pattern);
-  const std::vector<PatternPiece>& pieces = whole->children;
-  std::size_t last = 0;  // number of pieces that match within the first line
-  while (last < pieces.size() && needs.OfPiece(pieces[last]).in_line) ++last;
-  found.words = WordsOf(pattern.substr(0, last < pieces.size() ? pieces[last].begin : pattern.size()));
-  return found;
-}
-
-PreparedText::PreparedText(std::string_view text, std::string_view line)
-    : line_(line), of_line_(BytesIn(line)), of_text_(BytesIn(text)) {}
-
-bool PreparedText::MayMatch(const TextNeeds& needs) const {
-  return MatchesPositions(needs.leading, line_.begin(), line_.end()) && HasByteOfEach(needs.line, of_line_) &&
-         HasByteOfEach(needs.text, of_text_);
-}
+std::vector<ByteSet> NeededInFirstLine(std::string_view pattern) { return NeededInLine(pattern, "\\A", false); }
 
 }  // namespace whyoom

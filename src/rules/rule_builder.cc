@@ -356,13 +356,6 @@ class RuleSetBuilder::Fields {
       node_["until"].Report("this precedes 'since', " + versions.since, "write the last release that has the name");
   }
 
-  void Describe(TextNeeds& needs) {
-    Field("leading", needs.leading);
-    Field("line", needs.line);
-    Field("text", needs.text);
-    Field("words", needs.words);
-  }
-
   void Describe(Quotation& quotation) {
     Field("id", quotation.id);
     Field("pattern", quotation.pattern);

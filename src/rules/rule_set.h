@@ -319,10 +319,11 @@ struct Quotation {
   Pattern unless_after;
   bool in_source = false;    // applies only in source code
   bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
-  // Necessary conditions of the patterns; empty if not computed.
+  // Byte sets, empty if not computed: the line up to the header contains at least one byte of each, and the line from
+  // the header on.
   struct Needed {
-    TextNeeds before;
-    TextNeeds from_header;
+    std::vector<ByteSet> before;
+    std::vector<ByteSet> from_header;
   };
   Needed needed = {};
   std::vector<std::string> examples;

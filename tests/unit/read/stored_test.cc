@@ -126,7 +126,7 @@ std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vect
 TEST_CASE("the necessary conditions of quotations do not change what is quoted", "[read]") {
   const RuleSource source;
   const RuleSet& read = BuiltInRules();
-  for (const Quotation& quotation : read.quotations()) CHECK(quotation.needed.before.line.empty());
+  for (const Quotation& quotation : read.quotations()) CHECK(quotation.needed.before.empty());
   const QuotationFinder screened(source.rules());
   const QuotationFinder asked(read);
   std::size_t quoted = 0;
