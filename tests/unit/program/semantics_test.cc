@@ -137,6 +137,21 @@ TEST_CASE("a program with a backward pass trains", "[program]") {
   CHECK_FALSE(semantics.IsForward(program.module().Find("w")));
 }
 
+TEST_CASE("values of the same shape, size and dimensions are one class", "[program]") {
+  const Program program = MakeProgram(Layer(true), WithGradient());
+  const Semantics semantics(program, Words());
+  const auto class_of = [&](const char* name) {
+    return semantics.ClassOf(program.ValuesOf(program.module().Find(name)).at(0));
+  };
+  CHECK(class_of("g") == class_of("w"));  // the gradient has the weight's dimensions
+  CHECK(class_of("m") != class_of("w"));  // nothing relates their dimensions
+  CHECK(semantics.classes()[class_of("w")].count == 2);
+  CHECK(semantics.classes()[class_of("w")].size == 67108864);
+  std::size_t values = 0;
+  for (const ValueClass& arrays : semantics.classes()) values += static_cast<std::size_t>(arrays.count);
+  CHECK(values == program.values().size());
+}
+
 TEST_CASE("a program without a backward pass has examples if it has weights", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
   CHECK_FALSE(Semantics(program, Words()).trains());
