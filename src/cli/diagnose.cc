@@ -53,8 +53,7 @@ class Batch {
   // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
   void Add(Artifact input);
 
-  // Waits for all reads, and takes part: a single input needs no thread. Rethrows an exception of a read. Call once, at
-  // the end.
+  // Reads what is left and waits for all reads. Rethrows an exception of a read. Call once, at the end.
   Readings Finish();
 
  private:
@@ -162,7 +161,7 @@ void Batch::Work() {
 Readings Batch::Finish() {
   if (queue_ == nullptr) return std::move(readings_);
   queue_->Close(false);
-  if (queue_->threads.size() < jobs_) Work();
+  if (queue_->threads.size() < jobs_) Work();  // a single input needs no thread
   queue_->Join();
   if (queue_->error) std::rethrow_exception(queue_->error);
   return std::move(queue_->readings);

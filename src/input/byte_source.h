@@ -101,8 +101,7 @@ class PeekedSource : public ByteSource {
   // The first `peeked` bytes, fewer if the source is shorter. Valid before the first Read only.
   std::string_view beginning() const { return {block_.get() + given_, std::min(held_, peeked_) - given_}; }
 
-  // The last bytes, at most `most`; nullopt if the source is not completely in memory. Valid before the first Read
-  // only.
+  // The last bytes, at most `most`; nullopt unless all bytes are in memory. Valid before the first Read only.
   std::optional<std::string_view> Tail(std::size_t most) const {
     if (!ended_) return std::nullopt;
     const std::size_t size = std::min(most, held_ - given_);

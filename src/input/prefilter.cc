@@ -54,8 +54,8 @@ GramBits<Gram, kStride>::GramBits(std::size_t width, std::size_t count) {
   std::array<unsigned char, sizeof(Gram)> ones = {};
   std::fill_n(ones.begin(), std::min(width, ones.size()), static_cast<unsigned char>(0xFF));
   std::memcpy(&mask_, ones.data(), sizeof mask_);
-  const std::size_t words = std::clamp(std::max(std::bit_ceil(count), std::min(4 * std::bit_ceil(count), kMostCached)),
-                                       std::size_t{2}, kMostWords);
+  const std::size_t least = std::bit_ceil(count);
+  const std::size_t words = std::clamp(std::clamp(kMostCached, least, 4 * least), std::size_t{2}, kMostWords);
   shift_ = 32U - static_cast<unsigned>(std::countr_zero(words));
   words_.assign(words, 0);
 }

@@ -98,6 +98,8 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
   const std::vector<HloInstruction>& instructions = program.module().instructions;
   trains_ = std::any_of(instructions.begin(), instructions.end(),
                         [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
+  for (const ProgramParameter& parameter : program.parameters())
+    parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
   FindClasses();
   FindRoles(role_words);
   FindCopied();
@@ -127,8 +129,6 @@ void Semantics::FindClasses() {
     class_of_.push_back(id);
   }
   IndexLarge();
-  for (const ProgramParameter& parameter : program_.parameters())
-    parameter_groups_.push_back(program_.dimensions().GroupsOf(parameter.array));
 }
 
 void Semantics::IndexLarge() {
@@ -686,7 +686,7 @@ ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
   if (IsScores(value.id)) return ValueKind::kAttentionScores;
   if (per_example && Has(value.id, vocabulary_) && !IsGradientOfExample(value.id)) return ValueKind::kLogits;
-  if (!per_example && gathered_[made_by] != 0 && (of_weights || IsOfWeights(GroupsOf(value.id))))
+  if (!per_example && IsGathered(value) && (of_weights || IsOfWeights(GroupsOf(value.id))))
     return ValueKind::kGatheredWeights;
   if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
   return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;

@@ -153,7 +153,7 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   bool quoted = false;
-  const bool ignores_reports = in_report() || InHealthyReport(front);
+  const bool ignores_reports = IgnoresReports(front);
   const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted);
   if (quoted) candidate_errors_.Drop(front.number);
   if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
@@ -178,7 +178,7 @@ void Session::AddJobFacts(const Line& line) {
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
     if (found.context->of_report && message_healthy_ && front.logged) message_reports_ = true;
-    if (found.context->of_report && (InHealthyReport(front) || in_report())) continue;
+    if (found.context->of_report && IgnoresReports(front)) continue;
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
@@ -204,7 +204,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
                             const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
-    if (head.head->of_report && (in_report() || InHealthyReport(front))) continue;
+    if (head.head->of_report && IgnoresReports(front)) continue;
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;

@@ -98,6 +98,8 @@ class Session {
   // Whether the line belongs to the report of a compile that succeeded. Text that follows a healthy message without a
   // prefix of its own need not belong to it.
   bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.logged); }
+  // Whether headers and contexts of reports mean nothing here: they belong to a known failure, or nothing failed.
+  bool IgnoresReports(const Line& line) const { return in_report() || InHealthyReport(line); }
   void FollowMessage(const Line& line);
   void ProcessFront(SessionOutput* done);
   bool MayBeginHere() const;
