@@ -176,8 +176,13 @@ std::string PackedRules(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes
 
 void PrintDigest(const RuleSet& rules) {
   Print("const RuleDigest& BuiltInDigest() {\n  static const RuleDigest digest = {");
-  for (const std::vector<std::string>* literals : {&rules.literals(), &rules.sign_literals(), &rules.nearby_literals()})
-    Print("      UnpackTexts(" + ViewOf(PackTexts(*literals)) + "),");
+  const auto print = [](const std::vector<std::string>& literals) {
+    Print("      UnpackTexts(" + ViewOf(PackTexts(literals)) + "),");
+  };
+  print(rules.literals());
+  Print("      " + std::to_string(rules.trigger_count()) + ",");
+  print(rules.sign_literals());
+  print(rules.nearby_literals());
   Print("      " + Quoted(rules.fingerprint()) + ",\n      {kRules, sizeof kRules - 1},");
   Print("  };\n  return digest;\n}\n\n}  // namespace whyoom");
 }

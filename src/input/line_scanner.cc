@@ -72,6 +72,7 @@ bool LineScanner::FindHit() {
       const std::size_t from = static_cast<std::size_t>(searched_ - base_);
       const std::size_t found = prefilter_.FindEnd({buffer_.get(), size_}, from);
       if (found != std::string_view::npos) {
+        if (!IsTriggered()) return false;
         hit_end_ = base_ + found;
         searched_ = hit_end_;
         return true;
@@ -81,6 +82,19 @@ bool LineScanner::FindHit() {
     }
     if (!Fill()) return false;
   }
+}
+
+// Whether hits matter. At the first one, reads on: if the artifact ends within the buffer, they matter only if there is
+// a trigger.
+bool LineScanner::IsTriggered() {
+  while (!triggered_ && HasSpace() && Fill()) {
+  }
+  if (triggered_ || !source_ended_) return triggered_ = true;
+  std::vector<Prefilter::Hit> hits;
+  prefilter_.FindAll({buffer_.get(), size_}, static_cast<std::size_t>(searched_ - base_), &hits);
+  triggered_ =
+      std::any_of(hits.begin(), hits.end(), [&](const Prefilter::Hit& hit) { return hit.literal < triggers_; });
+  return triggered_;
 }
 
 // Like FindHit, with the hits of the survey; does not read the bytes in between.
@@ -220,6 +234,8 @@ LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter, Options
       make_look_behind_(std::move(options.lead)),
       survey_(options.survey),
       control_(options.control),
+      triggers_(options.triggers),
+      triggered_(options.triggers == kAllTriggers),
       block_(std::max<std::size_t>(options.limits.block_bytes, 1)),
       before_(options.limits.before_bytes),
       close_(std::min(options.limits.close_bytes, options.limits.before_bytes)),

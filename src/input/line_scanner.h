@@ -54,7 +54,8 @@ class LineScanner {
     // If not null, supplies the hits instead of the prefilter. It must search the same bytes as the source, which must
     // be able to seek.
     Survey* survey = nullptr;
-    ReadControl* control = nullptr;  // may be null
+    ReadControl* control = nullptr;       // may be null
+    std::size_t triggers = kAllTriggers;  // how many of the prefilter's first literals are triggers
   };
 
   // Borrows all arguments for its lifetime.
@@ -74,7 +75,8 @@ class LineScanner {
   //
   // All of these are within before_bytes before the end of the hit. An opener leads to the hit if at most close_bytes
   // separate it from the next such opener or from the lines of 3; an older traceback belongs to another failure. A
-  // piece of a long line counts as a line. The result does not depend on how the source is chunked, nor on a survey.
+  // piece of a long line counts as a line. The result does not depend on how the source is chunked, nor on a survey,
+  // with one exception: in an artifact without a trigger, hits may be ignored.
   bool Next(bool adjacent, RawLine* line);
 
   // Continues after Next returned false, if the source may have more bytes after it returned 0. If the last line was
@@ -113,6 +115,7 @@ class LineScanner {
   void Skip();
   bool FindHit();
   bool FindSurveyed();
+  bool IsTriggered();
   std::uint64_t PieceStart(const Cursor& cursor) const;
   std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
   std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
@@ -127,6 +130,8 @@ class LineScanner {
   LookBehind look_behind_;
   Survey* const survey_;
   ReadControl* const control_;
+  const std::size_t triggers_;
+  bool triggered_;  // hits matter
   const std::size_t block_;
   const std::size_t before_;
   const std::size_t close_;

@@ -12,6 +12,8 @@ namespace {
 
 // A hit's piece may begin this far before the hit, and its context a little earlier.
 constexpr std::uint64_t kReach = std::uint64_t{4} << 20;
+// Maximum number of hits, and of blocks, to remember while no trigger was found.
+constexpr std::size_t kMostPending = std::size_t{1} << 16;
 
 // Reads until the buffer is full or the file ends. A read error also ends reading, and sets `failed`.
 std::size_t ReadAt(int descriptor, std::uint64_t offset, char* buffer, std::size_t capacity, bool* failed) {
@@ -46,7 +48,7 @@ void Survey::Search() {
     if (found.bytes < limits_.block_bytes) stopped_ = true;  // end of file: later blocks are not needed
     found.ready = true;
     if (number >= taken_) blocks_[number - taken_] = std::move(found);
-    changed_.notify_all();
+    if (CanTakeBlocks()) changed_.notify_all();
   }
 }
 
@@ -58,6 +60,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   // Add a hit after the unreadable position, so that the reader of the lines reads up to it and reports the error.
   const auto add_failure = [&] {
     if (failed) block->hits.push_back(begin - before + held + 1);
+    block->triggered = block->triggered || failed;
   };
   if (held <= before) return add_failure();
   const std::string_view bytes(buffer->data(), held);
@@ -66,6 +69,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   for (const Prefilter::Hit& hit : found) {
     const std::uint64_t end = begin - before + hit.end;
     if (block->hits.empty() || block->hits.back() != end) block->hits.push_back(end);
+    block->triggered = block->triggered || hit.literal < triggers_;
   }
   block->bytes = held - before;
   block->feeds = CountFeeds(bytes.substr(before));
@@ -73,36 +77,56 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   add_failure();
 }
 
-// Waits for the next block and removes it from the queue; false at the end of the file.
-bool Survey::TakeBlock() {
-  if (ended_) return false;
+// Whether the reader should wake up: not for each block, because waking takes time from the searching threads.
+bool Survey::CanTakeBlocks() const {
+  return !blocks_.empty() && blocks_.front().ready && (stopped_ || blocks_.size() >= limits_.blocks_ahead / 4);
+}
+
+// Waits for the next blocks and takes them over; false at the end of the file or after a stop.
+bool Survey::TakeBlocks(ReadControl* control) {
+  if (ended_ || (control != nullptr && control->stopped())) return false;
+  std::vector<Block> taken;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !blocks_.empty() && blocks_.front().ready; });
-  Block block = std::move(blocks_.front());
-  blocks_.pop_front();
-  ++taken_;
-  if (block.bytes < limits_.block_bytes) ended_ = true;
+  changed_.wait(lock, [this] { return CanTakeBlocks(); });
+  for (; !ended_ && !blocks_.empty() && blocks_.front().ready; ++taken_) {
+    taken.push_back(std::move(blocks_.front()));
+    blocks_.pop_front();
+    ended_ = taken.back().bytes < limits_.block_bytes;
+  }
   lock.unlock();
   changed_.notify_all();
-  if (block.error) std::rethrow_exception(block.error);
-  Cursor next = begins_.back();
-  next.offset += limits_.block_bytes;
-  next.number += block.feeds;
-  if (block.feeds > 0) next.line_start = block.line_start;
-  begins_.push_back(next);
-  searched_ += block.bytes;
-  while (begins_.front().offset + kReach < searched_) begins_.pop_front();
-  hits_ = std::move(block.hits);
-  next_hit_ = 0;
+  for (const Block& block : taken) {
+    if (block.error) std::rethrow_exception(block.error);
+    Cursor next = begins_.back();
+    next.offset += limits_.block_bytes;
+    next.number += block.feeds;
+    if (block.feeds > 0) next.line_start = block.line_start;
+    begins_.push_back(next);
+    searched_ += block.bytes;
+    if (control != nullptr) control->bytes += block.bytes;
+    hits_.insert(hits_.end(), block.hits.begin(), block.hits.end());
+    triggered_ = triggered_ || block.triggered;
+  }
+  const std::uint64_t needed = hits_.empty() ? searched_ : hits_.front();
+  while (begins_.front().offset + kReach < needed) begins_.pop_front();
   return true;
 }
 
-Survey::Survey(int descriptor, const Prefilter& prefilter, std::size_t threads)
-    : Survey(descriptor, prefilter, threads, Limits()) {}
+// Searches on until a trigger shows that the hits matter. If there is none in the file, drops them.
+bool Survey::IsTriggered(ReadControl* control) {
+  while (!triggered_ && hits_.size() < kMostPending && begins_.size() < kMostPending) {
+    if (TakeBlocks(control)) continue;
+    hits_.clear();
+    return false;
+  }
+  return triggered_ = true;
+}
 
-Survey::Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits)
+Survey::Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits,
+               std::size_t triggers)
     : descriptor_(descriptor),
       prefilter_(prefilter),
+      triggers_(triggers),
       limits_(limits),
       shared_(prefilter.longest() == 0 ? 0 : prefilter.longest() - 1) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i) threads_.emplace_back([this] { Search(); });
@@ -119,14 +143,12 @@ Survey::~Survey() {
 
 bool Survey::NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control) {
   while (true) {
-    while (next_hit_ < hits_.size() && hits_[next_hit_] <= from) ++next_hit_;
-    if (next_hit_ < hits_.size()) {
-      *end = hits_[next_hit_];
+    while (!hits_.empty() && hits_.front() <= from) hits_.pop_front();
+    if (!hits_.empty() && IsTriggered(control)) {
+      *end = hits_.front();
       return true;
     }
-    const std::uint64_t before = searched_;
-    if ((control != nullptr && control->stopped()) || !TakeBlock()) return false;
-    if (control != nullptr) control->bytes += searched_ - before;
+    if (!TakeBlocks(control)) return false;
   }
 }
 

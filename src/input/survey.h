@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -22,6 +23,10 @@ struct Cursor {
   std::uint64_t line_start = 0;  // of that line
 };
 
+// Every literal of the prefilter is a trigger. With fewer triggers, hits of the other literals mean nothing in an
+// artifact in which no trigger occurs.
+inline constexpr std::size_t kAllTriggers = std::numeric_limits<std::size_t>::max();
+
 class Survey {
  public:
   struct Limits {
@@ -30,13 +35,13 @@ class Survey {
   };
 
   // Searches the file of `descriptor` with `threads` new threads (at least one). The descriptor must stay open; its
-  // position does not matter. Borrows the prefilter.
-  Survey(int descriptor, const Prefilter& prefilter, std::size_t threads);
-  Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits);
+  // position does not matter. Borrows the prefilter; its first `triggers` literals are triggers.
+  Survey(int descriptor, const Prefilter& prefilter, std::size_t threads, const Limits& limits,
+         std::size_t triggers = kAllTriggers);
   ~Survey();  // waits only for the blocks in progress
 
-  // Returns the end of the first hit that ends after `from`; false if there is none. `from` must not decrease between
-  // calls. `control` may be null.
+  // Returns the end of the first hit that ends after `from`; false if there is none, or no trigger in the whole file.
+  // `from` must not decrease between calls. `control` may be null.
   bool NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control = nullptr);
 
   // Returns a position at or before `offset` from which to continue reading; `offset` must not be after the last hit
@@ -54,16 +59,20 @@ class Survey {
     std::uint64_t feeds = 0;
     std::uint64_t line_start = 0;  // start of the last line that begins in the block; 0 if none does
     std::size_t bytes = 0;         // fewer than a full block only at the end of the file
+    bool triggered = false;        // the block has a trigger, or an error
     bool ready = false;
     std::exception_ptr error;
   };
 
   void Search();
   void SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block* block) const;
-  bool TakeBlock();
+  bool CanTakeBlocks() const;
+  bool TakeBlocks(ReadControl* control);
+  bool IsTriggered(ReadControl* control);
 
   const int descriptor_;
   const Prefilter& prefilter_;
+  const std::size_t triggers_;
   const Limits limits_;
   const std::size_t shared_;  // a hit may begin this many bytes before its block
 
@@ -77,8 +86,8 @@ class Survey {
   std::vector<std::thread> threads_;
 
   // Used by the reader only.
-  std::vector<std::uint64_t> hits_;  // of the block consumed last
-  std::size_t next_hit_ = 0;
+  std::deque<std::uint64_t> hits_;  // of the consumed blocks, from the last one returned on
+  bool triggered_ = false;          // the hits matter
   std::uint64_t searched_ = 0;
   std::deque<Cursor> begins_ = {Cursor()};  // starts of the blocks within reach
 };

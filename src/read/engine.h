@@ -26,6 +26,8 @@ class Engine {
 
   const RuleSet& rules() const { return source_.rules(); }
   const Prefilter& prefilter() const { return prefilter_; }
+  // Number of the prefilter's first literals without which no other literal means anything; see RuleSet::trigger_count.
+  std::size_t trigger_count() const { return source_.trigger_count(); }
   const Normalizer& normalizer() const { return matchers().normalizer; }
   const FrameworkSigns& signs() const { return matchers().signs; }
   const ContextFinder& contexts() const { return matchers().contexts; }

@@ -231,12 +231,18 @@ bool IsLarge(const ByteSource& source) {
   return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size >= kLarge;
 }
 
+// A trace shows all lines that the literals select.
+std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
+  return options.trace == nullptr ? engine.trigger_count() : kAllTriggers;
+}
+
 }  // namespace
 
 SightingReader::SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
     : source_(source),
       survey_(options.threads > 0 && IsLarge(source)
-                  ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads)
+                  ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads,
+                                          Survey::Limits(), TriggerCount(engine, options))
                   : std::nullopt),
       scanner_(source, engine.prefilter(),
                {[this, &engine] {
@@ -244,7 +250,7 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                   lead.wants = [this](std::size_t literal) { return lines_.WantsLookBehind(literal); };
                   return lead;
                 },
-                LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control}),
+                LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
       lines_(engine, LineReader::kMaxBuffered, options.stop, options.labels),
       filter_(options.range),
       trace_(options.trace),

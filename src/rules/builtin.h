@@ -21,6 +21,7 @@ const std::vector<EmbeddedFile>& EmbeddedExamples();
 // Results that the build computes from the rule files, to keep startup fast.
 struct RuleDigest {
   std::vector<std::string> literals;         // as RuleSet::literals
+  std::size_t trigger_count = 0;             // as RuleSet::trigger_count
   std::vector<std::string> sign_literals;    // as RuleSet::sign_literals
   std::vector<std::string> nearby_literals;  // as RuleSet::nearby_literals
   std::string fingerprint;                   // as RuleSet::fingerprint

@@ -67,7 +67,7 @@ void ReportDuplicates(const std::vector<Item>& items, std::size_t begin, const R
 }
 
 // How the member of an object or the item of a list is read.
-enum class Literals { kNone, kRequired, kRare, kNearby, kSign };
+enum class Literals { kNone, kTrigger, kSetting, kRare, kNearby, kSign };
 struct FieldOptions {
   bool in_row = false;                          // expressions may use fields of a row
   bool lines = false;                           // strings of a list are joined with line breaks
@@ -139,7 +139,7 @@ class RuleSetBuilder::Fields {
     Field("unless", head.unless);
     const bool all_left_out = builder_.is_disabled_;
     builder_.is_disabled_ = all_left_out || builder_.IsHeaderDisabled(owner_, head.id);
-    Read(node_, head.pattern, {.literals = Literals::kRequired, .what = "head"});
+    Read(node_, head.pattern, {.literals = Literals::kTrigger, .what = "head"});
     builder_.is_disabled_ = all_left_out;
   }
 
@@ -299,7 +299,8 @@ class RuleSetBuilder::Fields {
     Field("of_next_failure", context.of_next_failure);
     Field("of_report", context.of_report);
     Field("program", context.is_program);
-    const FieldOptions how = {.literals = context.nearby ? Literals::kNearby : Literals::kRequired, .what = "context"};
+    const Literals far = context.of_report || context.is_program ? Literals::kTrigger : Literals::kSetting;
+    const FieldOptions how = {.literals = context.nearby ? Literals::kNearby : far, .what = "context"};
     if (node_["pattern"].exists()) Field("pattern", context.patterns.emplace_back(), how);
     Field("patterns", context.patterns, how);
     Field("until", context.until, {.literals = Literals::kNearby});
@@ -372,7 +373,7 @@ class RuleSetBuilder::Fields {
 
   void Describe(CandidateError& suspect) {
     Field("id", suspect.id);
-    Field("pattern", suspect.pattern, {.literals = Literals::kRequired, .what = "suspect"});
+    Field("pattern", suspect.pattern, {.literals = Literals::kTrigger, .what = "suspect"});
     Field("unless", suspect.unless);
     Fields(&builder_, node_["examples"], owner_).DescribeExamples(suspect);
   }
@@ -464,7 +465,11 @@ class RuleSetBuilder::Fields {
     if (!node.exists()) return;
     const RuleNode source = PatternNode(node);
     pattern = source.AsPattern();
-    if (how.literals == Literals::kRequired) builder_.CollectLiterals(pattern, source, how.what);
+    if (how.literals == Literals::kTrigger || how.literals == Literals::kSetting) {
+      const bool of_setting = how.literals == Literals::kSetting;
+      builder_.CollectLiterals(pattern, source, how.what,
+                               of_setting ? &builder_.setting_literals_ : &builder_.trigger_literals_);
+    }
     if (how.literals == Literals::kRare) builder_.CollectFactLiterals(pattern, source);
     if (how.literals == Literals::kNearby) builder_.CollectNearbyLiterals(pattern, source);
     if (how.literals == Literals::kSign && !source.file().from_digest())

@@ -38,6 +38,14 @@ std::vector<std::string> Parts(const std::string& literal) {
   return parts;
 }
 
+std::set<std::string> AllParts(const std::set<std::string>& literals) {
+  std::set<std::string> all;
+  for (const std::string& literal : literals) {
+    for (std::string& part : Parts(literal)) all.insert(std::move(part));
+  }
+  return all;
+}
+
 }  // namespace
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -93,6 +101,7 @@ void RuleSetBuilder::ReadDigest() {
   files_.reserve(count);
   all.ForEach(add);
   set_.literals_ = digest_->literals;
+  set_.trigger_count_ = digest_->trigger_count;
   set_.sign_literals_ = digest_->sign_literals;
   set_.nearby_literals_ = digest_->nearby_literals;
   set_.fingerprint_ = digest_->fingerprint;
@@ -139,7 +148,8 @@ void RuleSetBuilder::CheckIsUsed(const std::string& section, const std::string& 
   node.ReportKey("whyoom does not use '" + Printable(id) + "' in '" + section + "'", DidYouMean(id, known));
 }
 
-void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what) {
+void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what,
+                                     std::set<std::string>* all) {
   if (!pattern.ok() || known_literals_ != nullptr || node.file().from_digest() || is_disabled_)
     return;  // faults of the pattern were reported already
   const std::vector<std::string> literals = pattern.Literals(kMinHeaderLiteral);
@@ -148,13 +158,13 @@ void RuleSetBuilder::CollectLiterals(const Pattern& pattern, const RuleNode& nod
         "this " + std::string(what) + " has no literal of " + std::to_string(kMinHeaderLiteral) + " characters or more",
         "the prefilter could not search for it");
   }
-  literals_.insert(literals.begin(), literals.end());
+  all->insert(literals.begin(), literals.end());
 }
 
 void RuleSetBuilder::CollectFactLiterals(const Pattern& fact, const RuleNode& node) {
   if (known_literals_ != nullptr || node.file().from_digest() || is_disabled_) return;
   const std::vector<std::string> literals = fact.Literals(kFactLiteral);
-  literals_.insert(literals.begin(), literals.end());
+  trigger_literals_.insert(literals.begin(), literals.end());
 }
 
 void RuleSetBuilder::CheckReferences() {
@@ -257,24 +267,32 @@ void RuleSetBuilder::ProvideFacts() {
 }
 
 void RuleSetBuilder::ReduceLiterals() {
-  std::set<std::string> parts;
-  for (const std::string& literal : literals_) {
-    for (std::string& part : Parts(literal)) parts.insert(std::move(part));
-  }
-  literals_ = std::move(parts);
+  const std::set<std::string> triggers = AllParts(trigger_literals_);
+  std::set<std::string> added = AllParts(setting_literals_);
+  added.insert(triggers.begin(), triggers.end());
   // Those of the digest are reduced already.
-  std::set<std::string> reduced(set_.literals_.begin(), set_.literals_.end());
+  std::vector<std::string>& all = set_.literals_;
+  const std::set<std::string> known_triggers(all.begin(),
+                                             all.begin() + static_cast<std::ptrdiff_t>(set_.trigger_count_));
+  std::set<std::string> reduced(all.begin(), all.end());
   // A literal that contains another one is redundant: the shorter one is found wherever the longer one is.
-  for (const std::string& literal : literals_) {
+  for (const std::string& literal : added) {
     const auto is_part = [&](const std::string& part) {
       return part.size() < literal.size() && literal.find(part) != std::string::npos;
     };
-    const bool redundant = std::any_of(literals_.begin(), literals_.end(), is_part) ||
-                           std::any_of(set_.literals_.begin(), set_.literals_.end(), is_part);
+    const bool redundant =
+        std::any_of(added.begin(), added.end(), is_part) || std::any_of(all.begin(), all.end(), is_part);
     if (!redundant) reduced.insert(literal);
   }
-  set_.literals_.assign(reduced.begin(), reduced.end());
-  if (known_literals_ != nullptr) set_.literals_ = *known_literals_;
+  all.assign(reduced.begin(), reduced.end());
+  if (known_literals_ != nullptr) all = *known_literals_;
+  const auto is_trigger = [&](const std::string& literal) {
+    const auto contains = [&](const std::string& part) { return part.find(literal) != std::string::npos; };
+    return known_literals_ != nullptr || known_triggers.contains(literal) ||
+           std::any_of(triggers.begin(), triggers.end(), contains);
+  };
+  set_.trigger_count_ =
+      static_cast<std::size_t>(std::stable_partition(all.begin(), all.end(), is_trigger) - all.begin());
   sign_literals_.insert(set_.sign_literals_.begin(), set_.sign_literals_.end());
   nearby_literals_.insert(set_.nearby_literals_.begin(), set_.nearby_literals_.end());
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());

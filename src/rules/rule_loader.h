@@ -150,7 +150,8 @@ class RuleSetBuilder {
   std::string FrameworkOf(const std::string& name, const RuleNode& node);
   Expression UseExpression(const std::string& owner, const RuleNode& node, bool in_row);
   Template UseTemplate(const std::string& owner, const RuleNode& node, bool in_row);
-  void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what);  // requires at least one
+  // Adds the pattern's literals to `all`; requires at least one.
+  void CollectLiterals(const Pattern& pattern, const RuleNode& node, const char* what, std::set<std::string>* all);
   void CollectFactLiterals(const Pattern& fact, const RuleNode& node);
   void CollectNearbyLiterals(const Pattern& pattern, const RuleNode& node);  // requires at least one
 
@@ -239,7 +240,8 @@ class RuleSetBuilder {
   std::map<std::string, std::vector<RuleNode>> context_references_;  // by code
   const RuleDigest* digest_ = nullptr;                        // of the built-in data; null: it is read from files
   const std::vector<std::string>* known_literals_ = nullptr;  // null: they are computed
-  std::set<std::string> literals_;
+  std::set<std::string> trigger_literals_;                    // see RuleSet::trigger_count
+  std::set<std::string> setting_literals_;                    // the other ones for the prefilter
   std::set<std::string> sign_literals_;
   std::set<std::string> nearby_literals_;
   RuleSet set_;

@@ -297,6 +297,10 @@ const std::vector<std::string>& RuleSource::literals() const {
   return given_ != nullptr ? given_->literals() : BuiltInDigest().literals;
 }
 
+std::size_t RuleSource::trigger_count() const {
+  return given_ != nullptr ? given_->trigger_count() : BuiltInDigest().trigger_count;
+}
+
 const std::vector<std::string>& RuleSource::extra_files() const {
   static const std::vector<std::string> none;
   return given_ != nullptr ? given_->extra_files() : none;

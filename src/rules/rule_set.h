@@ -444,8 +444,10 @@ class RuleSet {
   const std::vector<ComparisonExample>& comparisons() const { return comparisons_; }
 
   // Literals for the prefilter: of all header patterns, candidate errors and contexts except nearby ones, and of facts
-  // with long literals. Long literals are split into pieces. Sorted, unique.
+  // with long literals. Long literals are split into pieces. Unique. First the sorted triggers, then the sorted
+  // literals of settings: contexts that mean nothing in an artifact without a trigger.
   const std::vector<std::string>& literals() const { return literals_; }
+  std::size_t trigger_count() const { return trigger_count_; }
 
   // Literals of at least four characters from the signs of frameworks; sorted, unique.
   const std::vector<std::string>& sign_literals() const { return sign_literals_; }
@@ -491,6 +493,7 @@ class RuleSet {
   std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
   std::map<std::string, double, std::less<>> thresholds_;
   std::vector<std::string> literals_;
+  std::size_t trigger_count_ = 0;
   std::vector<std::string> sign_literals_;
   std::vector<std::string> nearby_literals_;
   std::vector<std::string> given_;
@@ -529,6 +532,7 @@ class RuleSource {
   const RuleSet& rules() const;
 
   const std::vector<std::string>& literals() const;     // as RuleSet::literals
+  std::size_t trigger_count() const;                    // as RuleSet::trigger_count
   const std::string& fingerprint() const;               // as RuleSet::fingerprint
   const std::vector<std::string>& extra_files() const;  // as RuleSet::extra_files
 

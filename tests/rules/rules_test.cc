@@ -123,8 +123,36 @@ TEST_CASE("the rule data contains every text and threshold that the program uses
     CHECK(words->size() > 10);
 }
 
-TEST_CASE("each header has a literal near its start", "[rules]") {
-  const Prefilter prefilter(BuiltIn().literals());
+// An artifact that contains none of these literals is not read.
+Prefilter TriggerFilter() {
+  const auto begin = BuiltIn().literals().begin();
+  return Prefilter(std::vector(begin, begin + static_cast<std::ptrdiff_t>(BuiltIn().trigger_count())));
+}
+
+TEST_CASE("whatever a failure, candidate error or statement matches contains a trigger", "[rules]") {
+  std::vector<const Pattern*> patterns;
+  for (const Failure& failure : BuiltIn().failures()) {
+    for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
+  }
+  for (const CandidateError& error : BuiltIn().candidate_errors()) patterns.push_back(&error.pattern);
+  for (const Context& context : BuiltIn().contexts()) {
+    for (const Pattern& pattern : context.patterns) {
+      if (context.is_program) patterns.push_back(&pattern);
+    }
+  }
+  const Prefilter triggers = TriggerFilter();
+  for (const Pattern* pattern : patterns) {
+    INFO(pattern->source());
+    const std::vector<std::string> literals = pattern->Literals(kMinHeaderLiteral);  // a match contains one of them
+    REQUIRE_FALSE(literals.empty());
+    for (const std::string& literal : literals) CHECK(triggers.FindEnd(literal, 0) != std::string::npos);
+  }
+  CHECK(patterns.size() > 200);
+  CHECK(triggers.FindEnd("Config param remat_policy: full", 0) == std::string::npos);
+}
+
+TEST_CASE("each header has a trigger near its start", "[rules]") {
+  const Prefilter prefilter = TriggerFilter();
   const HeaderFinder finder(BuiltIn(), prefilter);
   const std::deque<std::string> nothing_before;
   int header_patterns = 0;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -72,12 +74,12 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
 // Like Scan, for a file that other threads search in small blocks.
 std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
                                 const LineScanner::Limits& limits, const Survey::Limits& blocks, std::size_t threads,
-                                std::uint64_t turns) {
+                                std::uint64_t turns, std::size_t triggers = kAllTriggers) {
   const auto source = OpenFile(path);
   REQUIRE(source->RegularFile() >= 0);
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
-  Survey survey(source->RegularFile(), prefilter, threads, blocks);
+  Survey survey(source->RegularFile(), prefilter, threads, blocks, triggers);
   const auto make_lead = [&] { return LookBehind{&lead, 1}; };
   LineScanner scanner(*source, prefilter, {make_lead, limits, &survey});
   std::vector<Given> given = Drain(scanner, turns);
@@ -369,6 +371,59 @@ TEST_CASE("lines with look-behind literals are returned, whatever the chunking a
     REQUIRE(ScanSurveyed(path, literals, limits, blocks, 1 + random() % 3, turns) == expected);
   }
   std::remove(path.c_str());
+}
+
+TEST_CASE("hits matter only if the artifact has a trigger, however far from them", "[input]") {
+  const std::vector<std::string> literals = {"boom", "setting"};
+  const LineScanner::Limits limits = SmallLimits(64, 4, 60);
+  const std::string path = ScratchFile();
+  const auto surveyed = [&](const std::string& log, std::size_t triggers) {
+    std::ofstream(path, std::ios::binary) << log;
+    return ScanSurveyed(path, literals, limits, {32, 4}, 2, 0, triggers);
+  };
+  for (const std::size_t gap : {0, 30, 100, 5000}) {
+    INFO(gap);
+    const std::string settings = "setting 1\n" + std::string(gap, '\n') + "setting 2\n";
+    const std::string failed = settings + std::string(gap, '\n') + "boom\n" + settings;
+    CHECK(surveyed(settings, 1).empty());
+    CHECK(surveyed(settings, kAllTriggers) == Scan(settings, literals, limits, 4096));
+    CHECK(surveyed(failed, 1) == Scan(failed, literals, limits, 4096));
+    CHECK(surveyed(failed, 1).size() >= 5);
+  }
+  std::remove(path.c_str());
+}
+
+// A followed source: returns no bytes once between its parts.
+class Growing : public ByteSource {
+ public:
+  explicit Growing(std::deque<std::string> parts) : parts_(std::move(parts)) {}
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    if (parts_.empty()) return 0;
+    const std::size_t count = parts_.front().copy(buffer, capacity);
+    parts_.front().erase(0, count);
+    if (count == 0) parts_.pop_front();
+    return count;
+  }
+
+ private:
+  std::deque<std::string> parts_;
+};
+
+TEST_CASE("more of a followed source can show that earlier hits matter", "[input]") {
+  const Prefilter prefilter({"boom", "setting"});
+  const LineScanner::Limits limits = SmallLimits(64, 4, 60);
+  for (const std::size_t gap : {3, 30, 1000}) {
+    INFO(gap);
+    const std::string first = "setting\n" + std::string(gap, '\n');
+    Growing source({first, "boom\n"});
+    LineScanner scanner(source, prefilter, {.limits = limits, .triggers = 1});
+    std::vector<Given> given = Drain(scanner, 0);
+    CHECK(given.size() == (gap == 1000 ? 1 : 0));  // all hits count if the buffer is too small
+    scanner.Resume();
+    const std::vector<Given> more = Drain(scanner, 0);
+    given.insert(given.end(), more.begin(), more.end());
+    CHECK(given == Scan(first + "boom\n", {"boom", "setting"}, limits, 4096));
+  }
 }
 
 TEST_CASE("a survey may be destroyed before its end", "[input]") {
