@@ -2,20 +2,36 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace whyoom {
+namespace {
+
+// In place of a look-behind literal: an ignored hit.
+constexpr std::size_t kSetting = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 // Reads more bytes into the buffer and drops those no longer needed.
 bool LineScanner::Fill() {
   if (control_ != nullptr && control_->stopped()) source_ended_ = true;
   if (source_ended_) return false;
   if (!HasSpace()) MakeSpace();
+  const std::size_t before = size_;
   const std::size_t got = source_.Read(buffer_.get() + size_, block_);
   size_ += got;
   source_ended_ = got == 0;
+  if (survey_ == nullptr) Search(before);
   if (control_ != nullptr && survey_ == nullptr) control_->bytes += got;
   return got > 0;
+}
+
+// Searches the buffer from `from` on.
+void LineScanner::Search(std::size_t from) {
+  std::vector<Prefilter::Hit> found;
+  prefilter_.FindAll({buffer_.get(), size_}, from, &found);
+  for (const Prefilter::Hit& hit : found) hits_.push_back({base_ + hit.end, hit.literal});
 }
 
 void LineScanner::MakeSpace() {
@@ -63,23 +79,38 @@ void LineScanner::Skip() {
   if (target > next_.offset) Advance(&next_, target);
 }
 
-// Advances to the next hit that ends after next_; false if there is none.
+// Advances to the next hit that counts and ends after next_; false if there is none.
 bool LineScanner::FindHit() {
   searched_ = std::max(searched_, next_.offset);
-  if (survey_ != nullptr) return FindSurveyed();
+  Survey::Hit hit{};
+  do {
+    if (survey_ != nullptr ? !survey_->NextHit(searched_, &hit, control_) : !NextHit(&hit)) return false;
+    searched_ = hit.end;
+  } while (!Counts(hit));
+  hit_end_ = hit.end;
+  return ReadUpToHit();
+}
+
+bool LineScanner::Counts(const Survey::Hit& hit) {
+  if (hit.literal < triggers_) {
+    hits_of_settings_.clear();
+    return true;
+  }
+  if (++hits_of_settings_[hit.literal] <= kMostOfSetting) return true;
+  if (ignored_.size() == kMostOfSetting) ignored_.pop_front();
+  ignored_.push_back(hit.end);
+  return false;
+}
+
+// Finds the next hit after searched_ without a survey.
+bool LineScanner::NextHit(Survey::Hit* hit) {
   while (true) {
-    if (searched_ < end()) {
-      const std::size_t from = static_cast<std::size_t>(searched_ - base_);
-      const std::size_t found = prefilter_.FindEnd({buffer_.get(), size_}, from);
-      if (found != std::string_view::npos) {
-        if (!IsTriggered()) return false;
-        hit_end_ = base_ + found;
-        searched_ = hit_end_;
-        return true;
-      }
-      searched_ = end();
-      Skip();  // now, while the bytes are in the cache
+    while (!hits_.empty() && hits_.front().end <= searched_) hits_.pop_front();
+    if (!hits_.empty()) {
+      *hit = hits_.front();
+      return IsTriggered();
     }
+    Skip();
     if (!Fill()) return false;
   }
 }
@@ -89,18 +120,13 @@ bool LineScanner::FindHit() {
 bool LineScanner::IsTriggered() {
   while (!triggered_ && HasSpace() && Fill()) {
   }
-  if (triggered_ || !source_ended_) return triggered_ = true;
-  std::vector<Prefilter::Hit> hits;
-  prefilter_.FindAll({buffer_.get(), size_}, static_cast<std::size_t>(searched_ - base_), &hits);
-  triggered_ =
-      std::any_of(hits.begin(), hits.end(), [&](const Prefilter::Hit& hit) { return hit.literal < triggers_; });
-  return triggered_;
+  return triggered_ = triggered_ || !source_ended_ ||
+                      std::any_of(hits_.begin(), hits_.end(),
+                                  [this](const Survey::Hit& hit) { return hit.literal < triggers_; });
 }
 
-// Like FindHit, with the hits of the survey; does not read the bytes in between.
-bool LineScanner::FindSurveyed() {
-  if (!survey_->NextHit(searched_, &hit_end_, control_)) return false;
-  searched_ = hit_end_;
+// Continues near the hit, which a survey has found further on.
+bool LineScanner::ReadUpToHit() {
   if (hit_end_ <= end()) return true;
   const Cursor there = survey_->CursorBefore(Before(hit_end_, before_ + shared_), hit_end_ - 1, piece_);
   if (there.offset > end()) {
@@ -139,6 +165,14 @@ std::uint64_t LineScanner::LineBefore(std::uint64_t start, std::uint64_t reach) 
   return begins ? from : start;
 }
 
+// Adds the ignored hits since `reach` to the leads.
+void LineScanner::AddIgnored(std::uint64_t reach) {
+  for (const std::uint64_t end : std::exchange(ignored_, {})) {
+    if (end > reach) leads_.push_back({static_cast<std::size_t>(end - reach), kSetting});
+  }
+  std::sort(leads_.begin(), leads_.end(), [](const auto& one, const auto& other) { return one.end < other.end; });
+}
+
 // Plans the pieces to return for the hit at hit_end_.
 void LineScanner::PlanWindows() {
   if (make_look_behind_) look_behind_ = std::exchange(make_look_behind_, nullptr)();
@@ -146,6 +180,7 @@ void LineScanner::PlanWindows() {
   std::uint64_t all_from = std::max(reach, Before(hit_end_, look_behind_.literals == nullptr ? before_ : close_));
   leads_.clear();
   if (look_behind_.literals != nullptr) look_behind_.literals->FindAll(Bytes(reach, hit_end_), 0, &leads_);
+  if (hits_of_settings_.empty()) AddIgnored(reach);
   const std::uint64_t first_opener = FirstOpener(reach, all_from);
   // A gap inside a traceback would split it.
   const bool opened = first_opener < all_from;
@@ -172,7 +207,8 @@ void LineScanner::PlanWindows() {
 // Whether the lines of a window can add information.
 bool LineScanner::IsWanted(const Window& window) const {
   return window.signs.empty() || !look_behind_.wants ||
-         std::any_of(window.signs.begin(), window.signs.end(), look_behind_.wants);
+         std::any_of(window.signs.begin(), window.signs.end(),
+                     [this](std::size_t literal) { return literal == kSetting || look_behind_.wants(literal); });
 }
 
 // Moves next_ to the first piece that begins in the window, or else to the one that contains its last byte.

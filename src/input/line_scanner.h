@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ class LineScanner {
     std::size_t line_bytes = std::size_t{1} << 20;     // longer lines are returned in pieces
   };
 
+  static constexpr std::size_t kMostOfSetting = 64;
+
   // Called at the first hit only.
   using LookBehindMaker = std::function<LookBehind()>;
 
@@ -75,8 +78,11 @@ class LineScanner {
   //
   // All of these are within before_bytes before the end of the hit. An opener leads to the hit if at most close_bytes
   // separate it from the next such opener or from the lines of 3; an older traceback belongs to another failure. A
-  // piece of a long line counts as a line. The result does not depend on how the source is chunked, nor on a survey,
-  // with one exception: in an artifact without a trigger, hits may be ignored.
+  // piece of a long line counts as a line.
+  //
+  // The lines do not depend on how the source is chunked, nor on a survey, with one exception: in an artifact without a
+  // trigger, all hits may be ignored. Of a literal that is no trigger, only the first kMostOfSetting hits after each
+  // trigger count, and those within before_bytes before the next trigger, which count as lines of 1.
   bool Next(bool adjacent, RawLine* line);
 
   // Continues after Next returned false, if the source may have more bytes after it returned 0. If the last line was
@@ -114,11 +120,15 @@ class LineScanner {
   void Advance(Cursor* cursor, std::uint64_t to) const;
   void Skip();
   bool FindHit();
-  bool FindSurveyed();
+  void Search(std::size_t from);
+  bool NextHit(Survey::Hit* hit);
   bool IsTriggered();
+  bool Counts(const Survey::Hit& hit);
+  bool ReadUpToHit();
   std::uint64_t PieceStart(const Cursor& cursor) const;
   std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
   std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
+  void AddIgnored(std::uint64_t reach);
   void PlanWindows();
   void GoTo(const Window& window);
   bool Give(RawLine* line);
@@ -143,9 +153,13 @@ class LineScanner {
   std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
 
-  Cursor next_;                  // the first piece not yet returned
-  std::uint64_t searched_ = 0;   // all hits that end before this were handled
-  std::uint64_t hit_end_ = 0;    // end of the last hit found
+  Cursor next_;                   // the first piece not yet returned
+  std::uint64_t searched_ = 0;    // all hits that end before this were handled
+  std::uint64_t hit_end_ = 0;     // end of the last hit found
+  std::deque<Survey::Hit> hits_;  // without a survey: in the buffer, from the last hit found on
+  // Since the last trigger: how often each other literal occurred, and the ends of the last hits that did not count.
+  std::map<std::size_t, std::size_t> hits_of_settings_;
+  std::deque<std::uint64_t> ignored_;
   std::uint64_t stop_ = 0;       // return pieces up to here without going to another window
   std::uint64_t given_end_ = 0;  // end of the last piece returned
   std::deque<Window> windows_;   // of the current hit, not yet returned

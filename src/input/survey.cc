@@ -59,8 +59,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   const std::size_t held = ReadAt(descriptor_, begin - before, buffer->data(), before + limits_.block_bytes, &failed);
   // Add a hit after the unreadable position, so that the reader of the lines reads up to it and reports the error.
   const auto add_failure = [&] {
-    if (failed) block->hits.push_back(begin - before + held + 1);
-    block->triggered = block->triggered || failed;
+    if (failed) block->hits.push_back({begin - before + held + 1, 0});
   };
   if (held <= before) return add_failure();
   const std::string_view bytes(buffer->data(), held);
@@ -68,8 +67,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   prefilter_.FindAll(bytes, before, &found);
   for (const Prefilter::Hit& hit : found) {
     const std::uint64_t end = begin - before + hit.end;
-    if (block->hits.empty() || block->hits.back() != end) block->hits.push_back(end);
-    block->triggered = block->triggered || hit.literal < triggers_;
+    if (block->hits.empty() || block->hits.back().end != end) block->hits.push_back({end, hit.literal});
   }
   block->bytes = held - before;
   block->feeds = CountFeeds(bytes.substr(before));
@@ -105,9 +103,10 @@ bool Survey::TakeBlocks(ReadControl* control) {
     searched_ += block.bytes;
     if (control != nullptr) control->bytes += block.bytes;
     hits_.insert(hits_.end(), block.hits.begin(), block.hits.end());
-    triggered_ = triggered_ || block.triggered;
+    triggered_ = triggered_ || std::any_of(block.hits.begin(), block.hits.end(),
+                                           [this](const Hit& hit) { return hit.literal < triggers_; });
   }
-  const std::uint64_t needed = hits_.empty() ? searched_ : hits_.front();
+  const std::uint64_t needed = hits_.empty() ? searched_ : hits_.front().end;
   while (begins_.front().offset + kReach < needed) begins_.pop_front();
   return true;
 }
@@ -141,11 +140,11 @@ Survey::~Survey() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Survey::NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control) {
+bool Survey::NextHit(std::uint64_t from, Hit* hit, ReadControl* control) {
   while (true) {
-    while (!hits_.empty() && hits_.front() <= from) hits_.pop_front();
+    while (!hits_.empty() && hits_.front().end <= from) hits_.pop_front();
     if (!hits_.empty() && IsTriggered(control)) {
-      *end = hits_.front();
+      *hit = hits_.front();
       return true;
     }
     if (!TakeBlocks(control)) return false;

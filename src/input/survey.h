@@ -40,9 +40,13 @@ class Survey {
          std::size_t triggers = kAllTriggers);
   ~Survey();  // waits only for the blocks in progress
 
-  // Returns the end of the first hit that ends after `from`; false if there is none, or no trigger in the whole file.
-  // `from` must not decrease between calls. `control` may be null.
-  bool NextHit(std::uint64_t from, std::uint64_t* end, ReadControl* control = nullptr);
+  struct Hit {
+    std::uint64_t end;  // just after the literal
+    std::size_t literal;
+  };
+  // Returns the first hit that ends after `from`; false if there is none, or no trigger in the whole file. `from` must
+  // not decrease between calls. `control` may be null.
+  bool NextHit(std::uint64_t from, Hit* hit, ReadControl* control = nullptr);
 
   // Returns a position at or before `offset` from which to continue reading; `offset` must not be after the last hit
   // returned. If `offset` is in the same line as `last`, the position is also at or before the start of the piece that
@@ -55,11 +59,10 @@ class Survey {
 
  private:
   struct Block {
-    std::vector<std::uint64_t> hits;  // ends, ascending
+    std::vector<Hit> hits;  // with different ends, ascending
     std::uint64_t feeds = 0;
     std::uint64_t line_start = 0;  // start of the last line that begins in the block; 0 if none does
     std::size_t bytes = 0;         // fewer than a full block only at the end of the file
-    bool triggered = false;        // the block has a trigger, or an error
     bool ready = false;
     std::exception_ptr error;
   };
@@ -86,8 +89,8 @@ class Survey {
   std::vector<std::thread> threads_;
 
   // Used by the reader only.
-  std::deque<std::uint64_t> hits_;  // of the consumed blocks, from the last one returned on
-  bool triggered_ = false;          // the hits matter
+  std::deque<Hit> hits_;    // of the consumed blocks, from the last one returned on
+  bool triggered_ = false;  // the hits matter
   std::uint64_t searched_ = 0;
   std::deque<Cursor> begins_ = {Cursor()};  // starts of the blocks within reach
 };

@@ -226,8 +226,14 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
   return {line.number, line.RawOffset(ColumnOf(position))};
 }
 
+bool HeaderFinder::HasTrigger(std::string_view text) const {
+  std::vector<Prefilter::Hit> hits;
+  prefilter_.FindAll(text, 0, &hits);
+  return std::any_of(hits.begin(), hits.end(), [this](const Prefilter::Hit& hit) { return hit.literal < triggers_; });
+}
+
 HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : prefilter_(prefilter), patterns_(HeaderPatterns(rules)), quotations_(rules) {
+    : prefilter_(prefilter), triggers_(rules.trigger_count()), patterns_(HeaderPatterns(rules)), quotations_(rules) {
   for (const Failure& failure : rules.failures()) {
     for (const HeaderPattern& head : failure.header_patterns) heads_.emplace_back(&failure, &head);
     std::vector<const Pattern*> facts;

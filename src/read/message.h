@@ -159,12 +159,15 @@ class HeaderFinder {
 
   // Whether `text` contains a literal of any rule.
   bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
+  // Whether it contains a trigger; see RuleSet::trigger_count.
+  bool HasTrigger(std::string_view text) const;
 
  private:
   void DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
                   std::vector<HeaderMatch>* headers) const;
 
   const Prefilter& prefilter_;
+  const std::size_t triggers_;
   std::vector<std::pair<const Failure*, const HeaderPattern*>> heads_;
   PatternSet patterns_;  // of heads_
   std::map<const Failure*, PatternSet> facts_;

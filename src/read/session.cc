@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "input/line_scanner.h"
+
 namespace whyoom {
 namespace {
 
@@ -38,7 +40,9 @@ void Session::Feed(Line line, SessionOutput* done) {
   line.starts_message = IsMessageStart(line.text);
   line.has_literal = finder_.MayMatter(line.text);
   if (line.has_literal) {
-    lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+    // Otherwise a log with a setting in each line would be read whole.
+    if (++lines_with_literal_ > LineScanner::kMostOfSetting && finder_.HasTrigger(line.text)) lines_with_literal_ = 0;
+    if (lines_with_literal_ <= LineScanner::kMostOfSetting) lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     AddJobFacts(line);
   }
   line.has_literal = line.has_literal || context_finder_.MayContainNearby(line.text);

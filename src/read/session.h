@@ -140,6 +140,7 @@ class Session {
   bool message_reports_ = false;     // the current message is healthy and begins a report
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
+  std::size_t lines_with_literal_ = 0;    // since a trigger was searched for and found
   std::size_t headers_of_line_ = 0;       // headers found in the current line
   Place windows_of_;                      // where the current line begins
   std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine

@@ -46,6 +46,18 @@ std::set<std::string> AllParts(const std::set<std::string>& literals) {
   return all;
 }
 
+// Adds to `all` those of `added` that contain no other literal: the shorter one is found wherever the longer one is.
+void AddReduced(const std::set<std::string>& added, const std::set<std::string>& others, std::set<std::string>* all) {
+  std::set<std::string> known = *all;
+  for (const std::set<std::string>* more : {&added, &others}) known.insert(more->begin(), more->end());
+  for (const std::string& literal : added) {
+    const auto is_part = [&](const std::string& part) {
+      return part.size() < literal.size() && literal.find(part) != std::string::npos;
+    };
+    if (!others.contains(literal) && std::none_of(known.begin(), known.end(), is_part)) all->insert(literal);
+  }
+}
+
 }  // namespace
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
@@ -267,32 +279,16 @@ void RuleSetBuilder::ProvideFacts() {
 }
 
 void RuleSetBuilder::ReduceLiterals() {
-  const std::set<std::string> triggers = AllParts(trigger_literals_);
-  std::set<std::string> added = AllParts(setting_literals_);
-  added.insert(triggers.begin(), triggers.end());
+  const auto split = set_.literals_.begin() + static_cast<std::ptrdiff_t>(set_.trigger_count_);
   // Those of the digest are reduced already.
-  std::vector<std::string>& all = set_.literals_;
-  const std::set<std::string> known_triggers(all.begin(),
-                                             all.begin() + static_cast<std::ptrdiff_t>(set_.trigger_count_));
-  std::set<std::string> reduced(all.begin(), all.end());
-  // A literal that contains another one is redundant: the shorter one is found wherever the longer one is.
-  for (const std::string& literal : added) {
-    const auto is_part = [&](const std::string& part) {
-      return part.size() < literal.size() && literal.find(part) != std::string::npos;
-    };
-    const bool redundant =
-        std::any_of(added.begin(), added.end(), is_part) || std::any_of(all.begin(), all.end(), is_part);
-    if (!redundant) reduced.insert(literal);
-  }
-  all.assign(reduced.begin(), reduced.end());
-  if (known_literals_ != nullptr) all = *known_literals_;
-  const auto is_trigger = [&](const std::string& literal) {
-    const auto contains = [&](const std::string& part) { return part.find(literal) != std::string::npos; };
-    return known_literals_ != nullptr || known_triggers.contains(literal) ||
-           std::any_of(triggers.begin(), triggers.end(), contains);
-  };
-  set_.trigger_count_ =
-      static_cast<std::size_t>(std::stable_partition(all.begin(), all.end(), is_trigger) - all.begin());
+  std::set<std::string> triggers(set_.literals_.begin(), split);
+  std::set<std::string> settings(split, set_.literals_.end());
+  AddReduced(AllParts(trigger_literals_), {}, &triggers);
+  AddReduced(AllParts(setting_literals_), triggers, &settings);
+  set_.literals_.assign(triggers.begin(), triggers.end());
+  set_.literals_.insert(set_.literals_.end(), settings.begin(), settings.end());
+  if (known_literals_ != nullptr) set_.literals_ = *known_literals_;
+  set_.trigger_count_ = known_literals_ != nullptr ? known_literals_->size() : triggers.size();
   sign_literals_.insert(set_.sign_literals_.begin(), set_.sign_literals_.end());
   nearby_literals_.insert(set_.nearby_literals_.begin(), set_.nearby_literals_.end());
   set_.sign_literals_.assign(sign_literals_.begin(), sign_literals_.end());

@@ -409,6 +409,34 @@ class Growing : public ByteSource {
   std::deque<std::string> parts_;
 };
 
+TEST_CASE("of a setting in every line, the first ones and those before a trigger count", "[input]") {
+  std::string log;
+  for (int i = 1; i <= 1000; ++i) log += "setting " + std::to_string(i) + "\n";
+  log += "boom\nsetting 1001\n";
+  const std::string path = ScratchFile();
+  std::ofstream(path, std::ios::binary) << log;
+  const Prefilter prefilter({"boom", "setting"});
+  const Prefilter lead(kLeads);
+  LineScanner::Options options{[&] { return LookBehind{&lead, 1}; }, SmallLimits(256, 100, 60)};
+  options.limits.close_bytes = 0;
+  options.triggers = 1;
+  const auto memory = OpenMemory(log, 7);
+  LineScanner scanner(*memory, prefilter, options);
+  const std::vector<Given> given = Drain(scanner, 0);
+  std::vector<std::uint64_t> numbers;
+  for (const Given& line : given) numbers.push_back(line.number);
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t i = 1; i <= LineScanner::kMostOfSetting; ++i) expected.push_back(i);
+  for (std::uint64_t i = 994; i <= 1002; ++i) expected.push_back(i);  // 100 bytes are seven lines and a part of one
+  CHECK(numbers == expected);
+  const auto source = OpenFile(path);
+  Survey survey(source->RegularFile(), prefilter, 2, {64, 4}, 1);
+  options.survey = &survey;
+  LineScanner surveyed(*source, prefilter, options);
+  CHECK(Drain(surveyed, 0) == given);
+  std::remove(path.c_str());
+}
+
 TEST_CASE("more of a followed source can show that earlier hits matter", "[input]") {
   const Prefilter prefilter({"boom", "setting"});
   const LineScanner::Limits limits = SmallLimits(64, 4, 60);
@@ -432,9 +460,9 @@ TEST_CASE("a survey may be destroyed before its end", "[input]") {
   const auto source = OpenFile(path);
   const Prefilter prefilter({"boom"});
   Survey survey(source->RegularFile(), prefilter, 2, {1024, 4});
-  std::uint64_t end = 0;
-  REQUIRE(survey.NextHit(0, &end));
-  CHECK(end == 100004);
+  Survey::Hit hit{};
+  REQUIRE(survey.NextHit(0, &hit));
+  CHECK(hit.end == 100004);
   std::remove(path.c_str());
 }
 

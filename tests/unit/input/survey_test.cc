@@ -31,7 +31,7 @@ class OpenScratch {
 
 std::string Hits(Survey* survey, std::uint64_t from = 0) {
   std::string shown;
-  while (survey->NextHit(from, &from)) shown += std::to_string(from) + " ";
+  for (Survey::Hit hit; survey->NextHit(from, &hit); from = hit.end) shown += std::to_string(hit.end) + " ";
   return shown;
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("the hits of a survey are those of the text, also across blocks", "[in
     Survey survey(file.descriptor(), prefilter, threads, kSmall);
     CHECK(Hits(&survey) == expected);
     CHECK(survey.bytes_read() == 700);
-    std::uint64_t end = 0;
-    CHECK_FALSE(survey.NextHit(700, &end));
+    Survey::Hit hit{};
+    CHECK_FALSE(survey.NextHit(700, &hit));
   }
   Survey survey(file.descriptor(), prefilter, 2, kSmall);
   CHECK(Hits(&survey, 66) == "127 128 191 192 255 256 515 516 699 700 ");
@@ -80,13 +80,13 @@ TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", 
   const Prefilter prefilter({"needle"});
   const OpenScratch file(std::string(1000, '.') + "needle");
   ReadControl control;
-  std::uint64_t end = 0;
+  Survey::Hit hit{};
   Survey survey(file.descriptor(), prefilter, 1, kSmall);
-  CHECK(survey.NextHit(0, &end, &control));
+  CHECK(survey.NextHit(0, &hit, &control));
   CHECK(control.bytes == 1006);
   Survey stopped(file.descriptor(), prefilter, 1, kSmall);
   control.stop = true;
-  CHECK_FALSE(stopped.NextHit(0, &end, &control));
+  CHECK_FALSE(stopped.NextHit(0, &hit, &control));
 }
 
 TEST_CASE("a cursor is at the start of the offset's block or before it, with its line", "[input]") {
@@ -96,12 +96,12 @@ TEST_CASE("a cursor is at the start of the offset's block or before it, with its
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);
   Survey survey(file.descriptor(), prefilter, 1, kSmall);
-  std::uint64_t end = 0;
-  REQUIRE(survey.NextHit(0, &end));
-  CHECK(end == 158);
+  Survey::Hit hit{};
+  REQUIRE(survey.NextHit(0, &hit));
+  CHECK(hit.end == 158);
   std::string shown;
   for (const std::uint64_t offset : {0, 15, 16, 47, 48, 150}) {
-    const Cursor cursor = survey.CursorBefore(offset, end, 1000);
+    const Cursor cursor = survey.CursorBefore(offset, hit.end, 1000);
     shown += std::to_string(cursor.offset) + ":" + std::to_string(cursor.number) + "@" +
              std::to_string(cursor.line_start) + " ";
   }
@@ -113,9 +113,9 @@ TEST_CASE("inside a long line, a cursor is at or before the piece of the hit", "
   const OpenScratch file("ab\n" + std::string(197, '.') + "needle\n");
   const auto before = [&](std::uint64_t offset, std::uint64_t piece) {
     Survey survey(file.descriptor(), prefilter, 1, kSmall);
-    std::uint64_t end = 0;
-    REQUIRE(survey.NextHit(0, &end));
-    const Cursor cursor = survey.CursorBefore(offset, end, piece);
+    Survey::Hit hit{};
+    REQUIRE(survey.NextHit(0, &hit));
+    const Cursor cursor = survey.CursorBefore(offset, hit.end, piece);
     CHECK(cursor.line_start == (cursor.offset >= 16 ? 3 : 0));
     return cursor.offset;
   };
