@@ -83,7 +83,7 @@ ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
 
 std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined) const {
   std::vector<Found> all;
-  for (const std::size_t i : set_.FindCandidates(joined.text(), PatternSet::Blanks::kSingle)) {
+  for (const std::size_t i : set_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
     Found found = patterns_[i];
     if (found.pattern->Find(joined.text(), 0, &found.match, joined.first_line_end())) all.push_back(std::move(found));
   }

@@ -298,7 +298,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
 std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool in_report,
                                             bool* quoted) const {
   std::vector<HeaderMatch> headers;
-  for (const std::size_t i : patterns_.FindCandidates(joined.text(), PatternSet::Blanks::kSingle)) {
+  for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
     HeaderMatch found{failure, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {

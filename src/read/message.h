@@ -57,6 +57,11 @@ class QuotationFinder {
 // more.
 inline constexpr std::size_t kLookAhead = 12;
 
+// A header or context that begins in one line and continues in the next is found only if a literal of the rule data
+// begins at most this many bytes after that line. The built-in rules have one within half of this (checked by a test).
+inline constexpr std::size_t kLiteralReach = 256;
+inline constexpr std::size_t kLongestLiteral = 64;  // longer ones of the rule data are split
+
 // Whether a text starts a new message regardless of the lines before: an exception, its status word, or the frames of a
 // Python traceback.
 bool IsMessageStart(std::string_view text);
@@ -79,6 +84,10 @@ class JoinedLines {
   static constexpr std::size_t kStep = 6144;
 
   const std::string& text() const { return text_; }
+  // What a match that begins in the first line has a literal in.
+  std::string_view beginning() const {
+    return std::string_view(text_).substr(0, first_line_end_ + kLiteralReach + kLongestLiteral);
+  }
   // Headers must begin before this position: the end of the first line, or the start of its next window.
   std::size_t first_line_end() const { return first_line_end_; }
   std::size_t line_count() const { return parts_.size(); }

@@ -29,10 +29,6 @@
 
 namespace whyoom {
 
-// A header or context that begins in one line and continues in the next is found only if a literal of the rule data
-// begins at most this many bytes after that line. The built-in rules have one within half of this (checked by a test).
-inline constexpr std::size_t kLiteralReach = 256;
-
 // Facts about the job that the streams of an artifact share.
 struct SharedByStreams {
   ContextFacts of_job;

@@ -5,6 +5,8 @@
 #include <array>
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +31,35 @@ class ByteClass {
   std::array<bool, 256> has_ = {};
 };
 
+// Whether all white space of the text is single blanks, tested seven bytes at a time. Also false if it contains other
+// control characters.
+inline bool HasOnlySingleBlanks(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kLow = 0x7F * kOnes;
+  if (text.size() < sizeof(std::uint64_t)) {
+    return text.find("  ") == text.npos &&
+           std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  }
+  const std::size_t last = text.size() - sizeof(std::uint64_t);
+  for (std::size_t at = 0;; at = std::min(at + 7, last)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    const std::uint64_t controls = (eight - ' ' * kOnes) & ~eight & ~kLow;
+    const std::uint64_t others = eight ^ ' ' * kOnes;
+    const std::uint64_t blanks = ~(((others & kLow) + kLow) | others | kLow);
+    if ((controls | (blanks & blanks >> 8)) != 0) return false;
+    if (at == last) return true;
+  }
+}
+
 // Appends `text` with each run of `blanks` reduced to one blank. Adds no blank at the start of `to` or after another
 // blank.
 inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blanks, std::string* to) {
+  if (HasOnlySingleBlanks(text)) {
+    const bool after_blank = to->empty() || to->back() == ' ';
+    to->append(text.substr(after_blank && text.starts_with(' ') ? 1 : 0));
+    return;
+  }
   std::size_t size = to->size();
   char last = to->empty() ? ' ' : to->back();
   to->resize(size + text.size());
