@@ -1,7 +1,7 @@
 """Generates the logs that run.py times. The same size always gives the same bytes, on every machine.
 
-A log consists of blocks from a pool of synthetic training-job lines, all different. About once per MiB, it contains the
-complete log of one of testdata/cases, including the cases that only look like failures.
+A log consists of blocks from a pool of synthetic training-job lines, all different. About once per MiB (or less often),
+it contains the complete log of one of testdata/cases, including the cases that only look like failures.
 """
 
 import hashlib
@@ -145,6 +145,16 @@ def start_lines(w):
     return "\n".join(sorted(lines))
 
 
+# Healthy lines with the words of the messages.
+NEAR_MISSES = [
+    "step {0}: HBM in use 12.3 of 15.7 GiB, peak memory 14.2 GiB",
+    "Allocated {0} bytes on TPU_0; memory is not fragmented",
+    "allocator: allocate {0} bytes on device TPU_0, reuse was not possible",
+    "memory_stats: {{'bytes_in_use': {0}, 'peak_bytes_in_use': 99123, 'bytes_limit': 16909336576}}",
+    '{{"step": {0}, "batch_size": 32, "max_target_length": 2048, "memory_gib": 12.25}}',
+    "epoch 3 batch {0} of 40000, memory reserved 12.1 GB, hbm utilization 81 %",
+]
+
 WEIGHTS = {
     step_line: 30,
     python_line: 22,
@@ -209,22 +219,36 @@ class Corpus:
             os.replace(half, path)
         return path
 
-    def _write_log(self, path, size, with_reports):
+    def _write_log(self, path, size, spacing):
+        """Writes a log with a report every `spacing` bytes; 0: without any."""
         written = count = 0
         with open(path, "wb") as out:
             for block in self._blocks(size):
                 if written >= size:
                     return
                 written += out.write(block)
-                if with_reports and written >= (count + 0.5) * MIB:
+                if spacing and written >= (count + 0.5) * spacing:
                     written += out.write(self.reports[count % len(self.reports)])
                     count += 1
 
     def plain(self, times=1):
-        return self._make(f"plain-x{times}.log", lambda path: self._write_log(path, self.size * times, True))
+        return self._make(f"plain-x{times}.log", lambda path: self._write_log(path, self.size * times, MIB))
+
+    def few_reports(self):
+        return self._make("few-reports.log", lambda path: self._write_log(path, self.size, 5 * MIB))
 
     def quiet(self):
-        return self._make("quiet.log", lambda path: self._write_log(path, self.size, False))
+        return self._make("quiet.log", lambda path: self._write_log(path, self.size, 0))
+
+    def near_misses(self):
+        def write(path):
+            rng = random.Random(3)
+            with open(path, "wb") as out:
+                while out.tell() < self.size:
+                    text = "\n".join(rng.choice(NEAR_MISSES).format(rng.randrange(10**6)) for _ in range(10**4))
+                    out.write(text.encode() + b"\n")
+
+        return self._make("near-misses.log", write)
 
     def empty(self):
         return self._make("empty.log", lambda path: path.touch())
