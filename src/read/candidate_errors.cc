@@ -104,8 +104,9 @@ bool CandidateFinder::Finds(const Line& line, const RawLine* raw) const {
 CandidateFinder::Look CandidateFinder::Classify(const Line& line, const RawLine* raw) const {
   const std::string_view text = std::string_view(line.text).substr(0, kLongestCandidate);
   Look look;
-  for (const std::size_t i : words_.In(text)) {
+  for (const std::size_t i : words_.FindCandidates(text)) {
     const CandidateError& suspect = rules_.candidate_errors()[i];
+    if (!suspect.pattern.IsIn(text)) continue;
     const auto unless = std::find_if(suspect.unless.begin(), suspect.unless.end(),
                                      [&](const Pattern& pattern) { return pattern.IsIn(text); });
     look.words = &suspect;
@@ -114,10 +115,11 @@ CandidateFinder::Look CandidateFinder::Classify(const Line& line, const RawLine*
   }
   if (look.words == nullptr) return look;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
-  for (const std::size_t i : looks_.In(whole)) {
+  for (const std::size_t i : looks_.FindCandidates(whole)) {
     const ErrorLine& error_line = rules_.error_lines()[i];
     const ErrorLine*& found = error_line.healthy ? look.healthy : look.looks;
-    if (found == nullptr) found = &error_line;
+    // Once one is found, the others of its kind need not even be compiled.
+    if (found == nullptr && error_line.pattern.IsIn(whole)) found = &error_line;
   }
   return look;
 }

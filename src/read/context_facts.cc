@@ -37,7 +37,9 @@ std::size_t FrameworkSigns::MayShow(const std::string& literal) const {
 
 std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const {
   if (found == 0) return found;
-  for (const std::size_t sign : signs_.In(text)) found = std::min(found, owners_[sign]);
+  for (const std::size_t sign : signs_.FindCandidates(text)) {
+    if (owners_[sign] < found && signs_.patterns()[sign]->IsIn(text)) found = owners_[sign];
+  }
   return found;
 }
 
