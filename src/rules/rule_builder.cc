@@ -299,7 +299,7 @@ class RuleSetBuilder::Fields {
     Field("of_next_failure", context.of_next_failure);
     Field("of_report", context.of_report);
     Field("program", context.is_program);
-    const Literals far = context.of_report || context.is_program ? Literals::kTrigger : Literals::kSetting;
+    const Literals far = context.is_program ? Literals::kTrigger : Literals::kSetting;
     const FieldOptions how = {.literals = context.nearby ? Literals::kNearby : far, .what = "context"};
     if (node_["pattern"].exists()) Field("pattern", context.patterns.emplace_back(), how);
     Field("patterns", context.patterns, how);

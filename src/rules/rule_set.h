@@ -445,7 +445,7 @@ class RuleSet {
 
   // Literals for the prefilter: of all header patterns, candidate errors and contexts except nearby ones, and of facts
   // with long literals. Long literals are split into pieces. Unique. First the sorted triggers, then the sorted
-  // literals of settings: contexts that mean nothing in an artifact without a trigger.
+  // literals of settings: contexts without is_program, which mean nothing in an artifact without a trigger.
   const std::vector<std::string>& literals() const { return literals_; }
   std::size_t trigger_count() const { return trigger_count_; }
 
