@@ -30,8 +30,8 @@ bool LineScanner::Fill() {
 // Searches the buffer from `from` on.
 void LineScanner::Search(std::size_t from) {
   std::vector<Prefilter::Hit> found;
-  prefilter_.FindAll({buffer_.get(), size_}, from, &found);
-  for (const Prefilter::Hit& hit : found) hits_.push_back({base_ + hit.end, hit.literal});
+  prefilter_.FindAll({buffer_.get(), size_}, from, &found, base_);
+  hits_.insert(hits_.end(), found.begin(), found.end());
 }
 
 void LineScanner::MakeSpace() {
@@ -82,7 +82,7 @@ void LineScanner::Skip() {
 // Advances to the next hit that counts and ends after next_; false if there is none.
 bool LineScanner::FindHit() {
   searched_ = std::max(searched_, next_.offset);
-  Survey::Hit hit{};
+  Prefilter::Hit hit{};
   do {
     if (survey_ != nullptr ? !survey_->NextHit(searched_, &hit, control_) : !NextHit(&hit)) return false;
     searched_ = hit.end;
@@ -91,7 +91,7 @@ bool LineScanner::FindHit() {
   return ReadUpToHit();
 }
 
-bool LineScanner::Counts(const Survey::Hit& hit) {
+bool LineScanner::Counts(const Prefilter::Hit& hit) {
   if (hit.literal < triggers_) {
     hits_of_settings_.clear();
     return true;
@@ -103,7 +103,7 @@ bool LineScanner::Counts(const Survey::Hit& hit) {
 }
 
 // Finds the next hit after searched_ without a survey.
-bool LineScanner::NextHit(Survey::Hit* hit) {
+bool LineScanner::NextHit(Prefilter::Hit* hit) {
   while (true) {
     while (!hits_.empty() && hits_.front().end <= searched_) hits_.pop_front();
     if (!hits_.empty()) {
@@ -120,9 +120,7 @@ bool LineScanner::NextHit(Survey::Hit* hit) {
 bool LineScanner::IsTriggered() {
   while (!triggered_ && HasSpace() && Fill()) {
   }
-  return triggered_ = triggered_ || !source_ended_ ||
-                      std::any_of(hits_.begin(), hits_.end(),
-                                  [this](const Survey::Hit& hit) { return hit.literal < triggers_; });
+  return triggered_ = triggered_ || !source_ended_ || AnyIsTrigger(hits_, triggers_);
 }
 
 // Continues near the hit, which a survey has found further on.
@@ -167,8 +165,9 @@ std::uint64_t LineScanner::LineBefore(std::uint64_t start, std::uint64_t reach) 
 
 // Adds the ignored hits since `reach` to the leads.
 void LineScanner::AddIgnored(std::uint64_t reach) {
+  if (ignored_.empty()) return;
   for (const std::uint64_t end : std::exchange(ignored_, {})) {
-    if (end > reach) leads_.push_back({static_cast<std::size_t>(end - reach), kSetting});
+    if (end > reach) leads_.push_back({end - reach, kSetting});
   }
   std::sort(leads_.begin(), leads_.end(), [](const auto& one, const auto& other) { return one.end < other.end; });
 }
@@ -180,7 +179,8 @@ void LineScanner::PlanWindows() {
   std::uint64_t all_from = std::max(reach, Before(hit_end_, look_behind_.literals == nullptr ? before_ : close_));
   leads_.clear();
   if (look_behind_.literals != nullptr) look_behind_.literals->FindAll(Bytes(reach, hit_end_), 0, &leads_);
-  if (hits_of_settings_.empty()) AddIgnored(reach);
+  const bool at_trigger = hits_of_settings_.empty();
+  if (at_trigger) AddIgnored(reach);
   const std::uint64_t first_opener = FirstOpener(reach, all_from);
   // A gap inside a traceback would split it.
   const bool opened = first_opener < all_from;

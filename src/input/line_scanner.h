@@ -121,9 +121,9 @@ class LineScanner {
   void Skip();
   bool FindHit();
   void Search(std::size_t from);
-  bool NextHit(Survey::Hit* hit);
+  bool NextHit(Prefilter::Hit* hit);
   bool IsTriggered();
-  bool Counts(const Survey::Hit& hit);
+  bool Counts(const Prefilter::Hit& hit);
   bool ReadUpToHit();
   std::uint64_t PieceStart(const Cursor& cursor) const;
   std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
@@ -153,10 +153,10 @@ class LineScanner {
   std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
 
-  Cursor next_;                   // the first piece not yet returned
-  std::uint64_t searched_ = 0;    // all hits that end before this were handled
-  std::uint64_t hit_end_ = 0;     // end of the last hit found
-  std::deque<Survey::Hit> hits_;  // without a survey: in the buffer, from the last hit found on
+  Cursor next_;                      // the first piece not yet returned
+  std::uint64_t searched_ = 0;       // all hits that end before this were handled
+  std::uint64_t hit_end_ = 0;        // end of the last hit found
+  std::deque<Prefilter::Hit> hits_;  // without a survey: in the buffer, from the last hit found on
   // Since the last trigger: how often each other literal occurred, and the ends of the last hits that did not count.
   std::map<std::size_t, std::size_t> hits_of_settings_;
   std::deque<std::uint64_t> ignored_;

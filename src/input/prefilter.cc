@@ -389,13 +389,13 @@ std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
   return first == std::string_view::npos ? first : begin + first;
 }
 
-void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const {
+void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits, std::uint64_t base) const {
   if (longest_ == 0 || from >= block.size()) return;
   const std::size_t begin = BeginFor(from);
   const auto known = static_cast<std::ptrdiff_t>(hits->size());
   ForEachTable([&](const auto& table) {
     table.Scan(texts_, block.substr(begin), [&](std::size_t end, std::size_t text) {
-      if (begin + end > from) hits->push_back({begin + end, text});
+      if (begin + end > from) hits->push_back({base + begin + end, text});
       return std::string_view::npos;
     });
   });

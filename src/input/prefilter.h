@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,7 +98,7 @@ class GramBits {
 class Prefilter {
  public:
   struct Hit {
-    std::size_t end;      // just after the match
+    std::uint64_t end;    // just after the match
     std::size_t literal;  // index of the literal
   };
 
@@ -108,8 +109,9 @@ class Prefilter {
   // before `from`, so that a search from one end finds the next. Thread-safe.
   std::size_t FindEnd(std::string_view block, std::size_t from) const;
 
-  // Appends all literals that end after `from`, sorted by end, then by literal.
-  void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits) const;
+  // Appends all literals that end after `from`, sorted by end, then by literal; the ends count from the place that is
+  // `base` bytes before the block.
+  void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits, std::uint64_t base = 0) const;
 
   // Sets is_there[i] for each literal i that occurs, and appends i to `found` when it is set first.
   void Mark(std::string_view text, std::vector<bool>* is_there, std::vector<std::size_t>* found) const;
@@ -172,5 +174,14 @@ class Prefilter {
   std::optional<Table<std::uint32_t, 4>> middle_;
   std::vector<Table<std::uint32_t, 1>> short_;
 };
+
+// Every literal of a prefilter is a trigger. With fewer triggers, the first ones, hits of the other literals mean
+// nothing in an artifact in which no trigger occurs.
+inline constexpr std::size_t kAllTriggers = std::numeric_limits<std::size_t>::max();
+
+template <class Hits>
+bool AnyIsTrigger(const Hits& hits, std::size_t triggers) {
+  return std::any_of(hits.begin(), hits.end(), [&](const Prefilter::Hit& hit) { return hit.literal < triggers; });
+}
 
 }  // namespace whyoom

@@ -63,12 +63,7 @@ void Survey::SearchBlock(std::uint64_t number, std::vector<char>* buffer, Block*
   };
   if (held <= before) return add_failure();
   const std::string_view bytes(buffer->data(), held);
-  std::vector<Prefilter::Hit> found;
-  prefilter_.FindAll(bytes, before, &found);
-  for (const Prefilter::Hit& hit : found) {
-    const std::uint64_t end = begin - before + hit.end;
-    if (block->hits.empty() || block->hits.back().end != end) block->hits.push_back({end, hit.literal});
-  }
+  prefilter_.FindAll(bytes, before, &block->hits, begin - before);
   block->bytes = held - before;
   block->feeds = CountFeeds(bytes.substr(before));
   if (block->feeds > 0) block->line_start = begin - before + bytes.rfind('\n') + 1;
@@ -103,8 +98,7 @@ bool Survey::TakeBlocks(ReadControl* control) {
     searched_ += block.bytes;
     if (control != nullptr) control->bytes += block.bytes;
     hits_.insert(hits_.end(), block.hits.begin(), block.hits.end());
-    triggered_ = triggered_ || std::any_of(block.hits.begin(), block.hits.end(),
-                                           [this](const Hit& hit) { return hit.literal < triggers_; });
+    triggered_ = triggered_ || AnyIsTrigger(block.hits, triggers_);
   }
   const std::uint64_t needed = hits_.empty() ? searched_ : hits_.front().end;
   while (begins_.front().offset + kReach < needed) begins_.pop_front();
@@ -140,7 +134,7 @@ Survey::~Survey() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Survey::NextHit(std::uint64_t from, Hit* hit, ReadControl* control) {
+bool Survey::NextHit(std::uint64_t from, Prefilter::Hit* hit, ReadControl* control) {
   while (true) {
     while (!hits_.empty() && hits_.front().end <= from) hits_.pop_front();
     if (!hits_.empty() && IsTriggered(control)) {

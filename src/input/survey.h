@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -23,10 +22,6 @@ struct Cursor {
   std::uint64_t line_start = 0;  // of that line
 };
 
-// Every literal of the prefilter is a trigger. With fewer triggers, hits of the other literals mean nothing in an
-// artifact in which no trigger occurs.
-inline constexpr std::size_t kAllTriggers = std::numeric_limits<std::size_t>::max();
-
 class Survey {
  public:
   struct Limits {
@@ -40,13 +35,9 @@ class Survey {
          std::size_t triggers = kAllTriggers);
   ~Survey();  // waits only for the blocks in progress
 
-  struct Hit {
-    std::uint64_t end;  // just after the literal
-    std::size_t literal;
-  };
   // Returns the first hit that ends after `from`; false if there is none, or no trigger in the whole file. `from` must
   // not decrease between calls. `control` may be null.
-  bool NextHit(std::uint64_t from, Hit* hit, ReadControl* control = nullptr);
+  bool NextHit(std::uint64_t from, Prefilter::Hit* hit, ReadControl* control = nullptr);
 
   // Returns a position at or before `offset` from which to continue reading; `offset` must not be after the last hit
   // returned. If `offset` is in the same line as `last`, the position is also at or before the start of the piece that
@@ -59,7 +50,7 @@ class Survey {
 
  private:
   struct Block {
-    std::vector<Hit> hits;  // with different ends, ascending
+    std::vector<Prefilter::Hit> hits;
     std::uint64_t feeds = 0;
     std::uint64_t line_start = 0;  // start of the last line that begins in the block; 0 if none does
     std::size_t bytes = 0;         // fewer than a full block only at the end of the file
@@ -89,8 +80,8 @@ class Survey {
   std::vector<std::thread> threads_;
 
   // Used by the reader only.
-  std::deque<Hit> hits_;    // of the consumed blocks, from the last one returned on
-  bool triggered_ = false;  // the hits matter
+  std::deque<Prefilter::Hit> hits_;  // of the consumed blocks, from the last one returned on
+  bool triggered_ = false;           // the hits matter
   std::uint64_t searched_ = 0;
   std::deque<Cursor> begins_ = {Cursor()};  // starts of the blocks within reach
 };

@@ -229,7 +229,7 @@ Place JoinedLines::PlaceOf(std::size_t position) const {
 bool HeaderFinder::HasTrigger(std::string_view text) const {
   std::vector<Prefilter::Hit> hits;
   prefilter_.FindAll(text, 0, &hits);
-  return std::any_of(hits.begin(), hits.end(), [this](const Prefilter::Hit& hit) { return hit.literal < triggers_; });
+  return AnyIsTrigger(hits, triggers_);
 }
 
 HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)

@@ -60,7 +60,7 @@ inline constexpr std::size_t kLookAhead = 12;
 // A header or context that begins in one line and continues in the next is found only if a literal of the rule data
 // begins at most this many bytes after that line. The built-in rules have one within half of this (checked by a test).
 inline constexpr std::size_t kLiteralReach = 256;
-inline constexpr std::size_t kLongestLiteral = 64;  // longer ones of the rule data are split
+inline constexpr std::size_t kLongestLiteral = 64;  // so that one that begins within reach is found whole
 
 // Whether a text starts a new message regardless of the lines before: an exception, its status word, or the frames of a
 // Python traceback.

@@ -48,13 +48,13 @@ std::set<std::string> AllParts(const std::set<std::string>& literals) {
 
 // Adds to `all` those of `added` that contain no other literal: the shorter one is found wherever the longer one is.
 void AddReduced(const std::set<std::string>& added, const std::set<std::string>& others, std::set<std::string>* all) {
-  std::set<std::string> known = *all;
-  for (const std::set<std::string>* more : {&added, &others}) known.insert(more->begin(), more->end());
   for (const std::string& literal : added) {
-    const auto is_part = [&](const std::string& part) {
-      return part.size() < literal.size() && literal.find(part) != std::string::npos;
+    const auto has_part = [&](const std::set<std::string>& parts) {
+      return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return part.size() < literal.size() && literal.find(part) != std::string::npos;
+      });
     };
-    if (!others.contains(literal) && std::none_of(known.begin(), known.end(), is_part)) all->insert(literal);
+    if (!others.contains(literal) && !has_part(*all) && !has_part(added) && !has_part(others)) all->insert(literal);
   }
 }
 

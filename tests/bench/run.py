@@ -7,7 +7,7 @@ Generates its data first (in --data, 9 times --size on disk). Times a row only i
 whyoom finds the same in a packed log as in the plain one, and rg and grep count the same lines. The row of a log that
 whyoom cannot read contains "not read". A missed target is not a failure, because the machine may be busy.
 
-Needs hyperfine, ripgrep, time, zstd, xz-utils.
+Needs hyperfine, ripgrep, time, zstd, xz-utils, a C++ compiler and RE2.
 """
 
 import argparse

@@ -460,7 +460,7 @@ TEST_CASE("a survey may be destroyed before its end", "[input]") {
   const auto source = OpenFile(path);
   const Prefilter prefilter({"boom"});
   Survey survey(source->RegularFile(), prefilter, 2, {1024, 4});
-  Survey::Hit hit{};
+  Prefilter::Hit hit{};
   REQUIRE(survey.NextHit(0, &hit));
   CHECK(hit.end == 100004);
   std::remove(path.c_str());

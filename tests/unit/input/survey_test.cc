@@ -31,7 +31,7 @@ class OpenScratch {
 
 std::string Hits(Survey* survey, std::uint64_t from = 0) {
   std::string shown;
-  for (Survey::Hit hit; survey->NextHit(from, &hit); from = hit.end) shown += std::to_string(hit.end) + " ";
+  for (Prefilter::Hit hit; survey->NextHit(from, &hit); from = hit.end) shown += std::to_string(hit.end) + " ";
   return shown;
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("the hits of a survey are those of the text, also across blocks", "[in
     Survey survey(file.descriptor(), prefilter, threads, kSmall);
     CHECK(Hits(&survey) == expected);
     CHECK(survey.bytes_read() == 700);
-    Survey::Hit hit{};
+    Prefilter::Hit hit{};
     CHECK_FALSE(survey.NextHit(700, &hit));
   }
   Survey survey(file.descriptor(), prefilter, 2, kSmall);
@@ -80,7 +80,7 @@ TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", 
   const Prefilter prefilter({"needle"});
   const OpenScratch file(std::string(1000, '.') + "needle");
   ReadControl control;
-  Survey::Hit hit{};
+  Prefilter::Hit hit{};
   Survey survey(file.descriptor(), prefilter, 1, kSmall);
   CHECK(survey.NextHit(0, &hit, &control));
   CHECK(control.bytes == 1006);
@@ -96,7 +96,7 @@ TEST_CASE("a cursor is at the start of the offset's block or before it, with its
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);
   Survey survey(file.descriptor(), prefilter, 1, kSmall);
-  Survey::Hit hit{};
+  Prefilter::Hit hit{};
   REQUIRE(survey.NextHit(0, &hit));
   CHECK(hit.end == 158);
   std::string shown;
@@ -113,7 +113,7 @@ TEST_CASE("inside a long line, a cursor is at or before the piece of the hit", "
   const OpenScratch file("ab\n" + std::string(197, '.') + "needle\n");
   const auto before = [&](std::uint64_t offset, std::uint64_t piece) {
     Survey survey(file.descriptor(), prefilter, 1, kSmall);
-    Survey::Hit hit{};
+    Prefilter::Hit hit{};
     REQUIRE(survey.NextHit(0, &hit));
     const Cursor cursor = survey.CursorBefore(offset, hit.end, piece);
     CHECK(cursor.line_start == (cursor.offset >= 16 ? 3 : 0));
