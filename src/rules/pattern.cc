@@ -89,13 +89,21 @@ std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const 
   return needed;
 }
 
-// A blank at the edge of a literal may be a line break in the log. A shorter literal occurs wherever the longer one
-// does.
-std::string WithoutOuterBlanks(const std::string& literal, std::size_t min_length) {
-  const std::size_t begin = literal.find_first_not_of(' ');
-  if (begin == std::string::npos) return literal;
-  std::string inner = literal.substr(begin, literal.find_last_not_of(' ') - begin + 1);
-  return inner.size() >= min_length ? inner : literal;
+// The longest part of a literal that every search of raw bytes finds. A blank at its edge may be a line break in the
+// log, and FilteredRE2 returns lower case beyond ASCII too, which a search that ignores only ASCII case does not find.
+std::string SearchableLiteral(const std::string& literal, std::size_t min_length) {
+  std::string_view longest;
+  for (std::string_view rest = literal; !rest.empty();) {
+    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    const std::size_t length =
+        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_ascii) - rest.begin());
+    std::string_view part = rest.substr(0, length);
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+    const std::size_t begin = std::min(part.find_first_not_of(' '), part.size());
+    part = part.substr(begin, part.find_last_not_of(' ') + 1 - begin);
+    if (part.size() > longest.size()) longest = part;
+  }
+  return longest.size() >= min_length ? std::string(longest) : literal;
 }
 
 }  // namespace
@@ -252,7 +260,7 @@ std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   filter.Compile(&atoms);
   std::set<std::string> literals;
   for (const std::string& literal : RequiredLiterals(filter, atoms))
-    literals.insert(WithoutOuterBlanks(literal, min_length));
+    literals.insert(SearchableLiteral(literal, min_length));
   return {literals.begin(), literals.end()};
 }
 

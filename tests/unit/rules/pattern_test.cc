@@ -133,6 +133,8 @@ TEST_CASE("literals are required by every match", "[rules]") {
         "[ran out of memory in memory space hbm][ran out of memory in memory space vmem]");
   CHECK(Literals("Ran out of memory in memory space", 6) == "[ran out of memory in memory space]");
   CHECK(Literals("(?i)Ran Out", 6) == "[ran out]");
+  // The search ignores only ASCII case: it would not find "über" in "Über".
+  CHECK(Literals("Über das Limit", 6) == "[ber das limit]");
   // Several are required: the longest suffices.
   CHECK(Literals("Used %{size:a} of %{size:b} hbm\\. Exceeded hbm capacity by %{size:c}", 6) ==
         "[hbm. exceeded hbm capacity by]");
