@@ -173,7 +173,7 @@ class Evaluator {
       case Function::kMatches: {
         const Value text = Operand(node, 0);
         if (AsText(text) == nullptr) return Unknown{};
-        return re2::RE2::PartialMatch(*AsText(text), *node.regex);
+        return re2::RE2::PartialMatch(*AsText(text), node.regex.Of(*AsText(node.operands[1]->literal)));
       }
       case Function::kContains:
       case Function::kOlder: {
@@ -339,10 +339,7 @@ Expression Expression::Deferred(std::string_view source, std::shared_ptr<const T
 
 const Expression::Node* Expression::root() const {
   if (parse_->terms != nullptr) {
-    std::call_once(parse_->done, [this] {
-      std::vector<SyntaxFault> none;
-      parse_->Do(&none, *parse_->terms);
-    });
+    std::call_once(parse_->done, [this] { parse_->Do(nullptr, *parse_->terms); });
   }
   return parse_->root.get();
 }

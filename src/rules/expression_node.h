@@ -10,10 +10,7 @@
 
 #include "rules/expression.h"
 #include "rules/value.h"
-
-namespace re2 {
-class RE2;
-}
+#include "text/regex_options.h"
 
 namespace whyoom::internal {
 
@@ -79,7 +76,7 @@ struct ExpressionNode {
   Function function = Function::kKnown;
   std::string ops;
   std::vector<std::unique_ptr<ExpressionNode>> operands;
-  std::unique_ptr<re2::RE2> regex;  // of matches()
+  mutable LazyRegex regex;  // of matches(); its source is the second operand
 
   ExpressionNode();
   ~ExpressionNode();
@@ -92,6 +89,7 @@ struct ParsedExpression {
   int term_levels = 0;
 };
 
+// `faults` is null for a source that is known to be valid.
 ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults);
 
 // Whether `name` is an operator, constant or function of the language.

@@ -1,6 +1,4 @@
 // A recursive descent parser with one function per precedence level.
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -183,8 +181,9 @@ std::vector<std::string> FunctionNames() {
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, const Terms& terms, std::vector<SyntaxFault>* faults)
-      : tokens_(std::move(tokens)), terms_(terms), faults_(faults) {}
+  // `is_checked`: also compile regular expressions, to check them.
+  Parser(std::vector<Token> tokens, const Terms& terms, std::vector<SyntaxFault>* faults, bool is_checked)
+      : tokens_(std::move(tokens)), terms_(terms), faults_(faults), is_checked_(is_checked) {}
 
   ParsedExpression Run() {
     parsed_.tree = Or();
@@ -395,12 +394,8 @@ class Parser {
       Report(argument_at_, "the second argument of 'matches' must be a text", "write matches(name, 'RE2')");
       return;
     }
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    node->regex = std::make_unique<re2::RE2>(*regex, options);
-    if (!node->regex->ok()) {
-      Report(argument_at_, "RE2 rejects the pattern of 'matches': " + node->regex->error(), "");
-    }
+    if (is_checked_ && !node->regex.Of(*regex).ok())
+      Report(argument_at_, "RE2 rejects the pattern of 'matches': " + node->regex.Of(*regex).error(), "");
   }
 
   std::string Suggestion(const std::string& name) const {
@@ -475,6 +470,7 @@ class Parser {
   std::vector<Token> tokens_;
   const Terms& terms_;
   std::vector<SyntaxFault>* faults_;
+  const bool is_checked_;
   ParsedExpression parsed_;
   std::size_t next_ = 0;
   std::size_t argument_at_ = 0;  // offset of the last argument of the current call
@@ -510,6 +506,9 @@ bool IsReserved(std::string_view name) {
 }
 
 ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults) {
+  std::vector<SyntaxFault> none;
+  const bool is_checked = faults != nullptr;
+  if (!is_checked) faults = &none;
   const std::size_t faults_before = faults->size();
   if (source.size() > kMaxSource) {
     faults->push_back({0, "the expression is longer than " + std::to_string(kMaxSource) + " bytes", ""});
@@ -517,7 +516,7 @@ ParsedExpression ParseExpression(std::string_view source, const Terms& terms, st
   }
   std::vector<Token> tokens = Tokenize(source, faults);
   if (faults->size() != faults_before) return {};
-  ParsedExpression parsed = Parser(std::move(tokens), terms, faults).Run();
+  ParsedExpression parsed = Parser(std::move(tokens), terms, faults, is_checked).Run();
   return faults->size() == faults_before ? std::move(parsed) : ParsedExpression();
 }
 

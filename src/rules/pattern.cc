@@ -139,22 +139,9 @@ class Pattern::Compiled {
   }
 
  private:
-  // A regular expression that is compiled on first use.
-  class Lazy {
-   public:
-    const re2::RE2& Of(const std::string& regex) {
-      std::call_once(made_, [&] { re_ = std::make_unique<Regex>(regex); });
-      return *re_;
-    }
-
-   private:
-    std::once_flag made_;
-    std::unique_ptr<const re2::RE2> re_;
-  };
-
   // Every match starts with the literal prefix, so tries an anchored match at each occurrence: RE2 is fastest there and
   // builds the fewest states. After many failures, falls back to RE2's own search.
-  bool Find(Lazy* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
+  bool Find(LazyRegex* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
             std::vector<re2::StringPiece>* groups) const {
     constexpr std::size_t kMinPrefix = 3;
     constexpr int kMaxTries = 16;
@@ -180,8 +167,8 @@ class Pattern::Compiled {
   std::once_flag expanded_;
   Expansion expansion_;
   std::string prefix_;  // see LiteralPrefix
-  Lazy re_;
-  Lazy loose_;
+  LazyRegex re_;
+  LazyRegex loose_;
 };
 
 Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check) {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <string_view>
 
 namespace whyoom {
@@ -30,6 +33,20 @@ inline re2::RE2::Options RegexOptions(std::string_view regex) {
 class Regex : public re2::RE2 {
  public:
   explicit Regex(std::string_view regex) : RE2(regex, RegexOptions(regex)) {}
+};
+
+// A Regex that is compiled on first use. Thread-safe.
+class LazyRegex {
+ public:
+  // `regex` is the same in each call.
+  const re2::RE2& Of(const std::string& regex) {
+    std::call_once(made_, [&] { regex_ = std::make_unique<Regex>(regex); });
+    return *regex_;
+  }
+
+ private:
+  std::once_flag made_;
+  std::unique_ptr<const re2::RE2> regex_;
 };
 
 }  // namespace whyoom
