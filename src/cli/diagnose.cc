@@ -342,11 +342,10 @@ void SuggestReadCommands(std::vector<Problem>* problems) {
 void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Readings* readings) {
   const bool any = readings->table && !readings->table->entries().empty();
   if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
-  if (dump->has_inputs()) {
-    if (!readings->table) readings->table.emplace(run.rules.rules());
-    run.AddDump(*dump, limit, readings);
-  }
-  if (readings->table && !run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
+  if (dump->has_inputs() && !readings->table) readings->table.emplace(run.rules.rules());
+  if (!readings->table) return;
+  if (!run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
+  run.AddDump(*dump, limit, readings);
 }
 
 // Metadata files that Spark and Hadoop write next to their output files ("_SUCCESS", ".part-00000.crc").
@@ -375,7 +374,7 @@ int RunDiagnose(const RunContext& run) {
     SuggestReadCommands(&readings.problems);
     dump.StopAt(&control, options.limits);
     AddDumps(run, limit, &dump, &readings);
-    report = run.MakeReport(std::move(readings), dump);
+    report = run.MakeReport(std::move(readings));
     signal = interrupt.signal();
   }
   for (CompiledProgram& program : report.programs) {

@@ -189,7 +189,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
   if (options.attempts.after_failure && readings.table && FailedToCompile(*readings.table))
     TryRemedies(run, modules, &control, &readings);
-  Report report = run.MakeReport(std::move(readings), modules);
+  if (readings.table) run.AddDump(modules, std::nullopt, &readings);
+  Report report = run.MakeReport(std::move(readings));
   report.exit_status = job.result.exit_status;
   const auto ended = [&](const Diagnosis& finding) {
     return EndedJob(finding, job.result.exit_status, job.printed, job.end);

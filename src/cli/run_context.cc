@@ -102,16 +102,15 @@ std::optional<double> RunContext::Limit() const {
 }
 
 void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const {
+  if (!framework.empty()) readings->table->SetFramework(framework);
+  readings->table->AddDump(dump);
   const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &readings->problems);
   readings->artifacts += count.modules;
   readings->bytes += count.bytes;
 }
 
-Report RunContext::MakeReport(Readings readings, const XlaDump& dump) const {
-  if (readings.table) {
-    if (!framework.empty()) readings.table->SetFramework(framework);
-    readings.table->AddDump(dump);
-  }
+Report RunContext::MakeReport(Readings readings) const {
+  if (readings.table && !framework.empty()) readings.table->SetFramework(framework);
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;

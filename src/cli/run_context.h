@@ -43,11 +43,12 @@ struct RunContext {
   // The value of --hbm; nullopt without the option. Throws Error if it is invalid.
   std::optional<double> Limit() const;
 
-  // Adds the findings of a dump to the table of the readings, which must exist.
+  // Adds facts from the dump to the findings in the table of the readings, which must exist, and then the findings of
+  // the dump's own modules that are inputs.
   void AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const;
 
-  // Adds facts from the dump to the findings, then draws the conclusions.
-  Report MakeReport(Readings readings, const XlaDump& dump = {}) const;
+  // Draws the conclusions.
+  Report MakeReport(Readings readings) const;
 
   // Applies the filter and writes the rest. Returns the exit status.
   int Print(Report* report) const;

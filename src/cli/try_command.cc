@@ -335,7 +335,7 @@ int RunTry(const RunContext& run) {
     dump.MarkAsInputs();
     dump.StopAt(&control, options.limits);
     run.AddDump(dump, run.Limit(), &readings);
-    Report report = run.MakeReport(std::move(readings), dump);
+    Report report = run.MakeReport(std::move(readings));
     if (command) ForgetFolder(folder, &report);
     const int status = run.Print(&report);
     if (interrupt.signal() != 0) return 128 + interrupt.signal();

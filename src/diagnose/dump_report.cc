@@ -43,6 +43,7 @@ class DumpReporter {
                std::vector<Problem>* problems)
       : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
     failure_ = FailureOfDumps(rules);
+    for (const FindingTable::Entry* entry : table->entries()) logged_.Add(FindingOf(*entry));
   }
 
   // Reports the modules of a folder. Returns false if interrupted.
@@ -100,6 +101,7 @@ class DumpReporter {
 
   // Returns false if the compile did not fail after all.
   bool ReportFailed(const InputModule& module) {
+    if (logged_.Contains(module.assignment, module.name)) return true;
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
     if (!module.assignment.empty()) reading = Read(module, &problem);
@@ -174,6 +176,7 @@ class DumpReporter {
   FindingTable& table_;
   std::vector<Problem>& problems_;
   const Failure* failure_ = nullptr;
+  LoggedDumps logged_;
 };
 
 }  // namespace

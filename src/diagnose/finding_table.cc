@@ -105,20 +105,15 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
-// Drops findings of dumps that a log also reports: the log's finding uses the dump's list, or it has its own list and
-// names the module. Done at the end, so that a merged batch gives the same result as one run.
+bool IsOfDump(const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); }
+
+// Drops findings of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as one
+// run.
 void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
-  std::set<std::string> dumps;
-  std::set<std::string> modules;
-  const auto is_of_dump = [](const Diagnosis& diagnosis) { return XlaDump::IsDumpFile(diagnosis.where.artifact.path); };
-  for (const Diagnosis& diagnosis : *diagnoses) {
-    if (is_of_dump(diagnosis) || diagnosis.failure->reader.empty() || diagnosis.failure->phase != "compile") continue;
-    const std::string dump = diagnosis.facts.Text("dump");
-    (dump.empty() ? modules : dumps).insert(dump.empty() ? diagnosis.facts.Text("module") : dump);
-  }
+  LoggedDumps logged;
+  for (const Diagnosis& diagnosis : *diagnoses) logged.Add(diagnosis);
   std::erase_if(*diagnoses, [&](const Diagnosis& diagnosis) {
-    return is_of_dump(diagnosis) &&
-           (dumps.contains(diagnosis.facts.Text("dump")) || modules.contains(diagnosis.facts.Text("module")));
+    return IsOfDump(diagnosis) && logged.Contains(diagnosis.facts.Text("dump"), diagnosis.facts.Text("module"));
   });
 }
 
@@ -130,6 +125,12 @@ bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
 }
 
 }  // namespace
+
+void LoggedDumps::Add(const Finding& finding) {
+  if (IsOfDump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") return;
+  const std::string dump = finding.facts.Text("dump");
+  (dump.empty() ? modules_ : dumps_).insert(dump.empty() ? finding.facts.Text("module") : dump);
+}
 
 std::uint64_t RowBytes(const Finding& finding) {
   constexpr std::uint64_t kRow = 300;

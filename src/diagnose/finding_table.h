@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -92,6 +93,21 @@ class FindingTable {
   bool no_dump_ = false;
   RecorderFor recorder_for_;
   std::optional<Recompilation> recompilation_;
+};
+
+// The compiles that findings of logs report: a finding uses the dump's list, or it has its own list and names the
+// module. So a finding of the dump itself would report them twice.
+class LoggedDumps {
+ public:
+  void Add(const Finding& finding);  // ignores a finding of a dump
+  // `dump` is the path of the buffer assignment.
+  bool Contains(const std::string& dump, const std::string& module) const {
+    return dumps_.contains(dump) || modules_.contains(module);
+  }
+
+ private:
+  std::set<std::string> dumps_;
+  std::set<std::string> modules_;
 };
 
 // The finding of an entry, without conclusions.
