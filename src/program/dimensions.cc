@@ -87,7 +87,12 @@ bool Factors::Equate(const FactorIds& a, const FactorIds& b) {
 
 bool Factors::Equate(FactorId a, FactorId b) {
   ++steps_;
-  return Find(a) == Find(b) || Equate(FactorIds{a}, FactorIds{b});
+  const FactorId one = Find(a);
+  const FactorId other = Find(b);
+  if (one == other) return true;
+  // Nearly all pairs: neither is split, and the sizes agree.
+  const bool is_simple = !nodes_[one].major && !nodes_[other].major && size(one) != 1 && size(one) == size(other);
+  return is_simple ? UnifyOrSplit(one, other) : Equate(FactorIds{a}, FactorIds{b});
 }
 
 void Factors::Relate(FactorId a, FactorId b) {

@@ -134,24 +134,34 @@ void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evide
   facts->Set("hlo_temp_bytes", temporaries, {});
 }
 
+struct SizedValue {
+  MemoryValue value;
+  std::int64_t size = 0;
+  AllocationKind kind = AllocationKind::kTemporaries;
+};
+
 // The values that are live at the peak, largest first, then transfers to the host.
 std::vector<Allocation> MakeRows(const DumpFiles& files) {
-  std::vector<Allocation> rows;
+  std::vector<SizedValue> values;
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
-      for (const MemoryValue& value : LiveAtPeak(allocation))
-        rows.push_back(MakeRow(value, value.size, allocation.kind, files.text));
+      for (MemoryValue& value : LiveAtPeak(allocation)) {
+        const std::int64_t size = value.size;
+        values.push_back({std::move(value), size, allocation.kind});
+      }
     } else if (const MemoryValue* value = NamingValue(allocation)) {
-      rows.push_back(MakeRow(*value, allocation.size, allocation.kind, files.text));
+      values.push_back({*value, allocation.size, allocation.kind});
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Allocation& a, const Allocation& b) { return a.size_bytes > b.size_bytes; });
-  if (rows.size() > kMostRows) rows.resize(kMostRows);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const SizedValue& a, const SizedValue& b) { return a.size > b.size; });
+  if (values.size() > kMostRows) values.resize(kMostRows);
+  std::vector<Allocation> rows;
+  for (const SizedValue& one : values) rows.push_back(MakeRow(one.value, one.size, one.kind, files.text));
   for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
   for (Allocation& row : rows) TruncateTexts(&row);
