@@ -304,7 +304,6 @@ template <class Gram, std::size_t kStride>
 template <class See>
 void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts, std::string_view bytes,
                                            const See& see) const {
-  std::size_t limit = bytes.size();
   const auto look = [&](std::size_t at, Gram gram) {
     for (std::uint32_t i = slots_[FindSlot(gram)]; i != kNone; i = pieces_[i].next) {
       const Piece& piece = pieces_[i];
@@ -312,12 +311,11 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
       if (begin < 0 || static_cast<std::size_t>(begin) + piece.size > bytes.size()) continue;
       if (piece.size >= sizeof piece.other && EightAt(bytes.data() + at + piece.other_at) != piece.other) continue;
       if (!MatchesAt(texts[piece.text], bytes.data() + begin)) continue;
-      limit = std::min(limit, see(static_cast<std::size_t>(begin) + piece.size, piece.text));
+      see(static_cast<std::size_t>(begin) + piece.size, piece.text);
     }
   };
-  // Tests the places of `data`, which begins at `from` in the bytes, as long as whole groups are left. Matches may
-  // reduce `size`, which may be `limit`.
-  const auto search = [&](const char* data, const std::size_t& size, std::size_t from) {
+  // Tests the places of `data`, which begins at `from` in the bytes, as long as whole groups are left.
+  const auto search = [&](const char* data, std::size_t size, std::size_t from) {
     std::size_t at = 0;
     for (unsigned found = bits_.Next(data, size, &at); found != 0; found = bits_.Next(data, size, &at)) {
       for (; found != 0; found &= found - 1) {
@@ -328,8 +326,8 @@ void Prefilter::Table<Gram, kStride>::Scan(const std::vector<std::string>& texts
     }
     return from + at;
   };
-  const std::size_t rest = search(bytes.data(), limit, 0);
-  if (rest >= limit) return;
+  const std::size_t rest = search(bytes.data(), bytes.size(), 0);
+  if (rest >= bytes.size()) return;
   // Fewer bytes than a group reads: the last places are tested in a copy with padding.
   std::array<char, 2 * GramBits<Gram, kStride>::kReach> padded = {};
   std::memcpy(padded.data(), bytes.data() + rest, std::min(bytes.size() - rest, padded.size()));
@@ -375,42 +373,23 @@ void Prefilter::ForEachTable(const Do& todo) const {
   for (const auto& table : short_) todo(table);
 }
 
-std::size_t Prefilter::FindEnd(std::string_view block, std::size_t from) const {
-  if (longest_ == 0 || from >= block.size()) return std::string_view::npos;
-  const std::size_t begin = BeginFor(from);
-  std::size_t first = std::string_view::npos;
-  ForEachTable([&](const auto& table) {
-    // A literal that begins after the first end also ends after it.
-    table.Scan(texts_, block.substr(begin, first), [&](std::size_t end, std::size_t) {
-      if (begin + end > from) first = std::min(first, end);
-      return first;
-    });
-  });
-  return first == std::string_view::npos ? first : begin + first;
+bool Prefilter::IsIn(std::string_view text) const {
+  std::vector<Hit> hits;
+  FindAll(text, 0, &hits);
+  return !hits.empty();
 }
 
 void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits, std::uint64_t base) const {
   if (longest_ == 0 || from >= block.size()) return;
-  const std::size_t begin = BeginFor(from);
+  const std::size_t begin = from - std::min(from, longest_ - 1);
   const auto known = static_cast<std::ptrdiff_t>(hits->size());
   ForEachTable([&](const auto& table) {
     table.Scan(texts_, block.substr(begin), [&](std::size_t end, std::size_t text) {
       if (begin + end > from) hits->push_back({base + begin + end, text});
-      return std::string_view::npos;
     });
   });
   std::sort(hits->begin() + known, hits->end(), [](const Hit& one, const Hit& other) {
     return std::pair(one.end, one.literal) < std::pair(other.end, other.literal);
-  });
-}
-
-void Prefilter::Mark(std::string_view bytes, std::vector<bool>* is_there, std::vector<std::size_t>* found) const {
-  ForEachTable([&](const auto& table) {
-    table.Scan(texts_, bytes, [&](std::size_t, std::size_t text) {
-      if (!(*is_there)[text]) found->push_back(text);
-      (*is_there)[text] = true;
-      return std::string_view::npos;
-    });
   });
 }
 

@@ -105,16 +105,12 @@ class Prefilter {
   // Literals may have any ASCII case. Throws Error if one is empty. Without literals, nothing is found.
   explicit Prefilter(const std::vector<std::string>& literals);
 
-  // Returns the offset just after the literal that ends first in `block` after `from`, or npos. The literal may begin
-  // before `from`, so that a search from one end finds the next. Thread-safe.
-  std::size_t FindEnd(std::string_view block, std::size_t from) const;
+  // Whether a literal occurs. Thread-safe, like FindAll.
+  bool IsIn(std::string_view text) const;
 
   // Appends all literals that end after `from`, sorted by end, then by literal; the ends count from the place that is
-  // `base` bytes before the block.
+  // `base` bytes before the block. A literal may begin before `from`, so that a search from one end finds the next.
   void FindAll(std::string_view block, std::size_t from, std::vector<Hit>* hits, std::uint64_t base = 0) const;
-
-  // Sets is_there[i] for each literal i that occurs, and appends i to `found` when it is set first.
-  void Mark(std::string_view text, std::vector<bool>* is_there, std::vector<std::size_t>* found) const;
 
   // Length of the longest literal. Adjacent blocks must share longest() - 1 bytes, or hits may be missed.
   std::size_t longest() const { return longest_; }
@@ -132,8 +128,7 @@ class Prefilter {
     // Call once, after the last Add.
     void Index();
 
-    // Calls `see` with the end and the text's index for each match, in no particular order. `see` returns a limit:
-    // matches that begin at or after it are not needed.
+    // Calls `see` with the end and the text's index for each match, in no particular order.
     template <class See>
     void Scan(const std::vector<std::string>& texts, std::string_view bytes, const See& see) const;
 
@@ -164,9 +159,6 @@ class Prefilter {
 
   template <class Do>
   void ForEachTable(const Do& todo) const;
-
-  // Returns where to start so that no literal that ends after `from` is missed.
-  std::size_t BeginFor(std::size_t from) const { return from - std::min(from, longest_ - 1); }
 
   std::vector<std::string> texts_;  // in lower case
   std::size_t longest_ = 0;

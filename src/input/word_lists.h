@@ -15,36 +15,41 @@ namespace whyoom {
 
 class WordLists {
  public:
-  // Adds a list; lists are numbered from 0 on. Words are in lower case and match any case.
+  // Adds a list; lists are numbered from 0 on. Words match any ASCII case.
   void Add(const std::vector<std::string>& words) {
-    std::vector<std::size_t>& list = lists_.emplace_back();
-    for (const std::string& word : words) list.push_back(numbers_.try_emplace(word, numbers_.size()).first->second);
+    for (const std::string& word : words) lists_of_[word].push_back(count_);
+    if (words.empty()) empty_.push_back(count_);
+    ++count_;
   }
 
   // Call after the last Add and before any search. Searching is thread-safe.
   void Prepare() {
-    std::vector<std::string> words(numbers_.size());
-    for (const auto& [word, number] : numbers_) words[number] = word;
+    std::vector<std::string> words;
+    for (auto& [word, lists] : lists_of_) {
+      words.push_back(word);
+      lists_.push_back(std::move(lists));
+    }
     search_.emplace(words);
   }
 
-  // Returns which words occur in `text`, for HasOne.
-  std::vector<bool> WordsIn(std::string_view text) const {
-    std::vector<bool> occurs(numbers_.size());
-    std::vector<std::size_t> found;
-    search_->Mark(text, &occurs, &found);
-    return occurs;
-  }
-
-  // Whether a word of the list occurs; true if the list is empty.
-  bool HasOne(std::size_t list, const std::vector<bool>& occurs) const {
-    const std::vector<std::size_t>& words = lists_[list];
-    return words.empty() || std::any_of(words.begin(), words.end(), [&](std::size_t word) { return occurs[word]; });
+  // The lists that are empty or have a word in `text`, ascending.
+  std::vector<std::size_t> ListsIn(std::string_view text) const {
+    std::vector<Prefilter::Hit> hits;
+    search_->FindAll(text, 0, &hits);
+    std::vector<std::size_t> found = empty_;
+    for (const Prefilter::Hit& hit : hits)
+      found.insert(found.end(), lists_[hit.literal].begin(), lists_[hit.literal].end());
+    if (hits.empty()) return found;
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
   }
 
  private:
-  std::vector<std::vector<std::size_t>> lists_;  // word numbers
-  std::map<std::string, std::size_t> numbers_;
+  std::size_t count_ = 0;
+  std::vector<std::size_t> empty_;
+  std::map<std::string, std::vector<std::size_t>> lists_of_;  // by word; moved to lists_ by Prepare
+  std::vector<std::vector<std::size_t>> lists_;               // by literal of the search
   std::optional<Prefilter> search_;
 };
 

@@ -57,9 +57,7 @@ class ContextFinder {
   ContextFinder(const RuleSet& rules, const Prefilter& lead);
 
   // Whether `text` may contain a fact that is searched for near failures only.
-  bool MayContainNearby(std::string_view text) const {
-    return has_nearby_ && look_behind_.FindEnd(text, 0) != std::string::npos;
-  }
+  bool MayContainNearby(std::string_view text) const { return has_nearby_ && look_behind_.IsIn(text); }
 
   struct Found {
     const Context* context = nullptr;

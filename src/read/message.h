@@ -167,7 +167,7 @@ class HeaderFinder {
   }
 
   // Whether `text` contains a literal of any rule.
-  bool MayMatter(std::string_view text) const { return prefilter_.FindEnd(text, 0) != std::string_view::npos; }
+  bool MayMatter(std::string_view text) const { return prefilter_.IsIn(text); }
   // Whether it contains a trigger; see RuleSet::trigger_count.
   bool HasTrigger(std::string_view text) const;
 

@@ -31,45 +31,40 @@ class ByteClass {
   std::array<bool, 256> has_ = {};
 };
 
-// Whether all white space of the text is single blanks, tested seven bytes at a time. Also false if it contains other
-// control characters.
-inline bool HasOnlySingleBlanks(std::string_view text) {
+// The end of a run of at least eight bytes from `from`, without control characters and with single blanks only, found
+// seven bytes at a time; `from` if there is none. The run may be longer.
+inline std::size_t SingleBlanksEnd(std::string_view text, std::size_t from) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;
   constexpr std::uint64_t kLow = 0x7F * kOnes;
-  if (text.size() < sizeof(std::uint64_t)) {
-    return text.find("  ") == text.npos &&
-           std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
-  }
+  if (text.size() - from < sizeof(std::uint64_t)) return from;
   const std::size_t last = text.size() - sizeof(std::uint64_t);
-  for (std::size_t at = 0;; at = std::min(at + 7, last)) {
+  for (std::size_t at = from;; at = std::min(at + 7, last)) {
     std::uint64_t eight = 0;
     std::memcpy(&eight, text.data() + at, sizeof eight);
     const std::uint64_t controls = (eight - ' ' * kOnes) & ~eight & ~kLow;
     const std::uint64_t others = eight ^ ' ' * kOnes;
     const std::uint64_t blanks = ~(((others & kLow) + kLow) | others | kLow);
-    if ((controls | (blanks & blanks >> 8)) != 0) return false;
-    if (at == last) return true;
+    if ((controls | (blanks & blanks >> 8)) != 0) return at == from ? from : at + 1;
+    if (at == last) return text.size();
   }
 }
 
 // Appends `text` with each run of `blanks` reduced to one blank. Adds no blank at the start of `to` or after another
 // blank.
 inline void AppendWithSingleBlanks(std::string_view text, const ByteClass& blanks, std::string* to) {
-  if (HasOnlySingleBlanks(text)) {
-    const bool after_blank = to->empty() || to->back() == ' ';
-    to->append(text.substr(after_blank && text.starts_with(' ') ? 1 : 0));
-    return;
+  const auto ends_blank = [&] { return to->empty() || to->back() == ' '; };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t run_end = SingleBlanksEnd(text, at);
+    if (run_end > at) {
+      if (text[at] == ' ' && ends_blank()) ++at;
+      to->append(text.substr(at, run_end - at));
+      at = run_end;
+    }
+    for (const std::size_t stop = std::min(at + 8, text.size()); at < stop; ++at) {
+      const bool is_blank = blanks.Has(text[at]);
+      if (!is_blank || !ends_blank()) to->push_back(is_blank ? ' ' : text[at]);
+    }
   }
-  std::size_t size = to->size();
-  char last = to->empty() ? ' ' : to->back();
-  to->resize(size + text.size());
-  for (const char c : text) {
-    const bool is_blank = blanks.Has(c);
-    if (is_blank && last == ' ') continue;
-    last = is_blank ? ' ' : c;
-    (*to)[size++] = last;
-  }
-  to->resize(size);
 }
 
 using ByteSet = std::bitset<256>;

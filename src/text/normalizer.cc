@@ -238,8 +238,8 @@ struct Normalizer::Patterns {
     bool MayHold(const Pattern& pattern) {
       if (!bytes_) bytes_ = BytesIn(text_);
       if (!pattern.MayContain(*bytes_)) return false;
-      if (!literals_) literals_ = patterns_.literals.WordsIn(text_);
-      return patterns_.literals.HasOne(pattern.number(), *literals_);
+      if (!with_literals_) with_literals_ = patterns_.literals.ListsIn(text_);
+      return std::binary_search(with_literals_->begin(), with_literals_->end(), pattern.number());
     }
 
     const char* end() const { return text_.data() + text_.size(); }
@@ -248,7 +248,7 @@ struct Normalizer::Patterns {
     const Patterns& patterns_;
     const std::string_view text_;
     std::optional<ByteSet> bytes_;
-    std::optional<std::vector<bool>> literals_;  // result of WordLists::WordsIn
+    std::optional<std::vector<std::size_t>> with_literals_;  // patterns
   };
 
   // Tests the first bytes of 64 prefixes at once: bit i of may[position][byte] is set if prefix i can have that byte.

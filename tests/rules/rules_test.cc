@@ -145,10 +145,10 @@ TEST_CASE("whatever a failure, candidate error or statement matches contains a t
     INFO(pattern->source());
     const std::vector<std::string> literals = pattern->Literals(kMinHeaderLiteral);  // a match contains one of them
     REQUIRE_FALSE(literals.empty());
-    for (const std::string& literal : literals) CHECK(triggers.FindEnd(literal, 0) != std::string::npos);
+    for (const std::string& literal : literals) CHECK(triggers.IsIn(literal));
   }
   CHECK(patterns.size() > 200);
-  CHECK(triggers.FindEnd("Config param remat_policy: full", 0) == std::string::npos);
+  CHECK(!triggers.IsIn("Config param remat_policy: full"));
 }
 
 TEST_CASE("each header has a trigger near its start", "[rules]") {
@@ -165,7 +165,10 @@ TEST_CASE("each header has a trigger near its start", "[rules]") {
       const JoinedLines joined(lines, 1, JoinedLines::Joint::kBlank);
       for (const HeaderMatch& head : finder.Find(joined, {nothing_before, lines})) {
         INFO(joined.text().substr(head.match.begin, 300));
-        CHECK(prefilter.FindEnd(joined.text(), head.match.begin) - head.match.begin <= kLiteralReach - 64);
+        std::vector<Prefilter::Hit> hits;
+        prefilter.FindAll(joined.text(), head.match.begin, &hits);
+        REQUIRE_FALSE(hits.empty());
+        CHECK(hits.front().end - head.match.begin <= kLiteralReach - 64);
         ++header_patterns;
       }
     }

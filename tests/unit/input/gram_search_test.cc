@@ -66,16 +66,9 @@ TEST_CASE("texts of all lengths are found at any position", "[input]") {
       CAPTURE(texts, bytes, after);
       const Places plain = PlainSearch(texts, bytes, after);
       REQUIRE(Search(search, bytes, after) == plain);
-      REQUIRE(search.FindEnd(bytes, after) == (plain.empty() ? std::string::npos : plain.front().first));
       found += plain.size();
     }
-    std::vector<bool> is_there(texts.size());
-    std::vector<std::size_t> marked;
-    search.Mark(bytes, &is_there, &marked);
-    std::vector<bool> plainly(texts.size());
-    for (const auto& [end, text] : PlainSearch(texts, bytes, 0)) plainly[text] = true;
-    REQUIRE(is_there == plainly);
-    REQUIRE(marked.size() == static_cast<std::size_t>(std::count(plainly.begin(), plainly.end(), true)));
+    REQUIRE(search.IsIn(bytes) == !PlainSearch(texts, bytes, 0).empty());
   }
   CHECK(found > 10000);
 }
@@ -88,9 +81,8 @@ TEST_CASE("a text is found at each position of a block, including its start and 
       for (std::size_t behind = 0; behind < 40; ++behind) {
         const std::string bytes = std::string(before, '.') + text + std::string(behind, '.');
         CAPTURE(size, before, behind);
-        REQUIRE(search.FindEnd(bytes, 0) == before + size);
-        REQUIRE(Search(search, bytes, 0).size() == 1);
-        REQUIRE(search.FindEnd(bytes, before + size) == std::string::npos);
+        REQUIRE(Search(search, bytes, 0) == Places{{before + size, 0}});
+        REQUIRE(Search(search, bytes, before + size).empty());
       }
     }
   }
@@ -98,13 +90,13 @@ TEST_CASE("a text is found at each position of a block, including its start and 
 
 TEST_CASE("bytes that differ only in the case bit are distinguished", "[input]") {
   const Prefilter search({"[memory]", "a_b@c{d}", "\x80\xff\x00zz"});
-  CHECK(search.FindEnd("{MEMORY}", 0) == std::string::npos);
-  CHECK(search.FindEnd("[MEMORY]", 0) == 8);
-  CHECK(search.FindEnd("A_B@C{D}", 0) == 8);
-  CHECK(search.FindEnd("a\x7f"
-                       "b`c[d]",
-                       0) == std::string::npos);
-  CHECK(search.FindEnd("\xa0\xdf", 0) == std::string::npos);
+  CHECK(!search.IsIn("{MEMORY}"));
+  CHECK(search.IsIn("[MEMORY]"));
+  CHECK(search.IsIn("A_B@C{D}"));
+  CHECK(
+      !search.IsIn("a\x7f"
+                   "b`c[d]"));
+  CHECK(!search.IsIn("\xa0\xdf"));
 }
 
 TEST_CASE("a text given twice is found twice", "[input]") {

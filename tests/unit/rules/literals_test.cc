@@ -61,8 +61,9 @@ TEST_CASE("the prefilter finds the rules' literals wherever a plain search does"
     const std::string text = RandomText(literals, &random);
     CAPTURE(text);
     std::set<std::size_t> ends;
-    for (std::size_t end = prefilter.FindEnd(text, 0); end != std::string::npos; end = prefilter.FindEnd(text, end))
-      ends.insert(end);
+    std::vector<Prefilter::Hit> hits;
+    prefilter.FindAll(text, 0, &hits);
+    for (const Prefilter::Hit& hit : hits) ends.insert(hit.end);
     REQUIRE(ends == PlainEnds(literals, text));
     found += ends.size();
   }
