@@ -383,13 +383,18 @@ void Prefilter::FindAll(std::string_view block, std::size_t from, std::vector<Hi
   if (longest_ == 0 || from >= block.size()) return;
   const std::size_t begin = from - std::min(from, longest_ - 1);
   const auto known = static_cast<std::ptrdiff_t>(hits->size());
+  const auto is_before = [](const Hit& one, const Hit& other) {
+    return std::pair(one.end, one.literal) < std::pair(other.end, other.literal);
+  };
   ForEachTable([&](const auto& table) {
+    const auto of_table = static_cast<std::ptrdiff_t>(hits->size());
     table.Scan(texts_, block.substr(begin), [&](std::size_t end, std::size_t text) {
       if (begin + end > from) hits->push_back({base + begin + end, text});
     });
-  });
-  std::sort(hits->begin() + known, hits->end(), [](const Hit& one, const Hit& other) {
-    return std::pair(one.end, one.literal) < std::pair(other.end, other.literal);
+    // A table's hits are sorted unless they overlap.
+    const auto first = hits->begin() + of_table;
+    if (!std::is_sorted(first, hits->end(), is_before)) std::sort(first, hits->end(), is_before);
+    std::inplace_merge(hits->begin() + known, first, hits->end(), is_before);
   });
 }
 
