@@ -105,6 +105,8 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
+double NeedOf(const Finding& finding) { return finding.facts.Number("program_need_bytes").value_or(0); }
+
 bool IsOfDump(const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); }
 
 // Drops findings of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as one
@@ -113,7 +115,8 @@ void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   LoggedDumps logged;
   for (const Diagnosis& diagnosis : *diagnoses) logged.Add(diagnosis);
   std::erase_if(*diagnoses, [&](const Diagnosis& diagnosis) {
-    return IsOfDump(diagnosis) && logged.Contains(diagnosis.facts.Text("dump"), diagnosis.facts.Text("module"));
+    return IsOfDump(diagnosis) && logged.Contains(diagnosis.facts.Text("dump"), diagnosis.facts.Text("module"),
+                                                  [&] { return NeedOf(diagnosis); });
   });
 }
 
@@ -129,7 +132,16 @@ bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
 void LoggedDumps::Add(const Finding& finding) {
   if (IsOfDump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") return;
   const std::string dump = finding.facts.Text("dump");
-  (dump.empty() ? modules_ : dumps_).insert(dump.empty() ? finding.facts.Text("module") : dump);
+  const std::string module = finding.facts.Text("module");
+  (dump.empty() ? modules_ : dumps_).insert(dump.empty() ? module : dump);
+  if (!dump.empty()) needs_[module].insert(NeedOf(finding));
+}
+
+bool LoggedDumps::Contains(const std::string& dump, const std::string& module,
+                           const std::function<double()>& need) const {
+  const auto of_name = needs_.find(module);
+  return dumps_.contains(dump) || modules_.contains(module) ||
+         (of_name != needs_.end() && of_name->second.contains(need()));
 }
 
 std::uint64_t RowBytes(const Finding& finding) {

@@ -100,14 +100,14 @@ class FindingTable {
 class LoggedDumps {
  public:
   void Add(const Finding& finding);  // ignores a finding of a dump
-  // `dump` is the path of the buffer assignment.
-  bool Contains(const std::string& dump, const std::string& module) const {
-    return dumps_.contains(dump) || modules_.contains(module);
-  }
+  // `dump` is the path of the buffer assignment. `need`, the program's bytes, recognises a copy of a dump; called only
+  // for a module whose name a log's dump has.
+  bool Contains(const std::string& dump, const std::string& module, const std::function<double()>& need) const;
 
  private:
   std::set<std::string> dumps_;
-  std::set<std::string> modules_;
+  std::map<std::string, std::set<double>> needs_;  // of these dumps, by module
+  std::set<std::string> modules_;                  // of findings with their own lists
 };
 
 // The finding of an entry, without conclusions.

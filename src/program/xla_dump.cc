@@ -149,10 +149,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
-      for (MemoryValue& value : LiveAtPeak(allocation)) {
-        const std::int64_t size = value.size;
-        values.push_back({std::move(value), size, allocation.kind});
-      }
+      for (const MemoryValue& value : LiveAtPeak(allocation)) values.push_back({value, value.size, allocation.kind});
     } else if (const MemoryValue* value = NamingValue(allocation)) {
       values.push_back({*value, allocation.size, allocation.kind});
     }
