@@ -102,8 +102,7 @@ class DumpReporter {
   // Returns false if the compile did not fail after all.
   bool ReportFailed(const InputModule& module) {
     Problem unread;  // reported when the module is read
-    const auto need = [&] { return static_cast<double>(dump_.NeedOf(module, &unread)); };
-    if (logged_.Contains(module.assignment, module.name, need)) return true;
+    if (!logged_.used.empty() && logged_.used.contains({module.name, dump_.NeedOf(module, &unread)})) return true;
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
     if (!module.assignment.empty()) reading = Read(module, &problem);

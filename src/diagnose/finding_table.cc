@@ -115,8 +115,8 @@ void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
   LoggedDumps logged;
   for (const Diagnosis& diagnosis : *diagnoses) logged.Add(diagnosis);
   std::erase_if(*diagnoses, [&](const Diagnosis& diagnosis) {
-    return IsOfDump(diagnosis) && logged.Contains(diagnosis.facts.Text("dump"), diagnosis.facts.Text("module"),
-                                                  [&] { return NeedOf(diagnosis); });
+    const std::string module = diagnosis.facts.Text("module");
+    return IsOfDump(diagnosis) && (logged.named.contains(module) || logged.used.contains({module, NeedOf(diagnosis)}));
   });
 }
 
@@ -131,17 +131,12 @@ bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
 
 void LoggedDumps::Add(const Finding& finding) {
   if (IsOfDump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") return;
-  const std::string dump = finding.facts.Text("dump");
   const std::string module = finding.facts.Text("module");
-  (dump.empty() ? modules_ : dumps_).insert(dump.empty() ? module : dump);
-  if (!dump.empty()) needs_[module].insert(NeedOf(finding));
-}
-
-bool LoggedDumps::Contains(const std::string& dump, const std::string& module,
-                           const std::function<double()>& need) const {
-  const auto of_name = needs_.find(module);
-  return dumps_.contains(dump) || modules_.contains(module) ||
-         (of_name != needs_.end() && of_name->second.contains(need()));
+  if (finding.facts.Find("dump") != nullptr) {
+    used.emplace(module, NeedOf(finding));
+  } else {
+    named.insert(module);
+  }
 }
 
 std::uint64_t RowBytes(const Finding& finding) {

@@ -95,19 +95,13 @@ class FindingTable {
   std::optional<Recompilation> recompilation_;
 };
 
-// The compiles that findings of logs report: a finding uses the dump's list, or it has its own list and names the
-// module. So a finding of the dump itself would report them twice.
-class LoggedDumps {
- public:
+// The compiles that findings of logs report, so that a finding of the dump itself would report them twice.
+struct LoggedDumps {
   void Add(const Finding& finding);  // ignores a finding of a dump
-  // `dump` is the path of the buffer assignment. `need`, the program's bytes, recognises a copy of a dump; called only
-  // for a module whose name a log's dump has.
-  bool Contains(const std::string& dump, const std::string& module, const std::function<double()>& need) const;
 
- private:
-  std::set<std::string> dumps_;
-  std::map<std::string, std::set<double>> needs_;  // of these dumps, by module
-  std::set<std::string> modules_;                  // of findings with their own lists
+  // Of dumps that a finding uses: the module and its need in bytes, which a copy of the dump has, too.
+  std::set<std::pair<std::string, double>> used;
+  std::set<std::string> named;  // modules that a finding with its own list names
 };
 
 // The finding of an entry, without conclusions.

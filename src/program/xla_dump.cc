@@ -82,7 +82,8 @@ void Describe(const HloModule& module, InstructionId instruction, Allocation* ro
   row->xla_label = InstructionLabel(module, instruction);
 }
 
-Allocation MakeRow(const MemoryValue& value, std::int64_t size, AllocationKind kind, const HloModule& module) {
+Allocation MakeRow(const MemoryValue& value, AllocationKind kind, const HloModule& module) {
+  const std::int64_t size = value.size;
   Allocation row;
   row.size_bytes = size;
   row.kind = kRowKinds[static_cast<int>(kind)];
@@ -134,31 +135,26 @@ void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evide
   facts->Set("hlo_temp_bytes", temporaries, {});
 }
 
-struct SizedValue {
-  MemoryValue value;
-  std::int64_t size = 0;
-  AllocationKind kind = AllocationKind::kTemporaries;
-};
-
 // The values that are live at the peak, largest first, then transfers to the host.
 std::vector<Allocation> MakeRows(const DumpFiles& files) {
-  std::vector<SizedValue> values;
+  std::vector<std::pair<MemoryValue, AllocationKind>> values;
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
-      for (const MemoryValue& value : LiveAtPeak(allocation)) values.push_back({value, value.size, allocation.kind});
+      for (const MemoryValue& value : LiveAtPeak(allocation)) values.emplace_back(value, allocation.kind);
     } else if (const MemoryValue* value = NamingValue(allocation)) {
-      values.push_back({*value, allocation.size, allocation.kind});
+      values.emplace_back(*value, allocation.kind);
+      values.back().first.size = allocation.size;
     }
   }
   std::stable_sort(values.begin(), values.end(),
-                   [](const SizedValue& a, const SizedValue& b) { return a.size > b.size; });
+                   [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
   if (values.size() > kMostRows) values.resize(kMostRows);
   std::vector<Allocation> rows;
-  for (const SizedValue& one : values) rows.push_back(MakeRow(one.value, one.size, one.kind, files.text));
+  for (const auto& [value, kind] : values) rows.push_back(MakeRow(value, kind, files.text));
   for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
   for (Allocation& row : rows) TruncateTexts(&row);

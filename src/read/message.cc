@@ -125,7 +125,6 @@ const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std:
 namespace {
 
 constexpr std::size_t kMaxJoined = 8192;
-constexpr std::size_t kUsualJoined = 2048;
 constexpr std::size_t kMaxMessage = 1200;
 
 constexpr ByteClass kLineBlanks(" \t");
@@ -160,7 +159,7 @@ bool BeginsMessage(const Line& line, bool first_logged) {
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
     : from_(from) {
-  text_.reserve(kUsualJoined);
+  text_.reserve(kMaxJoined / 4);
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged)))

@@ -62,8 +62,34 @@ Value CaptureValue(const std::string& type, std::string_view text) {
   return std::string(text);
 }
 
+// The longest part of an atom that a search of raw bytes finds, which ignores only ASCII case; empty if it is shorter
+// than `min_length`. A blank at its edge may be a line break in the log. FilteredRE2 returns lower case beyond ASCII,
+// too, so characters beyond ASCII are kept only as `regex` has them, or if all cases match and nothing else is left.
+std::string SearchableLiteral(std::string_view atom, std::string_view regex, std::size_t min_length) {
+  const bool ignores_case = regex.find("(?i") != regex.npos;
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const auto trimmed = [&](std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::string_view inner = text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+    return std::string(inner.size() >= min_length ? inner : text);
+  };
+  std::string longest;
+  std::string part;
+  for (auto at = atom.begin(); at != atom.end();) {
+    const auto end =
+        is_ascii(*at) ? std::find_if_not(at, atom.end(), is_ascii) : std::find_if(at, atom.end(), is_ascii);
+    const std::string_view run(at, end);
+    const bool is_kept = is_ascii(*at) || (!ignores_case && regex.find(run) != regex.npos);
+    part = is_kept ? part + std::string(run) : "";
+    if (const std::string inner = trimmed(part); inner.size() > longest.size()) longest = inner;
+    at = end;
+  }
+  if (longest.size() < min_length && ignores_case) longest = trimmed(atom);
+  return longest.size() < min_length ? "" : longest;
+}
+
 // Returns a small subset of `atoms` (chosen greedily) such that every match contains at least one of them. A subset is
-// sufficient if the filter rejects a text that contains all other atoms.
+// sufficient if the filter rejects a text that contains all other atoms. An empty atom cannot be searched for.
 std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const std::vector<std::string>& atoms) {
   std::vector<int> by_length(atoms.size());
   std::iota(by_length.begin(), by_length.end(), 0);
@@ -74,36 +100,20 @@ std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const 
     filter.AllPotentials(present, &passing);
     return passing.empty();
   };
-  std::vector<int> outside;
+  auto atom = std::find_if(by_length.begin(), by_length.end(), [&](int one) { return !atoms[one].empty(); });
+  std::vector<int> outside(by_length.begin(), atom);
   if (!refuses(outside)) return {};
   std::vector<std::string> needed;
-  for (int atom : by_length) {
+  for (; atom != by_length.end(); ++atom) {
     std::vector<int> larger = outside;
-    larger.push_back(atom);
+    larger.push_back(*atom);
     if (refuses(larger)) {
       outside = std::move(larger);
     } else {
-      needed.push_back(atoms[atom]);
+      needed.push_back(atoms[*atom]);
     }
   }
   return needed;
-}
-
-// The longest part of a literal that every search of raw bytes finds. A blank at its edge may be a line break in the
-// log, and FilteredRE2 returns lower case beyond ASCII too, which a search that ignores only ASCII case does not find.
-std::string SearchableLiteral(const std::string& literal, std::size_t min_length) {
-  std::string_view longest;
-  for (std::string_view rest = literal; !rest.empty();) {
-    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-    const std::size_t length =
-        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_ascii) - rest.begin());
-    std::string_view part = rest.substr(0, length);
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-    const std::size_t begin = std::min(part.find_first_not_of(' '), part.size());
-    part = part.substr(begin, part.find_last_not_of(' ') + 1 - begin);
-    if (part.size() > longest.size()) longest = part;
-  }
-  return longest.size() >= min_length ? std::string(longest) : literal;
 }
 
 }  // namespace
@@ -245,9 +255,9 @@ std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   if (filter.Add(compiled_->expansion().plain, Options(), &id) != re2::RE2::NoError) return {};
   std::vector<std::string> atoms;
   filter.Compile(&atoms);
-  std::set<std::string> literals;
-  for (const std::string& literal : RequiredLiterals(filter, atoms))
-    literals.insert(SearchableLiteral(literal, min_length));
+  for (std::string& atom : atoms) atom = SearchableLiteral(atom, compiled_->expansion().plain, min_length);
+  const std::vector<std::string> required = RequiredLiterals(filter, atoms);
+  const std::set<std::string> literals(required.begin(), required.end());
   return {literals.begin(), literals.end()};
 }
 

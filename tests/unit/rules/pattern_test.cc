@@ -135,6 +135,10 @@ TEST_CASE("literals are required by every match", "[rules]") {
   CHECK(Literals("(?i)Ran Out", 6) == "[ran out]");
   // The search ignores only ASCII case: it would not find "über" in "Über".
   CHECK(Literals("Über das Limit", 6) == "[ber das limit]");
+  CHECK(Literals("Недостаточно памяти", 6) == "[памяти]");
+  CHECK(Literals("ОШИБКА: \\d+ pool exceeded", 6) == "[pool exceeded]");
+  CHECK(Literals("ПАМЯТЬ", 6).empty());
+  CHECK(Literals("メモリ不足です \\d+", 6) == "[メモリ不足です]");  // the blank may be a line break in the log
   // Several are required: the longest suffices.
   CHECK(Literals("Used %{size:a} of %{size:b} hbm\\. Exceeded hbm capacity by %{size:c}", 6) ==
         "[hbm. exceeded hbm capacity by]");
