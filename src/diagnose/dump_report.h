@@ -38,8 +38,8 @@ struct DumpCount {
 
 // Adds the findings of the modules in `dump` to the table. Reports the failed modules of each folder, at most a dozen
 // per name, and modules of one name with the same need once. If none failed, reports the modules whose need is at least
-// a few percent of the largest. Skips dumps that findings in the table use, see LoggedDumps. `limit` is
-// the memory of a device; if absent, uses what the dump states. Adds missing or unreliable files to `problems`.
+// a few percent of the largest. Skips dumps that findings in the table use, see LoggedDumps. `limit` is the
+// memory of a device; if absent, uses what the dump states. Adds missing or unreliable files to `problems`.
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
                       FindingTable* table, std::vector<Problem>* problems);
 

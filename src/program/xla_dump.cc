@@ -310,6 +310,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
+  needs_.try_emplace(module.paths.buffer_assignment, Need{files.memory.need_bytes, ""});
   files.failed = files.failed || IsTooMuch(files.memory.need_bytes);
   DumpReading reading;
   reading.failed = files.failed;

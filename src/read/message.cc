@@ -159,7 +159,7 @@ bool BeginsMessage(const Line& line, bool first_logged) {
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
     : from_(from) {
-  text_.reserve(kMaxJoined / 4);
+  text_.reserve(kMaxJoined / 4);  // enough for most
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged)))

@@ -63,8 +63,9 @@ Value CaptureValue(const std::string& type, std::string_view text) {
 }
 
 // The longest part of an atom that a search of raw bytes finds, which ignores only ASCII case; empty if it is shorter
-// than `min_length`. A blank at its edge may be a line break in the log. FilteredRE2 returns lower case beyond ASCII,
-// too, so characters beyond ASCII are kept only as `regex` has them, or if all cases match and nothing else is left.
+// than `min_length`. Drops the blanks at its edges if enough is left, because they may be line breaks in the log.
+// FilteredRE2 returns lower case beyond ASCII, too, so characters beyond ASCII are kept only as `regex` has them, or if
+// all cases match and nothing else is left.
 std::string SearchableLiteral(std::string_view atom, std::string_view regex, std::size_t min_length) {
   const bool ignores_case = regex.find("(?i") != regex.npos;
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };

@@ -69,7 +69,7 @@ class Pattern {
   ValueType capture_type(std::string_view name) const;
 
   // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
-  // Empty if RE2's FilteredRE2 finds none of `min_length` or more; raw bytes cannot be searched for such a pattern.
+  // Empty if none of `min_length` or more can be searched for in raw bytes, ignoring only ASCII case.
   std::vector<std::string> Literals(std::size_t min_length) const;
 
  private:

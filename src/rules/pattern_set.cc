@@ -37,34 +37,31 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
   return known ? std::move(*known) : pattern.Literals(kSetLiteral);
 }
 
-// Searches for the literals first, because few of them occur in any text. A single automaton for all patterns would
-// exceed its memory on texts full of their prefixes, and be rebuilt at each character.
-struct PatternSet::Words {
-  explicit Words(const std::vector<const Pattern*>& patterns) {
-    for (const Pattern* pattern : patterns) {
-      std::vector<std::string> words;
-      for (const std::string& literal : LiteralsInSets(*pattern)) words.push_back(WordsOf(literal));
-      const bool short_one =
-          std::any_of(words.begin(), words.end(), [](const std::string& one) { return one.size() < kMinWords; });
-      lists.Add(short_one ? std::vector<std::string>() : words);
-    }
-    lists.Prepare();
-  }
-
-  WordLists lists;  // of each pattern; empty if it has no usable literals
-};
-
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}
 
 PatternSet::~PatternSet() = default;
 
+// Searches for the literals first, because few of them occur in any text. A single automaton for all patterns would
+// exceed its memory on texts full of their prefixes, and be rebuilt at each character.
 void PatternSet::Prepare() const {
-  std::call_once(made_, [this] { words_ = std::make_unique<Words>(patterns_); });
+  std::call_once(made_, [this] {
+    auto lists = std::make_unique<WordLists>();
+    for (const Pattern* pattern : patterns_) {
+      std::vector<std::string> words;
+      for (const std::string& literal : LiteralsInSets(*pattern)) words.push_back(WordsOf(literal));
+      const bool has_short_one =
+          std::any_of(words.begin(), words.end(), [](const std::string& one) { return one.size() < kMinWords; });
+      if (has_short_one) words.clear();
+      lists->Add(words);
+    }
+    lists->Prepare();
+    words_ = std::move(lists);
+  });
 }
 
 std::vector<std::size_t> PatternSet::FindCandidates(std::string_view text, Blanks blanks) const {
   Prepare();
-  return words_->lists.ListsIn(blanks == Blanks::kSingle ? text : std::string_view(WithSingleBlanks(text)));
+  return words_->ListsIn(blanks == Blanks::kSingle ? text : std::string_view(WithSingleBlanks(text)));
 }
 
 std::vector<std::size_t> PatternSet::In(std::string_view text, Blanks blanks) const {

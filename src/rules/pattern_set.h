@@ -12,6 +12,8 @@
 
 namespace whyoom {
 
+class WordLists;
+
 // Pattern::Literals of length kSetLiteral. For built-in patterns the build has computed them.
 std::vector<std::string> LiteralsInSets(const Pattern& pattern);
 
@@ -36,10 +38,9 @@ class PatternSet {
   void Prepare() const;
 
  private:
-  struct Words;
   std::vector<const Pattern*> patterns_;
   mutable std::once_flag made_;
-  mutable std::unique_ptr<const Words> words_;
+  mutable std::unique_ptr<const WordLists> words_;  // of each pattern; empty if it has no usable literals
 };
 
 }  // namespace whyoom
