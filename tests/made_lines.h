@@ -9,8 +9,8 @@
 #include "read/engine.h"
 #include "text/line.h"
 
-// Returns lines 1, 2, … of a log. A text may begin with a mark: "~" if lines before it were skipped; "^" if it had a
-// logger's prefix; "+" if the logger's level means that nothing failed. It ends with "$" if the log is truncated there.
+// Returns lines 1, 2, … of a log. A text may begin with marks: "~" if lines before it were skipped; "^" for the prefix of
+// a logger or collector; "+" for one whose level means that nothing failed. It ends with "$" if the log is truncated there.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
@@ -18,10 +18,11 @@ inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
     whyoom::Line line;
     line.number = lines.size() + 1;
     line.offset = offset;
-    line.after_gap = text.starts_with('~');
-    line.healthy = text.starts_with('+');
-    line.logged = line.healthy || text.starts_with('^');
-    line.text = text.substr(line.after_gap || line.logged ? 1 : 0);
+    const std::string marks = text.substr(0, text.find_first_not_of("~^+"));
+    line.after_gap = marks.starts_with('~');
+    line.healthy = marks.ends_with('+');
+    line.prefixes = static_cast<int>(marks.size()) - (line.after_gap ? 1 : 0);
+    line.text = text.substr(marks.size());
     line.may_continue = line.text.ends_with('$');
     if (line.may_continue) line.text.pop_back();
     line.segments = {{0, 0}};

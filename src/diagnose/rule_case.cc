@@ -283,7 +283,7 @@ std::map<std::string, Value> LineFacts(const Line& line) {
     facts["time"] = line.ambiguous_time;
   }
   facts["repeats"] = static_cast<double>(line.repeats);
-  facts["logged"] = line.logged;
+  facts["logged"] = line.logged();
   facts["healthy"] = line.healthy;
   return facts;
 }

@@ -1,6 +1,7 @@
 // A row of the allocation list in a compiler's memory report.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,21 @@ struct Allocation {
   std::string tag;   // of a scoped row: "pointer pack"
   Place place;       // of the row's first line
 };
+
+// Returns a row with the sizes of an array. Rounds the factor to one decimal, as the compiler does.
+inline Allocation RowOfArray(std::int64_t size, const std::string& shape) {
+  Allocation row;
+  row.size_bytes = size;
+  row.shape_text = shape;
+  row.array = ParseArrayShape(shape);
+  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
+  const std::int64_t plain = row.unpadded_bytes.value_or(0);
+  if (plain > 0 && plain < size) {
+    row.padding_bytes = size - plain;
+    row.padding_factor = std::round(10.0 * static_cast<double>(size) / static_cast<double>(plain)) / 10.0;
+  }
+  return row;
+}
 
 // The kind of a row that is an argument of the program.
 inline constexpr const char* kParameter = "parameter";

@@ -1,11 +1,10 @@
 #include "program/live_arrays.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 
-#include "facts/array_shape.h"
+#include "facts/allocation.h"
 #include "facts/where.h"
 #include "program/hlo.h"
 #include "program/memory.h"
@@ -53,12 +52,9 @@ std::vector<const Placed*> LargestAt(const std::vector<Placed>& placed, double m
 }
 
 LiveArray Describe(const MemoryValue& value, const HloModule& module, double length) {
-  LiveArray live{"", value.size, 0, static_cast<double>(value.first) / length,
-                 static_cast<double>(value.last + 1) / length};
-  const std::optional<ArrayShape> array = ParseArrayShape(value.shape);
-  live.array = array ? array->shape : value.shape;
-  const std::optional<std::int64_t> plain = array ? UnpaddedBytes(*array) : std::nullopt;
-  if (plain && *plain > 0) live.padding_bytes = std::max<std::int64_t>(0, value.size - *plain);
+  const Allocation row = RowOfArray(value.size, value.shape);
+  LiveArray live{row.array ? row.array->shape : value.shape, value.size, row.padding_bytes.value_or(0),
+                 static_cast<double>(value.first) / length, static_cast<double>(value.last + 1) / length};
   if (const InstructionId instruction = module.Find(value.name)) {
     const SourceLine source = UserLine(module, instruction);
     if (!source.file.empty()) live.array += " at " + SourceLineText(source.file, source.line);

@@ -83,18 +83,8 @@ void Describe(const HloModule& module, InstructionId instruction, Allocation* ro
 }
 
 Allocation MakeRow(const MemoryValue& value, AllocationKind kind, const HloModule& module) {
-  const std::int64_t size = value.size;
-  Allocation row;
-  row.size_bytes = size;
+  Allocation row = RowOfArray(value.size, value.shape);
   row.kind = kRowKinds[static_cast<int>(kind)];
-  row.shape_text = value.shape;
-  row.array = ParseArrayShape(value.shape);
-  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
-  const std::int64_t plain = row.unpadded_bytes.value_or(0);
-  if (plain > 0 && plain < size) {
-    row.padding_bytes = size - plain;
-    row.padding_factor = std::round(10.0 * static_cast<double>(size) / static_cast<double>(plain)) / 10.0;
-  }
   row.xla_label = value.name;
   if (const InstructionId instruction = module.Find(value.name)) Describe(module, instruction, &row);
   return row;

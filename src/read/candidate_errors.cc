@@ -93,7 +93,7 @@ CandidateFinder::CandidateFinder(const RuleSet& rules)
       healthy_looks_(LooksOf(rules, /*healthy_alone=*/true)) {}
 
 bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
-  if (!line.logged) return false;
+  if (!line.logged()) return false;
   return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
 }
 
@@ -130,7 +130,7 @@ void CandidateTracker::Feed(const Line& line, std::vector<CandidateLine>* decide
   last_line_ = line.number;
   Release(decided);
   // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
-  const bool may_continue = !line.logged && !line.healthy && !line.is_candidate_error;
+  const bool may_continue = !line.logged() && !line.healthy && !line.is_candidate_error;
   if (may_continue && !held_.empty() && held_.back().line.line + 1 == line.number &&
       held_.back().line.text.ends_with(':'))
     held_.back().line.text = CutText(held_.back().line.text + ' ' + line.text);

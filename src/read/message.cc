@@ -153,7 +153,7 @@ bool IsMessageStart(std::string_view text) {
 
 bool BeginsMessage(const Line& line, bool first_logged) {
   // A logger puts its prefix before the first line of a message; a collector puts one before each line.
-  return line.after_gap || (line.logged && !first_logged) ||
+  return line.after_gap || (line.logged() && !first_logged) ||
          (line.starts_message ? *line.starts_message : IsMessageStart(line.text));
 }
 
@@ -162,7 +162,8 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
   text_.reserve(kMaxJoined / 4);  // enough for most
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
-    if (i > 0 && (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged)))
+    if (i > 0 &&
+        (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged())))
       break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line, false});

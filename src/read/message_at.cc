@@ -86,7 +86,7 @@ std::size_t EndOf(const std::vector<Line>& lines, std::size_t begin) {
   std::size_t end = begin + 1;
   for (; end < lines.size() && end - begin < kMostMessageLines; ++end) {
     const Line& next = lines[end];
-    if (IsBlank(next.text) || IsTracebackLine(next.text) || BeginsMessage(next, lines[begin].logged)) break;
+    if (IsBlank(next.text) || IsTracebackLine(next.text) || BeginsMessage(next, lines[begin].logged())) break;
     if (!GoesOn(lines[end - 1].text, next.text)) break;
   }
   return end;

@@ -80,16 +80,17 @@ void Session::RememberLine(const Line& line) {
 }
 
 void Session::FollowMessage(const Line& line) {
-  // All lines of a message have the same level.
-  const bool of_other_level = line.logged && line.healthy != message_healthy_;
+  // All lines of a message have one level. Those with fewer prefixes than the first have only that of a collector.
+  const bool of_other_level = line.logged() && line.prefixes >= message_prefixes_ && line.healthy != message_healthy_;
   const bool begins = ordinal_ == 1 || of_other_level || BeginsMessage(line, message_logged_);
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
     message_reports_ = false;
+    message_prefixes_ = line.prefixes;
   }
   // If only some lines of a message have a prefix, a logger wrote the prefix: a collector puts one before each line.
-  if (begins || !line.logged) message_logged_ = line.logged;
+  if (begins || !line.logged()) message_logged_ = line.logged();
 }
 
 void Session::ProcessFront(SessionOutput* done) {
@@ -181,7 +182,7 @@ void Session::AddJobFacts(const Line& line) {
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
-    if (found.context->of_report && message_healthy_ && front.logged) message_reports_ = true;
+    if (found.context->of_report && message_healthy_ && front.logged()) message_reports_ = true;
     if (found.context->of_report && IgnoresReports(front)) continue;
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
@@ -338,16 +339,8 @@ void AddRequestedRow(Sighting* sighting) {
   const Fact* shape = sighting->facts.Find("request_shape");
   const Fact* size = sighting->facts.Find("request_bytes");
   if (shape == nullptr || size == nullptr || !sighting->rows.empty() || AsText(shape->value) == nullptr) return;
-  Allocation row;
+  Allocation row = RowOfArray(static_cast<std::int64_t>(AsNumber(size->value).value_or(0)), *AsText(shape->value));
   row.rank = 1;
-  row.size_bytes = static_cast<std::int64_t>(AsNumber(size->value).value_or(0));
-  row.shape_text = *AsText(shape->value);
-  row.array = ParseArrayShape(row.shape_text);
-  if (row.array) row.unpadded_bytes = UnpaddedBytes(*row.array);
-  if (row.unpadded_bytes && *row.unpadded_bytes > 0 && *row.unpadded_bytes < *row.size_bytes) {
-    row.padding_bytes = *row.size_bytes - *row.unpadded_bytes;
-    row.padding_factor = static_cast<double>(*row.size_bytes) / static_cast<double>(*row.unpadded_bytes);
-  }
   if (const Fact* tag = sighting->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
     row.xla_label = *AsText(tag->value);
   row.kind = kRequestedAllocation;

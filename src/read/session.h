@@ -92,8 +92,8 @@ class Session {
 
   void RememberLine(const Line& line);
   // Whether the line belongs to the report of a compile that succeeded. Text that follows a healthy message without a
-  // prefix of its own need not belong to it.
-  bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.logged); }
+  // level of its own need not belong to it.
+  bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.healthy); }
   // Whether headers and contexts of reports mean nothing here: they belong to a known failure, or nothing failed.
   bool IgnoresReports(const Line& line) const { return in_report() || InHealthyReport(line); }
   void FollowMessage(const Line& line);
@@ -134,6 +134,7 @@ class Session {
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
   bool message_reports_ = false;     // the current message is healthy and begins a report
+  int message_prefixes_ = 0;         // of its first line
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::size_t lines_with_literal_ = 0;    // since a trigger was searched for and found

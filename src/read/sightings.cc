@@ -96,7 +96,7 @@ bool LineReader::OnlyRepeats(const RawLine& raw) {
 bool LineReader::ContinuesLast(const Line& line) const {
   constexpr std::size_t kNarrowest = 60;  // columns; narrower terminals are rare
   const std::string& text = line.text;
-  if (last_.stream_name.empty() || !line.stream_name.empty() || line.logged || line.number != last_.number + 1 ||
+  if (last_.stream_name.empty() || !line.stream_name.empty() || line.logged() || line.number != last_.number + 1 ||
       last_.bytes < kNarrowest || text.empty() || text[0] == ' ' || text[0] == '\t' || IsMessageStart(text))
     return false;
   if (last_.wrapped_at != 0 && last_.bytes != last_.wrapped_at) return false;

@@ -52,7 +52,7 @@ void Traceback::Feed(const Line& line) {
   if (indented && is_user_frame_ && line.text.ends_with(".compile()")) call_->compiles = true;
   if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
-  if (line.logged && frame_logged_ == false && exception_ == Exception::kNone) interrupted_ = true;
+  if (line.logged() && frame_logged_ == false && exception_ == Exception::kNone) interrupted_ = true;
   if (!MayBelong(line.text)) return;
   Frame frame;
   if (re2::RE2::PartialMatch(line.text, connector)) {
@@ -69,7 +69,7 @@ void Traceback::Feed(const Line& line) {
     // This frame belongs to another traceback, whose header is missing.
     if (lines_since_ > kNearHead || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
-    frame_logged_ = line.logged;
+    frame_logged_ = line.logged();
     is_user_frame_ = !IsLibraryPath(frame.path);
     if (is_user_frame_) {
       call_ = UserCall{SourceLineText(frame.path, frame.line), frame.path, {line.number, line.offset}};
@@ -88,7 +88,7 @@ void Traceback::FollowException(const Line& line) {
   const bool begins =
       exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, interrupted_ ? exception_class : exception);
   if (begins || exception_ == Exception::kOpening) {
-    if (exception_ == Exception::kNone) is_logged_ = line.logged;
+    if (exception_ == Exception::kNone) is_logged_ = line.logged();
     exception_ = re2::RE2::FullMatch(line.text, opening) ? Exception::kOpening : Exception::kSaid;
   } else if (exception_ == Exception::kSaid) {
     ended_ = ended_ || BeginsMessage(line, is_logged_);

@@ -32,7 +32,7 @@ struct Line : MappedText {
   // From a prefix or record: the first timestamp with a zone, or the first one if none has a zone.
   std::optional<Timestamp> time;
   std::string ambiguous_time;  // an ambiguous timestamp ("1120 10:05:00"), set only if `time` is not
-  bool logged = false;         // the text had a prefix of a logger or collector, or was in a record
+  int prefixes = 0;            // number of prefixes of loggers and collectors before the text, and of records around it
   bool healthy = false;        // the log level shows that nothing failed
   bool after_gap = false;      // lines of the log before this one were skipped
   bool may_continue = false;   // the last word may be incomplete: the log ends or was cut here
@@ -49,6 +49,7 @@ struct Line : MappedText {
   // Empty if nothing was removed, or if a line of more than 1 KiB was split.
   MappedText written;
 
+  bool logged() const { return prefixes > 0; }
   const std::string& Written() const { return written.text.empty() ? text : written.text; }
   // The offset in Written() of text[position].
   std::size_t WrittenAt(std::size_t position) const;

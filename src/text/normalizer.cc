@@ -389,6 +389,7 @@ bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part, bool* bare) cons
       break;
     }
     begin += length;
+    ++part->prefixes;
   }
   for (std::size_t i = 0; i < kMaxPrefixesInARow && begin < end && !part->continues; ++i) {
     const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
@@ -397,7 +398,6 @@ bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part, bool* bare) cons
     *bare = false;  // most prefix patterns accept the end of the line, so one may match now
   }
   if (begin == 0 && end == text.size()) return false;
-  part->logged = part->logged || begin > 0;
   SetText(Slice(*part, begin, end), part);
   return true;
 }
@@ -419,7 +419,7 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   if (record.own) return true;
   Line outer = part;
   SetText({}, &outer);
-  outer.logged = true;
+  ++outer.prefixes;
   outer.written = {};
   AddStreamName(Printable(record.stream_name), &outer);
   AddTime(record.time, &outer);

@@ -358,6 +358,11 @@ TEST_CASE("figures of a healthy program's report do not belong to a failure", "[
   // The level belongs to the message, not to the line.
   CHECK(Read({"+test total 9B", "Test list:", "^Test compile: used 7B of 5B"}) ==
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  // A collector's prefix before each line has no level.
+  CHECK(Read({"^+test total 9B", "^Test list:", "^Test compile: used 7B of 5B"}) ==
+        "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
+  CHECK(Read({"^+the program", "^Test list:"}) == "T1 fragment 2-2  | Test list:\n");
+  CHECK(Read({"^+test total 9B", "^^Test list:"}) == "T1 fragment 2-2  | Test list:\n");
   // A report that another line begins is not part of the message before it: people paste reports without prefixes.
   CHECK(Read({"+the program", "test total 9B", "Test list:"}) == "T1 fragment 3-3 test_total=9@2 | Test list:\n");
   CHECK(Read({"+the program", "^another", "test total 9B", "^Test compile: used 7B of 5B"}) ==

@@ -108,7 +108,7 @@ TEST_CASE("after another logger's line, a traceback ends at an exception class, 
     const auto feed = [&](const std::string& text, bool logged) {
       ++line.number;
       line.text = text;
-      line.logged = logged;
+      line.prefixes = logged ? 1 : 0;
       traceback.Feed(line);
     };
     feed("Traceback (most recent call last):", frames_logged);

@@ -127,9 +127,9 @@ TEST_CASE("a suffix contains the number of repeats", "[text]") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "boom");
   CHECK(lines[0].repeats == 5);
-  CHECK(lines[0].logged);
+  CHECK(lines[0].logged());
   CHECK_FALSE(
-      NormalizeLine("boom [repeated 5x across cluster]").at(0).logged);  // a suffix alone does not make it logged
+      NormalizeLine("boom [repeated 5x across cluster]").at(0).logged());  // a suffix alone does not make it logged
   CHECK(NormalizeLine("boom [repeated 9999999x across cluster]").at(0).repeats == 1000000);
   CHECK(Text("boom [repeated 99999999x across cluster]") == "boom [repeated 99999999x across cluster]");
 }
