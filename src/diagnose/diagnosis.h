@@ -73,7 +73,7 @@ struct RankedRemedy {
   std::optional<ArraySplit> split;           // as RemedyEstimate::split
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed
   std::optional<bool> enough;            // alone
-  bool borderline = false;               // the spread includes the opposite of `enough`
+  bool borderline = false;               // the opposite of `enough` is possible
   std::vector<std::string> enough_with;  // remedy ids, in order of rank
   bool free = false;                     // costs nothing and is not enough alone: listed separately
   std::vector<Reason> why;

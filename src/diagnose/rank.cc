@@ -157,10 +157,11 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
   // If the program was simulated but not with this remedy, "not enough" only means that the list shows too little.
   if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
-  ranked->borderline = ranked->enough && beyond < static_cast<double>(ranked->spread_bytes.value_or(0));
   // If the need is not completely known, the memory needed with the remedy is not known either.
-  if (ranked->basis == "list" && (ranked->at_least || CountsTemporariesOnly(diagnosis.facts)))
-    ranked->left_bytes = ranked->spread_bytes = std::nullopt;
+  const bool needs_more = ranked->basis == "list" && CountsTemporariesOnly(diagnosis.facts);
+  ranked->borderline = ranked->enough && (beyond < static_cast<double>(ranked->spread_bytes.value_or(0)) ||
+                                          (*ranked->enough && needs_more));
+  if (ranked->at_least || needs_more) ranked->left_bytes = ranked->spread_bytes = std::nullopt;
 }
 
 // Returns why a change saves nothing, as the suffix of a message id: either the program rules it out, or the estimated

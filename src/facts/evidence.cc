@@ -46,9 +46,8 @@ bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::str
 }
 
 bool CountsTemporariesOnly(const Evidence& facts) {
-  const std::optional<double> temporaries = facts.Number("hlo_temp_bytes");
-  const std::optional<double> limit = facts.Number("limit_bytes");
-  return temporaries && limit && *temporaries > *limit && facts.Number("arguments_bytes") == 0 &&
+  const double temporaries = facts.Number("hlo_temp_bytes").value_or(0);
+  return temporaries > facts.Number("limit_bytes").value_or(temporaries) && facts.Number("arguments_bytes") == 0 &&
          facts.Number("output_bytes") == 0;
 }
 

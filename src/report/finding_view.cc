@@ -132,6 +132,7 @@ std::optional<Need> NeedOf(const Diagnosis& finding) {
               *have,
               excess,
               below && !finding.facts.Number("excess_bytes"),
+              CountsTemporariesOnly(finding.facts),
               one_request ? "asked for" : "needed",
               all_there_is ? "usable"
               : in_pieces  ? "free in one piece"
@@ -217,7 +218,7 @@ std::string NeedText(const Diagnosis& finding) {
   constexpr double kManyTimes = 2;
   const std::string name = CutBytes(ProgramOf(finding), kProgramInSentence);
   const bool asks = std::string_view(need->need_word) == "asked for";
-  const std::string size = SizeText(need->need);
+  const std::string size = (need->at_least ? "at least " : "") + SizeText(need->need);
   std::string text = !name.empty() ? name + (asks ? " asks for " : " needs ") + size
                      : asks        ? "one request asks for " + size
                                    : size + " " + need->need_word;

@@ -33,6 +33,7 @@ struct Need {
   double have = 0;
   double excess = 0;      // exact if the log or dump states it; `need` and `have` are rounded
   bool at_most = false;   // `excess` is an upper bound, because the sizes are rounded
+  bool at_least = false;  // `need` includes only the temporaries
   const char* need_word;  // "needed", "asked for"
   const char* have_word;  // "usable", "free", "free in one piece"
 };

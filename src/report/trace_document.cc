@@ -53,7 +53,7 @@ std::string FateText(const TracedHeader& head) {
     case TracedHeader::Fate::kOfReport:
       return "matches, but is ignored (of_report): the line is inside a report, or its level means that nothing failed";
     default:
-      return "matches, but a longer message or another header pattern for these lines was used";
+      return "matches, but another header pattern or longer message was used, or the log divides its literal";
   }
 }
 

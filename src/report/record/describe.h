@@ -274,7 +274,7 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
           {.about = "The remedy may save more: saves_bytes covers only the list, which is under half of the need."});
   v.Maybe("enough", ranked.enough, {.about = "Whether this remedy alone is estimated to cover the excess."});
   v.Maybe("borderline", ranked.borderline,
-          {.about = "The excess is within spread_bytes of saves_bytes, so enough may be wrong."});
+          {.about = "enough may be wrong: the excess is within spread_bytes, or the need may be higher."});
   v.Maybe("enough_with", ranked.enough_with, {.about = "Ids of remedies; with one of them, this remedy is enough."});
   v.Maybe("free", ranked.free,
           {.about = "It costs nothing and is not enough alone; reports list such remedies separately."});
