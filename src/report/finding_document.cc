@@ -232,7 +232,7 @@ void FindingBuilder::AddWhy() {
   const std::string code = place ? SourceLineText(place->path, place->line) : "";
   bool is_named = code.empty();
   for (const Reason& reason : finding_.why) {
-    const bool names = !is_named && reason.text.find(code) != std::string::npos;
+    const bool names = !is_named && Printable(reason.text).find(code) != std::string::npos;
     list.items.push_back({ReasonSpans(reason), names ? Depth::kAlways : doc::DepthAt(list.items.size(), 1)});
     is_named = is_named || names;
   }

@@ -218,7 +218,7 @@ std::string NeedText(const Diagnosis& finding) {
   constexpr double kManyTimes = 2;
   const std::string name = CutBytes(ProgramOf(finding), kProgramInSentence);
   const bool asks = std::string_view(need->need_word) == "asked for";
-  const std::string size = (need->at_least ? "at least " : "") + SizeText(need->need);
+  const std::string size = (need->at_least ? "≥ " : "") + SizeText(need->need);
   std::string text = !name.empty() ? name + (asks ? " asks for " : " needs ") + size
                      : asks        ? "one request asks for " + size
                                    : size + " " + need->need_word;
