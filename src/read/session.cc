@@ -86,7 +86,7 @@ void Session::FollowMessage(const Line& line) {
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
-    message_reports_ = false;
+    message_reports_ = message_reports_ && line.healthy;  // another healthy message may interrupt the report
     message_prefixes_ = line.prefixes;
   }
   // If only some lines of a message have a prefix, a logger wrote the prefix: a collector puts one before each line.
@@ -182,7 +182,8 @@ void Session::AddJobFacts(const Line& line) {
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
-    if (found.context->of_report && message_healthy_ && front.logged()) message_reports_ = true;
+    if (found.context->of_report && message_healthy_ && front.prefixes >= message_prefixes_)
+      message_reports_ = !found.ends();
     if (found.context->of_report && IgnoresReports(front)) continue;
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
@@ -217,7 +218,6 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     MessageContent message = finder_.Read(joined, other, head, limit);
     sighting.facts = std::move(message.facts);
     sighting.message = std::move(message.text);
-    const std::size_t end = message.end;
     std::optional<UserCall> call = traceback_.user_call();
     if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
     sighting.failure = head.failure;
@@ -227,8 +227,9 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     sighting.repeats = front.repeats;
     sighting.time = front.time;
     sighting.head = joined.PlaceOf(head.match.begin);
-    sighting.last_line = joined.PlaceOf(end > 0 ? end - 1 : 0).line;
+    sighting.last_line = joined.PlaceOf(message.end > 0 ? message.end - 1 : 0).line;
     SetHeaderEnd(joined, head, &open);
+    open.healthy = message_healthy_;
     open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
     contexts_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
     shared_.of_job.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
@@ -246,7 +247,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     MarkWaiting(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
-    const std::size_t report = head.head->of_report ? head.match.begin : end;
+    const std::size_t report = head.head->of_report ? head.match.begin : message.end;
     if (open_.back().reader != nullptr)
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();
     lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
@@ -325,9 +326,9 @@ void Session::ReadReportUpTo(const Line& front, std::size_t end) {
 void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->reader == nullptr || open->state == OpenSighting::State::kAbsorbed) continue;
-    if (open->reader->Feed(front, from, end)) {
+    const bool same_message = message_begin_ <= open->sighting.head.offset;
+    if ((same_message || !message_reports_ || open->healthy) && open->reader->Feed(front, from, end)) {
       lines_wanted_ = kWantedInReport;
-      const bool same_message = message_begin_ <= open->sighting.head.offset;
       if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
     }
     return;  // only the newest reader, because a report belongs to the header directly above it

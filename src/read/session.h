@@ -83,6 +83,7 @@ class Session {
 
     Sighting sighting;
     State state = State::kOpen;
+    bool healthy = false;  // by the level of its message, so the level of a report shows nothing
     std::unique_ptr<MemoryReportReader> reader;
     std::uint64_t header_end_line = 0;  // ordinal of the line in which its header ends
     std::size_t head_end = 0;
@@ -91,8 +92,7 @@ class Session {
   };
 
   void RememberLine(const Line& line);
-  // Whether the line belongs to the report of a compile that succeeded. Text that follows a healthy message without a
-  // level of its own need not belong to it.
+  // Whether the line belongs to the report of a compile that succeeded. Other text without a level need not.
   bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.healthy); }
   // Whether headers and contexts of reports mean nothing here: they belong to a known failure, or nothing failed.
   bool IgnoresReports(const Line& line) const { return in_report() || InHealthyReport(line); }
@@ -133,7 +133,7 @@ class Session {
   std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
-  bool message_reports_ = false;     // the current message is healthy and begins a report
+  bool message_reports_ = false;     // a healthy message began a report that goes on
   int message_prefixes_ = 0;         // of its first line
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;

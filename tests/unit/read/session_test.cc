@@ -363,6 +363,10 @@ TEST_CASE("figures of a healthy program's report do not belong to a failure", "[
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
   CHECK(Read({"^+the program", "^Test list:"}) == "T1 fragment 2-2  | Test list:\n");
   CHECK(Read({"^+test total 9B", "^^Test list:"}) == "T1 fragment 2-2  | Test list:\n");
+  CHECK(Read({"^+the program", "^test total 9B", "^Test list:"}) == "T1 fragment 3-3 test_total=9@2 | Test list:\n");
+  // Another healthy message may come between its lines, but an error ends it.
+  CHECK(Read({"+test total 9B", "+another", "Test list:"}).empty());
+  CHECK(Read({"+test total 9B", "^another", "Test list:"}) == "T1 fragment 3-3  | Test list:\n");
   // A report that another line begins is not part of the message before it: people paste reports without prefixes.
   CHECK(Read({"+the program", "test total 9B", "Test list:"}) == "T1 fragment 3-3 test_total=9@2 | Test list:\n");
   CHECK(Read({"+the program", "^another", "test total 9B", "^Test compile: used 7B of 5B"}) ==
@@ -370,6 +374,16 @@ TEST_CASE("figures of a healthy program's report do not belong to a failure", "[
   // Any other header counts, whatever its level.
   CHECK(Read({"+Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+}
+
+TEST_CASE("the report of a later compile that succeeded is not read into a failure", "[read]") {
+  const std::string failed = Read({"Test compile: used 7B of 5B", "retrying"});
+  CHECK(failed == "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n");
+  std::vector<std::string> lines = {"Test compile: used 7B of 5B", "retrying", "+test total 9B"};
+  lines.insert(lines.end(), kReport.begin(), kReport.end());
+  CHECK(Read(lines) == failed);
+  lines[2] = "test total 9B";
+  CHECK(Read(lines) != failed);
 }
 
 TEST_CASE("a memory list does not start a failure while a report is being read", "[read]") {
