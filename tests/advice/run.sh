@@ -11,7 +11,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 rules=$here/../../rules
 label=advice
 . "$here/../registry.sh"
-use_packages "${WHYOOM_ADVICE_VENV:-}" jax==0.10.2 libtpu==0.0.51 flax optax equinox dm-haiku jmp ott-jax keras
+# haliax 1.3, the newest release, cannot be imported with this JAX. A development version can.
+use_packages "${WHYOOM_ADVICE_VENV:-}" jax==0.10.2 libtpu==0.0.51 flax optax equinox dm-haiku jmp ott-jax keras \
+  haliax==1.4.dev453
 
 export JAX_PLATFORMS=cpu KERAS_BACKEND=jax PYTHONDONTWRITEBYTECODE=1
 unset XLA_FLAGS LIBTPU_INIT_ARGS

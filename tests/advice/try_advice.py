@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tests what the rule data tells users to type: every flag, call and configuration key.
 
-  try_advice.py RULES_DIR                 test all; needs jax, libtpu, flax, optax, equinox, dm-haiku, ott-jax and jmp
-                                          (run.sh installs them)
+  try_advice.py RULES_DIR                 test all; needs jax, libtpu, flax, optax, equinox, dm-haiku, haliax, ott-jax,
+                                          keras and jmp (run.sh installs them)
   try_advice.py RULES_DIR --flags-only    test only the flags, with the installed libtpu
   try_advice.py RULES_DIR --list          list the names found in the texts; needs no packages
   try_advice.py RULES_DIR --packages DIR  also look up keys.json in the frameworks' wheels in DIR
@@ -38,7 +38,7 @@ KEY = re.compile(r"(?<![\w./'\"-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b(?!\()")
 ENVIRONMENT = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?==|\b)")
 PACKAGES = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.linen", "nnx": "flax.nnx", "eqx": "equinox",
             "hk": "haiku", "pltpu": "jax.experimental.pallas.tpu", "pointcloud": "ott.geometry.pointcloud", "math": "math", "os": "os", "keras": "keras",
-            "flax": "flax"}
+            "flax": "flax", "hax": "haliax", "np": "numpy"}
 XLA_FLAGS_ONLY = {"xla_dump_to"}
 
 

@@ -5,7 +5,7 @@
                          differ; needs no packages, and uses bash if available
   try_snippets.py --run  also run JAX snippets on the CPU, and check that both sides compute the same unless the remedy
                          changes results; look up the names that other Python snippets use; needs jax, flax, optax,
-                         equinox and keras
+                         equinox, haliax and keras
 
 CONTEXTS defines the names that snippets use (params, train_step). TPU kernels are looked up but not run. Exits with 1 if
 a check fails.
@@ -24,7 +24,7 @@ import traceback
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WIDTH = 66  # columns of `whyoom explain` on a terminal of 80, without its labels
 ROOTS = {"jax": "jax", "jnp": "jax.numpy", "optax": "optax", "nn": "flax.linen", "nnx": "flax.nnx", "eqx": "equinox", "keras": "keras",
-         "pl": "jax.experimental.pallas", "pltpu": "jax.experimental.pallas.tpu"}
+         "pl": "jax.experimental.pallas", "pltpu": "jax.experimental.pallas.tpu", "hax": "haliax", "np": "numpy"}
 
 # The context of each JAX snippet: definitions before it, and the expression to compare (None: it only has to run).
 COMMON = """

@@ -194,7 +194,7 @@ class SparkTest(unittest.TestCase):
         for options, message in (
             ({"options": ["--no-such-option"]}, "could not run.*no-such-option"),
             ({"program": "no-such-program"}, "no program 'no-such-program' on this machine"),
-            ({"program": self.program("kill -SEGV $$")}, "fails even with no input"),
+            ({"program": self.program("kill -SEGV $$")}, "fails even without input"),
         ):
             self.output = os.path.join(self.folder, f"out-{message[:5]}")
             with self.subTest(message), self.assertRaisesRegex(Exception, re.compile(message, re.S)):
