@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tempfile
@@ -80,14 +81,24 @@ def diagnose(
     Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
     """
-    options = {"name": name, "framework": framework, "hbm": hbm, "since": since, "until": until, "rules": rules}
-    options |= {"source_root": source_root, "timeout": timeout}
+    report_with = functools.partial(
+        _report,
+        log,
+        name=name,
+        framework=framework,
+        hbm=hbm,
+        since=since,
+        until=until,
+        rules=rules,
+        source_root=source_root,
+        timeout=timeout,
+    )
     if xla_dump is None and isinstance(log, BaseException):
-        report = _report(log, xla_dump=None, **options)
+        report = report_with(xla_dump=None)
         # The dump may contain failures of other exceptions, so it only adds to a diagnosis.
         dump = _dump_of_flags() if report.diagnoses else None
-        return report if dump is None else _report(log, xla_dump=dump, **options)
-    return _report(log, xla_dump=xla_dump, **options)
+        return report if dump is None else report_with(xla_dump=dump)
+    return report_with(xla_dump=xla_dump)
 
 
 def _report(

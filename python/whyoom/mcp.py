@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from ._program import WhyoomError, run
@@ -94,10 +95,10 @@ def try_remedies(dump: str, remedy: str = "") -> str:
 def make_server() -> Any:
     """Returns the server, not yet running. Raises ImportError without the SDK."""
     try:
-        from mcp.server.fastmcp import FastMCP as Server  # the SDK's first version
+        kind = import_module("mcp.server.fastmcp").FastMCP  # the SDK's first version
     except ImportError:
-        from mcp.server.mcpserver import MCPServer as Server  # type: ignore[no-redef]
-    server = Server("whyoom", instructions=_INSTRUCTIONS)
+        kind = import_module("mcp.server.mcpserver").MCPServer
+    server = kind("whyoom", instructions=_INSTRUCTIONS)
     for name, tool in (("diagnose", diagnose), ("explain", explain), ("try", try_remedies)):
         server.tool(name=name)(tool)
     return server

@@ -19,37 +19,71 @@ The result of a description: "compiler", "versions", "mesh": {axis: size}, "argu
 {"name", "dtype", "dims", "donated", "splits": [[axis, …], …] or null}. The result of a compile that fits:
 {"fits": true}; of one that does not: {"fits": false, "error": the compiler's message}.
 
-The compile needs jax and libtpu, and uses parts of jax that are not public: the calls differ between releases.
+The compile needs jax and libtpu, and uses parts of jax that are not public. Their calls and types differ between
+releases, so an object of jax has the type Any.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
+from types import ModuleType
+from typing import Any, TypedDict
 
 CHIPS = {"v2": "v2", "v3": "v3", "v4": "v4", "v5 lite": "v5e", "v5e": "v5e", "v5": "v5p", "v5p": "v5p", "v6 lite": "v6e", "v6e": "v6e", "7x": "tpu7x"}
+
+
+class Request(TypedDict, total=False):
+    module: str
+    result: str
+    describe: bool
+    dump_to: str
+    options: dict[str, str]
+    fitting: str
+    donate: list[int]
+    shard: dict[str, list[Any]]  # {index: [dimension, axis]}
+    shard_results: dict[str, list[Any]]
+    host: list[int]
+    host_results: list[int]
+
+
+class Value(TypedDict):
+    name: str
+    dtype: str
+    dims: list[int]
+    donated: bool
+    splits: list[list[str]] | None
+
+
+class Description(TypedDict):
+    arguments: list[Value]
+    results: list[Value]
+    mesh: dict[str, int]
 
 
 class Unsupported(Exception):
     pass
 
 
-def read(folder, name):
+def read(folder: str, name: str) -> str:
     with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
         return file.read()
 
 
-def setting(text, name, default):
+def setting(text: str, name: str, default: str) -> str:
     found = re.search(rf"\b{name}: (\S+)", text)
     return found.group(1) if found else default
 
 
 # The fields of a serialized protocol buffer: (number, value), a value being an int or bytes.
-def fields(data):
+def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     at = 0
 
-    def varint():
+    def varint() -> int:
         nonlocal at
         value = shift = 0
         while True:
@@ -74,18 +108,19 @@ def fields(data):
 
 # "v5e:2x2": chip and bounds of topology.textproto. Its value is a TpuPjRtTopologyDescriptionProto, whose field 1
 # contains the bounds of a host in chips (5) and of the slice in hosts (6).
-def topology_name(text):
+def topology_name(text: str) -> str:
     version = re.search(r'platform_version: "TFRT TPU ([^\\"]+)', text)
     chip = CHIPS.get(version.group(1).strip().lower()) if version else None
     if chip is None:
         raise Unsupported("topology.textproto names no TPU that is known" + (f": {version.group(1)}" if version else ""))
     value = re.search(r'value: "((?:[^"\\]|\\.)*)"', text)
-    bounds = {}
+    bounds: dict[int, dict[int, int]] = {}
     if value:
         data = value.group(1).encode().decode("unicode_escape").encode("latin-1")
         for number, inner in fields(data):
             if number == 1 and isinstance(inner, bytes):
-                bounds = {n: dict(fields(v)) for n, v in fields(inner) if n in (5, 6) and isinstance(v, bytes)}
+                shapes = {n: fields(v) for n, v in fields(inner) if n in (5, 6) and isinstance(v, bytes)}
+                bounds = {n: {i: size for i, size in shape if isinstance(size, int)} for n, shape in shapes.items()}
     if 5 not in bounds:
         raise Unsupported("topology.textproto does not contain the shape of the slice")
     sizes = [bounds[5].get(i, 1) * bounds.get(6, {}).get(i, 1) for i in (1, 2, 3)]
@@ -94,7 +129,7 @@ def topology_name(text):
     return chip + ":" + "x".join(map(str, sizes))
 
 
-def topology(folder):
+def topology(folder: str) -> Any:
     from jax.experimental import topologies
 
     name = topology_name(read(folder, "topology.textproto"))
@@ -104,19 +139,19 @@ def topology(folder):
         raise Unsupported(f"libtpu has no topology {name}: {first_line(error)}") from error
 
 
-def first_line(error):
+def first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0][:500]
 
 
-def dims_and_dtype(kind):
+def dims_and_dtype(kind: object) -> tuple[list[int], str]:
     found = re.fullmatch(r"tensor<((?:\d+x)*)([^,]+?)(?:,.*)?>", str(kind))
     if not found:
-        return None, str(kind)
+        return [], str(kind)
     return [int(size) for size in found.group(1).split("x") if size], found.group(2)
 
 
 # The mesh axes of each dimension in an attribute such as #sdy.sharding<@mesh, [{"data"}, {}]>; None if there is none.
-def splits_of(attributes, rank):
+def splits_of(attributes: Mapping[str, object], rank: int) -> list[list[str]] | None:
     if "sdy.sharding" not in attributes:
         return None
     text = re.sub(r"\(\d+\)\d+", "", str(attributes["sdy.sharding"]))
@@ -125,19 +160,19 @@ def splits_of(attributes, rank):
     return splits if len(splits) == rank else None
 
 
-def name_of(location):
+def name_of(location: object) -> str:
     found = re.search(r'"((?:[^"\\]|\\.)*)"', str(location))
     return found.group(1) if found else ""
 
 
-def main_function(module):
+def main_function(module: Any) -> Any:
     for operation in module.body.operations:
         if operation.operation.name == "func.func" and operation.attributes["sym_name"].value == "main":
             return operation
     raise Unsupported("module.mlir has no function main")
 
 
-def meshes(module):
+def meshes(module: Any) -> dict[str, dict[str, int]]:
     found = {}
     for operation in module.body.operations:
         if operation.operation.name == "sdy.mesh":
@@ -146,18 +181,18 @@ def meshes(module):
     return found
 
 
-def value_record(kind, attributes, name, donated):
+def value_record(kind: object, attributes: Mapping[str, object], name: str, donated: bool) -> Value:
     dims, dtype = dims_and_dtype(kind)
-    return {"name": name, "dtype": dtype, "dims": dims or [], "donated": donated, "splits": splits_of(attributes, len(dims or []))}
+    return {"name": name, "dtype": dtype, "dims": dims, "donated": donated, "splits": splits_of(attributes, len(dims))}
 
 
-def attribute_dicts(function, key, count):
+def attribute_dicts(function: Any, key: str, count: int) -> list[dict[str, Any]]:
     if key not in function.attributes:
         return [{}] * count
     return [{one.name: one.attr for one in each} for each in function.attributes[key]]
 
 
-def describe(module):
+def describe(module: Any) -> Description:
     function = main_function(module)
     block = function.regions[0].blocks[0]
     arguments, results = [], []
@@ -173,7 +208,7 @@ def describe(module):
 
 
 # Sets attributes of arguments (or results): changes is {index: {name: text of the attribute}}.
-def set_attributes(ir, function, key, count, changes):
+def set_attributes(ir: ModuleType, function: Any, key: str, count: int, changes: Mapping[int, dict[str, str]]) -> None:
     lists = attribute_dicts(function, key, count)
     made = []
     for index, attributes in enumerate(lists):
@@ -184,7 +219,7 @@ def set_attributes(ir, function, key, count, changes):
     function.attributes[key] = ir.ArrayAttr.get(made)
 
 
-def sharding_changes(module, values, request):
+def sharding_changes(module: Any, values: list[Value], request: dict[str, list[Any]]) -> dict[int, dict[str, str]]:
     found = meshes(module)
     changes = {}
     for index, (dimension, axis) in request.items():
@@ -200,7 +235,7 @@ def sharding_changes(module, values, request):
 
 
 # Adds the call that copies a value to "device" or "pinned_host".
-def copy_value(ir, value, where, at):
+def copy_value(ir: ModuleType, value: Any, where: str, at: Any) -> Any:
     attributes = {
         "call_target_name": ir.StringAttr.get("annotate_device_placement"),
         "has_side_effect": ir.BoolAttr.get(True),
@@ -210,7 +245,7 @@ def copy_value(ir, value, where, at):
     return ir.Operation.create("stablehlo.custom_call", [value.type], [value], attributes, ip=at)
 
 
-def keep_on_host(ir, function, arguments, results):
+def keep_on_host(ir: ModuleType, function: Any, arguments: list[int], results: list[int]) -> None:
     block = function.regions[0].blocks[0]
     with ir.Location.unknown():
         begin = ir.InsertionPoint.at_block_begin(block)
@@ -224,7 +259,7 @@ def keep_on_host(ir, function, arguments, results):
             end.operands[index] = copy.results[0]
 
 
-def change(ir, module, request):
+def change(ir: ModuleType, module: Any, request: Request) -> None:
     function = main_function(module)
     described = describe(module)
     host, host_results = request.get("host", []), request.get("host_results", [])
@@ -244,7 +279,7 @@ def change(ir, module, request):
 
 
 # Sets the level that was asked for, or else that of the dump ("EFFORT_O2").
-def set_fitting_level(xla_client, build, asked, dumped):
+def set_fitting_level(xla_client: ModuleType, build: Any, asked: str | None, dumped: str) -> None:
     level = asked or dumped.replace("EFFORT_", "")
     if not level:
         return
@@ -257,12 +292,12 @@ def set_fitting_level(xla_client, build, asked, dumped):
             raise Unsupported("this jax cannot set the memory fitting level") from error
 
 
-def compile_options(xla_client, text, request):
+def compile_options(xla_client: ModuleType, text: str, request: Request) -> tuple[Any, list[int]]:
     import numpy
 
     options = xla_client.CompileOptions()
-    options.num_replicas = int(setting(text, "num_replicas", 1))
-    options.num_partitions = int(setting(text, "num_partitions", 1))
+    options.num_replicas = int(setting(text, "num_replicas", "1"))
+    options.num_partitions = int(setting(text, "num_partitions", "1"))
     build = options.executable_build_options
     build.use_spmd_partitioning = setting(text, "use_spmd_partitioning", "false") == "true"
     build.use_shardy_partitioner = setting(text, "use_shardy_partitioner", "false") == "true"
@@ -274,8 +309,8 @@ def compile_options(xla_client, text, request):
     ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", text)] or list(range(count))
     if len(ids) != count:
         raise Unsupported("compile_options.textproto assigns no device to some partition")
-    ids = numpy.array(ids).reshape(options.num_partitions, options.num_replicas).transpose()
-    build.device_assignment = xla_client.DeviceAssignment.create(ids)
+    assignment = numpy.array(ids).reshape(options.num_partitions, options.num_replicas).transpose()
+    build.device_assignment = xla_client.DeviceAssignment.create(assignment)
     build.debug_options.xla_dump_to = request["dump_to"]
     overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
     # Options that name files would let the author of a dump write to any place.
@@ -283,28 +318,29 @@ def compile_options(xla_client, text, request):
     overrides.update(request.get("options", {}))
     options.env_option_overrides = list(overrides.items())
     set_fitting_level(xla_client, build, request.get("fitting"), setting(text, "memory_fitting_level", ""))
-    return options, ids.flatten().tolist()
+    return options, assignment.flatten().tolist()
 
 
 # "libtpu 0.0.52", or as the compiler names its build if libtpu is not an installed package.
-def compiler_name(client):
+def compiler_name(client: Any) -> str:
     for package in ("libtpu", "libtpu-nightly"):
         try:
             return f"{package} {metadata.version(package)}"
         except metadata.PackageNotFoundError:
             pass
-    return client.platform_version.split("\n")[-1]
+    return str(client.platform_version).split("\n")[-1]
 
 
-def compile_module(client, module, devices, options):
+def compile_module(client: Any, module: Any, devices: Any, options: Any) -> Any:
     from jax._src.interpreters import mlir
 
-    errors = []
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: client.compile(module, executable_devices=devices, compile_options=options),
         lambda: client.compile(module, devices, options),
         lambda: client.compile(mlir.module_to_bytecode(module), devices, options),
-    ):
+    )
+    errors = []
+    for call in calls:
         try:
             return call()
         except TypeError as error:
@@ -312,16 +348,16 @@ def compile_module(client, module, devices, options):
     raise Unsupported("this jax compiles in another way: " + errors[-1])
 
 
-def run(request):
+def run(request: Request) -> dict[str, object]:
     import jax
     from jax._src.interpreters import mlir
-    from jax._src.lib import xla_client
+    from jaxlib import xla_client
+    from jaxlib.mlir import ir
 
     folder = request["module"]
     described = topology(folder)
     client = described.devices[0].client
     with mlir.make_ir_context():
-        ir = mlir.ir
         module = ir.Module.parse(read(folder, "module.mlir"))
         if request.get("describe"):
             return dict(describe(module), compiler=compiler_name(client), versions=f"{jax.__version__} {client.platform_version}")
@@ -340,7 +376,7 @@ def run(request):
         return {"fits": True}
 
 
-def main():
+def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         request = json.load(file)
     os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", ALLOW_MULTIPLE_LIBTPU_LOAD="1")

@@ -331,7 +331,7 @@ class Remedy(Record):
     at_least: Optional[bool]
     # Whether this remedy alone is estimated to cover the excess.
     enough: Optional[bool]
-    # The excess is within spread_bytes of saves_bytes, so enough may be wrong.
+    # enough may be wrong: the excess is within spread_bytes, or the need may be higher.
     borderline: Optional[bool]
     # Ids of remedies; with one of them, this remedy is enough.
     enough_with: Optional[List[str]]
