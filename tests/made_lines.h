@@ -9,8 +9,9 @@
 #include "read/engine.h"
 #include "text/line.h"
 
-// Returns lines 1, 2, … of a log. A text may begin with marks: "~" if lines before it were skipped; "^" for the prefix of
-// a logger or collector; "+" for one whose level means that nothing failed. It ends with "$" if the log is truncated there.
+// Returns lines 1, 2, … of a log. A text may begin with marks: "~" if lines before it were skipped; "^" for the prefix
+// of a logger or collector; "+" for one whose level means that nothing failed. It ends with "$" if the log is truncated
+// there.
 inline std::deque<whyoom::Line> LinesOf(const std::vector<std::string>& texts) {
   std::deque<whyoom::Line> lines;
   std::uint64_t offset = 0;
