@@ -81,13 +81,13 @@ void Session::RememberLine(const Line& line) {
 
 void Session::FollowMessage(const Line& line) {
   // All lines of a message have one level. Those with fewer prefixes than the first have only that of a collector.
-  const bool of_other_level = line.logged() && line.prefixes >= message_prefixes_ && line.healthy != message_healthy_;
+  const bool of_other_level = line.logged() && line.prefixes >= prefixes_ && line.healthy != message_healthy_;
   const bool begins = ordinal_ == 1 || of_other_level || BeginsMessage(line, message_logged_);
   if (begins) {
     message_begin_ = line.offset;
     message_healthy_ = line.healthy;
     message_reports_ = message_reports_ && line.healthy;  // another healthy message may interrupt the report
-    message_prefixes_ = line.prefixes;
+    prefixes_ = line.prefixes;
   }
   // If only some lines of a message have a prefix, a logger wrote the prefix: a collector puts one before each line.
   if (begins || !line.logged()) message_logged_ = line.logged();
@@ -182,8 +182,7 @@ void Session::AddJobFacts(const Line& line) {
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
-    if (found.context->of_report && message_healthy_ && front.prefixes >= message_prefixes_)
-      message_reports_ = !found.ends();
+    if (found.context->of_report && message_healthy_ && front.prefixes >= prefixes_) message_reports_ = !found.ends();
     if (found.context->of_report && IgnoresReports(front)) continue;
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;

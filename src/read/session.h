@@ -134,7 +134,7 @@ class Session {
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
   bool message_reports_ = false;     // a healthy message began a report that goes on
-  int message_prefixes_ = 0;         // of its first line
+  int prefixes_ = 0;                 // of the first line of the current message
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
   std::size_t lines_with_literal_ = 0;    // since a trigger was searched for and found
