@@ -162,9 +162,7 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint
   text_.reserve(kMaxJoined / 4);  // enough for most
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
-    if (i > 0 &&
-        (line.text.find_first_not_of(" \t") == std::string::npos || BeginsMessage(line, lines.front().logged())))
-      break;
+    if (i > 0 && (IsBlank(line.text) || BeginsMessage(line, lines.front().logged()))) break;
     if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line, false});
     const std::size_t begin = i == 0 ? from : 0;

@@ -26,8 +26,6 @@ constexpr std::uint64_t kLinesBelow = 400;
 constexpr std::size_t kMostMessageLines = 12;
 constexpr std::size_t kMostOfLine = std::size_t{256} << 10;  // bytes to read of one line
 
-bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
-
 bool IsTracebackLine(std::string_view text) {
   static const Regex frame(
       R"(^[ \t|+]*(?:(?:Exception Group )?Traceback \(most recent call last\)|File "[^"]*", line \d|[~^ ]+$))");

@@ -212,7 +212,6 @@ std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
 namespace {
 
 bool IsQuote(char c) { return c == '\'' || c == '"'; }
-bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
 
 // The value of the `count` digits at `at`; nullopt if there are fewer digits.
 std::optional<char32_t> NumberAt(std::string_view text, std::size_t at, std::size_t count, int base) {

@@ -58,6 +58,9 @@ struct Line : MappedText {
   std::uint64_t RawOffset(std::size_t position) const;
 };
 
+// Whether there are only blanks and tabs.
+inline bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
+
 // Converts raw bytes to valid UTF-8.
 MappedText MapRaw(std::string_view bytes);
 
