@@ -139,7 +139,7 @@ std::vector<JoinedLines> Joinings(const LineWindow& window) {
   for (std::size_t from = 0; from == 0 || from < std::min(window.lines.front().text.size(), kLongestLine);
        from += JoinedLines::kStep) {
     joinings.emplace_back(window.lines, kLookAhead, JoinedLines::Joint::kBlank, from);
-    joinings.emplace_back(window.lines, kLookAhead, JoinedLines::Joint::kNothing, from);
+    joinings.emplace_back(window.lines, kLookAhead, JoinedLines::Joint::kNone, from);
   }
   return joinings;
 }

@@ -71,13 +71,13 @@ bool IsMessageStart(std::string_view text);
 bool BeginsMessage(const Line& line, bool first_logged);
 
 // Consecutive lines of one stream as one text. Messages are wrapped anywhere, so patterns run on the joined lines, with
-// each run of white space reduced to one blank. Use Joint::kBlank for lines broken at blanks, kNothing for lines cut at
+// each run of white space reduced to one blank. Use Joint::kBlank for lines broken at blanks, kNone for lines cut at
 // a fixed width, inside words and figures.
 class JoinedLines {
  public:
   // Joins the first `count` of `lines`, starting at column `from` of the first. A first line of more than kStep columns
   // is split into windows. Stops early at the next message or at a blank line, because no message extends beyond those.
-  enum class Joint { kBlank, kNothing };
+  enum class Joint { kBlank, kNone };
   JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from = 0);
 
   // Distance between windows of a long first line. A match belongs to the window that it begins in.

@@ -147,7 +147,7 @@ bool Session::MayBeginHere() const {
 void Session::ProcessWindow(const Line& front, std::size_t from) {
   const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
   std::optional<JoinedLines> of_more;
-  if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNothing, from);
+  if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNone, from);
   const JoinedLines& glued = of_more ? *of_more : joined;
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
   const bool has_literal = std::any_of(pending_.begin(), end, [](const Line& line) { return line.has_literal; }) ||

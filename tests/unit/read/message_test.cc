@@ -23,7 +23,7 @@ std::string Joined(const std::vector<std::string>& texts, JoinedLines::Joint joi
 std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
   const JoinedLines joined(lines, 12, JoinedLines::Joint::kBlank);
-  const JoinedLines glued(lines, 12, JoinedLines::Joint::kNothing);
+  const JoinedLines glued(lines, 12, JoinedLines::Joint::kNone);
   const std::deque<std::string> none;
   const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines});
   if (header_patterns.empty()) return "no head";
@@ -46,9 +46,9 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
 
 TEST_CASE("lines are joined as one text", "[read]") {
   CHECK(Joined({"one", "two"}) == "one two");
-  CHECK(Joined({"one", "two"}, JoinedLines::Joint::kNothing) == "onetwo");
+  CHECK(Joined({"one", "two"}, JoinedLines::Joint::kNone) == "onetwo");
   CHECK(Joined({"  one \t two", "   three  ", "four"}) == "one two three four");
-  CHECK(Joined({"one ", " two"}, JoinedLines::Joint::kNothing) == "one two");
+  CHECK(Joined({"one ", " two"}, JoinedLines::Joint::kNone) == "one two");
   CHECK(Joined({"one", "two", "three"}, JoinedLines::Joint::kBlank, 2) == "one two");
   CHECK(Joined({""}).empty());
 }
