@@ -11,7 +11,8 @@
 # FOLDER and the cache may be in a folder that others can write to. The script writes to names that cannot be guessed,
 # follows no link, and uses no folder of another user.
 #
-# Exit status: 0 installed, 2 wrong usage or no program for this machine, 3 download failed, 4 wrong checksum or version.
+# Exit status: 0 installed, 2 wrong usage or no program for this machine, 3 download failed or the
+# program does not run, 4 wrong checksum or version.
 set -eu
 
 # packaging/release.sh fills these in, so that the script's copy in a release needs no settings.
@@ -124,7 +125,8 @@ fi
 
 tar -xzOf "$work/archive" "$name/bin/whyoom" >"$work/whyoom" || fail 4 "the archive contains no $name/bin/whyoom"
 chmod 755 "$work/whyoom"
-version_line=$("$work/whyoom" --version | head -n 1) || fail 4 "the program does not run on this machine"
+version_line=$("$work/whyoom" --version 2>&1) || fail 3 "the program does not run on this machine: $version_line"
+version_line=$(printf '%s\n' "$version_line" | head -n 1)
 [ "$version_line" = "whyoom $version" ] || fail 4 "the archive contains another version: $version_line"
 # Replace in one step, so that another process sees either the old program or the new one.
 put "$work/whyoom" "$folder/whyoom" || fail 2 "$folder/whyoom is a folder"

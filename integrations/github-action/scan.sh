@@ -12,7 +12,7 @@ stop() { # MESSAGE: reports wrong inputs and ends the step
   exit 2
 }
 
-go_on_without() { # MESSAGE: the program is missing; runs the job nevertheless, unless the program is required
+go_on_without() { # MESSAGE: whyoom cannot run; runs the job nevertheless, unless the program is required
   [ "${INPUT_REQUIRED:-false}" = false ] || stop "$1"
   annotate warning "$1; going on without it"
   status=0
@@ -83,8 +83,12 @@ find_program
 
 records=$work/records
 : >"$records"
-# A pull request can contain a link to another file.
-[ ! -L "$sarif" ] || stop "the input 'sarif' names a symbolic link: $sarif"
+# A pull request can contain a link to another file or folder.
+link=${sarif#"$PWD"/}
+while
+  [ ! -L "$link" ] || stop "the input 'sarif' names a symbolic link: $link"
+  [[ $link == [!/]*/* ]]
+do link=${link%/*}; done
 if [ -e "$sarif" ]; then # replace only the file of an earlier step
   head -c 4096 -- "$sarif" 2>/dev/null | grep -q sarif-schema || stop "the input 'sarif' names an existing file that is not SARIF: $sarif"
   rm -f -- "$sarif"
@@ -94,15 +98,16 @@ options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --so
 
 status=0
 if [ -n "$INPUT_RUN" ]; then
+  "$whyoom" run "${options[@]}" -- true || go_on_without "whyoom could not run, see above (in the input args, each line is one word)"
+  : >"$records"
   "$whyoom" run "${options[@]}" -- "${job[@]}" || status=$?
 else
   "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
 fi
 
-# Status 2 without records: whyoom itself could not run, for example because of an unknown option. Status 2 with records:
-# the job ended with 2.
+# Without records, whyoom itself could not run, for example because of an unknown option.
 ran=true
-[ "$status" != 2 ] || [ -s "$records" ] || ran=false
+[ -s "$records" ] || ran=false
 found=
 [ "$ran" = false ] || found=$(grep -c '^{"type":"diagnosis"' "$records" || true)
 [ "$ran" = true ] || printf '::error title=whyoom::whyoom could not run, see above (in the input args, each line is one word)\n'

@@ -204,6 +204,9 @@ class ActionTest(unittest.TestCase):
             self.assertFalse((self.workspace / "missing").exists())
             self.assertEqual((self.workspace / "victim").read_text(), '{"$schema": "sarif-schema-2.1.0.json"}')
             (self.workspace / "whyoom.sarif").unlink()
+        (self.workspace / "reports").symlink_to(self.runner.work / "temp")
+        self.assertEqual(self.run_action(paths="train.log", sarif="reports/whyoom.sarif"), 2)
+        self.assertEqual(self.run_action(paths="train.log", sarif=str(self.workspace / "reports/new/whyoom.sarif")), 2)
         self.assertEqual(list((self.runner.work / "temp").iterdir()), [])
 
     def test_secrets_in_shell_commands_appear_in_no_output(self):
@@ -214,11 +217,11 @@ class ActionTest(unittest.TestCase):
 
     def test_if_whyoom_cannot_run_the_output_found_is_empty(self):
         self.put("train.log", ADAM)
-        for inputs in ({"run": "cat train.log; exit 1"}, {"paths": "train.log"}):
+        for status, level, inputs in ((1, "warning", {"run": "cat train.log; exit 1"}), (2, "error", {"paths": "train.log"})):
             with self.subTest(inputs):
-                self.assertEqual(self.run_action(args="--ignore\nE1O02", upload_sarif="true", **inputs), 2)
-                self.assertEqual(self.runner.result, {"found": "", "exit-status": "2", "sarif": ""})
-                self.assertIn("each line is one word", self.runner.of("error")[0][2])
+                self.assertEqual(self.run_action(args="--ignore\nE1O02", upload_sarif="true", **inputs), status)
+                self.assertEqual(self.runner.result, {"found": "", "exit-status": str(status), "sarif": ""})
+                self.assertIn("each line is one word", self.runner.of(level)[0][2])
                 self.assertEqual(self.runner.used, [])
         # If the job itself exits with 2, its output is diagnosed.
         self.assertEqual(self.run_action(run="cat train.log; exit 2"), 2)

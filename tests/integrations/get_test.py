@@ -78,9 +78,9 @@ class GetTest(unittest.TestCase):
         self.assertEqual((self.folder / "whyoom").read_text(), "mine")
 
     def test_a_program_with_another_version_is_refused(self):
-        for program in (b"#!/bin/sh\necho whyoom 9.9.9\n", b"#!/bin/sh\nexit 1\n", b"no program"):
+        for program, status in ((b"#!/bin/sh\necho whyoom 9.9.9\n", 4), (b"#!/bin/sh\nexit 1\n", 3), (b"no program", 3)):
             done = self.get(WHYOOM_SHA256=self.server.put(program))
-            self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
             self.assertTrue(self.nothing_there())
         done = self.get(WHYOOM_SHA256=self.server.put(b"x", name="other"))
         self.assertEqual(done.returncode, 4)

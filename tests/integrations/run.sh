@@ -52,6 +52,7 @@ if have 'pyyaml==6.*'; then
   "$python" "$here/action_test.py" "$whyoom"
   "$python" "$here/snippets_test.py" "$whyoom"
   "$python" "$here/retry_test.py" "$whyoom"
+  "$python" "$here/broken_whyoom_test.py"
 else
   skip "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts" "no package registry"
 fi
