@@ -113,6 +113,22 @@ std::optional<File> RegularFile(const std::string& path) {
   return File(status.st_dev, status.st_ino);
 }
 
+// Throws Error if the file can neither be written nor created, as far as that is known without writing it.
+void ThrowIfUnwritable(const std::string& path) {
+  struct stat file {};
+  int problem = 0;
+  if (stat(path.c_str(), &file) == 0) {
+    if (S_ISDIR(file.st_mode)) problem = EISDIR;
+    if (problem == 0 && access(path.c_str(), W_OK) != 0) problem = errno;
+  } else if (errno != ENOENT) {
+    problem = errno;
+  } else {
+    const std::filesystem::path folder = std::filesystem::path(ResolvedPath(path)).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) != 0) problem = errno;
+  }
+  if (problem != 0) ThrowCannotWrite(path, problem);
+}
+
 }  // namespace
 
 int WriteAll(int descriptor, std::string_view text) {
@@ -152,15 +168,22 @@ void WriteFile(std::string_view text, const std::string& path) {
 
 void AppendToFile(std::string_view text, const std::string& path) { WriteInPlace(text, path, O_APPEND); }
 
+std::string StepSummaryPath() {
+  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0')
+    throw Error("--step-summary: GITHUB_STEP_SUMMARY is not set (GitHub Actions sets it)");
+  return path;
+}
+
 OutputFiles::OutputFiles(const Options& options) {
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
   if (!options.write_baseline.empty()) outputs.push_back(options.write_baseline);
-  if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); options.step_summary && summary != nullptr)
-    outputs.emplace_back(summary);
+  if (options.step_summary) outputs.push_back(StepSummaryPath());
   std::set<std::string> names;
   for (const std::string& output : outputs) {
+    ThrowIfUnwritable(output);
     const std::optional<File> file = RegularFile(output);
     std::error_code error;
     if (!file && std::filesystem::exists(output, error)) continue;

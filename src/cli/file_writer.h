@@ -26,10 +26,14 @@ void WriteFile(std::string_view text, const std::string& path);
 // Appends to the file, and creates it if it does not exist. Throws Error.
 void AppendToFile(std::string_view text, const std::string& path);
 
+// Returns the file that --step-summary appends to. Throws Error if there is none.
+std::string StepSummaryPath();
+
 class OutputFiles {
  public:
-  // Throws Error if two outputs are the same file, or if an output is a file that the options read or keep (inputs,
-  // lists, rule files and folders, the journal of --resume).
+  // Throws Error if an output cannot be written, so that a job or a long batch does not start in vain; if two outputs
+  // are the same file; or if an output is a file that the options read or keep (inputs, lists, rule files and folders,
+  // the journal of --resume).
   explicit OutputFiles(const Options& options);
 
   // Throws Error if `path`, which is about to be read, is an output. Does nothing if no output file exists yet.

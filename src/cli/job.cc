@@ -44,12 +44,12 @@ constexpr std::chrono::milliseconds kSilence{1000};
 constexpr std::chrono::milliseconds kGrace{5000};
 constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // the most that the job can leave in a pipe
 
-// SIGTSTP and SIGWINCH are forwarded as well, but need special handling. SIGCHLD is caught for whyoom itself.
-constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+constexpr bool IsStop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
 
-// State of the signal handlers. Spawn blocks their signals while it starts the job.
+// State of the signal handlers. SIGPIPE and SIGXFSZ stay ignored, because our own writes cause them. Spawn blocks their
+// signals while it starts the job.
 struct {
   std::atomic<pid_t> child{0};
   std::atomic<int> early{0};  // the first signal before there was a child; -1: there has been a child
@@ -66,20 +66,20 @@ void CopyWindowSizes() {
   }
 }
 
-// Stops this process as if SIGTSTP had not been caught, so that the kernel decides whether it may stop.
-void StopByDefault() {
+// Stops this process as if the signal had not been caught, so that the kernel decides whether it may stop.
+void StopByDefault(int signal) {
   struct sigaction usual {};
   struct sigaction ours {};
   usual.sa_handler = SIG_DFL;
-  sigaction(SIGTSTP, &usual, &ours);
+  sigaction(signal, &usual, &ours);
   sigset_t stop;
   sigset_t before;
   sigemptyset(&stop);
-  sigaddset(&stop, SIGTSTP);
-  raise(SIGTSTP);
+  sigaddset(&stop, signal);
+  raise(signal);
   pthread_sigmask(SIG_UNBLOCK, &stop, &before);  // the process stops and continues here
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  sigaction(SIGTSTP, &ours, nullptr);
+  sigaction(signal, &ours, nullptr);
 }
 
 void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
@@ -92,14 +92,17 @@ void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
     // The job may have received the signal before its pseudo terminal had the new size.
     CopyWindowSizes();
     if (child > 0) kill(child, signal);
+  } else if (info->si_pid == getpid() && info->si_code <= 0) {
+    // abort(), which ends this process after the handler returns
+  } else if (info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL)) {
+    std::signal(signal, SIG_DFL);  // our own fault, which happens again
   } else {
     // Signals from the kernel come from the terminal, which sends them to the whole foreground group.
     const bool job_received_it = info->si_code > 0 && getpgid(child) == getpgrp();
     int none = 0;
     if (child > 0 && !job_received_it) kill(child, signal);
-    if (child == 0 && signal != SIGTSTP && signal != SIGCONT)
-      g_signal_state.early.compare_exchange_strong(none, signal);
-    if (signal == SIGTSTP) StopByDefault();
+    if (child == 0 && !IsStop(signal) && signal != SIGCONT) g_signal_state.early.compare_exchange_strong(none, signal);
+    if (IsStop(signal)) StopByDefault(signal);
   }
   errno = error;
 }
@@ -378,13 +381,19 @@ bool PassOn(int from, int to) {
 }
 
 // Forks a process that passes on what child processes of the job print after the job has ended. Their output stays
-// open, and whyoom can exit at once. The forked process may only make system calls.
-void ForkRelay(const std::vector<Stream>& streams, const JobSignals& signals) {
+// open, and whyoom can exit at once. The process begins when the returned descriptor is closed, at the latest when
+// whyoom ends, so that the diagnosis comes first. It may only make system calls.
+Descriptor ForkRelay(Channel hold, const std::vector<Stream>& streams, const JobSignals& signals) {
   std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
   for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
   const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
-  if (std::none_of(wanted.begin(), wanted.end(), is_open) || fork() != 0) return;
+  if (std::none_of(wanted.begin(), wanted.end(), is_open)) return Descriptor();
+  if (fork() != 0) return std::move(hold.job_end);
   signals.Restore();
+  hold.job_end.Close();
+  char none;
+  while (read(hold.our_end.get(), &none, 1) < 0) {
+  }
   while (std::any_of(wanted.begin(), wanted.end(), is_open)) {
     if (poll(wanted.data(), wanted.size(), -1) < 0) continue;
     for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -425,8 +434,7 @@ std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string
 JobSignals::JobSignals() {
   g_signal_state.early = 0;
   sigemptyset(&caught_);
-  for (const int signal : kForwarded) Catch(signal);
-  for (const int signal : {SIGTSTP, SIGCHLD, SIGWINCH}) Catch(signal);
+  for (int signal = 1; signal < NSIG; ++signal) Catch(signal);
 }
 
 void JobSignals::Restore() const {
@@ -435,15 +443,41 @@ void JobSignals::Restore() const {
 
 void JobSignals::Catch(int signal) {
   struct sigaction before {};
-  sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN && signal != SIGCHLD && signal != SIGWINCH) return;
+  if (sigaction(signal, nullptr, &before) != 0) return;
+  if (before.sa_handler != SIG_DFL && signal != SIGCHLD && signal != SIGWINCH) return;
   struct sigaction ours {};
   ours.sa_sigaction = OnSignal;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP;
   sigfillset(&ours.sa_mask);
-  sigaction(signal, &ours, nullptr);
+  if (sigaction(signal, &ours, nullptr) != 0) return;  // SIGKILL, SIGSTOP, those of the C library
   sigaddset(&caught_, signal);
   before_.emplace_back(signal, before);
+}
+
+std::optional<int> RunApart(const std::function<int()>& work) {
+  Channel answer;
+  pid_t child = -1;
+  try {
+    answer = MakePipe();
+    child = fork();
+  } catch (const Error&) {  // too many files are open
+  }
+  if (child < 0) return work();
+  if (child == 0) {
+    const int result = work();
+    [[maybe_unused]] const ssize_t ignored = write(answer.job_end.get(), &result, sizeof result);
+    _exit(0);
+  }
+  g_signal_state.child = child;
+  answer.job_end.Close();
+  int result = 0;
+  ssize_t got;
+  do {
+    got = read(answer.our_end.get(), &result, sizeof result);
+  } while (got < 0 && errno == EINTR);
+  g_signal_state.child = 0;
+  waitpid(child, nullptr, 0);
+  return got == sizeof result ? std::optional(result) : std::nullopt;
 }
 
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee) {
@@ -452,6 +486,7 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
   g_signal_state.wake = wake.job_end.get();
   const bool as_one = SameFile(STDOUT_FILENO, STDERR_FILENO);
+  Channel hold = MakePipe();
   Channel out = MakeChannel(STDOUT_FILENO);
   Channel err;
   if (!as_one) err = MakeChannel(STDERR_FILENO);
@@ -462,8 +497,7 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
   streams.emplace_back(std::move(out.our_end), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.our_end), STDERR_FILENO, tee, &result);
   Relay(&streams, wake.our_end.get(), &result);
-  // Not after a failure, because the diagnosis must be the end of the output.
-  if (result.exit_status == 0) ForkRelay(streams, signals);
+  result.relay = ForkRelay(std::move(hold), streams, signals);
   for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;
   g_signal_state.wake = -1;
   for (Stream& stream : streams) stream.Finish();

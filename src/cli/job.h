@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,7 @@ struct JobResult {
   std::uint64_t undelivered_bytes = 0;  // bytes that could not be written (full disk); not counted if the reader closed
                                         // the pipe
   std::string undelivered_reason;       // why the first of them could not be written
+  Descriptor relay;                     // close it after the last output: child processes of the job print again
 };
 
 // Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay
@@ -69,8 +71,13 @@ class JobSignals {
 // Runs `job` until it ends. Calls `tee`, which may block, from this thread with the job's output: both streams merged,
 // whole lines in order of arrival (lines beyond 1 MiB in pieces). If other processes outlive the job and keep its
 // output open, returns after a second of silence or after 5 seconds; if the job succeeded, as soon as nothing is left
-// to read. Throws Error if no pipe or process can be created. Must not be called by two threads at once.
+// to read; what they print later is passed on when `relay` is closed. Throws Error if no pipe or process can be
+// created. Must not be called by two threads at once.
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee);
+
+// Runs `work` in a child process, so that a crash does not end this one, and forwards signals to it. Returns its
+// result, or nullopt if the child was killed. Call it while there is no other thread.
+std::optional<int> RunApart(const std::function<int()>& work);
 
 // Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws; if memory is short, less
 // is stored. Read returns a line feed for each dropped line, so that line numbers stay right.

@@ -17,13 +17,6 @@ namespace {
 // GitHub's limit per step (docs.github.com, "Workflow commands for GitHub Actions": 1 MiB).
 constexpr std::size_t kMostStepSummary = std::size_t{1} << 20;
 
-void AppendStepSummary(const Report& report) {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (path == nullptr || *path == '\0')
-    throw Error("--step-summary: GITHUB_STEP_SUMMARY is not set (GitHub Actions sets it)");
-  AppendToFile(PrintMarkdown(report, kMostStepSummary), path);
-}
-
 // Uses the current folder by default, because code scanning runs in the root of the sources.
 std::string SourceRootOrHere(const std::string& source_root) {
   std::error_code error;
@@ -59,6 +52,24 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
   return {};
 }
 
+void WriteReport(const Report& report, const Options& options, int descriptor, const std::string& before) {
+  const bool to_file = !options.output.empty();
+  const auto print = [&](const std::string& path) {
+    const TextOptions style = StyleOf(options, !path.empty(), descriptor);
+    const std::string text = PrintReport(report, options.format, style, options.source_root);
+    WriteOutput(path.empty() ? before + text : text, path, descriptor);
+  };
+  std::exception_ptr problem;
+  try {
+    print(options.output);
+  } catch (const Error&) {
+    problem = std::current_exception();
+    if (to_file) print("");
+  }
+  WriteExtraOutputs(report, options);
+  if (problem) std::rethrow_exception(problem);
+}
+
 void WriteExtraOutputs(const Options& options, const PrintFunction& print) {
   std::exception_ptr problem;
   for (const ExtraOutput& extra : options.extra_outputs) {
@@ -80,7 +91,7 @@ void WriteExtraOutputs(const Report& report, const Options& options) {
   } catch (const Error&) {
     problem = std::current_exception();  // write the summary nevertheless
   }
-  if (options.step_summary) AppendStepSummary(report);
+  if (options.step_summary) AppendToFile(PrintMarkdown(report, kMostStepSummary), StepSummaryPath());
   if (problem) std::rethrow_exception(problem);
 }
 

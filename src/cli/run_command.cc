@@ -97,17 +97,12 @@ bool LacksList(const Report& report) {
 // Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
 // which is reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
-  const bool to_file = !options.output.empty();
   const bool has_notes = is_notable || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();
   const bool as_text = options.format == Format::kText;
   const bool nothing_to_print = as_text && report.findings.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.
-  WriteExtraOutputs(report, options);
-  if (nothing_to_print && !to_file) return;
-  const TextOptions style = StyleOf(options, to_file, STDERR_FILENO);
-  const std::string text = PrintReport(report, options.format, style, options.source_root);
-  const std::string apart = to_file ? "" : std::string(line_open ? "\n" : "") + (as_text ? "\n" : "");
-  WriteOutput(apart + text, options.output, STDERR_FILENO);
+  if (nothing_to_print && options.output.empty()) return WriteExtraOutputs(report, options);
+  WriteReport(report, options, STDERR_FILENO, std::string(line_open ? "\n" : "") + (as_text ? "\n" : ""));
 }
 
 // Writes a record of a job that ended with status 0 to the JSON files of the options, as evidence for `whyoom diff`.
@@ -205,10 +200,36 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
   const bool is_kill_unexplained = !job.kill.empty() && report.findings.empty();
   if (is_kill_unexplained) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
-  Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);
+  try {
+    Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);
+  } catch (const Error& error) {
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+  }
   log.Sum(report);
   if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
+}
+
+// Reports what is known of the job after its end, and returns the exit status.
+int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence) {
+  const JobResult& result = job.result;
+  if (result.undelivered_bytes > 0)
+    WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
+                           result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
+  if (result.exit_status == 0) {
+    Report nothing;
+    if (!run.options.history.empty()) CompareWithHistory(run.options.history, 0, {}, &nothing);
+    RecordSuccess(run, &job.log);
+    return 0;
+  }
+  KillEvidence::Kill kill = evidence.Describe(result.exit_status);
+  if (kill.by_memory) {
+    job.log.Add(fmt::format("{}whyoom run: {}\n", result.line_open ? "\n" : "", std::exchange(kill.line, "")));
+  } else if (!kill.line.empty()) {
+    kill.line += "; nothing shows that memory ran out";
+  }
+  job.kill = kill.line;
+  return Diagnose(run, job);
 }
 
 }  // namespace
@@ -231,36 +252,24 @@ int RunAndDiagnose(const RunContext& run) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
   }
-  int status = result.exit_status;
   // From here on, errors must not change the job's exit status.
-  try {
-    if (result.undelivered_bytes > 0)
-      WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
-                             result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
-    if (status == 0) {
-      Report nothing;
-      if (!options.history.empty()) CompareWithHistory(options.history, 0, {}, &nothing);
-      RecordSuccess(run, &log);
-    } else {
-      KillEvidence::Kill kill = evidence.Describe(status);
-      if (kill.by_memory) {
-        log.Add(fmt::format("{}whyoom run: {}\n", result.line_open ? "\n" : "", std::exchange(kill.line, "")));
-      } else if (!kill.line.empty()) {
-        kill.line += "; nothing shows that memory ran out";
-      }
-      status = Diagnose(run, {result, printed, end, dump, log, kill.line});
+  const std::optional<int> status = RunApart([&] {
+    try {
+      return ReportJob(run, {result, printed, end, dump, log, ""}, evidence);
+    } catch (const std::bad_alloc&) {
+      WriteError("whyoom: not enough memory to diagnose the job\n");
+    } catch (const std::exception& error) {
+      WriteError(fmt::format("whyoom: {}\n", error.what()));
     }
-  } catch (const std::bad_alloc&) {
-    WriteError("whyoom: not enough memory to diagnose the job\n");
-  } catch (const std::exception& error) {
-    WriteError(fmt::format("whyoom: {}\n", error.what()));
-  }
+    return result.exit_status;
+  });
+  if (!status) WriteError("whyoom: the diagnosis crashed or was killed\n");
   std::error_code ignored;
   if (options.keep_dump && dump.temporary() && !std::filesystem::is_empty(dump.path(), ignored)) {
     dump.Keep();
     if (!options.quiet) WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
   }
-  return status;
+  return status.value_or(result.exit_status);
 }
 
 }  // namespace whyoom

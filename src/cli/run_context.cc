@@ -1,6 +1,7 @@
 #include "cli/run_context.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -126,10 +127,6 @@ int RunContext::Print(Report* report) const {
   return filter.ExitStatus(*report);
 }
 
-void RunContext::Write(const Report& report) const {
-  const TextOptions style = StyleOf(options, !options.output.empty());
-  WriteOutput(PrintReport(report, options.format, style, options.source_root), options.output);
-  WriteExtraOutputs(report, options);
-}
+void RunContext::Write(const Report& report) const { WriteReport(report, options, STDOUT_FILENO); }
 
 }  // namespace whyoom

@@ -207,10 +207,55 @@ TEST_CASE("run writes the report of a failed job to --output", "[cli]") {
   fs::remove(target);
   RunShell("exit 0", {"--format", "markdown", "--output", target});
   CHECK_FALSE(fs::exists(target));
-  // A report that cannot be written does not change the exit status.
-  const ProcessResult unwritten = RunShell("exit 4", {"--output", scratch.path() + "/no/such/folder"});
-  CHECK(unwritten.exit_status == 4);
-  CHECK(unwritten.err.find("cannot write") != std::string::npos);
+}
+
+TEST_CASE("run does not start a job whose report could not be written", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string missing = scratch.path() + "/no/report";
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--output", missing}, {"--format", "json=" + missing}, {"--output", scratch.path()}, {"--step-summary"}}) {
+    const ProcessResult result = RunShell("echo started", options, "", {"GITHUB_STEP_SUMMARY="});
+    INFO(options.back());
+    CHECK(result.exit_status == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err.find("whyoom: ") == 0);
+  }
+  CHECK_FALSE(fs::exists(missing));
+}
+
+TEST_CASE("run prints a report that cannot be written, and keeps the exit status", "[cli]") {
+  const ScratchFolder scratch;
+  fs::create_directory(scratch.path() + "/gone");
+  const std::string gone = scratch.path() + "/gone/report";
+  const std::string job = "rm -r '" + scratch.path() + "/gone'; cat '" + kPointsLog + "' >&2; exit 9";
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--output", gone}, {"--format", "json=" + gone}, {"--output", "/dev/full", "--format", "json=/dev/full"}}) {
+    fs::create_directory(scratch.path() + "/gone");
+    const ProcessResult result = RunShell(job, options);
+    INFO(options[1]);
+    CHECK(result.exit_status == 9);
+    CHECK(result.err.find("whyoom: cannot write " + (options.size() > 2 ? "/dev/full" : gone)) != std::string::npos);
+    CHECK(result.err.find("1000") != std::string::npos);
+  }
+  CHECK(RunShell(kPrintLog, {"--output", "/dev/full", "--exit-retry"}).exit_status == 42);
+  const ProcessResult file = RunWhyoom({"--output", "/dev/full", kPointsLog});
+  CHECK(file.exit_status == 2);
+  CHECK(file.out.find("E1000") == 0);
+}
+
+TEST_CASE("a crash of the diagnosis does not change the job's exit status", "[cli]") {
+  const ScratchFolder scratch;
+  std::string slow(8 << 20, ' ');
+  for (std::size_t i = 0; i + 64 < slow.size(); i += 64) slow.replace(i, 32, "RESOURCE_EXHAUSTED HBM memory o\n");
+  scratch.Write("log", slow);
+  const pid_t child = Start(scratch.path(), "cd " + scratch.path() + "; cat log log log log; touch printed; exit 5");
+  WaitForFile(scratch.path() + "/printed");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const std::string children = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
+  const pid_t diagnosis = std::stoi(ReadText(children));
+  kill(diagnosis, SIGSEGV);
+  CHECK(ExitStatus(child) == 5);
+  CHECK(ReadText(scratch.path() + "/err") == "whyoom: the diagnosis crashed or was killed\n");
 }
 
 TEST_CASE("run adds a dump folder to XLA_FLAGS and changes nothing else", "[cli]") {
@@ -352,7 +397,9 @@ TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
 TEST_CASE("run forwards signals", "[cli]") {
   for (const auto& [signal, name] :
        {std::pair(SIGTERM, "TERM"), std::pair(SIGINT, "INT"), std::pair(SIGHUP, "HUP"), std::pair(SIGUSR1, "USR1"),
-        std::pair(SIGUSR2, "USR2"), std::pair(SIGQUIT, "QUIT")}) {
+        std::pair(SIGUSR2, "USR2"), std::pair(SIGQUIT, "QUIT"), std::pair(SIGXCPU, "XCPU"), std::pair(SIGALRM, "ALRM"),
+        std::pair(SIGVTALRM, "VTALRM"), std::pair(SIGPROF, "PROF"), std::pair(SIGSYS, "SYS"), std::pair(SIGIO, "IO"),
+        std::pair(SIGABRT, "ABRT"), std::pair(SIGRTMAX, std::to_string(SIGRTMAX).c_str())}) {
     const ScratchFolder scratch;
     INFO(name);
     const std::string ready = scratch.path() + "/ready";
@@ -412,18 +459,32 @@ TEST_CASE("closing the output ends the job as it would without whyoom", "[cli]")
 
 TEST_CASE("processes that outlive the job do not delay run", "[cli]") {
   const auto start = std::chrono::steady_clock::now();
-  CHECK(RunShell("sleep 30 & echo done; exit 3").exit_status == 3);
-  CHECK(RunShell("(while :; do echo again; sleep 0.1; done) & exit 4").exit_status == 4);
+  const ScratchFolder scratch;
+  CHECK(ExitStatus(Start(scratch.path(), "sleep 30 & echo done; exit 3")) == 3);
+  CHECK(ExitStatus(Start(scratch.path(), "(for i in $(seq 99); do echo again; sleep 0.1; done) & exit 4")) == 4);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
 }
 
-TEST_CASE("processes that a successful job leaves keep their output and are not waited for", "[cli]") {
+TEST_CASE("processes that a job leaves keep their output and are not waited for", "[cli]") {
+  for (const char* status : {"0", "3"}) {
+    const ScratchFolder scratch;
+    const std::string job =
+        "(while ! [ -e go ]; do sleep 0.02; done; echo late; echo later; : >done) & exit " + std::string(status);
+    const std::string script = "cd '" + scratch.path() + "'; '" WHYOOM_BINARY "' run -- sh -c '" + job +
+                               "' >out; echo $?; : >go; n=0; while ! [ -e done ] && [ $n -lt 600 ]; do sleep 0.05; "
+                               "n=$((n + 1)); done; sleep 0.2; cat out";
+    CHECK(RunProcess({"/bin/sh", "-c", script}).out == status + std::string("\nlate\nlater\n"));
+  }
+}
+
+TEST_CASE("what processes print after a failed job follows the report", "[cli]") {
   const ScratchFolder scratch;
-  const std::string job = "(while ! [ -e go ]; do sleep 0.02; done; echo late; echo later; : >done) & exit 0";
-  const std::string script = "cd '" + scratch.path() + "'; '" WHYOOM_BINARY "' run -- sh -c '" + job +
-                             "' >out; echo $?; : >go; n=0; while ! [ -e done ] && [ $n -lt 600 ]; do sleep 0.05; "
-                             "n=$((n + 1)); done; sleep 0.2; cat out";
-  CHECK(RunProcess({"/bin/sh", "-c", script}).out == "0\nlate\nlater\n");
+  Start(scratch.path(),
+        "(sleep 0.2; cat " + kPointsLog + "; sleep 1.3; echo late; : >" + scratch.path() + "/done) & exit 3");
+  WaitForFile(scratch.path() + "/done");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const std::string out = ReadText(scratch.path() + "/out");
+  CHECK(out.substr(out.size() - 5) == "late\n");
 }
 
 TEST_CASE("only the first and last lines of a long output are kept in memory", "[cli]") {
