@@ -243,21 +243,6 @@ TEST_CASE("run prints a report that cannot be written, and keeps the exit status
   CHECK(file.out.find("E1000") == 0);
 }
 
-TEST_CASE("a crash of the diagnosis does not change the job's exit status", "[cli]") {
-  const ScratchFolder scratch;
-  std::string slow(8 << 20, ' ');
-  for (std::size_t i = 0; i + 64 < slow.size(); i += 64) slow.replace(i, 32, "RESOURCE_EXHAUSTED HBM memory o\n");
-  scratch.Write("log", slow);
-  const pid_t child = Start(scratch.path(), "cd " + scratch.path() + "; cat log log log log; touch printed; exit 5");
-  WaitForFile(scratch.path() + "/printed");
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const std::string children = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
-  const pid_t diagnosis = std::stoi(ReadText(children));
-  kill(diagnosis, SIGSEGV);
-  CHECK(ExitStatus(child) == 5);
-  CHECK(ReadText(scratch.path() + "/err") == "whyoom: the diagnosis crashed or was killed\n");
-}
-
 TEST_CASE("run adds a dump folder to XLA_FLAGS and changes nothing else", "[cli]") {
   const ScratchFolder scratch;
   const std::string show = "printf '[%s]' \"$XLA_FLAGS\"; printf %s \"${LIBTPU_INIT_ARGS-unset}\"";
@@ -399,7 +384,7 @@ TEST_CASE("run forwards signals", "[cli]") {
        {std::pair(SIGTERM, "TERM"), std::pair(SIGINT, "INT"), std::pair(SIGHUP, "HUP"), std::pair(SIGUSR1, "USR1"),
         std::pair(SIGUSR2, "USR2"), std::pair(SIGQUIT, "QUIT"), std::pair(SIGXCPU, "XCPU"), std::pair(SIGALRM, "ALRM"),
         std::pair(SIGVTALRM, "VTALRM"), std::pair(SIGPROF, "PROF"), std::pair(SIGSYS, "SYS"), std::pair(SIGIO, "IO"),
-        std::pair(SIGABRT, "ABRT"), std::pair(SIGRTMAX, std::to_string(SIGRTMAX).c_str())}) {
+        std::pair(SIGABRT, "ABRT"), std::pair(64, "64")}) {
     const ScratchFolder scratch;
     INFO(name);
     const std::string ready = scratch.path() + "/ready";
@@ -523,6 +508,17 @@ TEST_CASE("the job's output is read only after a failure", "[cli]") {
     return static_cast<double>(used.ru_utime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec) / 1e6;
   };
   CHECK(2 * seconds(0) < seconds(1));
+}
+
+TEST_CASE("run returns the job's status even if the diagnosis is killed", "[cli]") {
+  const ScratchFolder scratch;
+  const pid_t child = Start(scratch.path(), "cd " + scratch.path() + "; " + PrintSlowToRead(60) + "exit 5");
+  WaitForFile(scratch.path() + "/printed");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // otherwise the job would be killed
+  const std::string pid = std::to_string(child);
+  kill(std::stoi(ReadText("/proc/" + pid + "/task/" + pid + "/children")), SIGKILL);
+  CHECK(ExitStatus(child) == 5);
+  CHECK(ReadText(scratch.path() + "/err").find("whyoom: the diagnosis crashed or was killed\n") != std::string::npos);
 }
 
 TEST_CASE("after a failure a signal stops reading, and run returns the job's status", "[cli]") {
