@@ -59,7 +59,10 @@ def texts_of(remedy):
 
 
 def without_holes(text):
-    """Returns the text as a user reads it. Keeps the quoted words of a placeholder and unescapes doubled braces."""
+    """Returns the text as a user reads it, with the whole names of imports.
+
+    Keeps the quoted words of a placeholder and unescapes doubled braces.
+    """
     out, i = "", 0
     while i < len(text):
         if text.startswith("{{", i) or text.startswith("}}", i):
@@ -76,7 +79,7 @@ def without_holes(text):
         else:
             out += text[i]
             i += 1
-    return out
+    return re.sub(r"\bfrom (jax[\w.]*) import (\w+)", r"\1.\2", out)
 
 
 def arguments(text, start):
