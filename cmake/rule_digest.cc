@@ -1,5 +1,6 @@
 // Build tool: computes the digest of the built-in rules (rules/builtin.h) and prints it as C++ source. It performs the
-// start-up work of a run with an empty digest, records what is missing from it, and prints these results.
+// start-up work of a run with an empty digest, records what is missing from it, and prints these results. With an
+// argument, prints the literals that the prefilter searches for, one per line, for `grep -iF -f` and the fuzzer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -189,12 +190,18 @@ void PrintDigest(const RuleSet& rules) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
   std::vector<Fault> faults;
   const RuleSet rules =
       RuleSetBuilder::Build(RuleSet::SchemaText(), RuleSet::BuiltIn(), {}, &faults, RuleSet::BuiltInData::kTrusted);
   for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
   if (!faults.empty()) return 1;
+  if (argc > 1) {
+    for (const std::string& literal : rules.literals()) {
+      if (std::none_of(literal.begin(), literal.end(), [](unsigned char c) { return c < ' '; })) Print(literal);
+    }
+    return 0;
+  }
   const Engine engine(rules);
   const std::vector<PrefixOrSuffix> prefixes_and_suffixes = WithSigns(rules.prefixes_and_suffixes());
   std::map<std::string, const Pattern*> patterns;

@@ -33,7 +33,7 @@ TMPDIR
 The folder in which \fBwhyoom run\fR keeps the XLA dump while the job runs.
 END
   echo '[COMMANDS]'
-  for command in run explain diff merge 'rules list' 'rules check' 'rules test' 'rules new' 'rules trace' 'rules literals' \
+  for command in run explain diff merge 'rules list' 'rules check' 'rules test' 'rules trace' \
       'rules schema' completions skill; do
     printf '.SS whyoom %s\n.nf\n' "$command"
     # Escape what roff interprets: backslashes, hyphens, and a dot or quote at the start of a line.

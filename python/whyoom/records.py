@@ -556,8 +556,6 @@ class Problem(Record):
     text: Optional[str]
     # How often the line was printed; numbers may differ.
     occurrences: Optional[int]
-    # A shell command that prints a draft of a rule for the line.
-    rule_command: Optional[str]
 
 
 class ReportSummary(Summary):

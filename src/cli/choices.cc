@@ -17,10 +17,7 @@ const Choices<Format> kRuleTestFormats = {{"text", Format::kText, "for people"},
                                           {"json", Format::kJson, "one object, schema whyoom.rule-test/1"},
                                           {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
-                                         {"json", Format::kJson, "one object, schema whyoom.explain/1"},
                                          {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
-const Choices<Format> kTraceFormats = {{"text", Format::kText, "for people"},
-                                       {"json", Format::kJson, "one object, schema whyoom.trace/1"}};
 const Choices<Format> kListFormats = {{"text", Format::kText, "for people"},
                                       {"json", Format::kJson, "one object, schema whyoom.rule_list/1"}};
 const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, unless NO_COLOR is set"},

@@ -29,7 +29,6 @@ extern const Choices<Format> kReportFormats;
 extern const Choices<Format> kDiffFormats;
 extern const Choices<Format> kRuleTestFormats;
 extern const Choices<Format> kExplainFormats;
-extern const Choices<Format> kTraceFormats;
 extern const Choices<Format> kListFormats;
 extern const Choices<ColorMode> kColors;
 extern const Choices<ProgressMode> kProgress;

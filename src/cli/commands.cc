@@ -22,7 +22,7 @@ constexpr const char* kFooter =
     "  whyoom diff BEFORE AFTER            compare two runs of one job: what changed, and whether it fits\n"
     "  whyoom try DUMPDIR|-- CMD           compile a program again with remedies, without a TPU\n"
     "  whyoom merge FILE ...               combine reports written with --format ndjson into one\n"
-    "  whyoom rules list|check|test|new|trace|literals|schema   show, check and extend the rules\n"
+    "  whyoom rules list|check|test|trace|schema   show, check and extend the rules\n"
     "  whyoom completions bash|zsh|fish    print a shell completion script\n"
     "  whyoom skill                        print a SKILL.md for coding agents\n"
     "\n"
@@ -293,19 +293,18 @@ void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
 
 void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App* sub = app.add_subcommand(
-      "trace", "Show how far each rule matched a log, which values its conditions had, and how remedies were ranked");
+      "trace", "Show which rules matched a log, which values its conditions had, and how remedies were ranked");
   sub->footer(
       "A header pattern matches the start of an error message. With LINE (counted from 1), shows each header pattern\n"
-      "with a fixed text (literal) near that line: where it stopped matching, or what followed from its match; also\n"
-      "other patterns that nearly match. Without LINE, shows every line that contains a literal. Then shows for each\n"
-      "finding its facts, the conditions with the values used in them, and the order of the remedies.\n"
+      "with a fixed text (literal) near that line, and what followed if it matches. Without LINE, shows every line\n"
+      "that contains a literal. Then shows for each finding its facts, the conditions with the values used in them,\n"
+      "and the order of the remedies.\n"
       "\n"
       "Exit status: 0 traced, even if nothing was found, 2 could not run, 3 some input could not be read completely.\n"
       "\n"
       "Examples:\n"
       "  whyoom rules trace train.log:812\n"
-      "  whyoom rules trace --rules my-rules.json --rule my.pool train.log\n"
-      "  whyoom rules trace --format json train.log | jq '.findings[].scenarios[]'\n");
+      "  whyoom rules trace --rules my-rules.json --rule my.pool train.log\n");
   sub->add_option_function<std::string>(
          "log", [options](const std::string& word) { SetTracedPlace(word, options); },
          "Log, optionally with a line number; - for standard input, which is also read if no LOG is given and it is a "
@@ -315,7 +314,6 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
                   "Also show the header patterns of this failure, even if no literal occurs (may be repeated)")
       ->type_name("CODE")
       ->allow_extra_args(false);
-  AddFormat(*sub, kTraceFormats, options, words);
   AddCommon(*sub, options, words);
   AddLimits(*sub, &options->limits);
   sub->callback([options] { options->command = Command::kRulesTrace; });
@@ -329,18 +327,19 @@ CommandArguments BuildRules(Options* options) {
   app.footer(
       "Examples:\n"
       "  whyoom rules list                          all entries and their files\n"
-      "  whyoom rules new my.pool --from train.log:41 > my-rules.json\n"
       "  whyoom rules test my-rules.json\n"
-      "  whyoom rules trace train.log:812           why a line is or is not found\n");
+      "  whyoom rules trace train.log:812           why a line is or is not found\n"
+      "\n"
+      "A rule file:\n"
+      "  {\"format\": \"whyoom.rules/1\", \"failures\": [{\n"
+      "    \"code\": \"my.pool\", \"title\": \"the pool is full\", \"category\": \"Run time\", \"phase\": \"run\",\n"
+      "    \"heads\": [{\"id\": \"full\", \"pattern\": \"Pool is full: wanted %{size:request_bytes}\"}],\n"
+      "    \"examples\": {\"match\": [{\"text\": \"Pool is full: wanted 12.5GiB\"}]}}]}\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",
        {Command::kRulesList,
         "List failures, remedies and other entries, the file that defines each one, and what user files change"}},
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
-      {"literals",
-       {Command::kRulesLiterals,
-        "Print the literals that the prefilter searches logs for, one per line, to search with another tool: "
-        "zgrep -ilF -f <(whyoom rules literals)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files (for editors)"}},
   };
   app.require_subcommand(0, 1);  // MissingSubcommand() reports a missing subcommand
@@ -356,22 +355,6 @@ CommandArguments BuildRules(Options* options) {
     sub->callback([options, code = what.first] { TakeRuleFiles(options, code); });
   }
   AddRuleTest(app, options, &command.words);
-  CLI::App* sub = app.add_subcommand(
-      "new", "Print the draft of a rule file for an unknown message: whyoom rules new CODE --from LOG:LINE");
-  sub->add_option(
-         "message", options->new_rule,
-         "Code of the new failure (my.pool), or of a known one that must match this message, too; then the lines "
-         "of the message as in the log. Without lines and --from, the message is read from standard input")
-      ->type_name("CODE LINE")
-      ->required();
-  sub->add_option("--from", options->new_rule_from,
-                  "Read the message from a line of a log (train.log:41) or a range of lines (train.log:41-44); the log "
-                  "may be compressed; - is standard input. If given twice, the rule matches both messages, with any "
-                  "text where they differ")
-      ->allow_extra_args(false)
-      ->type_name("LOG:LINE");
-  AddCommon(*sub, options, &command.words);
-  sub->callback([options] { options->command = Command::kRulesNew; });
   AddTrace(app, options, &command.words);
   return command;
 }

@@ -19,7 +19,6 @@
 #include "report/finding_view.h"
 #include "report/markdown/failure_pages.h"
 #include "report/printers.h"
-#include "report/record/explain_json.h"
 #include "report/text/text_printer.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
@@ -113,10 +112,8 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
     return WritePages(MakeFailurePages(rules, frameworks), options.pages);
   }
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
+  const Frameworks frameworks = FrameworksOf(rules, options.framework, false);
   const auto print = [&](Format format, const TextOptions& style) {
-    const Frameworks frameworks = FrameworksOf(rules, options.framework, format == Format::kJson);
-    if (format == Format::kJson)
-      return PrintExplanationJson(rules, explanation ? &*explanation : nullptr, frameworks, WHYOOM_VERSION);
     const doc::Blocks blocks =
         explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules, {});
     return format == Format::kMarkdown ? PrintMarkdownPage(blocks) : PrintBlocks(blocks, style);

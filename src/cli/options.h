@@ -23,9 +23,7 @@ enum class Command {
   kRulesList,
   kRulesCheck,
   kRulesTest,
-  kRulesLiterals,
   kRulesSchema,
-  kRulesNew,
   kRulesTrace,
   kDiff,
   kRun,
@@ -89,9 +87,7 @@ struct Options {
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
   std::string pages;      // for kExplain: folder for all pages; empty: none
-  std::vector<std::string> new_rule;       // for kRulesNew: the code, then the lines of the message
-  std::vector<std::string> new_rule_from;  // for kRulesNew: values of --from (LOG:LINE), at most two
-  std::vector<std::string> rules;          // files and folders; for kRulesList also sections
+  std::vector<std::string> rules;  // files and folders; for kRulesList also sections
   RuleTestSettings rule_test;
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
   std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced

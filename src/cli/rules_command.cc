@@ -23,9 +23,7 @@
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"
-#include "report/explanation.h"
 #include "report/layout.h"
-#include "report/record/json_printer.h"
 #include "report/report.h"
 #include "report/rule_test_printer.h"
 #include "report/text/text_printer.h"
@@ -36,6 +34,13 @@
 
 namespace whyoom {
 namespace {
+
+// One line per fault, for a terminal or a CI log.
+std::string FaultListing(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n" + fault.Caret();
+  return WithoutCommands(text);  // file names and keys may be untrusted, and a CI server may print them
+}
 
 std::string FaultText(const std::vector<Fault>& faults) {
   return fmt::format("the rules have {} {}:\n{}", faults.size(), faults.size() == 1 ? "error" : "errors",
@@ -231,22 +236,11 @@ int RunTrace(const Options& options, const TextOptions& text) {
                                     [](const Problem& problem) { return problem.is_unknown_error(); });
   if (request.line > trace.last_line && all_read && trace.lines.empty())
     throw Error(fmt::format("{} has only {} lines, not line {}", Printable(paths[0]), trace.last_line, request.line));
-  const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintTraceJson(trace, WHYOOM_VERSION, rules)
-                                   : PrintBlocks(TraceBlocks(trace), style);
-  };
-  WriteOutput(print(options.format, text), options.output);
-  WriteExtraOutputs(options, print);
+  WriteOutput(PrintBlocks(TraceBlocks(trace), text), options.output);
   return all_read ? kNothing : kUnreadInput;
 }
 
 }  // namespace
-
-std::string FaultListing(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n" + fault.Caret();
-  return WithoutCommands(text);  // file names and keys may be untrusted, and a CI server may print them
-}
 
 RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
   const RuleFiles files = FindRuleFiles(options);
@@ -285,13 +279,8 @@ int RunRules(const Options& options, const TextOptions& text, const OutputFiles&
       return Check(options);
     case Command::kRulesTest:
       return Test(options, outputs);
-    case Command::kRulesNew:
-      return RunNewRule(options);
     case Command::kRulesTrace:
       return RunTrace(options, text);
-    case Command::kRulesLiterals:
-      WriteOutput(ListLiterals(LoadRules(options)), options.output);
-      return kNothing;
     case Command::kRulesSchema:
       WriteOutput(RuleSet::SchemaText(), options.output);
       return kNothing;

@@ -23,17 +23,10 @@ std::optional<RuleSet> LoadExtraRules(const Options& options);
 // uses only the files of --rules.
 std::optional<RuleSet> LoadRulesForJob(const Options& options);
 
-// One line per fault, for a terminal or a CI log.
-std::string FaultListing(const std::vector<Fault>& faults);
-
 // Returns the exit status.
 int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
 // Parses LOG[:LINE]. If a file named `word` exists, all of it is the path. Throws CLI::ValidationError for line 0.
 void SetTracedPlace(const std::string& word, Options* options);
-
-// `whyoom rules new`: prints a first rule file for a message from the command line, standard input, or a log (--from).
-// Prints what remains to be done to standard error. Throws Error if no rule can be made. Returns the exit status.
-int RunNewRule(const Options& options);
 
 }  // namespace whyoom

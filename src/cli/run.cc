@@ -88,8 +88,6 @@ int Dispatch(Options options) {
     case Command::kRulesList:
     case Command::kRulesCheck:
     case Command::kRulesTest:
-    case Command::kRulesLiterals:
-    case Command::kRulesNew:
     case Command::kRulesSchema:
     case Command::kRulesTrace:
       return RunRules(options, TextStyle(options), outputs);

@@ -17,9 +17,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kNearest = 3;
-constexpr std::size_t kMostNearest = 5;   // lines to search for the nearest headers, which is slow
-constexpr std::size_t kNearlyThere = 16;  // matched characters of a pattern
 constexpr std::size_t kShownLine = 400;
 
 using Seen = ReadTrace::Seen;
@@ -258,18 +255,7 @@ class Tracer {
     one.binary = line.binary;
     one.suspect = kept.suspect(place);
     one.unknown_error = artifact.unknown_errors.contains(line.number);
-    std::vector<HeaderTrace> traced = heads_.TraceHeaders(window, trace_.request.codes);
-    const bool is_in = std::any_of(traced.begin(), traced.end(), [](const HeaderTrace& head) {
-      return head.outcome < HeaderTrace::Outcome::kInLaterLine || (head.reach && !head.literal.empty());
-    });
-    const bool is_asked = trace_.request.line > 0 || one.suspect.has_value();
-    if ((!is_in || trace_.request.line > 0) && is_asked && nearest_looked_for_ < kMostNearest) {
-      ++nearest_looked_for_;
-      one.nearest = heads_.NearestHeaders(window, traced, kNearest);
-      // If a header matches or nearly does, show only others that nearly match, too.
-      std::erase_if(one.nearest, [&](const HeaderTrace& head) { return is_in && head.reach->weight() < kNearlyThere; });
-    }
-    for (HeaderTrace& trace : traced) {
+    for (HeaderTrace& trace : heads_.TraceHeaders(window, trace_.request.codes)) {
       TracedHeader& head = one.header_patterns.emplace_back();
       head.trace = std::move(trace);
       SetFate(artifact, line.stream_name, &head);
@@ -286,7 +272,6 @@ class Tracer {
   const Engine& engine_;
   const HeaderTracer heads_;
   std::deque<ArtifactTrace> artifacts_;
-  std::size_t nearest_looked_for_ = 0;
   LogTrace trace_;
 };
 

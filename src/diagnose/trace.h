@@ -48,7 +48,6 @@ struct LineTrace {
   bool binary = false;
   std::uint64_t alike = 0;  // number of further lines that differ only in figures
   std::vector<TracedHeader> header_patterns;
-  std::vector<HeaderTrace> nearest;  // longest partial matches; if a header (nearly) matches, only near ones
   std::optional<CandidateFinder::Look> suspect;  // its words that indicate a candidate error
   bool unknown_error = false;                    // it is reported as an unknown error
   std::vector<const Diagnosis*> part_of;         // findings whose messages or reports contain it

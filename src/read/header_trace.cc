@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "read/message.h"
-#include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -128,10 +127,7 @@ void ReadTrace::See(const Sighting& sighting) {
 
 namespace {
 
-constexpr std::size_t kShownText = 60;
 constexpr std::size_t kLongestLine = std::size_t{32} << 10;  // longer lines are not a single message
-// Minimum length of a partial match; shorter ones occur in any line.
-constexpr std::size_t kLeastLetters = 6;
 
 // Joins the lines in both ways (see JoinedLines::Joint), and a long first line in steps of kStep, as Session does.
 std::vector<JoinedLines> Joinings(const LineWindow& window) {
@@ -145,12 +141,6 @@ std::vector<JoinedLines> Joinings(const LineWindow& window) {
 }
 
 TextPlace PlaceIn(const JoinedLines& joined, std::size_t position) {
-  if (position >= joined.text().size() && position > 0) {
-    // At the end of the text: the column after the last one.
-    TextPlace last = PlaceIn(joined, joined.text().size() - 1);
-    ++last.column;
-    return last;
-  }
   return {joined.PlaceOf(position).line, joined.ColumnOf(position) + 1};
 }
 
@@ -159,23 +149,6 @@ const std::string* FirstIn(const std::string& lower, const std::vector<std::stri
   const auto found = std::find_if(literals.begin(), literals.end(),
                                   [&](const std::string& literal) { return lower.find(literal) != std::string::npos; });
   return found == literals.end() ? nullptr : &*found;
-}
-
-// Sets the longest partial match of the header pattern over all joinings.
-void SetReach(const HeaderPattern& head, const std::vector<JoinedLines>& joinings, HeaderTrace* trace) {
-  const JoinedLines* furthest = nullptr;
-  for (const JoinedLines& joined : joinings) {
-    std::optional<PartialPatternMatch> reach = FindPartialMatch(head.pattern, joined.text(), joined.first_line_end());
-    if (!reach || reach->letters < kLeastLetters || (trace->reach && reach->letters <= trace->reach->letters)) continue;
-    trace->stop = PlaceIn(joined, reach->end);
-    trace->place = PlaceIn(joined, reach->begin);
-    furthest = &joined;
-    trace->again = reach->suffix_at ? PlaceIn(joined, *reach->suffix_at) : TextPlace();
-    trace->reach = std::move(reach);
-  }
-  if (furthest == nullptr) return;
-  trace->met = MaskSecretsIn(furthest->text(), trace->reach->begin, trace->reach->end);
-  trace->continues = MaskSecretsIn(furthest->text(), trace->reach->end, trace->reach->end + kShownText);
 }
 
 }  // namespace
@@ -229,7 +202,6 @@ HeaderTrace HeaderTracer::Trace(const Entry& entry, const LineWindow& window,
     return trace;
   }
   trace.outcome = trace.literal.empty() ? HeaderTrace::Outcome::kNoLiteral : HeaderTrace::Outcome::kNoMatch;
-  SetReach(*entry.head, joinings, &trace);
   return trace;
 }
 
@@ -248,23 +220,6 @@ std::vector<HeaderTrace> HeaderTracer::TraceHeaders(const LineWindow& window,
       traces.push_back(Trace(entry, window, accepted));
   }
   return traces;
-}
-
-std::vector<HeaderTrace> HeaderTracer::NearestHeaders(const LineWindow& window, const std::vector<HeaderTrace>& traced,
-                                                      std::size_t most) const {
-  std::vector<HeaderTrace> nearest;
-  if (window.lines.empty()) return nearest;
-  for (const Entry& entry : entries_) {
-    const bool is_traced =
-        std::any_of(traced.begin(), traced.end(), [&](const HeaderTrace& trace) { return trace.head == entry.head; });
-    if (is_traced) continue;
-    HeaderTrace trace = Trace(entry, window, {});
-    if (trace.reach) nearest.push_back(std::move(trace));
-  }
-  std::stable_sort(nearest.begin(), nearest.end(),
-                   [](const HeaderTrace& a, const HeaderTrace& b) { return a.reach->weight() > b.reach->weight(); });
-  if (nearest.size() > most) nearest.resize(most);
-  return nearest;
 }
 
 }  // namespace whyoom

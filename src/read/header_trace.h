@@ -1,5 +1,5 @@
-// Records for each header pattern whether it matches at one line, and how much of it matches if it does not. Evaluates
-// the same conditions as HeaderFinder, one pattern at a time.
+// Records for each header pattern whether it matches at one line. Evaluates the same conditions as HeaderFinder, one
+// pattern at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,6 @@
 #include "input/line_scanner.h"
 #include "read/candidate_errors.h"
 #include "read/engine.h"
-#include "rules/pattern_reach.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 #include "text/normalizer.h"
@@ -136,14 +135,9 @@ struct HeaderTrace {
   Outcome outcome = Outcome::kNoLiteral;
   std::string literal;                   // the first one that occurs; empty if none does
   std::vector<std::string> literals;     // the literals searched for; empty if the pattern has none
-  TextPlace place;                       // where the match or partial match begins, if any
+  TextPlace place;                       // where the match begins, if any
   const Quotation* quotation = nullptr;  // the quotation pattern that matched; null if the text is binary, or if only a
                                          // header before it is quoted
-  std::optional<PartialPatternMatch> reach;  // how much matches, if the pattern does not match
-  TextPlace stop;                            // where the partial match ends
-  std::string met;                           // the text of the partial match
-  std::string continues;                     // the text after it
-  TextPlace again;                           // where a suffix of the pattern matches after `stop`, if one does
 };
 
 class HeaderTracer {
@@ -154,11 +148,6 @@ class HeaderTracer {
   // Traces, in the order of the rule data, every header pattern with a literal in the window, and all header patterns
   // of `codes`.
   std::vector<HeaderTrace> TraceHeaders(const LineWindow& window, const std::set<std::string>& codes) const;
-
-  // Returns the header patterns, except those in `traced`, with the longest partial matches, longest first; at most
-  // `most`. Slow.
-  std::vector<HeaderTrace> NearestHeaders(const LineWindow& window, const std::vector<HeaderTrace>& traced,
-                                          std::size_t most) const;
 
   // Whether `text` contains a literal of a header pattern.
   bool ContainsLiteral(std::string_view text) const;

@@ -301,21 +301,4 @@ std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
   return uses;
 }
 
-std::string ListLiterals(const RuleSet& rules) {
-  std::set<std::string_view> lines;
-  for (const std::string_view literal : rules.literals()) {
-    std::string_view longest;
-    for (std::size_t begin = 0, at = 0; at <= literal.size(); ++at) {
-      if (at < literal.size() && !IsControl(literal[at])) continue;
-      if (at - begin > longest.size()) longest = literal.substr(begin, at - begin);
-      begin = at + 1;
-    }
-    // An empty line would match every line.
-    if (!longest.empty()) lines.insert(longest);
-  }
-  std::string text;
-  for (const std::string_view line : lines) text.append(line).append("\n");
-  return text;
-}
-
 }  // namespace whyoom

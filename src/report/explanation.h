@@ -101,8 +101,4 @@ struct Use {
 };
 std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy);
 
-// RuleSet::literals(), one per line, for `grep -iF -f`: whyoom examines only logs that contain one of them, in upper or
-// lower case. Keeps blanks at the ends. If a literal contains control characters, prints its longest part without them.
-std::string ListLiterals(const RuleSet& rules);
-
 }  // namespace whyoom

@@ -65,12 +65,6 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
   return lines;
 }
 
-// Returns the RuleCommand of the first error that has a text; empty if none has.
-std::string FirstRuleCommand(const std::vector<const Problem*>& unknown) {
-  const auto first = std::find_if(unknown.begin(), unknown.end(), [](const Problem* p) { return !p->text.empty(); });
-  return first == unknown.end() ? std::string() : RuleCommand(**first);
-}
-
 void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
   const std::vector<const Problem*> unknown = UnknownErrors(report);
   if (unknown.empty()) return;
@@ -84,8 +78,6 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
   }
   list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
   doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
-  if (const std::string command = FirstRuleCommand(unknown); !command.empty())
-    blocks.emplace_back(doc::Command{command, {}, ""});
   notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.findings.empty()});
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "report/finding_view.h"
-#include "report/shell_word.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -17,23 +16,14 @@ using doc::Words;
 using Kind = doc::Span::Kind;
 
 constexpr std::size_t kLineBytes = 160;    // shown of a log line
-constexpr std::size_t kPatternBytes = 70;  // shown of a pattern, or of the text on each side of a mismatch
+constexpr std::size_t kPatternBytes = 70;  // shown of a pattern
 constexpr std::size_t kSentenceBytes = 200;
-constexpr std::size_t kLiterals = 12;  // shown; the JSON lists all
+constexpr std::size_t kLiterals = 12;  // shown
 constexpr std::size_t kElsewhere = 6;  // number of failures at other lines to name
-constexpr int kDepth = 4;              // levels of nested conditions shown; the JSON lists all
+constexpr int kDepth = 4;              // levels of nested conditions shown
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(Printable(text), bytes); }
 std::string Quoted(std::string_view text) { return "\"" + Cut(text, kPatternBytes) + "\""; }
-
-// The end of a long text, quoted.
-std::string QuotedEnd(const std::string& text) {
-  const std::string printable = Printable(text);
-  if (printable.size() <= kPatternBytes) return "\"" + printable + "\"";
-  std::size_t begin = printable.size() - kPatternBytes;
-  while (begin < printable.size() && (static_cast<unsigned char>(printable[begin]) & 0xC0) == 0x80) ++begin;
-  return "\"…" + printable.substr(begin) + "\"";
-}
 
 std::string PlaceOf(const TextPlace& place, std::uint64_t of_line) {
   return place.line == of_line ? fmt::format("column {}", place.column)
@@ -86,22 +76,6 @@ doc::List Fields() { return {.style = doc::List::Style::kFields}; }
 
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
-// The position where the pattern stops matching, and what it expects there; empty without a partial match.
-doc::Blocks ReachBlocks(const HeaderTrace& head, std::uint64_t of_line) {
-  if (!head.reach) return {};
-  const PartialPatternMatch& reach = *head.reach;
-  doc::List fields = Fields();
-  fields.items.push_back(Field("matches", QuotedEnd(head.met) + ", up to " + PlaceOf(head.stop, of_line)));
-  fields.items.push_back(Field("then has", head.continues.empty() ? "the end of the text" : Quoted(head.continues)));
-  fields.items.push_back(
-      Field("expects", Cut(reach.wanted, 2 * kPatternBytes) + (reach.anywhere ? "  (anywhere after it)" : "")));
-  if (reach.suffix_at) {
-    fields.items.push_back(Field(
-        "matches again", fmt::format("from {} on: {}", PlaceOf(head.again, of_line), Cut(reach.again, kPatternBytes))));
-  }
-  return {std::move(fields)};
-}
-
 std::string PatternName(const HeaderTrace& head) {
   return Printable(head.failure->code) + " " + Printable(head.head->id);
 }
@@ -122,9 +96,7 @@ std::string CandidateText(const CandidateFinder::Look& look) {
 
 void AddCandidate(const LineTrace& line, doc::Blocks* blocks) {
   if (line.unknown_error) {
-    blocks->emplace_back(Text("Reported as an unknown memory error. To write a rule for it:"));
-    blocks->emplace_back(doc::Command{
-        fmt::format("whyoom rules new CODE --from {}:{}", Printable(ShellWord(line.artifact.path)), line.line)});
+    blocks->emplace_back(Text("Reported as an unknown memory error."));
   } else if (line.suspect) {
     blocks->emplace_back(Text(CandidateText(*line.suspect)));
   }
@@ -160,8 +132,7 @@ doc::Section LineSection(const LineTrace& line, bool all) {
       continue;
     }
     patterns.items.push_back(Field(PatternName(head.trace),
-                                   matches(head) ? FateText(head) : OutcomeText(head.trace, line.line, line.binary),
-                                   ReachBlocks(head.trace, line.line)));
+                                   matches(head) ? FateText(head) : OutcomeText(head.trace, line.line, line.binary)));
   }
   if (!patterns.items.empty()) section.blocks.emplace_back(std::move(patterns));
   if (others > 0) {
@@ -170,13 +141,6 @@ doc::Section LineSection(const LineTrace& line, bool all) {
   }
   if (line.header_patterns.empty())
     section.blocks.emplace_back(Text("No header pattern has a literal in this line or near it."));
-  if (!line.nearest.empty()) {
-    section.blocks.emplace_back(Text("The patterns that match most of the line:"));
-    doc::List nearest = Fields();
-    for (const HeaderTrace& head : line.nearest)
-      nearest.items.push_back(Field(PatternName(head), "", ReachBlocks(head, line.line)));
-    section.blocks.emplace_back(std::move(nearest));
-  }
   AddCandidate(line, &section.blocks);
   return section;
 }
@@ -308,9 +272,7 @@ void AddLiterals(const LogTrace& trace, doc::Blocks* blocks) {
   for (std::size_t i = 0; i < std::min(trace.literals.size(), kLiterals); ++i)
     literals.items.push_back({Words(Printable(trace.literals[i]), Kind::kCode)});
   literals.left_out = trace.literals.size() - literals.items.size();
-  literals.elsewhere = " (--format json lists them)";
   section.blocks.emplace_back(std::move(literals));
-  if (!has_line) section.blocks.emplace_back(Text("Trace LOG:LINE to see which patterns match most of a line."));
   blocks->emplace_back(std::move(section));
 }
 

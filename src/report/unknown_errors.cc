@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "read/candidate_errors.h"
 #include "report/finding_view.h"
-#include "report/shell_word.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -48,14 +46,6 @@ std::string UnknownErrorText(const Problem& unknown) {
   if (unknown.text.empty()) return Printable(unknown.what);
   const std::string text = Printable(unknown.text);
   return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
-}
-
-std::string RuleCommand(const Problem& unknown) {
-  std::string text = Printable(unknown.text);
-  constexpr std::string_view kCut = "…";  // marks where the line was cut; the text before it is enough for a pattern
-  if (text.ends_with(kCut)) text.resize(text.size() - kCut.size());
-  if (text.empty()) return {};
-  return "whyoom rules new CODE " + ShellWord(text);
 }
 
 bool AllRead(const Report& report) {

@@ -1,5 +1,4 @@
-// Memory errors that match no rule. All formats list them separately from unread inputs, with a command that drafts a
-// rule.
+// Memory errors that match no rule. All formats list them separately from unread inputs.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@ namespace whyoom {
 
 inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
 inline constexpr const char* kRuleHint =
-    "whyoom draws no conclusions from such lines. To report such a line as a failure, write a rule. This command "
-    "prints a draft:";
+    "whyoom draws no conclusions from such lines. To report them as a failure, write a rule: `whyoom rules --help` "
+    "shows one.";
 
 // The problems of one kind, in report order. Borrows the report.
 std::vector<const Problem*> UnknownErrors(const Report& report);
@@ -24,9 +23,6 @@ std::string UnknownErrorPlace(const Problem& unknown);
 
 // The text of the line and how often it occurs, or the number of further errors.
 std::string UnknownErrorText(const Problem& unknown);
-
-// "whyoom rules new CODE 'the line'", quoted for a shell; empty if there is no line.
-std::string RuleCommand(const Problem& unknown);
 
 // The number of omitted problems of one kind. Problems are omitted from the end of the report, and unknown errors come
 // last.

@@ -38,16 +38,6 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
 
 ValueType Both(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
 
-// Reports texts that `whyoom rules new` left to the author, because users would see them.
-void NoteUnwritten(const RuleNode& node) {
-  if (node.is_string()) {
-    if (node.Text().starts_with("TODO")) node.Note("this text is not written yet", "reports would print it");
-    return;
-  }
-  for (const auto& [key, member] : node.Members()) NoteUnwritten(member);
-  for (const RuleNode& item : node.Items()) NoteUnwritten(item);
-}
-
 // The facts that the patterns of a failure capture in a text, and those derived from them.
 class CapturedFacts : public Scope {
  public:
@@ -113,9 +103,6 @@ void RuleSetBuilder::Lint() {
   LintUnusedFacts();
   LintDerived();
   LintFigures();
-  for (const LoadedFile& file : files_) {
-    if (!file.built_in) NoteUnwritten(RuleNode::Root(&file, &sink_));
-  }
 }
 
 // The nodes of each failure and of its extensions, with the code.

@@ -373,19 +373,14 @@ std::vector<TextRange> FindSecrets(std::string_view text) {
   return secrets;
 }
 
-std::string MaskSecretsIn(std::string_view text, std::size_t begin, std::size_t end) {
-  end = std::min(end, text.size());
+std::string MaskSecrets(std::string_view text) {
   std::string masked;
+  std::size_t begin = 0;
   for (const TextRange& secret : FindSecrets(text)) {
-    if (secret.end <= begin || secret.begin >= end) continue;
-    if (secret.begin > begin) masked += text.substr(begin, secret.begin - begin);
-    masked += kMasked;
+    masked.append(text.substr(begin, secret.begin - begin)).append(kMasked);
     begin = secret.end;
   }
-  if (begin < end) masked += text.substr(begin, end - begin);
-  return masked;
+  return masked.append(text.substr(begin));
 }
-
-std::string MaskSecrets(std::string_view text) { return MaskSecretsIn(text, 0, text.size()); }
 
 }  // namespace whyoom

@@ -27,8 +27,4 @@ std::vector<TextRange> FindSecrets(std::string_view text);
 // Returns `text` with each secret replaced by kMasked. Idempotent.
 std::string MaskSecrets(std::string_view text);
 
-// Returns bytes [begin, end) of `text`, masked in the context of the whole text: a secret that the range cuts stays
-// hidden.
-std::string MaskSecretsIn(std::string_view text, std::size_t begin, std::size_t end);
-
 }  // namespace whyoom

@@ -97,7 +97,9 @@ class Bench:
         self.corpus = corpus.Corpus(args.data, ROOT / "testdata" / "cases", args.size)
         self.literals = self.corpus.folder / "literals"
         self.literals.write_bytes(
-            subprocess.run([args.bin, "rules", "literals"], check=True, stdout=subprocess.PIPE).stdout
+            subprocess.run(
+                [pathlib.Path(args.bin).with_name("whyoom_rule_digest"), "literals"], check=True, stdout=subprocess.PIPE
+            ).stdout
         )
         self.engine = self.build_engine()
         self.rows = []
@@ -312,8 +314,8 @@ For users who plan to read large logs, and for engineers who change the reader. 
   that memory is included. The target for whyoom is {memory} MiB in every case.
 - *a typed pattern* is what a person who knows the messages would type. It finds fewer messages than whyoom:
   `{pattern}`.
-- *the rules' literals* are the output of `whyoom rules literals`, passed with `-i -F -f`. whyoom searches for the same
-  literals first, and then examines only the lines near a match.
+- *the rules' literals* are those that whyoom searches for first, passed with `-i -F -f`. whyoom then examines only the
+  lines near a match.
 - *an engine that tests each line* is `tests/bench/each_line.cc`: RE2 tests each line for {engine} patterns at once,
   as log classifiers do. It prints the number of matching lines and explains nothing.
 - The lines of *near misses* have the words of the messages ("HBM", "memory", "allocate") and settings ("batch_size").

@@ -273,34 +273,6 @@ TEST_CASE("rules can be listed, checked, tested and extended", "[cli]") {
   CHECK(RunWhyoom({"--rules", broken_file, "-"}, kFailure).exit_status == 2);
 }
 
-TEST_CASE("grep with the literals finds every log in which whyoom finds something", "[cli]") {
-  const ScratchFolder scratch;
-  const ProcessResult literals = RunWhyoom({"rules", "literals"});
-  CHECK(literals.exit_status == 0);
-  const std::string file = scratch.Write("literals", literals.out);
-  const auto grep = [&](const std::string& log) {
-    return RunProcess({"/bin/grep", "-qiaF", "-f", file}, log).exit_status == 0;
-  };
-  CHECK(grep("resource_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm."));
-  CHECK_FALSE(grep("step 100 loss 2.31 lr 1e-4\n\n"));
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases")) {
-    const std::string log = ReadText(entry.path().string() + "/log");
-    INFO(entry.path());
-    CHECK((grep(log) || RunWhyoom({}, log).exit_status == 0));
-  }
-}
-
-TEST_CASE("rules literals includes the user's literals, without control characters", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string file = scratch.Write("x1.json", R"({"format": "whyoom.rules/1", "contexts": [{"id": "x1",
-    "patterns": ["flux capacitor\\n\\x1bdrained to %{size:x1_bytes}"],
-    "examples": {"match": [{"text": ["flux capacitor", "\u001bdrained to 3G"], "facts": {"x1_bytes": 3221225472}}]}}]})");
-  const std::string own = RunWhyoom({"rules", "literals", file}).out;
-  CHECK(own.find("\nflux capacitor\n") != std::string::npos);
-  CHECK(own.find('\x1b') == std::string::npos);
-  CHECK(own.find("\n\n") == std::string::npos);
-}
-
 TEST_CASE("a closed pipe is not an error", "[cli]") {
   const std::string command =
       std::string(WHYOOM_BINARY) + " " + CaseLog("compile-padded-points") + " | true; exit ${PIPESTATUS[0]}";

@@ -1,10 +1,8 @@
 // `whyoom rules trace` as a user runs it.
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
 #include "catch.h"
-#include "json_schema.h"
 #include "process.h"
 
 using nlohmann::json;
@@ -19,16 +17,13 @@ std::string CaseLog(const std::string& name) {
   return std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/" + name + "/log";
 }
 
-JsonSchema Schema() { return JsonSchema(json::parse(ReadText(WHYOOM_SOURCE_DIR "/docs/trace.schema.json"))); }
-
-TEST_CASE("the trace of a line with one wrong character ends at that character", "[cli]") {
+TEST_CASE("the trace of a line with one wrong character names the pattern that does not match", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("train.log", kMissed);
   const ProcessResult text = RunWhyoom({"rules", "trace", log + ":2"});
   CHECK(text.exit_status == 0);
   CHECK(text.out.find("train.log:2") != std::string::npos);
-  CHECK(text.out.find("memory in memory spa\"") != std::string::npos);
-  CHECK(text.out.find("se hbm. Used 20.00G") != std::string::npos);
+  CHECK(text.out.find("does not match; its literal") != std::string::npos);
   CHECK(RunWhyoom({"rules", "trace"}, kMissed).exit_status == 0);
   CHECK(RunWhyoom({"rules", "trace", "--", "-:2"}, kMissed).out.find(":2\n") != std::string::npos);
 }
@@ -45,12 +40,6 @@ TEST_CASE("rules trace returns the documented exit statuses", "[cli]") {
   CHECK(RunWhyoom({"rules", "trace", scratch.Write("good.log:12", "all is well\n")}).exit_status == 0);
 }
 
-TEST_CASE("the trace of an unknown error suggests the command that makes a rule", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string log = scratch.Write("my train.log", "x.PoolError: RESOURCE_EXHAUSTED: no room for 1.5GiB\n");
-  CHECK(RunWhyoom({"rules", "trace", log}).out.find("rules new CODE --from '" + log + "':1") != std::string::npos);
-}
-
 TEST_CASE("a trace names the line and context of a fact that is only read near failures", "[cli]") {
   const std::string log =
       "jax 0.8.0\nstep 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 20.00G of 15.75G hbm. "
@@ -65,7 +54,9 @@ TEST_CASE("a trace names the line and context of a fact that is only read near f
 
 TEST_CASE("--untried reports only the added rules", "[cli]") {
   const ScratchFolder scratch;
-  const std::string made = RunWhyoom({"rules", "new", "my.pool", "the pool is full: wanted 12.50G"}).out;
+  const std::string made = R"({"format": "whyoom.rules/1", "failures": [{"code": "my.pool", "title": "the pool is full",
+    "category": "Ours", "phase": "run", "about": "t", "heads": [{"id": "full", "pattern": "the pool is full"}],
+    "examples": {"match": [{"text": "the pool is full"}], "no_match": [{"text": "the pool is empty", "why": "w"}]}}]})";
   const auto untried = [&](const std::string& file) {
     const std::string path = scratch.Write("ours.json", file);
     return json::parse(RunWhyoom({"rules", "test", "--untried", "--format", "json", path}).out)["untried"];
@@ -76,34 +67,6 @@ TEST_CASE("--untried reports only the added rules", "[cli]") {
   const json listed = untried(without.dump());
   REQUIRE_FALSE(listed.empty());
   for (const json& one : listed) CHECK(one.get<std::string>().starts_with("failure my.pool"));
-}
-
-TEST_CASE("a trace in JSON is valid by its schema and agrees with the report", "[cli]") {
-  const JsonSchema schema = Schema();
-  for (const char* name : {"compile-padded-points", "buffer-fragmented", "silent-source-line"}) {
-    INFO(name);
-    const json trace = json::parse(RunWhyoom({"rules", "trace", "--format", "json", CaseLog(name)}).out);
-    for (const std::string& fault : schema.Faults(trace)) FAIL_CHECK(fault);
-    const json report = json::parse(RunWhyoom({"--format", "json", CaseLog(name)}).out);
-    REQUIRE(trace["findings"].size() == report["diagnoses"].size());
-    for (std::size_t i = 0; i < trace["findings"].size(); ++i) {
-      const json& finding = trace["findings"][i];
-      const json& diagnosis = report["diagnoses"][i];
-      CHECK(finding["id"] == diagnosis["id"]);
-      std::set<std::string> offered;
-      std::string scenario;
-      for (const json& entry : finding["recorded"]) {
-        const std::string what = entry["what"];
-        if (entry.value("result", "") == "offered") offered.insert(what.substr(what.find(' ') + 1));
-        if (entry.value("result", "") == "true" && what.starts_with("scenario ")) scenario = what;
-      }
-      std::set<std::string> reported;
-      for (const json& remedy : diagnosis["remedies"]) reported.insert(remedy["id"]);
-      CHECK(offered == reported);
-      if (diagnosis.contains("scenario"))
-        CHECK(scenario == "scenario " + diagnosis["scenario"]["id"].get<std::string>());
-    }
-  }
 }
 
 TEST_CASE("a trace in text contains no terminal commands", "[cli]") {

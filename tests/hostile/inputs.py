@@ -246,12 +246,12 @@ class Scenes:
         return ["--rules", "rule.json", "a.log"]
 
     def words(self, say):
-        """Errors in rule files, options and topics, and a rule made from a line: several commands with their messages."""
+        """Errors in rule files, options and topics: several commands with their messages."""
         write(say("name of a rule file", "name") + b".json", json.dumps({"format": "whyoom.rules/1", "failures": [
             {"code": "x\x1b[2J", text_of(say, "unknown key"): 1}]}).encode())
         names = os.listdir(".")
-        line, word = say("line to make a rule of", "member"), say("word of the command line", "member")
-        return [["rules", "check", "--", *names], ["rules", "list", "--", *names], ["rules", "new", "--", "my.pool", b"OtherError: out of memory " + line], ["explain", "--", word],
+        word = say("word of the command line", "member")
+        return [["rules", "check", "--", *names], ["rules", "list", "--", *names], ["explain", "--", word],
                 ["--since", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
 
 

@@ -9,7 +9,6 @@ import html.parser
 import json
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import unicodedata
@@ -181,12 +180,11 @@ class Elements(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.structure, self.prose, self.blocks, self.open, self.faults = [], [], [], [], []
+        self.structure, self.prose, self.open, self.faults = [], [], [], []
 
     def handle_starttag(self, tag, attributes):
         if tag not in VOID:
             self.open.append(tag)
-        self.blocks += [""] * (tag == "pre")
         if tag != "code" or attributes:
             self.structure.append((tag, *((name, own(value) if name in OWN else None) for name, value in attributes if (tag, name) != ("code", "class"))))
         self.faults += [f"<{tag} {name}>" for name, value in attributes if name.startswith("on")]
@@ -209,9 +207,7 @@ class Elements(html.parser.HTMLParser):
     def handle_data(self, text):
         if "script" in self.open or "style" in self.open:
             self.structure.append(text)
-        elif "pre" in self.open:
-            self.blocks[-1] += text
-        elif "code" not in self.open:
+        elif "pre" not in self.open and "code" not in self.open:
             self.prose.append(text)
 
     def handle_comment(self, text):
@@ -250,9 +246,6 @@ def markdown(data):
     page = subprocess.run([CMARK, "--unsafe", *extensions], input=data, capture_output=True, check=True).stdout.decode()
     elements = elements_of(page)
     prose = "\n".join(elements.prose)
-    for block in elements.blocks:
-        if block.startswith("whyoom rules new"):
-            faults += shell(block)
     # References count as structure: the harmless report has none from a name.
     return elements.structure + sorted(REFERENCES.findall(prose)), faults + elements.faults
 
@@ -325,16 +318,6 @@ def against_schema(value, path):
     return [f"schema {path.name}: {fault.json_path}: {fault.message[:120]}"] if fault else []
 
 
-def shell(command):
-    """Checks that a suggested command is one command of five words, whatever it quotes."""
-    try:
-        words = shlex.split(command)
-    except ValueError as fault:
-        return [f"not a shell command: {fault}: {command[:80]}"]
-    whole = words[:3] == ["whyoom", "rules", "new"] and len(words) == 5 and "\n" not in command.rstrip("\n")
-    return [] if whole else [f"not one command: {command[:120]!r}"]
-
-
 def one_json(data):
     """Returns the value, or None, and the faults of its encoding."""
     faults = []
@@ -350,9 +333,6 @@ def json_report(data, schema=ROOT / "docs" / "report.schema.json"):
     value, faults = one_json(data)
     if value is None:
         return [], faults
-    for problem in value.get("summary", {}).get("problems", []):
-        if "rule_command" in problem:
-            faults += shell(problem["rule_command"])
     return shape(value), faults + against_schema(value, schema)
 
 

@@ -29,9 +29,7 @@ COMMANDS = [
     "rules list",
     "rules check",
     "rules test",
-    "rules literals",
     "rules schema",
-    "rules new",
     "rules trace",
     "completions",
     "skill",
@@ -98,7 +96,7 @@ class Shell:
         self.assertLessEqual(names, offered)
         self.assertIn("train.log", offered)
         self.assertNotIn("__complete", offered)
-        self.check("whyoom rules ", "list", "check", "test", "new", "trace", "literals", "schema")
+        self.check("whyoom rules ", "list", "check", "test", "trace", "schema")
 
     def test_values(self):
         self.check("whyoom --color ", "auto", "always", "never")

@@ -106,10 +106,9 @@ std::string UnknownErrorCommands(const Report& report) {
   const std::size_t shown = std::min(unknown.size(), kMostUnknown);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
-    std::string message = UnknownErrorPlace(*unknown[i]) + ": " + UnknownErrorText(*unknown[i]);
-    if (const std::string command = RuleCommand(*unknown[i]); !command.empty())
-      message += "\n\n" + std::string(kRuleHint) + "\n" + command;
-    text += Command({level, kUnknownErrors, message});
+    text += Command(
+        {level, kUnknownErrors,
+         fmt::format("{}: {}\n\n{}", UnknownErrorPlace(*unknown[i]), UnknownErrorText(*unknown[i]), kRuleHint)});
   }
   if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report); more > 0)
     text += Command({level, kUnknownErrors, fmt::format("{} more: see the report in the log of this step", more)});

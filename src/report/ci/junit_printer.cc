@@ -65,9 +65,7 @@ Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>
   test.outcome = strict ? "failure" : "skipped";
   test.type = test.class_name;
   test.message = UnknownErrorText(problem);
-  test.text = fmt::format("{}: {}", kUnknownErrors, test.message);
-  if (const std::string command = RuleCommand(problem); !command.empty())
-    test.text += fmt::format("\n{}\n{}\n", kRuleHint, command);
+  test.text = fmt::format("{}: {}\n{}\n", kUnknownErrors, test.message, kRuleHint);
   return test;
 }
 

@@ -366,9 +366,8 @@ void SarifRun::AddUnknownErrors() {
     const Where where = {{problem.path, problem.member}, problem.line, problem.line, 0};
     Json location = LogLocation(where, &places_);
     if (problem.line == 0) location["physicalLocation"].erase("region");
-    std::string text = fmt::format("{}: {}: {}", kUnknownErrors, UnknownErrorPlace(problem), UnknownErrorText(problem));
-    if (const std::string command = RuleCommand(problem); !command.empty())
-      text += fmt::format(" – {} {}", kRuleHint, command);
+    const std::string text = fmt::format("{}: {}: {} – {}", kUnknownErrors, UnknownErrorPlace(problem),
+                                         UnknownErrorText(problem), kRuleHint);
     Notify(level, text, Json::array({std::move(location)}));
     notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
   }

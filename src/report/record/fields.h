@@ -303,8 +303,6 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
           {.about = "The first line of an unknown error; absent if the entry only counts further errors."});
   v.Maybe("text", problem.text, {.about = "The text of the line; shortened if it is long."});
   v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed; numbers may differ."});
-  v.MayShow("rule_command", [&] { return RuleCommand(problem); },
-            {.about = "A shell command that prints a draft of a rule for the line."});
 }
 
 // A line of --format ndjson.

@@ -9,7 +9,6 @@
 #include "report/record/describe.h"
 #include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
-#include "report/record/describe_trace.h"
 #include "report/report.h"
 
 namespace whyoom {
@@ -119,12 +118,6 @@ std::string PrintNdjson(const Report& report) {
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
   RecordWriter record;
   DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())});
-  return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules) {
-  RecordWriter record;
-  DescribeTrace(record, trace, ToolRecord{version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())});
   return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "diagnose/trace.h"
 #include "report/diff.h"
 #include "report/report.h"
 #include "rules/rule_set.h"
@@ -29,7 +28,5 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 std::string PrintNdjson(const Report& report);
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
-
-std::string PrintTraceJson(const LogTrace& trace, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -1,6 +1,5 @@
 // The content and order of explain: an overview first, each remedy once, the steps of the requested framework.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,15 +8,12 @@
 #include "catch.h"
 #include "report/explanation_document.h"
 #include "report/printers.h"
-#include "report/record/explain_json.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
 namespace TEST_FILE {
-
-using nlohmann::json;
 
 RuleSet Ours() {
   RuleSet rules;
@@ -178,34 +174,6 @@ TEST_CASE("every topic fits 80 columns", "[report]") {
   }
 }
 
-TEST_CASE("JSON contains a whole remedy, and each remedy of a failure once", "[report]") {
-  const RuleSet rules = Ours();
-  const auto record = [&](const char* topic, const Frameworks& frameworks) {
-    const auto found = FindExplanation(rules, topic);
-    return json::parse(PrintExplanationJson(rules, found ? &*found : nullptr, frameworks, "1"));
-  };
-  const json shard = record("shard", {});
-  CHECK(shard["schema"] == "whyoom.explain/1");
-  CHECK(shard["format"] == "whyoom.explain/1");
-  CHECK(record("watch", {})["snippets"][0]["after"] == json::array({"a = 2", "b = f(a)"}));
-  CHECK(shard["how"][0]["framework"] == "jax");
-  CHECK(shard["how"][0]["steps"] == json::array({"then run"}));
-  CHECK(shard["how"][0]["of_log"] == json::array({"Shard ‹largest name›."}));
-  CHECK(shard["how"][1]["steps"] == json::array({"Use it."}));
-  CHECK(shard["evidence"] ==
-        json::parse(R"([{"text": "too much", "when": "used_bytes > limit_bytes", "at": "used_bytes"}])"));
-  CHECK(shard["helps"] == json::array({"E1000", "E1000.2", "T1.a.1", "T1.a.2"}));
-  const json failure = record("T1", {rules.FindFramework("keras")});
-  CHECK(failure["framework"] == "keras");
-  CHECK(failure["scenarios"][0]["when"] == "x > 1");
-  CHECK(failure["remedies"].size() == 3);
-  CHECK(failure["remedies"][2]["scenarios"] == json::array({"a.1", "a.2"}));
-  CHECK(failure["remedies"][2]["how"].size() == 1);
-  CHECK(failure["literals"] == json::array({"our own test failed"}));
-  CHECK(record("T1.a.2", {})["scenarios"].size() == 1);
-  CHECK(record("", {})["failures"].size() == 3);
-}
-
 TEST_CASE("the links of a Markdown topic lead to anchors on its page", "[report]") {
   const RuleSet rules = Ours();
   const auto found = FindExplanation(rules, "T1");
@@ -231,8 +199,7 @@ TEST_CASE("text of a rule file cannot control a terminal or become markup", "[re
   REQUIRE(found);
   for (const std::string& printed :
        {Text(rules, "<b>X|"), PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
-        PrintExplanationJson(rules, &*found, {}, "1"), PrintBlocks(TopicBlocks(rules, {}), TextOptions()),
-        PrintMarkdownPage(TopicBlocks(rules, {}))}) {
+        PrintBlocks(TopicBlocks(rules, {}), TextOptions()), PrintMarkdownPage(TopicBlocks(rules, {}))}) {
     CHECK(std::all_of(printed.begin(), printed.end(),
                       [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; }));
     CHECK(printed.find("\n::error::") == std::string::npos);

@@ -8,8 +8,6 @@
 #include "report/record/baseline.h"
 #include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
-#include "report/record/describe_explanation.h"
-#include "report/record/describe_trace.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -111,30 +109,6 @@ Json DiffSchema() {
   return Schema(kDiffSchema, "The output of whyoom diff --format json", Json::array({maker.Take()}), definitions);
 }
 
-Json ExplainSchema() {
-  Json definitions = Json::object();
-  Json any_of = Json::array();
-  const auto add = [&](const auto&... parts) {
-    SchemaMaker maker(&definitions);
-    DescribeExplainedTopic(maker, ExplainHeader(), parts...);
-    any_of.push_back(maker.Take());
-  };
-  const std::vector<ExplainedRemedy> remedies;
-  add(ExplainedFailure(), remedies);
-  add(ExplainedRemedy());
-  add(std::vector<ExplainedFailure>(), remedies);
-  return Schema(kExplainFormat, "The output of whyoom explain --format json", any_of, definitions);
-}
-
-Json TraceSchema() {
-  Json definitions = Json::object();
-  SchemaMaker maker(&definitions);
-  LogTrace trace;
-  DescribeTrace(maker, trace, ToolRecord());
-  return Schema(kTraceFormat, "The output of whyoom rules trace --format json", Json::array({maker.Take()}),
-                definitions);
-}
-
 void CheckPublished(const std::string& name, const Json& schema) {
   CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name, Laid(schema, 0) + "\n");
 }
@@ -167,8 +141,6 @@ TEST_CASE("the published schemas match the descriptions", "[report]") {
   CheckPublished("brief.schema.json", BriefSchema());
   CheckPublished("baseline.schema.json", BaselineSchema());
   CheckPublished("diff.schema.json", DiffSchema());
-  CheckPublished("explain.schema.json", ExplainSchema());
-  CheckPublished("trace.schema.json", TraceSchema());
 }
 
 }  // namespace TEST_FILE

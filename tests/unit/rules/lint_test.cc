@@ -95,12 +95,6 @@ TEST_CASE("an unused entry in a user's file yields a note", "[rules]") {
                  "no failure uses the context 'odd'"));
 }
 
-TEST_CASE("a text that is still a TODO yields a note", "[rules]") {
-  const std::string more = R"(, "why": [{"text": "TODO: say it"}], "about": ["It says TODO."])";
-  CHECK(Check(Failure1(R"("the pool is full")", more)).notes.find("this text is not written yet") != std::string::npos);
-  CHECK(Check(Failure1(R"("the pool is full")", R"(, "about": ["It says TODO."])")).notes == "");
-}
-
 TEST_CASE("a missing derived fact yields a hint with its formula", "[rules]") {
   CHECK(Contains(
       Check(Failure1(R"("the pool is full of %{size:need_bytes} and %{size:have_bytes}")",
