@@ -27,8 +27,7 @@ const Choices<ColorMode> kColors = {{"auto", ColorMode::kAuto, "on a terminal, u
 const Choices<ProgressMode> kProgress = {
     {"auto", ProgressMode::kAuto, "a bar if standard error is a terminal and reading takes a while"},
     {"always", ProgressMode::kAlways, ""},
-    {"never", ProgressMode::kNever, ""},
-    {"json", ProgressMode::kJson, "one object per line every second"}};
+    {"never", ProgressMode::kNever, ""}};
 const Choices<PathListForm> kListForms = {{"lines", PathListForm::kLines, "one path or file: URI per line"},
                                           {"null", PathListForm::kNull, "as written by find -print0"},
                                           {"jsonl", PathListForm::kJsonl, "one JSON string per line"}};

@@ -195,10 +195,6 @@ void AddExitRetry(CLI::App& app, Options* options) {
       ->type_name("[STATUS]")
       ->expected(0, 1)
       ->default_str(std::to_string(kFailsAgain));
-  app.add_option("--history", options->history,
-                 "Add this attempt to FILE. If the same failure with the same figures ended three attempts in a row, "
-                 "a retry is reported as useless")
-      ->type_name("FILE");
 }
 
 CommandArguments BuildRun(Options* options) {
@@ -220,7 +216,7 @@ CommandArguments BuildRun(Options* options) {
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
       "  whyoom run --format json --output report.json -- python train.py\n"
-      "  whyoom run --exit-retry --history attempts.jsonl -- python train.py\n");
+      "  whyoom run --exit-retry -- python train.py\n");
   AddReport(app, options, &command.words);
   AddSelection(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");

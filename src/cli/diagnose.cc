@@ -260,8 +260,7 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
     }
   }
   const auto begin = std::chrono::steady_clock::now();
-  Readings readings = ReadInput(run_.engine, input, run_.options.limits,
-                                {run_.options.range, threads, &control_, nullptr, &run_.options.labels});
+  Readings readings = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (journal_) {
@@ -273,7 +272,6 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
 }
 
 void InputReader::CountDone(const FileStamp& stamp, const Readings& readings, bool reused) {
-  if (reused) ++counts_.files_reused;
   (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
   if (!reused) counts_.bytes_done += readings.bytes;
   if (readings.table) counts_.findings += readings.table->entries().size();

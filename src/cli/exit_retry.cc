@@ -52,6 +52,13 @@ std::uint64_t LastLine(const Finding& finding) {
   return last;
 }
 
+// Whether the failure ended the job, see FailsAgain.
+bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
+  const std::uint64_t last = LastLine(finding);
+  return exit_status != 0 && EndedByItself(exit_status) && last > lines.CountBeforeWindow(end) &&
+         last + kMostLinesAfter >= lines.count() && !lines.HasRepeatedLinesAfter(last);
+}
+
 }  // namespace
 
 void PrintedLines::Add(std::string_view bytes, Time now) {
@@ -89,12 +96,6 @@ bool PrintedLines::HasRepeatedLinesAfter(std::uint64_t number) const {
     if (kind != 0 && ++counts[kind] >= kRepeats) return true;
   }
   return false;
-}
-
-bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
-  const std::uint64_t last = LastLine(finding);
-  return exit_status != 0 && EndedByItself(exit_status) && last > lines.CountBeforeWindow(end) &&
-         last + kMostLinesAfter >= lines.count() && !lines.HasRepeatedLinesAfter(last);
 }
 
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {

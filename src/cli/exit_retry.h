@@ -43,7 +43,4 @@ class PrintedLines {
 // `exit_status`: as in a shell.
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end);
 
-// Whether the failure ended the job, as described above.
-bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end);
-
 }  // namespace whyoom

@@ -100,7 +100,7 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
                               LiveReport* live) {
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
   const Stop stop(control, run.options.limits);
-  ArtifactReader reader(run.engine, artifact, source, {run.options.range, 0, control, &stop, &run.options.labels});
+  ArtifactReader reader(run.engine, artifact, source, {run.options.range, 0, control, &stop});
   PrintThrottle pace;
   do {
     bool unprinted = false;

@@ -57,33 +57,6 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
   (*words)[option] = ChoiceWords(formats);
 }
 
-// "team=^logs/([^/]+)/".
-Label ToLabel(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    throw CLI::ValidationError("--by",
-                               "invalid label '" + Printable(text) + "' (expected, for example, team=^logs/([^/]+)/)");
-  if (std::find(kOwnGroups.begin(), kOwnGroups.end(), text.substr(0, equals)) != kOwnGroups.end())
-    throw CLI::ValidationError("--by", "'" + text.substr(0, equals) + "' is a group already; use another name");
-  const auto pattern = std::make_shared<const Regex>(text.substr(equals + 1));
-  if (!pattern->ok()) throw CLI::ValidationError("--by", "invalid expression: " + Printable(pattern->error()));
-  return {CutBytes(Printable(text.substr(0, equals)), 40), pattern};
-}
-
-void AddLabels(CLI::App& app, Options* options) {
-  app.add_option_function<std::vector<std::string>>(
-         "--by",
-         [options](const std::vector<std::string>& labels) {
-           for (const std::string& label : labels) options->labels.push_back(ToLabel(label));
-         },
-         "Group the overview by what REGEX, or its first group, matches in the line of the log that reports the "
-         "failure (with its prefix or JSON record), or else in the path of the input. Examples: --by "
-         "'team=^logs/([^/]+)/', --by 'pod=\"pod_name\":\"([^\"]+)\"' (may be repeated)")
-      ->type_name("NAME=REGEX")
-      ->allow_extra_args(false)
-      ->group(kOutput);
-}
-
 void AddForCi(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--source-root",
@@ -117,7 +90,6 @@ void AddDetail(CLI::App& app, Options* options) {
       "In text format, show every failure with all its rows and remedies in full");
   brief->group(kOutput);
   all->group(kOutput)->excludes(brief);
-  AddLabels(app, options);
 }
 
 void AddVerbose(CLI::App& app, Options* options) {

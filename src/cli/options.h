@@ -35,7 +35,7 @@ enum class Command {
 };
 enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
 enum class ColorMode { kAuto, kAlways, kNever };
-enum class ProgressMode { kAuto, kAlways, kNever, kJson };
+enum class ProgressMode { kAuto, kAlways, kNever };
 
 // Format of the list of --files-from. Lines end with LF or CRLF. With kLines and kJsonl, a name may also be a file:
 // URI; kNull expects plain names.
@@ -95,7 +95,6 @@ struct Options {
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
-  Labels labels;              // further groups of a batch's overview
   std::string source_root;    // sources below it are named relative to it; empty: names as in the log
   bool step_summary = false;  // append a Markdown report to the file in GITHUB_STEP_SUMMARY
   ColorMode color = ColorMode::kAuto;
@@ -126,7 +125,6 @@ struct Options {
   bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
   bool keep_dump = false;
   std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
-  std::string history;              // for kRun: the file of earlier attempts, see cli/job_history.h; empty: none
   TryOptions attempts;              // for kTry and kRun
   Shell shell = Shell::kBash;       // for kCompletions
   std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kDelay{500};  // before a bar appears
 constexpr std::chrono::milliseconds kRedraw{100};
-constexpr std::chrono::milliseconds kRecord{1000};
 constexpr double kFirstGuess = 1;  // seconds before the first estimate of the time left
 constexpr std::size_t kBarColumns = 20;
 constexpr const char* kClear = "\r\x1b[K";
@@ -65,7 +63,6 @@ void Write(const std::string& text) {
 ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double seconds) {
   ProgressState state;
   state.files_done = counts.files_done;
-  state.files_reused = counts.files_reused;
   state.listed = counts.listed;
   state.files_known = counts.files_known;
   state.bytes = bytes;
@@ -106,37 +103,23 @@ std::string ProgressText(const ProgressState& state, std::size_t columns) {
   return line;
 }
 
-std::string ProgressJson(const ProgressState& state) {
-  nlohmann::ordered_json json = {{"type", "progress"},
-                                 {"files_done", state.files_done},
-                                 {"files_reused", state.files_reused},
-                                 {"files_known", state.files_known},
-                                 {"listed", state.listed},
-                                 {"bytes", state.bytes},
-                                 {"findings", state.findings},
-                                 {"seconds", std::round(state.seconds * 1000) / 1000}};
-  if (state.seconds_left) json["seconds_left"] = std::ceil(*state.seconds_left);
-  return json.dump() + "\n";
-}
-
 bool ProgressBar::IsWanted(ProgressMode mode) {
-  return mode == ProgressMode::kAlways || mode == ProgressMode::kJson ||
-         (mode == ProgressMode::kAuto && ErrorIsTerminal());
+  return mode == ProgressMode::kAlways || (mode == ProgressMode::kAuto && ErrorIsTerminal());
 }
 
 ProgressMode ProgressOf(const Options& options) {
   return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
 }
 
-ProgressLines BatchProgress(const BatchCounts& counts, const ReadControl& control) {
+BarLine BatchProgress(const BatchCounts& counts, const ReadControl& control) {
   const auto now = [&counts, &control, start = std::chrono::steady_clock::now()] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     return StateOf(counts, control.bytes, passed.count());
   };
-  return {[now](std::size_t columns) { return ProgressText(now(), columns); }, [now] { return ProgressJson(now()); }};
+  return [now](std::size_t columns) { return ProgressText(now(), columns); };
 }
 
-ProgressBar::ProgressBar(ProgressMode mode, ProgressLines lines) : mode_(mode), lines_(std::move(lines)) {
+ProgressBar::ProgressBar(ProgressMode mode, BarLine line) : mode_(mode), line_(std::move(line)) {
   if (IsWanted(mode)) thread_ = std::thread([this] { Show(); });
 }
 
@@ -150,27 +133,17 @@ ProgressBar::~ProgressBar() {
   thread_.join();
 }
 
-// Leaves the last column free, because some terminals wrap when it is used.
-void ProgressBar::Draw() const {
-  Write(mode_ == ProgressMode::kJson ? lines_.json() : kClear + lines_.text(Columns() - 1));
-}
-
 void ProgressBar::Show() {
-  const bool json = mode_ == ProgressMode::kJson;
+  // Leaves the last column free, because some terminals wrap when it is used.
+  const auto draw = [this] { Write(kClear + line_(Columns() - 1)); };
   bool drawn = mode_ == ProgressMode::kAlways;
-  if (drawn) Draw();
-  std::chrono::milliseconds pause = json ? kRecord : drawn ? kRedraw : kDelay;
+  if (drawn) draw();
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, pause, [this] { return ended_; })) {
-    Draw();
+  while (!wake_.wait_for(lock, drawn ? kRedraw : kDelay, [this] { return ended_; })) {
+    draw();
     drawn = true;
-    if (!json) pause = kRedraw;
   }
-  if (json) {
-    Draw();
-  } else if (drawn) {
-    Write(kClear);
-  }
+  if (drawn) Write(kClear);
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Shows the progress of a batch on standard error: a bar on a terminal, or JSON lines. A separate thread samples the
+// Shows the progress of a batch on standard error: a bar on a terminal. A separate thread samples the
 // counters, so that reading never waits for it.
 #pragma once
 
@@ -24,8 +24,7 @@ struct BatchCounts {
   std::atomic<std::uint64_t> size_known{0};  // of the known files, on disk
   std::atomic<bool> size_unknown{false};     // some input is a pipe
   std::atomic<std::uint64_t> files_done{0};
-  std::atomic<std::uint64_t> files_reused{0};  // of files_done: from an earlier run
-  std::atomic<std::uint64_t> size_done{0};     // on disk, of the files done and not reused
+  std::atomic<std::uint64_t> size_done{0};  // on disk, of the files done and not reused
   std::atomic<std::uint64_t> size_reused{0};
   std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the files done and not reused
   std::atomic<std::uint64_t> findings{0};    // before equal findings of several inputs are joined
@@ -34,7 +33,6 @@ struct BatchCounts {
 // A snapshot of the counters, and what follows from it.
 struct ProgressState {
   std::uint64_t files_done = 0;
-  std::uint64_t files_reused = 0;
   std::uint64_t files_known = 0;
   bool listed = false;
   std::uint64_t bytes = 0;  // read so far, unpacked
@@ -50,17 +48,11 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
 // One line of at most `columns`; drops less important parts if necessary.
 std::string ProgressText(const ProgressState& state, std::size_t columns);
 
-// One line of JSON, with a line feed.
-std::string ProgressJson(const ProgressState& state);
+// Makes a line of at most `columns` to show; called from a thread of the bar.
+using BarLine = std::function<std::string(std::size_t columns)>;
 
-// Makes a line to show; called from a thread of the bar.
-struct ProgressLines {
-  std::function<std::string(std::size_t columns)> text;  // of at most `columns`
-  std::function<std::string()> json;                     // with a line feed
-};
-
-// The lines of a batch that starts now. Borrows the arguments.
-ProgressLines BatchProgress(const BatchCounts& counts, const ReadControl& control);
+// The line of a batch that starts now. Borrows the arguments.
+BarLine BatchProgress(const BatchCounts& counts, const ReadControl& control);
 
 // The mode of the options; --quiet hides the bar unless --progress was given.
 ProgressMode ProgressOf(const Options& options);
@@ -71,17 +63,16 @@ class ProgressBar {
   static bool IsWanted(ProgressMode mode);
 
   // With kAuto, the bar appears after half a second.
-  ProgressBar(ProgressMode mode, ProgressLines lines);
-  ~ProgressBar();  // clears the bar, or prints the last line of JSON
+  ProgressBar(ProgressMode mode, BarLine line);
+  ~ProgressBar();  // clears the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
  private:
   void Show();
-  void Draw() const;
 
   const ProgressMode mode_;
-  const ProgressLines lines_;
+  const BarLine line_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;

@@ -16,7 +16,6 @@
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
-#include "cli/job_history.h"
 #include "cli/kill_evidence.h"
 #include "cli/print_report.h"
 #include "cli/run_context.h"
@@ -138,15 +137,6 @@ void ForgetDump(Report* report) {
   }
 }
 
-// A history that cannot be written is a note in the report.
-void AddToHistory(const std::string& path, const std::function<bool(const Diagnosis&)>& ended, Report* report) {
-  try {
-    CompareWithHistory(path, *report->exit_status, ended, report);
-  } catch (const Error& error) {
-    report->problems.push_back({"--history", "", error.what(), true});
-  }
-}
-
 bool FailedToCompile(const FindingTable& table) {
   const std::vector<const FindingTable::Entry*> entries = table.entries();
   return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
@@ -187,10 +177,6 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (readings.table) run.AddDump(modules, std::nullopt, &readings);
   Report report = run.MakeReport(std::move(readings));
   report.exit_status = job.result.exit_status;
-  const auto ended = [&](const Diagnosis& finding) {
-    return EndedJob(finding, job.result.exit_status, job.printed, job.end);
-  };
-  if (!options.history.empty()) AddToHistory(options.history, ended, &report);
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
@@ -217,8 +203,6 @@ int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence
     WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                            result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
   if (result.exit_status == 0) {
-    Report nothing;
-    if (!run.options.history.empty()) CompareWithHistory(run.options.history, 0, {}, &nothing);
     RecordSuccess(run, &job.log);
     return 0;
   }

@@ -26,18 +26,6 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 
 std::string Bytes(std::uint64_t bytes) { return SizeText(static_cast<double>(bytes)); }
 
-// Warns about labels that occur nowhere, because their groups are then missing.
-void WarnAboutLabels(const Labels& labels, const Report& report) {
-  if (report.findings.empty()) return;
-  for (const Label& label : labels) {
-    const bool is_found = std::any_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
-      return finding.tally.groups.all().contains(label.name);
-    });
-    if (!is_found)
-      WriteError(fmt::format("whyoom: --by {}: matches no failure's line and no path of its input\n", label.name));
-  }
-}
-
 }  // namespace
 
 void VerboseLog::Say(const std::string& line) const {
@@ -115,7 +103,6 @@ Report RunContext::MakeReport(Readings readings) const {
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;
-  WarnAboutLabels(options.labels, report);
   return report;
 }
 

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -151,8 +150,7 @@ class Trials {
     std::vector<CompiledAttempt> results;
     for (const Attempt& attempt : attempts)
       results.push_back({attempt.remedy, attempt.setting, {}, std::string(kNotTried), 0});
-    const ProgressBar bar(ProgressOf(run_.options),
-                          {[&](std::size_t columns) { return ProgressText(columns); }, [&] { return ProgressJson(); }});
+    const ProgressBar bar(ProgressOf(run_.options), [&](std::size_t columns) { return ProgressText(columns); });
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       for (std::size_t i = next++; i < attempts.size() && !IsOver(); i = next++) {
@@ -200,14 +198,6 @@ class Trials {
     std::string line = fmt::format("{} of {} attempts, {} s", made_, known_, Seconds());
     if (best_) line += fmt::format(", best: {}{}", FormatSize(*best_->need_bytes), Fits(*best_) ? ", fits" : "");
     return CutBytes(line, columns);
-  }
-
-  std::string ProgressJson() {
-    const std::lock_guard lock(mutex_);
-    nlohmann::ordered_json json = {
-        {"type", "progress"}, {"attempts_done", made_}, {"attempts", known_}, {"seconds", Seconds()}};
-    if (best_) json["best_bytes"] = *best_->need_bytes;
-    return json.dump() + "\n";
   }
 
   const RunContext& run_;

@@ -9,6 +9,7 @@
 #include "facts/derive.h"
 #include "facts/row_fields.h"
 #include "rules/sha256.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -99,11 +100,8 @@ void TruncateTexts(Sighting* sighting) {
 
 }  // namespace
 
-ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact, const Labels* labels)
-    : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)}, labels_(labels) {
-  if (labels != nullptr)
-    path_values_ = LabelValues(*labels, artifact.path + (artifact.member.empty() ? "" : "/" + artifact.member));
-}
+ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact)
+    : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
 
 void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
   framework_ = framework;
@@ -177,23 +175,10 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
   ++tally.reports;
   tally.places.Add(finding.where);
   tally.AddTime(sighting.time);
-  CountInGroups(sighting, entry);
-}
-
-void ArtifactFindings::CountInGroups(const Sighting& sighting, Entry* entry) const {
-  constexpr std::size_t kMostGroups = 1000;
   constexpr std::size_t kMostStreams = 1000;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    const std::pair group(name, value);
-    if (value.empty() || (entry->streams.size() >= kMostGroups && !entry->streams.contains(group))) return;
-    std::set<std::string>& streams = entry->streams[group];
-    if (streams.size() < kMostStreams) streams.insert(sighting.stream_name);
-  };
-  if (sighting.time) add(kWeek, WeekOf(*sighting.time));
-  for (std::size_t i = 0; i < path_values_.size(); ++i) {
-    const bool in_log = i < sighting.labels.size() && !sighting.labels[i].empty();
-    add((*labels_)[i].name, in_log ? sighting.labels[i] : path_values_[i]);
-  }
+  if (!sighting.time) return;
+  std::set<std::string>& streams = entry->streams_by_week[WeekOf(*sighting.time)];
+  if (streams.size() < kMostStreams) streams.insert(sighting.stream_name);
 }
 
 // Completes the tally when all reports have been counted.
@@ -210,7 +195,7 @@ void ArtifactFindings::Close(Entry* entry) const {
   tally.restarts = std::min(tally.reports - std::min(tally.reports, tally.occurrences()),
                             static_cast<std::uint64_t>(seconds / kShortestStart));
   if (tally.restarts > 0) tally.restart_seconds = seconds;
-  for (const auto& [group, streams] : entry->streams) tally.groups.Add(group.first, group.second, streams.size());
+  for (const auto& [week, streams] : entry->streams_by_week) tally.groups.Add(kWeek, week, streams.size());
   if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
@@ -263,7 +248,7 @@ FindingTable ArtifactFindings::Take() {
       // Two partial reports did not show that they report the same failure, so they became two entries.
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
-      for (auto& [group, streams] : entry.streams) same->second.streams[group].merge(streams);
+      for (auto& [week, streams] : entry.streams_by_week) same->second.streams_by_week[week].merge(streams);
       JoinFindings(std::move(entry.finding), &same->second.finding);
     }
   }

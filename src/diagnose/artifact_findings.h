@@ -12,7 +12,6 @@
 #include "diagnose/finding.h"
 #include "diagnose/finding_table.h"
 #include "input/artifact.h"
-#include "read/label.h"
 #include "read/session.h"
 #include "rules/rule_set.h"
 
@@ -20,8 +19,8 @@ namespace whyoom {
 
 class ArtifactFindings {
  public:
-  // Borrows the rules and the labels by which to count reports, which may be null.
-  ArtifactFindings(const RuleSet& rules, const Artifact& artifact, const Labels* labels = nullptr);
+  // Borrows the rules.
+  ArtifactFindings(const RuleSet& rules, const Artifact& artifact);
 
   // Adds sightings; may be called repeatedly while the artifact is being read. `framework` is the one recognized so
   // far, or empty. All findings get that of the last call.
@@ -36,7 +35,7 @@ class ArtifactFindings {
     Evidence identity;               // the facts that distinguish the finding from others of its code
     bool named = false;              // at least one report names its stream
     std::set<std::string> replicas;  // "replica 0 partition 34", if no prefix names the stream
-    std::map<std::pair<std::string, std::string>, std::set<std::string>> streams;  // by label and value: their names
+    std::map<std::string, std::set<std::string>> streams_by_week;  // their names
   };
   struct OfCode {
     std::vector<Entry> entries;
@@ -45,7 +44,6 @@ class ArtifactFindings {
   };
   static Entry* FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity);
   void Count(const Sighting& sighting, const Finding& finding, Entry* entry) const;
-  void CountInGroups(const Sighting& sighting, Entry* entry) const;
   void Close(Entry* entry) const;
   void Join(Finding&& finding, Entry* entry);
   void KeepRows(Finding* finding);
@@ -53,8 +51,6 @@ class ArtifactFindings {
 
   const RuleSet* rules_;
   Artifact artifact_;
-  const Labels* labels_;
-  std::vector<std::string> path_values_;  // by label: its value in the artifact's path
   std::string framework_;
   std::map<std::string, OfCode> by_code_;
   std::size_t row_bytes_ = 0;  // size of the rows of all findings

@@ -24,12 +24,12 @@ void Readings::Join(Readings other) {
 }
 
 ArtifactReader::ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options)
-    : engine_(engine), artifact_(std::move(artifact)), labels_(options.labels), sightings_(engine, source, options) {}
+    : engine_(engine), artifact_(std::move(artifact)), sightings_(engine, source, options) {}
 
 bool ArtifactReader::Next() {
   std::vector<Sighting> more = sightings_.Next();
   if (more.empty()) return false;
-  if (!found_) found_.emplace(engine_.rules(), artifact_, labels_);
+  if (!found_) found_.emplace(engine_.rules(), artifact_);
   found_->Add(std::move(more), sightings_.framework());
   return true;
 }

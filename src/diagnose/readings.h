@@ -48,7 +48,6 @@ class ArtifactReader {
  private:
   const Engine& engine_;
   const Artifact artifact_;
-  const Labels* const labels_;
   SightingReader sightings_;
   // Made at the first sighting: most logs have none, and then the rules need not be loaded.
   std::optional<ArtifactFindings> found_;

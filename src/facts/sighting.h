@@ -19,7 +19,6 @@ struct Sighting {
   const Failure* failure = nullptr;
   bool fragment = false;  // only a fragment of the message was found, so the confidence is low
   std::string stream_name;
-  std::vector<std::string> labels;  // values in the header's line (read/label.h); empty if none are wanted
   int repeats = 1;
   std::optional<Timestamp> time;  // of the header's line
   Place head;

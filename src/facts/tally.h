@@ -50,7 +50,7 @@ class PlaceSample {
   std::size_t bytes_ = 0;
 };
 
-// How many streams reported a failure, by group and value: a label (read/label.h) "team" and "nlp", kWeek, kAttempts.
+// How many streams reported a failure, by group (kWeek, kAttempts) and value.
 // At most 1000 values of a group, the first in order; the others count together as kMoreValues.
 class GroupCounts {
  public:

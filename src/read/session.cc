@@ -222,7 +222,6 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     sighting.failure = head.failure;
     sighting.fragment = head.head->fragment;
     sighting.stream_name = stream_name_;
-    sighting.labels = front.labels;
     sighting.repeats = front.repeats;
     sighting.time = front.time;
     sighting.head = joined.PlaceOf(head.match.begin);

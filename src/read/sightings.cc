@@ -72,9 +72,6 @@ void LineReader::Read(const RawLine& raw) {
   if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
-  if (labels_ != nullptr && !labels_->empty()) {
-    for (Line& line : lines_) line.labels = LabelValues(*labels_, raw.bytes);
-  }
   FeedLines(&raw);
 }
 
@@ -251,7 +248,7 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                   return lead;
                 },
                 LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
-      lines_(engine, LineReader::kMaxBuffered, options.stop, options.labels),
+      lines_(engine, LineReader::kMaxBuffered, options.stop),
       filter_(options.range),
       trace_(options.trace),
       stop_(options.stop) {}

@@ -28,7 +28,6 @@
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
-#include "read/label.h"
 #include "read/session.h"
 #include "read/time_filter.h"
 #include "text/normalizer.h"
@@ -45,10 +44,8 @@ class LineReader {
 
   // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
   // lines; if one of them is active, also sets problem(). Once `stop` is overdue, skips lines.
-  // Also borrows `labels`, which may be null: each sighting gets their values in its line.
-  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr,
-                      const Labels* labels = nullptr)
-      : engine_(engine), max_buffered_(max_buffered), stop_(stop), labels_(labels) {}
+  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr)
+      : engine_(engine), max_buffered_(max_buffered), stop_(stop) {}
 
   void Feed(const RawLine& raw);
 
@@ -127,7 +124,6 @@ class LineReader {
   const Engine& engine_;
   const std::size_t max_buffered_;
   const Stop* const stop_;
-  const Labels* const labels_;
   RecordJoiner records_;
   IncompleteLines unfinished_;
   std::unique_ptr<SharedByStreams> shared_ =
@@ -156,7 +152,6 @@ struct ReadOptions {
   std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
   ReadControl* control = nullptr;  // stops reading from another thread; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
-  const Labels* labels = nullptr;  // by which to count reports; may be null
   ReadTrace* trace = nullptr;      // records lines and sightings (read/header_trace.h); may be null
 };
 

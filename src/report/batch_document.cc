@@ -150,7 +150,7 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   AddShares("by first remedy", MostFrequent(summary.by_remedy), 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", MostFrequent(summary.by_program), 0, head);
   for (const ShareGroup& group : summary.groups) {
-    if (report.grouped || group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
+    if (group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
   }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;

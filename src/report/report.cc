@@ -10,17 +10,6 @@
 
 namespace whyoom {
 
-namespace {
-
-// Whether the user asked for groups, in this process or in those whose reports are merged.
-bool HasLabels(const Diagnosis& finding) {
-  const auto& groups = finding.tally.groups.all();
-  return std::any_of(groups.begin(), groups.end(),
-                     [](const auto& group) { return group.first != kWeek && group.first != kAttempts; });
-}
-
-}  // namespace
-
 Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
   Report report;
   report.version = WHYOOM_VERSION;
@@ -39,7 +28,6 @@ Report MakeReport(const std::string& rules_fingerprint, Readings readings) {
     report.programs = readings.table->programs().Take();
   }
   for (const Diagnosis& finding : report.findings) report.hidden_findings.Erase(finding.id);
-  report.grouped = std::any_of(report.findings.begin(), report.findings.end(), HasLabels);
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;

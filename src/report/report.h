@@ -32,7 +32,6 @@ struct Report {
   std::vector<std::string> shards;                        // "2/8": the covered parts of a batch; empty: all
   std::optional<int> exit_status;                         // of the job, if `whyoom run` made the report
   bool strict = false;                                    // unknown memory errors count as failures
-  bool grouped = false;                                   // a finding has a label that the user asked for
 };
 
 Report MakeReport(const std::string& rules_fingerprint, Readings readings);

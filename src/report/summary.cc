@@ -138,7 +138,7 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
 
 bool IsBatch(const Report& report) {
   constexpr std::size_t kFew = 3;
-  return report.findings.size() > kFew || report.grouped;
+  return report.findings.size() > kFew;
 }
 
 std::vector<const Diagnosis*> MostFrequentFirst(const Report& report) {

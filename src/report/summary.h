@@ -2,7 +2,6 @@
 // and which failures recur. All but the numbers of inputs, bytes and problems is computed from the findings alone.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,9 +25,6 @@ struct ShareGroup {
   std::string name;  // "chip", "framework", "jax version", "libtpu version", or that of a group of the tally
   std::map<std::string, Share> shares;  // by value; a week is named by its Monday
 };
-
-// The groups that every overview may have, besides the labels of --by.
-inline constexpr std::array kOwnGroups = {"chip", "framework", "jax version", "libtpu version", kWeek, kAttempts};
 
 struct Summary {
   std::uint64_t artifacts = 0;  // as in the report

@@ -24,11 +24,10 @@ struct MappedText {
 
 // A line of the log. After cleaning, its text is valid UTF-8 without prefixes, escape sequences and control characters.
 struct Line : MappedText {
-  std::uint64_t number = 0;         // number of its raw line, 1-based
-  std::uint64_t offset = 0;         // offset of the raw line in the artifact
-  std::string stream_name;          // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
-  std::vector<std::string> labels;  // values in the raw line (read/label.h); empty if none are wanted
-  int repeats = 1;                  // number of streams, from a suffix such as "[repeated 5x across cluster]"
+  std::uint64_t number = 0;  // number of its raw line, 1-based
+  std::uint64_t offset = 0;  // offset of the raw line in the artifact
+  std::string stream_name;   // the process or rank that printed it ("10.0.3.7 pid 70231"); empty if unknown
+  int repeats = 1;           // number of streams, from a suffix such as "[repeated 5x across cluster]"
   // From a prefix or record: the first timestamp with a zone, or the first one if none has a zone.
   std::optional<Timestamp> time;
   std::string ambiguous_time;  // an ambiguous timestamp ("1120 10:05:00"), set only if `time` is not

@@ -226,24 +226,6 @@ TEST_CASE("a signal to the process and, right after, to its group is one request
   CHECK(json::parse(once.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("progress as JSON lines ends with the final counts", "[cli]") {
-  const ScratchFolder scratch;
-  WriteTree(scratch, 200);
-  const ProcessResult plain = RunWhyoom({"--format", "json", "tree"}, "", scratch.path());
-  const ProcessResult result = RunWhyoom({"--format", "json", "--progress", "json", "tree"}, "", scratch.path());
-  CHECK(result.out == plain.out);
-  const std::vector<json> records = Lines(result.err);
-  REQUIRE(records.size() == 1);
-  const json& last = records.back();
-  CHECK(last["type"] == "progress");
-  CHECK(last["files_done"] == 200);
-  CHECK(last["files_known"] == 200);
-  CHECK(last["files_reused"] == 0);
-  CHECK(last["findings"] == 7);
-  CHECK(last["bytes"] == json::parse(plain.out)["summary"]["bytes"]);
-  CHECK(last["seconds"].is_number());
-}
-
 TEST_CASE("a progress bar leaves nothing behind", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 50);

@@ -106,45 +106,4 @@ TEST_CASE("reports, merged reports and resumed batches contain the retry verdict
               {"--rules", runner.rules(), "--resume", scratch.path() + "/state", "--format", "json", log})) == "never");
 }
 
-TEST_CASE("the third attempt with the same failure is one too many; a success or another failure begins again",
-          "[cli]") {
-  const Runner runner;
-  const ScratchFolder scratch;
-  const std::vector<std::string> options = {"--exit-retry", "--history", scratch.path() + "/attempts.jsonl"};
-  const std::string maybe = "echo 'our pool is used by others'; exit 5";
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status(maybe, options) == 5);
-  const ProcessResult third = runner.Run(maybe, options);
-  CHECK(third.exit_status == 42);
-  CHECK(third.err.find("A retry will fail the same way. 3 attempts in a row") != std::string::npos);
-  CHECK(runner.Status("exit 0", options) == 0);
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status("echo 'our pool is gone for now'; exit 5", options) == 5);
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status(maybe, options) == 42);
-}
-
-TEST_CASE("an attempt that something else ended is not counted", "[cli]") {
-  const Runner runner;
-  const ScratchFolder scratch;
-  const std::vector<std::string> options = {"--exit-retry", "--history", scratch.path() + "/attempts.jsonl"};
-  const std::string preempted = kMaybe + "kill -TERM $$";
-  CHECK(runner.Status(preempted, options) == 128 + 15);
-  CHECK(runner.Status(preempted, options) == 128 + 15);
-  CHECK(runner.Status(kMaybe + "exit 5", options) == 5);
-}
-
-TEST_CASE("a damaged history is no obstacle", "[cli]") {
-  const Runner runner;
-  const ScratchFolder scratch;
-  const std::string file = scratch.Write("attempts.jsonl", "{\"failures\": [1, {}], \n\n[]\n{\"failures\": 3}\n\xff\n");
-  const std::vector<std::string> options = {"--exit-retry", "--history", file};
-  const std::string maybe = "echo 'our pool is used by others'; exit 5";
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status(maybe, options) == 5);
-  CHECK(runner.Status(maybe, options) == 42);
-  CHECK(runner.Status(maybe, {"--exit-retry", "--history", scratch.path()}) == 5);  // a folder: an error, not the job's
-}
-
 }  // namespace TEST_FILE

@@ -47,14 +47,14 @@ fi
 say "downloading the program of a release"
 "$python" "$here/get_test.py" "$whyoom"
 
-say "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts"
+say "GitHub action, GitLab, Jenkins, Kubernetes, Slurm's restarts"
 if have 'pyyaml==6.*'; then
   "$python" "$here/action_test.py" "$whyoom"
   "$python" "$here/snippets_test.py" "$whyoom"
   "$python" "$here/retry_test.py" "$whyoom"
   "$python" "$here/broken_whyoom_test.py"
 else
-  skip "GitHub action, GitLab, Jenkins, problem matchers, Kubernetes, Slurm's restarts" "no package registry"
+  skip "GitHub action, GitLab, Jenkins, Kubernetes, Slurm's restarts" "no package registry"
 fi
 
 say "the schemas of GitHub and GitLab"

@@ -1,8 +1,7 @@
-"""Tests integrations/gitlab, jenkins and problem-matcher without servers:   snippets_test.py WHYOOM   (needs PyYAML)
+"""Tests integrations/gitlab and jenkins without servers:   snippets_test.py WHYOOM   (needs PyYAML)
 
-Runs the snippets' shell commands like the servers. Applies the matchers to whyoom's report of every log in testdata.
+Runs the snippets' shell commands like the servers.
 """
-import json
 import os
 import pathlib
 import re
@@ -171,115 +170,6 @@ class JenkinsTest(CiServer):
         (self.workspace / "logs" / "a").write_bytes((CASES / "buffer-fragmented" / "log").read_bytes())
         self.assertEqual(self.sh([line])[0], 0)
         self.assertEqual(len(self.failures()), 1)
-
-
-def matches(matcher, lines):
-    """Returns what a matcher extracts from lines, like VS Code and GitHub. Its patterns match adjacent lines."""
-    patterns = [(re.compile(pattern["regexp"]), pattern) for pattern in matcher["pattern"]]
-    found = []
-    for begin in range(len(lines) - len(patterns) + 1):
-        taken = {}
-        for (regexp, pattern), line in zip(patterns, lines[begin:]):
-            match = regexp.search(line)
-            if match is None:
-                break
-            taken.update({name: match[group] for name, group in pattern.items() if name != "regexp"})
-        else:
-            found.append(taken)
-    return found
-
-
-class MatcherTest(unittest.TestCase):
-    def setUp(self):
-        folder = INTEGRATIONS / "problem-matcher"
-        self.matchers = json.loads((folder / "whyoom-matcher.json").read_text())["problemMatcher"]
-        (self.task,) = json.loads((folder / "tasks.json").read_text())["tasks"]
-        keep = tempfile.TemporaryDirectory()
-        self.addCleanup(keep.cleanup)
-        self.work = pathlib.Path(keep.name)
-
-    def report(self, path, *options):
-        print_as = lambda form: subprocess.run(  # noqa: E731
-            [WHYOOM, "--exit-zero", "--format", form, *options, path], cwd=self.work, capture_output=True, check=True).stdout.decode()  # fmt: skip
-        return print_as("text").split("\n"), json.loads(print_as("json"))["diagnoses"]
-
-    def places(self, lines):
-        return [match for matcher in self.matchers[:-1] for match in matches(matcher, lines)]
-
-    def sources(self, lines):
-        return {(match["file"], match["line"]) for match in matches(self.matchers[-1], lines)}
-
-    def logs(self):
-        for case in sorted(CASES.iterdir()):
-            dump = case / "dump"
-            yield case.name, case / "log", ["--xla-dump", dump] if dump.exists() else []
-
-    def test_each_failure_is_located_in_its_log(self):
-        for name, log, options in self.logs():
-            for path in ("train.log", "logs of today/a job.log"):
-                with self.subTest(name, path=path):
-                    (self.work / path).parent.mkdir(exist_ok=True)
-                    (self.work / path).write_bytes(log.read_bytes())
-                    lines, diagnoses = self.report(path, *options)
-                    expected = [{"code": one["code"], "file": path, "line": str(one["where"]["line"])} for one in diagnoses]
-                    places = self.places(lines)
-                    for place, one in zip(places, diagnoses):
-                        self.assertTrue(place.pop("message").startswith(one["title"]))
-                    self.assertEqual(places, expected)
-
-    def test_lines_in_the_users_code_are_located(self):
-        seen = 0
-        for name, log, options in self.logs():
-            with self.subTest(name):
-                lines, diagnoses = self.report(log, *options)
-                known = {one["facts"].get("user_source") for one in diagnoses}
-                known |= {f"{os.path.basename(row.get('source_file', ''))}:{row.get('source_line')}" for one in diagnoses for row in one["allocations"]}
-                sources = {f"{file}:{line}" for file, line in self.sources(lines)}
-                self.assertLessEqual(sources, known)
-                has_source = any(re.search(r"in your code that (needs it|failed)", line) for line in lines)
-                self.assertTrue(sources or not has_source, lines)
-                seen += len(sources)
-        self.assertGreater(seen, 5)
-
-    def test_a_source_file_with_a_long_name_is_located(self):
-        name = "a_module_with_a_name_that_does_not_fit_beside_the_words_of_the_line.py"
-        text = (CASES / "compile-adam-state" / "log").read_text().replace("g_adam_state.py", name)
-        (self.work / "train.log").write_text(text)
-        self.assertIn((name, "40"), self.sources(self.report("train.log")[0]))
-
-    def test_a_failure_in_an_archive_is_located_at_the_archive(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "job.log").write_bytes((CASES / "neighbour-cpu" / "log").read_bytes())
-            subprocess.run(["tar", "-cf", self.work / "logs.tar", "-C", folder, "job.log"], check=True)
-        (place,) = self.places(self.report("logs.tar")[0])
-        self.assertEqual((place["code"], place["file"]), ("cpu.oom", "logs.tar"))
-
-    def test_the_matchers_ignore_logs_and_reports_without_failures(self):
-        for name, log, _ in self.logs():
-            with self.subTest(name):
-                self.assertEqual(self.places(log.read_text(errors="replace").split("\n")), [])
-        self.assertEqual(self.places(["No out-of-memory error found in 1 input (711 B)."]), [])
-
-    def test_each_failure_of_a_batch_is_located(self):
-        logs = self.work / "logs"
-        logs.mkdir()
-        for name, log, _ in self.logs():
-            if not name.startswith("dump"):
-                (logs / name).write_bytes(log.read_bytes())
-        lines, diagnoses = self.report("logs")
-        self.assertTrue(3 < len(diagnoses) <= 20)  # so the report has an overview and then each diagnosis in full
-        found = {(place["code"], place["file"], place["line"]) for place in self.places(lines)}
-        self.assertEqual(found, {(one["code"], one["where"]["path"], str(one["where"]["line"])) for one in diagnoses})
-
-    def test_both_files_have_the_same_patterns(self):
-        patterns = [matcher["pattern"] for matcher in self.matchers]
-        self.assertEqual([matcher["pattern"] for matcher in self.task["problemMatcher"]], patterns)
-        owners = [matcher["owner"] for matcher in self.matchers]
-        self.assertEqual(len(set(owners)), len(owners))
-        for matcher in self.matchers:
-            named = [name for pattern in matcher["pattern"] for name in pattern if name != "regexp"]
-            self.assertEqual(len(named), len(set(named)))  # GitHub accepts each name only once
-            self.assertLessEqual({"file", "line", "message"}, set(named))
 
 
 if __name__ == "__main__":

@@ -458,7 +458,7 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   v.Need("repeats", tally.repeats);
   v.Maybe("restarts", tally.restarts);
   v.Maybe("restart_seconds", tally.restart_seconds);
-  v.Maybe("groups", groups, {.about = "The processes that reported it, by week, attempt and label of --by."});
+  v.Maybe("groups", groups, {.about = "The processes that reported it, by week and attempt."});
   v.Need("row_bytes", finding.completeness.row_bytes);
   v.Need("whole", finding.completeness.whole);
   v.Need("numbers", finding.completeness.numbers);
@@ -518,8 +518,7 @@ void Describe(auto& v, RecordOf<RecurringRecord> auto& recurring) {
 
 void Describe(auto& v, RecordOf<ShareGroup> auto& group) {
   v.Record("share_group");
-  v.Need("name", group.name,
-         {.about = "chip, framework, jax version, libtpu version, week (by its Monday), or a label of --by."});
+  v.Need("name", group.name, {.about = "chip, framework, jax version, libtpu version, or week (by its Monday)."});
   v.Need("shares", group.shares);
 }
 
@@ -543,8 +542,7 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
   v.Maybe("by_inquiry", summary.by_inquiry,
           {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
-  v.Maybe("groups", summary.groups,
-          {.about = "The failures by chip, framework, version, week, and the labels of --by."});
+  v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework, version and week."});
   v.Maybe(
       "useless_restarts", summary.useless_restarts,
       {.about = "Reports by a process that had reported the same failure before, although a retry could not succeed."});

@@ -95,26 +95,19 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
         "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
 }
 
-TEST_CASE("streams are counted by week, by label and by attempt", "[diagnose]") {
-  const Labels labels = {{"team", std::make_shared<const Regex>("^logs/([^/]+)/")},
-                         {"pod", std::make_shared<const Regex>("pod-\\d")}};
+TEST_CASE("streams are counted by week and by attempt", "[diagnose]") {
   Sighting first = See(1, kSeven, "host a");
   first.time = ParseTimestamp("2026-11-20T12:00:00Z");
-  first.labels = {"", "pod-1"};
   Sighting again = See(3, kSeven, "host a");
   again.time = ParseTimestamp("2026-11-20T13:00:00Z");
-  again.labels = {"nlp", "pod-1"};  // the log has precedence
   Sighting other = See(5, kSeven, "host b");
   other.time = ParseTimestamp("2026-11-23T12:00:00Z");
-  other.labels = {"", "pod-2"};
-  ArtifactFindings found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""}, &labels);
+  ArtifactFindings found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""});
   found.Add({first, again, other}, "jax");
   std::vector<Problem> problems;
   const Tally tally = found.Take().Finish(&problems).at(0).tally;
   CHECK(tally.groups.all() ==
         std::map<std::string, GroupCounts::Counts>{{"attempts", {{"logs/vision/job-17.log #2", 1}}},
-                                                   {"pod", {{"pod-1", 1}, {"pod-2", 1}}},
-                                                   {"team", {{"nlp", 1}, {"vision", 2}}},
                                                    {"week", {{"2026-11-16", 1}, {"2026-11-23", 1}}}});
   CHECK(tally.restarts == 1);
   CHECK(tally.restart_seconds == 3 * 86400);
