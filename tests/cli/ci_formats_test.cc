@@ -7,7 +7,6 @@
 
 #include "catch.h"
 #include "clean_text.h"
-#include "json_schema.h"
 #include "junit_schema.h"
 #include "process.h"
 #include "runner_model.h"
@@ -84,7 +83,6 @@ Outputs PrintAll(std::vector<std::string> inputs) {
 
 void CheckSarif(const Outputs& outputs) {
   const json log = json::parse(outputs.sarif);
-  for (const std::string& fault : SarifSchema().Faults(log)) FAIL_CHECK(fault);
   const json& run = log["runs"][0];
   CHECK(run["results"].size() == outputs.diagnoses);
   for (const json& result : run["results"])
@@ -112,25 +110,6 @@ TEST_CASE("the report of every log is valid in every format for CI servers", "[c
     CheckJunit(outputs.junit);
     CHECK(outputs.junit.find(" failures=\"" + std::to_string(outputs.diagnoses) + "\"") != std::string::npos);
     CheckGithub(outputs);
-  }
-}
-
-TEST_CASE("the SARIF schema rejects invalid values", "[cli]") {
-  const ScratchFolder scratch;
-  const json log = json::parse(Print("sarif", {scratch.Write("hostile.log", HostileLog())}));
-  REQUIRE(log["runs"][0]["results"].size() == 1);
-  for (const auto& [place, value] : std::vector<std::pair<json::json_pointer, json>>{
-           {"/version"_json_pointer, "2.0.0"},
-           {"/runs/0/results/0/level"_json_pointer, "fatal"},
-           {"/runs/0/results/0/occurrenceCount"_json_pointer, 0},
-           {"/runs/0/results/0/locations/0/physicalLocation/region/startLine"_json_pointer, 0},
-           {"/runs/0/results/0/unknown"_json_pointer, 1},
-           {"/runs/0/tool/driver/rules/0/help"_json_pointer, {{"markdown", "x"}}},
-       }) {
-    json wrong = log;
-    wrong[place] = value;
-    INFO(place.to_string());
-    CHECK_FALSE(SarifSchema().Faults(wrong).empty());
   }
 }
 

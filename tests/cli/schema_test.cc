@@ -1,4 +1,5 @@
-// docs/report.schema.json describes what the program prints: every output is valid, and every field is described.
+// docs/report.schema.json describes every field that the program prints. tests/schemas/validate.py validates the
+// outputs.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -6,7 +7,6 @@
 #include <vector>
 
 #include "catch.h"
-#include "json_schema.h"
 #include "process.h"
 
 using nlohmann::json;
@@ -22,17 +22,6 @@ json Published(const std::string& name) {
 const json& Schema() {
   static const json schema = Published("report.schema.json");
   return schema;
-}
-
-// The schema of one definition.
-JsonSchema SchemaOf(const std::string& name) {
-  json schema = {{"$schema", Schema()["$schema"]}, {"definitions", Schema()["definitions"]}};
-  schema["allOf"] = json::array({{{"$ref", "#/definitions/" + name}}});
-  return JsonSchema(schema);
-}
-
-void CheckValid(const std::string& definition, const json& value) {
-  for (const std::string& fault : SchemaOf(definition).Faults(value)) FAIL_CHECK(definition << ": " << fault);
 }
 
 const json& Resolve(const json& schema) {
@@ -82,14 +71,13 @@ std::vector<std::string> Inputs(const ScratchFolder& scratch) {
   return inputs;
 }
 
-TEST_CASE("every output is valid by the published schema, and every field is described", "[cli]") {
+TEST_CASE("every field of an output is described in the published schema", "[cli]") {
   const ScratchFolder scratch;
   std::vector<std::string> arguments = Inputs(scratch);
   arguments.insert(arguments.begin(), {"--format", "json"});
   const json report = json::parse(RunWhyoom(arguments).out);
   CHECK(report["diagnoses"].size() > 15);
   CHECK(report["programs"].size() >= 4);
-  CheckValid("report", report);
   CheckDescribed(Schema()["definitions"]["report"], report, "");
 
   arguments[1] = "ndjson";
@@ -97,45 +85,8 @@ TEST_CASE("every output is valid by the published schema, and every field is des
   for (std::size_t begin = 0; begin < records.size(); begin = records.find('\n', begin) + 1) {
     const json record = json::parse(records.substr(begin, records.find('\n', begin) - begin));
     const std::string definition = record["type"].get<std::string>() + "_record";
-    CheckValid(definition, record);
     CheckDescribed(Schema()["definitions"][definition], record, definition);
   }
-}
-
-TEST_CASE("the published schema rejects invalid values", "[cli]") {
-  const ScratchFolder scratch;
-  const json report = json::parse(RunWhyoom({"--format", "json", Inputs(scratch)[0]}).out);
-  const JsonSchema schema = SchemaOf("report");
-  CHECK(schema.Faults(report).empty());
-  for (const auto& [place, value] : std::vector<std::pair<json::json_pointer, json>>{
-           {"/schema"_json_pointer, "whyoom.report/2"},
-           {"/diagnoses/0/id"_json_pointer, "x"},
-           {"/diagnoses/0/where/line"_json_pointer, "12"},
-           {"/diagnoses/0/remedies/0/safety"_json_pointer, "perfectly"},
-           {"/summary/by_scenario"_json_pointer, {{"E1000.2", 1}}},
-           {"/summary/first_time"_json_pointer, "yesterday"},
-       }) {
-    json wrong = report;
-    wrong[place] = value;
-    INFO(place.to_string());
-    CHECK_FALSE(schema.Faults(wrong).empty());
-  }
-}
-
-// The golden tests check the outputs themselves.
-TEST_CASE("the output of diff is valid by its published schema", "[cli]") {
-  const JsonSchema schema(Published("diff.schema.json"));
-  std::size_t checked = 0;
-  for (const auto& pair : fs::directory_iterator(fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "diffs")) {
-    INFO(pair.path());
-    json diff = json::parse(ReadText((pair.path() / "expected.json").string()));
-    diff["tool"] = {{"version", "1"}, {"rules", std::string(64, '0')}};  // goldens mask these
-    for (const std::string& fault : schema.Faults(diff)) FAIL_CHECK(fault);
-    diff["verdict"] = "splendid";
-    CHECK_FALSE(schema.Faults(diff).empty());
-    ++checked;
-  }
-  CHECK(checked > 5);
 }
 
 }  // namespace TEST_FILE

@@ -30,10 +30,8 @@ ELSEWHERE = [
     (r"apt-get|cmake --", ".ci/run"),
     (r"^python3 tests/bench/run\.py", ".ci/long"),
     (r"^python3 tests/docs/run_commands\.py", ".ci/run"),
-    (r"^uvx whyoom|^pip install whyoom|^pipx run", "tests/packaging/run_index.sh"),
     (r"get-whyoom\.sh", "tests/integrations/get_test.py"),
     (r"^packaging/release\.sh", "tests/packaging/run_release.sh"),
-    (r"^docker run", "tests/packaging/run_wheel.sh"),  # its program, in an empty root: no Docker in tests
     (r"^packaging/wheel\.sh", "tests/packaging/run_wheel.sh"),
     (r"\| source$", "tests/packaging/completions_test.py"),  # fish
     (r"train\.sbatch", "tests/integrations/retry_test.py"),

@@ -1,7 +1,6 @@
 """Signals and timeouts."""
 
 import contextlib
-import json
 import os
 import time
 
