@@ -147,7 +147,7 @@ CommandArguments BuildDiff(Options* options) {
   CLI::App& app = *command.app;
   app.footer(
       "A run is a log or an XLA dump folder (XLA_FLAGS=--xla_dump_to=DIR), whether or not its program fitted.\n"
-      "Dumps of both runs prove what was changed; allocation lists in logs only suggest it.\n"
+      "Dumps of both runs show what was changed; logs list only the largest allocations.\n"
       "\n"
       "AFTER counts as fitting only if there is evidence that its program compiled or ran: training steps after the\n"
       "compile, a dump that fits, CompiledMemoryStats, or, given as AFTER, the JSON that `whyoom run --format\n"

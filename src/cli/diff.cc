@@ -231,8 +231,7 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   const Engine engine(rules);
   const Diff diff = MakeDiff(engine, options, outputs);
   const auto print = [&](Format format, const TextOptions& style) {
-    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules)
-                                   : PrintBlocks(DiffBlocks(diff, rules), style);
+    return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintBlocks(DiffBlocks(diff), style);
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -141,31 +140,10 @@ bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {
   return !condition || AsBool(condition->Evaluate(scope)) == true;
 }
 
-// The remedies whose condition holds, without duplicates.
-std::vector<std::string> RemediesOf(const Trace& trace, const Scope& scope) {
-  std::vector<std::string> ids;
-  for (const TraceRemedy& remedy : trace.remedies) {
-    const bool seen = std::find(ids.begin(), ids.end(), remedy.id) != ids.end();
-    if (!seen && IsTrue(remedy.when, scope)) ids.push_back(remedy.id);
-  }
-  return ids;
-}
-
-// The remedies whose traces match the differences between the runs.
-std::vector<LikelyRemedy> FindLikelyRemedies(const RuleSet& rules, const Scope& scope) {
-  std::vector<LikelyRemedy> likely_remedies;
-  for (const Trace& trace : rules.traces()) {
-    if ((trace.otherwise && !likely_remedies.empty()) || !IsTrue(trace.when, scope)) continue;
-    LikelyRemedy seeming{RemediesOf(trace, scope), JoinSentences(trace.why, scope)};
-    if (!seeming.ids.empty()) likely_remedies.push_back(std::move(seeming));
-  }
-  return likely_remedies;
-}
-
 void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) {
   comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
-  for (const Trace& note : rules.notes()) {
+  for (const Note& note : rules.notes()) {
     if (IsTrue(note.when, scope)) comparison->notes.push_back(JoinSentences(note.why, scope));
   }
 }
@@ -175,17 +153,6 @@ constexpr std::string_view kAfter = "after.";
 
 Value FromNumber(const std::optional<std::int64_t>& number) {
   return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
-}
-
-// The factor by which dimensions were divided in most of the common rows, by bytes; 1 if none were.
-std::int64_t MostCommonFactor(const std::vector<RowPair>& pairs) {
-  std::map<std::int64_t, std::int64_t> bytes;
-  for (const RowPair& pair : pairs) {
-    if (pair.factor != 1) bytes[pair.factor] += pair.before->size_bytes.value_or(0);
-  }
-  const auto most = std::max_element(bytes.begin(), bytes.end(),
-                                     [](const auto& one, const auto& other) { return one.second < other.second; });
-  return most == bytes.end() ? 1 : most->first;
 }
 
 std::optional<std::int64_t> RowPadding(const Run& run) {
@@ -218,19 +185,17 @@ std::string Shape(const Allocation& row) { return row.array ? row.array->shape :
 
 // Whether every dimension of `after` is unchanged or divided by the same factor of at least 2, and at least one is
 // divided.
-bool IsDivided(const ArrayShape& before, const ArrayShape& after, RowPair* pair) {
+bool IsDivided(const ArrayShape& before, const ArrayShape& after) {
   if (before.dims.size() != after.dims.size()) return false;
-  pair->factor = 1;
-  pair->divided.clear();
+  std::int64_t divided_by = 1;
   for (std::size_t axis = 0; axis < before.dims.size(); ++axis) {
     if (before.dims[axis] == after.dims[axis]) continue;
     if (after.dims[axis] <= 0 || before.dims[axis] % after.dims[axis] != 0) return false;
     const std::int64_t factor = before.dims[axis] / after.dims[axis];
-    if (factor < 2 || (pair->factor != 1 && factor != pair->factor)) return false;
-    pair->factor = factor;
-    pair->divided.push_back(axis);
+    if (factor < 2 || (divided_by != 1 && factor != divided_by)) return false;
+    divided_by = factor;
   }
-  return pair->factor > 1;
+  return divided_by > 1;
 }
 
 class Matcher {
@@ -250,7 +215,7 @@ class Matcher {
     for (const auto& [key, rows] : by_key) {
       if (once && (rows.first.size() != 1 || rows.second.size() != 1)) continue;
       for (std::size_t i = 0; i < std::min(rows.first.size(), rows.second.size()); ++i)
-        Take({rows.first[i], rows.second[i], 1}, &used);
+        Take({rows.first[i], rows.second[i]}, &used);
     }
     Drop(used);
   }
@@ -264,9 +229,8 @@ class Matcher {
       const std::string op = OpWithoutCheckpoints(*row);
       if (op.empty() || !row->array) continue;
       for (const Allocation* other : later[op]) {
-        RowPair pair{row, other, 1};
-        if (used.contains(other) || !other->array || !IsDivided(*row->array, *other->array, &pair)) continue;
-        Take(std::move(pair), &used);
+        if (used.contains(other) || !other->array || !IsDivided(*row->array, *other->array)) continue;
+        Take({row, other}, &used);
         break;
       }
     }
@@ -279,7 +243,7 @@ class Matcher {
   void Take(RowPair pair, std::map<const Allocation*, bool>* used) {
     used->emplace(pair.before, true);
     used->emplace(pair.after, true);
-    pairs_.push_back(std::move(pair));
+    pairs_.push_back(pair);
   }
   void Drop(const std::map<const Allocation*, bool>& used) {
     for (SizedRows* rows : {&before_, &after_})
@@ -333,34 +297,9 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   comparison.change = ClassifyChange(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
-  MatchedRows matched;
-  if (comparison.rows_compared) {
-    matched = MatchRows(before.allocations, after.allocations);
-    SetRows(matched, &comparison);
-  }
-  const ComparisonScope scope(rules, before, after, comparison, matched);
-  comparison.likely_remedies = FindLikelyRemedies(rules, scope);
-  SetWords(rules, scope, &comparison);
+  if (comparison.rows_compared) SetRows(MatchRows(before.allocations, after.allocations), &comparison);
+  SetWords(rules, ComparisonScope(before, after, comparison), &comparison);
   return comparison;
-}
-
-ComparisonScope::ComparisonScope(const RuleSet& rules, const Run& before, const Run& after,
-                                 const Comparison& comparison, const MatchedRows& matched)
-    : rules_(rules),
-      before_(before),
-      after_(after),
-      comparison_(comparison),
-      padding_(Padding(before, after)),
-      rows_(matched.pairs),
-      most_common_factor_(MostCommonFactor(matched.pairs)) {
-  std::set<const Allocation*> paired;
-  for (const RowPair& pair : matched.pairs) paired.insert({pair.before, pair.after});
-  for (const Allocation& row : before.allocations) {
-    if (!paired.contains(&row)) rows_.push_back({&row, nullptr, 1});
-  }
-  for (const Allocation& row : after.allocations) {
-    if (!paired.contains(&row)) rows_.push_back({nullptr, &row, 1});
-  }
 }
 
 Value ComparisonScope::Get(std::string_view name) const {
@@ -370,7 +309,6 @@ Value ComparisonScope::Get(std::string_view name) const {
   if (name == "same_job") return comparison_.same_job;
   if (name == "verdict") return std::string(VerdictId(VerdictOf(comparison_.change)));
   if (name == "change") return std::string(ChangeId(comparison_.change));
-  if (name == "divided_most_by") return static_cast<double>(most_common_factor_);
   return Unknown{};
 }
 
@@ -389,19 +327,6 @@ Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view na
   if (name == "is_at_least") return is_before ? comparison_.at_least_before : comparison_.at_least_after;
   Value value = run.facts.Get(name);
   return AsNumber(value) ? FromNumber(Bytes(run, name)) : value;
-}
-
-Value ComparisonScope::GetInRow(std::size_t row, std::string_view name) const {
-  const RowPair& pair = rows_[row];
-  if (name.starts_with(kBefore))
-    return pair.before == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.before, name.substr(kBefore.size()));
-  if (name.starts_with(kAfter))
-    return pair.after == nullptr ? Value{Unknown{}} : RowField(rules_, *pair.after, name.substr(kAfter.size()));
-  if (pair.before == nullptr || pair.after == nullptr) return Unknown{};
-  if (name == "divided_by") return static_cast<double>(pair.factor);
-  if (name == "divided_axes") return static_cast<double>(pair.divided.size());
-  if (name == "divided_axis" && !pair.divided.empty()) return static_cast<double>(pair.divided.front());
-  return Unknown{};
 }
 
 std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {

@@ -1,8 +1,4 @@
-// Compares two runs of one job: what was changed, what is still over the limit, and which remedies were probably
-// applied.
-//
-// Reports and dumps list allocations, not causes, so remedies are only probable. If several remedies have the same
-// effect, all are named; the rules (`traces`) define the effect of each.
+// Compares two runs of one job: what was changed, and what is still over the limit.
 #pragma once
 
 #include <cstdint>
@@ -95,15 +91,9 @@ struct RowChange {
   std::int64_t difference() const { return static_cast<std::int64_t>(count) * (size_after - size_before); }
 };
 
-// A change, and the remedies that can cause it; if there are several, it is unknown which one was applied.
-struct LikelyRemedy {
-  std::vector<std::string> ids;
-  std::string why;
-};
-
 struct Comparison {
   RunChange change = RunChange::kNoEvidence;
-  std::string verdict_text;   // from the rules, like the titles, reasons and notes below
+  std::string verdict_text;   // from the rules, like the titles and notes below
   std::string module_before;  // empty: unknown
   std::string module_after;
   bool same_job = true;                     // false if the modules differ
@@ -115,11 +105,10 @@ struct Comparison {
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // largest change first
   std::size_t unchanged_rows = 0;
-  std::vector<LikelyRemedy> likely_remedies;  // derived from the lists
   std::vector<std::string> notes;
 };
 
-// Compares the two runs; `rules` map changes to remedies.
+// Compares the two runs. `rules` provide the sentences.
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
 
 // A fact in bytes, or another whole number. Returns nullopt for arguments and outputs of a report that counts only
@@ -138,8 +127,6 @@ std::string SourceOf(const Allocation& row);  // "train.py:17"; empty: unknown
 struct RowPair {
   const Allocation* before = nullptr;
   const Allocation* after = nullptr;
-  std::int64_t factor = 1;  // what the dimensions of the `divided` axes were divided by; 1: none
-  std::vector<std::size_t> divided;
 };
 
 struct MatchedRows {
@@ -158,29 +145,23 @@ struct MatchedRows {
 //   3. only the op name, if it occurs once on both sides.
 MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
 
-// The names that the rules can use when comparing two runs: before.FACT and after.FACT, and, in a function over rows,
-// before.FIELD and after.FIELD of each allocation. An allocation in both lists is one row. An allocation in one list
-// has only the fields of that run. See docs/rules-language.md, `traces` and `notes`.
+// The names that the rules can use when comparing two runs: before.FACT, after.FACT and others, see
+// docs/rules-language.md.
 class ComparisonScope : public Scope {
  public:
-  // Borrows its arguments. `matched` is empty unless both runs list their allocations.
-  ComparisonScope(const RuleSet& rules, const Run& before, const Run& after, const Comparison& comparison,
-                  const MatchedRows& matched);
+  // Borrows its arguments.
+  ComparisonScope(const Run& before, const Run& after, const Comparison& comparison)
+      : before_(before), after_(after), comparison_(comparison), padding_(Padding(before, after)) {}
 
   Value Get(std::string_view name) const override;
-  std::size_t row_count() const override { return rows_.size(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override;
 
  private:
   Value OfRun(const Run& run, bool is_before, std::string_view name) const;
 
-  const RuleSet& rules_;
   const Run& before_;
   const Run& after_;
   const Comparison& comparison_;
   TotalChange padding_;
-  std::vector<RowPair> rows_;  // pairs first; then rows with one null half
-  std::int64_t most_common_factor_ = 1;
 };
 
 }  // namespace whyoom

@@ -389,11 +389,8 @@ nlohmann::json Told(const Comparison& comparison) {
                          {"change", ChangeId(comparison.change)},
                          {"says", comparison.verdict_text},
                          {"totals", nlohmann::json::object()},
-                         {"seems", nlohmann::json::array()},
                          {"notes", comparison.notes}};
   for (const TotalChange& total : comparison.totals) json["totals"][total.id] = total.title;
-  for (const LikelyRemedy& seeming : comparison.likely_remedies)
-    json["seems"].push_back({{"remedies", seeming.ids}, {"says", seeming.why}});
   return json;
 }
 

@@ -60,7 +60,7 @@ Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs);
 // Returns everything that a comparison example may expect, as it is in the comparison:
 //
 //   {"verdict": "still_over", "change": "less", "says": "still fails, but needs 1.00 GiB less",
-//    "totals": {"need_bytes": "needed"}, "seems": [{"remedies": ["reduce_batch"], "says": "…"}], "notes": ["…"]}
+//    "totals": {"need_bytes": "needed"}, "notes": ["…"]}
 nlohmann::json Told(const Comparison& comparison);
 
 // Returns which expectation of `runs.expect` is not met, as the end of a sentence; empty if all are.

@@ -1,7 +1,6 @@
 #include "report/diff.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -129,27 +128,9 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   blocks->emplace_back(std::move(section));
 }
 
-void AddSeemingRemedies(const Comparison& comparison, const RuleSet& rules, doc::Blocks* blocks) {
-  doc::List list;
-  for (const LikelyRemedy& seeming : comparison.likely_remedies) {
-    std::vector<std::string> titles;
-    for (const std::string& id : seeming.ids) {
-      const Remedy* remedy = rules.FindRemedy(id);
-      titles.push_back(remedy == nullptr ? id : remedy->title);
-    }
-    doc::Item item{doc::Sentence(fmt::format("{}", fmt::join(titles, " — or — ")))};
-    item.blocks.emplace_back(doc::Paragraph{doc::Sentence(seeming.why)});
-    list.items.push_back(std::move(item));
-  }
-  if (list.items.empty())
-    list.items.push_back({Words("The allocations do not show which remedy was applied, if any.")});
-  doc::AddSection({.label = "seems", .title = "Remedies that seem to have been applied", .blocks = {std::move(list)}},
-                  doc::Depth::kAlways, blocks);
-}
-
 }  // namespace
 
-doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules) {
+doc::Blocks DiffBlocks(const Diff& diff) {
   const Comparison& comparison = diff.comparison;
   doc::Blocks blocks = {DiffVerdictBlock(diff)};
   // Figures of different kinds of failures are not comparable.
@@ -158,7 +139,6 @@ doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules) {
     AddTotals(comparison, &blocks);
   }
   AddRows(comparison, &blocks);
-  AddSeemingRemedies(comparison, rules, &blocks);
   doc::List notes;
   for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});
   doc::AddSection({.label = "note", .title = "Notes", .blocks = {std::move(notes)}}, doc::Depth::kAlways, &blocks);

@@ -6,7 +6,6 @@
 #include "compare/compare.h"
 #include "input/artifact.h"
 #include "report/document.h"
-#include "rules/rule_set.h"
 
 namespace whyoom {
 
@@ -17,7 +16,6 @@ struct Diff {
   std::vector<Problem> problems;
 };
 
-// `rules` provides the titles of remedies.
-doc::Blocks DiffBlocks(const Diff& diff, const RuleSet& rules);
+doc::Blocks DiffBlocks(const Diff& diff);
 
 }  // namespace whyoom

@@ -192,19 +192,6 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
   doc::AddSection({.title = "Before and after", .blocks = std::move(code), .follows = true}, Depth::kAlways, blocks);
 }
 
-// The sentences of `whyoom diff` about the remedy.
-std::vector<std::string> TracesOf(const RuleSet& rules, const Remedy& remedy) {
-  std::vector<std::string> texts;
-  for (const Trace& trace : rules.traces()) {
-    const auto& of = trace.remedies;
-    if (std::none_of(of.begin(), of.end(), [&](const TraceRemedy& one) { return one.id == remedy.id; })) continue;
-    std::string text;
-    for (const Sentence& sentence : trace.why) text += sentence.text.Outline();
-    texts.push_back(text);
-  }
-  return texts;
-}
-
 // The failures that the remedy helps with, each with its scenarios.
 doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks& links) {
   doc::List list;
@@ -235,7 +222,6 @@ doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Fram
   doc::AddSection({.title = "Required releases", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
   AddListSection("Evidence for it in a log", Outlines(remedy.evidence), Depth::kMore, &blocks);
   AddListSection("What rules it out", Outlines(remedy.ruled_out), Depth::kMore, &blocks);
-  AddListSection("What whyoom diff reports if it was applied", TracesOf(rules, remedy), Depth::kMore, &blocks);
   doc::List with;
   for (const std::string& id : remedy.with) {
     if (const Remedy* other = rules.FindRemedy(id)) with.items.push_back({RemedySpans(*other, links)});

@@ -99,7 +99,7 @@ const std::vector<std::string>& BuiltInNames() {
 }
 
 const std::vector<std::string>& ComparisonNames() {
-  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "change", "divided_most_by"};
+  static const std::vector<std::string> names = {"lists_compared", "same_job", "verdict", "change"};
   return names;
 }
 
@@ -107,11 +107,6 @@ const std::vector<std::string>& RunNames() {
   static const std::vector<std::string> names = {
       "failed", "measured",       "ran",        "compiles",          "code",       "title", "path",
       "listed", "other_failures", "over_bytes", "all_padding_bytes", "is_at_least"};
-  return names;
-}
-
-const std::vector<std::string>& PairNames() {
-  static const std::vector<std::string> names = {"divided_by", "divided_axes", "divided_axis"};
   return names;
 }
 
@@ -224,20 +219,17 @@ void NameCheck::SuppressFaults(const std::string& owner) {
   suppressed_.insert({owner, "", kComparison, kTerms, kRowFieldsSection});
 }
 
-std::vector<std::string> NameCheck::ComparisonCandidates(bool in_row) const {
+std::vector<std::string> NameCheck::ComparisonCandidates() const {
   std::vector<std::string> names = ComparisonNames();
   for (const std::string run : {"before.", "after."}) {
     for (const std::string& name : RunNames()) names.push_back(run + name);
     for (const std::string& fact : FactsOf("")) names.push_back(run + fact);
-    if (!in_row) continue;
-    for (const std::string& field : row_fields_) names.push_back(run + field);
   }
-  if (in_row) names.insert(names.end(), PairNames().begin(), PairNames().end());
   return names;
 }
 
 std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
-  if (entry.owner == kComparison) return ComparisonCandidates(entry.in_row);
+  if (entry.owner == kComparison) return ComparisonCandidates();
   if (entry.owner == kRowFieldsSection) return row_fields_;
   const bool of_all = entry.owner.empty() || entry.owner == kTerms;
   const std::set<std::string> facts = FactsOf(of_all ? "" : entry.owner);
@@ -246,7 +238,7 @@ std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
   for (const std::string& field : row_fields_) names.push_back("largest." + field);
   if (entry.in_row) names.insert(names.end(), row_fields_.begin(), row_fields_.end());
   if (entry.owner == kTerms) {
-    const std::vector<std::string> more = ComparisonCandidates(true);
+    const std::vector<std::string> more = ComparisonCandidates();
     names.insert(names.end(), more.begin(), more.end());
   }
   return names;

@@ -29,8 +29,7 @@ const std::vector<std::string>& BuiltInNames();
 // Names for comparisons of two runs. Every fact is also available as before.FACT and after.FACT, and in functions over
 // rows every field as before.FIELD and after.FIELD.
 const std::vector<std::string>& ComparisonNames();
-const std::vector<std::string>& RunNames();   // after "before." and "after."
-const std::vector<std::string>& PairNames();  // fields of a row for an allocation that both runs list
+const std::vector<std::string>& RunNames();  // after "before." and "after."
 
 // The readers that a rule can name, and the facts that each provides.
 const std::vector<std::string>& ReaderNames();

@@ -266,19 +266,12 @@ class RuleSetBuilder::Fields {
       node_["after"].Report("this is identical to 'before'", "show what the remedy changes");
   }
 
-  void Describe(TraceRemedy& use) {
-    Field("id", use.id, {.references = &builder_.remedy_references_});
-    Field("when", use.when);
-  }
-
-  void Describe(Trace& trace) {
+  void Describe(Note& note) {
     owner_ = NameCheck::kComparison;
-    Field("id", trace.id);
-    Field("prior", trace.prior);
-    Field("otherwise", trace.otherwise);
-    Field("when", trace.when);
-    Field("why", trace.why);
-    Field("remedies", trace.remedies);
+    Field("id", note.id);
+    Field("prior", note.prior);
+    Field("when", note.when);
+    Field("why", note.why);
   }
 
   void Describe(ContradictionRule& rule) {
@@ -540,8 +533,8 @@ void RuleSetBuilder::BuildEntries() {
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
   for (const RuleNode& node : diagnosis_examples_) set_.diagnosis_examples_.push_back(Record<DiagnosisExample>(node));
   for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparisonExample>(node));
-  for (std::vector<Trace>* all : {&set_.traces_, &set_.notes_})
-    std::stable_sort(all->begin(), all->end(), [](const Trace& a, const Trace& b) { return a.prior < b.prior; });
+  std::stable_sort(set_.notes_.begin(), set_.notes_.end(),
+                   [](const Note& a, const Note& b) { return a.prior < b.prior; });
   BuildWording();
   std::stable_sort(set_.frameworks_.begin(), set_.frameworks_.end(),
                    [](const Framework& a, const Framework& b) { return a.priority > b.priority; });

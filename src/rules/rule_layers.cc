@@ -206,11 +206,6 @@ void RuleSetBuilder::DropDisabled() {
     std::erase_if(remedy.with, [&](const std::string& other) { return IsDisabled("remedies", other); });
   std::erase_if(set_.prefix_and_suffix_examples_,
                 [&](const PrefixOrSuffixExample& one) { return IsDisabled("affixes", one.prefix_or_suffix); });
-  const auto drop_remedies = [this](Trace* trace) {
-    std::erase_if(trace->remedies, [&](const TraceRemedy& use) { return IsDisabled("remedies", use.id); });
-  };
-  for (Trace& trace : set_.traces_) drop_remedies(&trace);
-  for (Trace& note : set_.notes_) drop_remedies(&note);
 }
 
 void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {

@@ -59,7 +59,7 @@ class NameCheck {
     bool in_row = false;
   };
   std::vector<std::string> Candidates(const Entry& entry) const;
-  std::vector<std::string> ComparisonCandidates(bool in_row) const;
+  std::vector<std::string> ComparisonCandidates() const;
   std::string NameHint(const std::string& name, const std::set<std::string>& known) const;
   void ReportTermUse(const Entry& entry, bool is_field) const;
 
@@ -110,7 +110,6 @@ class RuleSetBuilder {
     call("error_lines", &set_.error_lines_);
     call("progress", &set_.progress_);
     call("affixes", &set_.prefixes_and_suffixes_);
-    call("traces", &set_.traces_);
     call("notes", &set_.notes_);
     call("versions", &set_.name_versions_);
     call("contradictions", &set_.contradictions_);

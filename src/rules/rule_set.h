@@ -242,20 +242,12 @@ struct ContradictionRule {
   bool list = false;                 // the allocation list is treated as unknown, too
 };
 
-// A remedy that may explain a change between two runs.
-struct TraceRemedy {
+// A remark on a comparison of two runs: the concatenation of the sentences that apply.
+struct Note {
   std::string id;
-  std::optional<Expression> when;
-};
-
-// A sign of a change between two runs of one job. Reported as the concatenation of the sentences that apply.
-struct Trace {
-  std::string id;
-  int prior = 0;           // smaller is reported first
-  bool otherwise = false;  // used only if no other entry applies
+  int prior = 0;  // smaller is printed first
   std::optional<Expression> when;
   std::vector<Sentence> why;
-  std::vector<TraceRemedy> remedies;  // in this order, each once
 };
 
 // Lines before the error whose captures become facts of the failure.
@@ -431,8 +423,7 @@ class RuleSet {
   const std::vector<DerivedRowField>& derived_row_fields() const { return derived_row_fields_; }  // by name
   const DerivedRowField* FindDerivedRowField(std::string_view name) const;    // null if there is none
   const std::vector<std::string>& term_names() const { return term_names_; }  // sorted
-  const std::vector<Trace>& traces() const { return traces_; }  // signs of changes between two runs, by `prior`
-  const std::vector<Trace>& notes() const { return notes_; }    // about a comparison, by `prior`
+  const std::vector<Note>& notes() const { return notes_; }                   // about a comparison, by `prior`
   const std::vector<ContradictionRule>& contradictions() const { return contradictions_; }  // by id
   // Returns the text for `id`, such as "diff.total.need_bytes": the concatenation of the sentences that apply, or
   // empty.
@@ -487,8 +478,7 @@ class RuleSet {
   std::vector<ComparisonExample> comparisons_;
   std::vector<DerivedRowField> derived_row_fields_;
   std::vector<std::string> term_names_;
-  std::vector<Trace> traces_;
-  std::vector<Trace> notes_;
+  std::vector<Note> notes_;
   std::vector<ContradictionRule> contradictions_;
   std::map<std::string, std::vector<Sentence>, std::less<>> wording_;
   std::map<std::string, double, std::less<>> thresholds_;

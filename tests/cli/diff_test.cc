@@ -223,8 +223,6 @@ TEST_CASE("diff: compares dumps of a failed and a fitting compile", "[cli]") {
   REQUIRE(diff["allocations"]["changed"].size() == 1);
   CHECK(diff["allocations"]["changed"][0]["change"] == "smaller");
   CHECK(diff["allocations"]["changed"][0]["op_name"] == "jit(step)/jvp(layer)/mul");
-  // The number of devices is unknown, and the arguments are unchanged.
-  CHECK(diff["seems"][0]["ids"] == json::array({"reduce_batch", "micro_batch", "shard_tensor"}));
   CHECK(RunWhyoom({"diff", "fitted", "failed"}, "", scratch.path()).exit_status == 1);
 }
 
@@ -240,7 +238,6 @@ TEST_CASE("diff: compares a log with the dump of a fitting compile", "[cli]") {
   CHECK(diff["same_job"] == true);
   // The limit is that of the other run: 15.75 GiB.
   CHECK(diff["after"]["over_bytes"] == (std::int64_t{5} << 30) - 16911433728);
-  CHECK(diff["seems"][0]["ids"][0] == "donate_buffers");
 }
 
 }  // namespace TEST_FILE

@@ -100,7 +100,7 @@ std::vector<RuleObserver> ObserversOf(const std::string& corpus, const OutputFil
                            const std::string& digest = engine.rules().fingerprint();
                            for (std::size_t at; (at = said.find(digest)) != std::string::npos;)
                              said.erase(at, digest.size());
-                           return said + PrintBlocks(DiffBlocks(diff, engine.rules()), {});
+                           return said + PrintBlocks(DiffBlocks(diff), {});
                          },
                          false});
   }

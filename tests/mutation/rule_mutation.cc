@@ -20,12 +20,11 @@ using End = TriedMutant::End;
 // Whether a change to an entry of the section can affect a case of the kind. Trying cases takes most of the time.
 bool CanAffect(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
-  static const std::set<std::string> kOfRuns = {"traces", "notes"};
   if (kind == Kind::kComparison) {
     static const std::set<std::string> kSaid = {"terms", "row_fields", "wording", "remedies"};
-    return kOfRuns.contains(section) || kSaid.contains(section);
+    return section == "notes" || kSaid.contains(section);
   }
-  if (kOfRuns.contains(section)) return false;
+  if (section == "notes") return false;
   if (kind == Kind::kDiagnosisExample) {
     static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
                                                    "error_lines", "contexts",  "frameworks", "progress"};

@@ -76,12 +76,6 @@ void Describe(auto& v, RecordOf<RowChange> auto& row) {
   v.Maybe("size_after", where(after, row.size_after), {.about = "Bytes of each allocation."});
 }
 
-void Describe(auto& v, RecordOf<LikelyRemedy> auto& seeming) {
-  v.Record("seeming_remedy");
-  v.Need("ids", seeming.ids, {.about = "If there are several, one of them was applied; likeliest first."});
-  v.Need("why", seeming.why);
-}
-
 // The comparison of the allocations that the two runs list.
 struct RowsRecord {
   std::uint64_t unchanged = 0;
@@ -135,8 +129,6 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   v.Need("same_job", comparison.same_job, {.about = "False if the modules differ."});
   v.Need("totals", comparison.totals);
   v.Maybe("allocations", rows, {.about = "Absent unless both runs list their allocations."});
-  v.Need("seems", comparison.likely_remedies,
-         {.about = "The remedies that seem to have been applied, judging by the allocations."});
   v.Need("notes", comparison.notes);
   v.Need("problems", problems);
 }

@@ -47,15 +47,6 @@ Run MakeRun(double need_gib, std::vector<Allocation> rows,
   return run;
 }
 
-std::string Seems(const Comparison& comparison) {
-  std::string list;
-  for (const LikelyRemedy& seeming : comparison.likely_remedies) {
-    list += list.empty() ? "" : "; ";
-    for (std::size_t i = 0; i < seeming.ids.size(); ++i) list += (i == 0 ? "" : " or ") + seeming.ids[i];
-  }
-  return list;
-}
-
 std::vector<Allocation> Layers(const std::string& shape, double gib, const std::string& op = "jit(step)/jvp(layer_") {
   std::vector<Allocation> rows;
   for (int i = 0; i < 4; ++i) rows.push_back(MakeRow(op + std::to_string(i) + ")/dot_general", shape, gib));
@@ -165,85 +156,6 @@ TEST_CASE("rounded sizes are not a change", "[compare]") {
       Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));
   CHECK(comparison.unchanged_rows == 1);
   CHECK(comparison.rows.empty());
-}
-
-TEST_CASE("each remedy is recognized by its trace", "[compare]") {
-  const auto likely_remedies = [](const Run& before, const Run& after) { return Seems(Compare(before, after)); };
-  SECTION("a smaller element type") {
-    CHECK(likely_remedies(MakeRun(20, Layers(kLayer, 1)), MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5))) ==
-          "bf16");
-    std::vector<Allocation> mostly = Layers(kLayer, 1);
-    std::vector<Allocation> one = mostly;
-    one[0] = MakeRow(one[0].op_name, "bf16[64,1024,4096]{2,1,0}", 0.5);
-    mostly.push_back(MakeRow("jit(step)/rest", "f32[7]{0}", 9));
-    one.push_back(mostly.back());
-    CHECK(likely_remedies(MakeRun(20, mostly), MakeRun(18, one)).empty());  // only a small part of the list
-    CHECK(
-        likely_remedies(MakeRun(18, Layers("bf16[64,1024,4096]{2,1,0}", 0.5)), MakeRun(20, Layers(kLayer, 1))).empty());
-  }
-  SECTION("the same data with less padding") {
-    CHECK(likely_remedies(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
-                          MakeRun(17, {MakeRow("pts", "f32[4,2,1000000]{2,1,0:T(2,128)}", 0.1)})) == "align_dims");
-    // Less of the same data is not a better layout.
-    CHECK(likely_remedies(MakeRun(20, {MakeRow("pts", "f32[1000000,4,2]{1,2,0:T(2,128)}", 8)}),
-                          MakeRun(17, {MakeRow("pts", "f32[750000,4,2]{1,2,0:T(2,128)}", 6)}))
-              .empty());
-  }
-  SECTION("more memory shared with the arguments") {
-    CHECK(likely_remedies(MakeRun(20, {}, {{"shared_output_bytes", 0}}),
-                          MakeRun(17, {}, {{"shared_output_bytes", 3}})) == "donate_buffers");
-    CHECK(
-        likely_remedies(MakeRun(20, {}, {{"shared_output_bytes", 1}}), MakeRun(17, {}, {{"shared_output_bytes", 1.01}}))
-            .empty());
-  }
-  SECTION("no more transfers to the host") {
-    const Allocation send = MakeRow("jit(step)/debug_callback", "(f32[8]{0}, u32[])", 0, "debug_callback.1 = send(x)");
-    std::vector<Allocation> rows = Layers(kLayer, 1);
-    rows.push_back(send);
-    CHECK(likely_remedies(MakeRun(20, rows), MakeRun(18, Layers(kLayer, 1))) == "remove_debug_print");
-    CHECK(likely_remedies(MakeRun(20, rows), MakeRun(18, rows)).empty());
-    CHECK(likely_remedies(MakeRun(20, rows), MakeRun(18, {})).empty());  // without a list there is no trace
-  }
-  SECTION("rematerialized operations") {
-    CHECK(likely_remedies(MakeRun(20, Layers(kLayer, 1)),
-                          MakeRun(18, Layers(kLayer, 1, "jit(step)/rematted_computation/jvp(layer_"))) ==
-          "jax_checkpoint");
-  }
-  SECTION("host memory") {
-    CHECK(likely_remedies(MakeRun(20, {}), MakeRun(12, {}, {{"host_bytes", 6}})) == "host_offload");
-  }
-  SECTION("a larger limit, more devices") {
-    Run before = MakeRun(20, {}, {{"used_bytes", 20}});
-    Run after = MakeRun(33, {}, {{"used_bytes", 33}});
-    after.facts.Set("limit_bytes", 32 * kGiB, {}, true);
-    CHECK(likely_remedies(before, after) == "newer_tpu or xla_flags_memory");
-    before.facts.Set("devices", 4.0, {});
-    after.facts.Set("devices", 8.0, {});
-    CHECK(likely_remedies(before, after) == "newer_tpu or xla_flags_memory; larger_topology or shard_tensor");
-  }
-}
-
-TEST_CASE("a dimension divided in most temporaries yields both remedies, the likelier one first", "[compare]") {
-  const auto likely_remedies = [](double devices, double arguments_after, const std::string& shape) {
-    std::vector<Allocation> before = Layers(kLayer, 1);
-    std::vector<Allocation> after = Layers(shape, 0.25);
-    // A smaller batch does not divide the weights.
-    before.push_back(MakeRow("params", "f32[50000,4096]{1,0}", 6, "param.1"));
-    after.push_back(before.back());
-    Run one = MakeRun(20, before, {{"arguments_bytes", 8}});
-    Run other = MakeRun(17, after, {{"arguments_bytes", arguments_after}});
-    if (devices > 0) one.facts.Set("devices", devices, {});
-    return Seems(Compare(one, other));
-  };
-  const std::string quarter = "f32[16,1024,4096]{2,1,0:T(8,128)}";
-  CHECK(likely_remedies(4, 2, quarter) == "shard_tensor or reduce_batch");
-  CHECK(likely_remedies(4, 8, quarter) == "reduce_batch or micro_batch or shard_tensor");
-  CHECK(likely_remedies(1, 8, quarter) == "reduce_batch or micro_batch");
-  CHECK(likely_remedies(0, 5, quarter) == "shard_tensor or reduce_batch");
-  CHECK(likely_remedies(8, 5, quarter) == "reduce_batch or shard_tensor");
-  CHECK(likely_remedies(4, 2, "f32[64,256,4096]{2,1,0:T(8,128)}") == "shard_tensor or shorten_sequence");
-  CHECK(likely_remedies(0, 5, "f32[64,256,1024]{2,1,0:T(8,128)}") == "reduce_model_dim or shorten_sequence");
-  CHECK(likely_remedies(4, 2, "f32[48,1024,4096]{2,1,0:T(8,128)}").empty());  // not a whole factor
 }
 
 TEST_CASE("findings with the same code and module are compared", "[compare]") {

@@ -68,7 +68,6 @@ class Sentences {
   explicit Sentences(const RuleSet& rules) {
     for (const Failure& failure : rules.failures()) AddFailure(failure);
     for (const auto& [id, remedy] : rules.remedies()) AddRemedy(remedy);
-    for (const Trace& trace : rules.traces()) AddTrace(trace);
   }
 
   const std::map<std::string, std::vector<std::string>>& all() const { return all_; }
@@ -147,8 +146,6 @@ class Sentences {
     AddAll(id + " ruled_out", remedy.ruled_out);
     for (const Link& link : remedy.links) Add(id + " links", link.title);
   }
-
-  void AddTrace(const Trace& trace) { AddAll("trace " + trace.id, trace.why); }
 
   std::map<std::string, std::vector<std::string>> all_;
 };

@@ -131,7 +131,7 @@ TEST_CASE("faults in the structure of a file are reported", "[rules]") {
       "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
       "remedies, roles, "
       "row_fields, situations, suspects, "
-      "terms, thresholds, traces, versions, wording)\n"
+      "terms, thresholds, versions, wording)\n"
       "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],

@@ -1,4 +1,4 @@
-// Rule data about comparisons: traces, differences, notes, wording, thresholds.
+// Rule data about comparisons: notes, wording, thresholds.
 #include <string>
 
 #include "catch.h"
@@ -9,7 +9,7 @@ namespace TEST_FILE {
 
 std::string Section(const std::string& text) { return R"({"format": "whyoom.rules/1",)" + text + "}"; }
 
-// The faults of one trace, difference or note.
+// The faults of one note.
 std::string Faults(const std::string& section, const std::string& entry) {
   return LoadFaults(Section("\n\"" + section + "\": [{\"id\": " + entry + "}]"));
 }
@@ -22,35 +22,26 @@ class TwoRuns : public Scope {
   }
 };
 
-TEST_CASE("traces are sorted by prior and their sentences concatenated", "[rules]") {
+TEST_CASE("notes are sorted by prior and their sentences concatenated", "[rules]") {
   RuleSet set;
-  CHECK(Load({BaseRules()}, {{"user.json", Section(R"json("traces": [
-    {"id": "a", "prior": 2, "when": "after.used_bytes > 1", "why": [{"text": "late"}], "remedies": [{"id": "bf16"}]},
-    {"id": "b", "prior": 1, "otherwise": true, "when": "any_of(before.dims > after.dims and divided_by > 1)",
+  CHECK(Load({BaseRules()}, {{"user.json", Section(R"json("notes": [
+    {"id": "a", "prior": 2, "when": "after.used_bytes > 1", "why": [{"text": "late"}]},
+    {"id": "b", "prior": 1, "when": "before.failed",
      "why": [{"text": "{before.used_bytes} before"}, {"when": "after.used_bytes > 5", "text": ", no"}, {"text": ", {after.used_bytes} now"},
-             {"text": ", {before.limit_bytes}"}],
-     "remedies": [{"id": "bf16", "when": "before.failed"}, {"id": "shard"}]}])json")}},
+             {"text": ", {before.limit_bytes}"}]}])json")}},
              &set) == "");
-  REQUIRE(set.traces().size() == 2);
-  CHECK(set.traces()[0].id == "b");
-  CHECK(set.traces()[0].otherwise);
-  CHECK(JoinSentences(set.traces()[0].why, TwoRuns()) == "6 before, 4 now");
-  REQUIRE(set.traces()[0].remedies.size() == 2);
-  CHECK(set.traces()[0].remedies[0].when);
-  CHECK_FALSE(set.traces()[0].remedies[1].when);
+  REQUIRE(set.notes().size() == 2);
+  CHECK(set.notes()[0].id == "b");
+  CHECK(JoinSentences(set.notes()[0].why, TwoRuns()) == "6 before, 4 now");
 }
 
-TEST_CASE("names and remedies of traces are checked", "[rules]") {
-  CHECK(Faults("traces",
-               R"("t", "when": "before.used_byte > 1", "why": [{"text": "x"}], "remedies": [{"id": "bf61"}])") ==
-        "user.json:2:33: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n"
-        "user.json:2:100: unknown remedy 'bf61' (did you mean 'bf16'?)\n");
-  // Names of a finding are invalid in comparisons, and fields of rows need a function over rows.
-  CHECK(Faults("traces",
-               R"("t", "when": "used_bytes > before.dims", "why": [{"text": "x"}], "remedies": [{"id": "bf16"}])") ==
-        "user.json:2:33: unknown name 'used_bytes'\nuser.json:2:46: unknown name 'before.dims' (did you mean "
-        "'before.dump'?)\n");
-  CHECK(Faults("traces", R"("t", "when": "same_job", "why": [], "remedies": [{"id": "bf16"}])") != "");
+TEST_CASE("names in notes are checked", "[rules]") {
+  CHECK(Faults("notes", R"("n", "when": "before.used_byte > 1", "why": [{"text": "x"}])") ==
+        "user.json:2:32: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n");
+  // Names of a finding are invalid in comparisons.
+  CHECK(Faults("notes", R"("n", "when": "used_bytes > 1", "why": [{"text": "x"}])") ==
+        "user.json:2:32: unknown name 'used_bytes'\n");
+  CHECK(Faults("notes", R"("n", "when": "same_job", "why": [])") != "");
   CHECK(Faults("notes", R"("n", "when": "same_job", "why": [{"text": "{same_jobs}"}])") ==
         "user.json:2:62: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
 }
