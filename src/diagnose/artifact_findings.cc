@@ -8,6 +8,7 @@
 #include "diagnose/finding_scope.h"
 #include "facts/derive.h"
 #include "facts/row_fields.h"
+#include "rules/names.h"
 #include "rules/sha256.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
@@ -98,6 +99,13 @@ void TruncateTexts(Sighting* sighting) {
   }
 }
 
+// Whether both have a compiler's report, and their figures differ.
+bool HaveOtherReports(const Finding& one, const Finding& other) {
+  std::vector<std::string> figures = ReaderFacts(one.failure->reader);
+  std::erase_if(figures, [](const std::string& name) { return !name.ends_with("_bytes"); });
+  return Contradict(one.facts, other.facts, figures);
+}
+
 }  // namespace
 
 ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact)
@@ -119,7 +127,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
     OfCode& of_code = by_code_[finding.failure->code];
     const std::vector<std::string>& names = finding.failure->identity;
     const Evidence identity = Identity(*finding.failure, finding.facts, FollowsFor(names, *rules_, finding));
-    if (Entry* same = FindSame(of_code, *finding.failure, identity)) {
+    if (Entry* same = FindSame(of_code, finding, identity)) {
       Count(sighting, finding, same);
       same->identity.Add(identity);
       Join(std::move(finding), same);
@@ -149,14 +157,16 @@ void ArtifactFindings::KeepRows(Finding* finding) {
   }
 }
 
-ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity) {
+ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Finding& finding, const Evidence& identity) {
+  const Failure& failure = *finding.failure;
   std::vector<Entry>& entries = of_code.entries;
   const auto known = of_code.by_identity.find(IdentityText(failure, identity));
   if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
     // A report without identifying facts contradicts none: it only shows that the failure happened again.
-    if (!Contradict(entries[i].identity, identity, failure.identity)) return &entries[i];
+    if (!Contradict(entries[i].identity, identity, failure.identity) && !HaveOtherReports(entries[i].finding, finding))
+      return &entries[i];
   }
   return nullptr;
 }

@@ -42,7 +42,7 @@ class ArtifactFindings {
     std::map<std::string, std::size_t> by_identity;  // by the identifying facts that an entry had when it was added
     std::uint64_t left_out = 0;                      // number of reports dropped because of the limit
   };
-  static Entry* FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity);
+  static Entry* FindSame(OfCode& of_code, const Finding& finding, const Evidence& identity);
   void Count(const Sighting& sighting, const Finding& finding, Entry* entry) const;
   void Close(Entry* entry) const;
   void Join(Finding&& finding, Entry* entry);

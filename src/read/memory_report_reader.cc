@@ -82,14 +82,19 @@ std::string Quoted(std::string_view text, std::string_view key) {
   return value;
 }
 
-// Parses the size at the start of a value. Rejects a size with a suffix ("20.77G/s"), a negative one, and one that a
-// 64-bit byte count cannot represent.
-std::optional<std::int64_t> LeadingSize(std::string_view value) {
+bool IsPlausible(std::int64_t bytes) { return bytes >= 0 && bytes < 9000000000000000000; }
+
+// Parses the size at the start of a value. Rejects a size with a suffix ("20.77G/s").
+std::optional<std::int64_t> AnyLeadingSize(std::string_view value) {
   static const Regex leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
   std::string text;
-  if (!re2::RE2::PartialMatch(value, leading, &text)) return std::nullopt;
-  const std::optional<std::int64_t> bytes = ParseSize(text);
-  return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
+  return re2::RE2::PartialMatch(value, leading, &text) ? ParseSize(text) : std::nullopt;
+}
+
+// As AnyLeadingSize, but rejects a negative size, and one that a 64-bit byte count cannot represent.
+std::optional<std::int64_t> LeadingSize(std::string_view value) {
+  const std::optional<std::int64_t> bytes = AnyLeadingSize(value);
+  return bytes && IsPlausible(*bytes) ? bytes : std::nullopt;
 }
 
 // Cuts a value to kMaxValue bytes, at a character boundary.
@@ -243,7 +248,10 @@ void MemoryReportReader::Close() {
 }
 
 void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) {
-  if (const auto bytes = LeadingSize(value)) facts_.Set(fact, static_cast<double>(*bytes), place_);
+  const std::optional<std::int64_t> bytes = AnyLeadingSize(value);
+  if (!bytes) return;
+  if (IsPlausible(*bytes)) return facts_.Set(fact, static_cast<double>(*bytes), place_);
+  facts_.Set("impossible_figure", std::string(value.substr(0, value.find_first_of("( \t"))), place_);
 }
 
 void MemoryReportReader::SetTotal(const std::string& label, const std::string& value) {

@@ -76,7 +76,7 @@ ValueType TypeOfBuiltIn(std::string_view name) {
     if (field.name == name) return field.type;
   }
   if (name.starts_with("need.")) return ValueType::kText;
-  for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump"}) {
+  for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump", "impossible_figure"}) {
     if (text == name) return ValueType::kText;
   }
   if (name == "no_dump" || name == "lines_mixed" || name == "call_compiles") return ValueType::kTruth;
@@ -85,8 +85,8 @@ ValueType TypeOfBuiltIn(std::string_view name) {
 
 const std::vector<std::string>& BuiltInNames() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"code",        "scenario", "framework", "chip",         "listed",
-                                    "user_source", "dump",     "no_dump",   "call_compiles"};
+    std::vector<std::string> all = {"code",        "scenario", "framework", "chip",          "listed",
+                                    "user_source", "dump",     "no_dump",   "call_compiles", "impossible_figure"};
     for (const std::string axis : {"batch.", "sequence.", "made."}) {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(axis + field);
     }

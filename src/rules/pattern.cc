@@ -39,25 +39,27 @@ SyntaxFault CompileFault(const re2::RE2& re, std::string_view source) {
   return {at == source.npos ? 0 : at, "RE2 rejects the pattern: " + error, ""};
 }
 
-// Sizes are non-negative and fit into 64 bits; other figures are ignored.
+// Sizes are non-negative and fit into 64 bits.
 bool IsPlausible(double bytes) { return bytes >= 0 && bytes < 9.0e18; }
 
+// A number, or the text of a size that is impossible.
 Value CaptureValue(const std::string& type, std::string_view text) {
   if (type == "size") {
     std::string flat(text);
     std::replace_if(
         flat.begin(), flat.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
     const std::optional<std::int64_t> bytes = ParseSize(flat);
-    return bytes && IsPlausible(static_cast<double>(*bytes)) ? Value(static_cast<double>(*bytes)) : Value(Unknown{});
+    if (!bytes) return Unknown{};
+    return IsPlausible(static_cast<double>(*bytes)) ? Value(static_cast<double>(*bytes)) : Value(std::move(flat));
   }
   if (type == "bytes" || type == "integer" || type == "number") {
     std::string digits(text);
     std::erase(digits, ',');
     double number = 0;
     const std::from_chars_result result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return result.ec == std::errc() && (type != "bytes" ? std::abs(number) < 9.0e15 : IsPlausible(number))
-               ? Value(number)
-               : Value(Unknown{});
+    if (result.ec != std::errc()) return Unknown{};
+    if (type != "bytes") return std::abs(number) < 9.0e15 ? Value(number) : Value(Unknown{});
+    return IsPlausible(number) ? Value(number) : Value(std::string(text));
   }
   return std::string(text);
 }
@@ -207,6 +209,8 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
     Capture capture;
     capture.name = expansion.group_names[i];
     capture.value = CaptureValue(expansion.types[i], std::string_view(groups[i].data(), groups[i].size()));
+    const bool is_size = expansion.types[i] == "size" || expansion.types[i] == "bytes";
+    if (is_size && AsText(capture.value) != nullptr) capture.name = "impossible_figure";
     capture.begin = static_cast<std::size_t>(groups[i].data() - text.data());
     capture.end = capture.begin + groups[i].size();
     if (IsKnown(capture.value)) match->captures.push_back(std::move(capture));
