@@ -33,6 +33,7 @@ namespace whyoom {
 struct SharedByStreams {
   ContextFacts of_job;
   Statements statements;
+  std::uint64_t headers = 0;  // number of headers found so far
 };
 
 // The results completed so far.

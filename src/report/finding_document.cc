@@ -151,7 +151,7 @@ class FindingBuilder {
 void FindingBuilder::AddVerdict() {
   const FindingView view = ViewOf(finding_);
   doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place, kPlace)}};
-  for (const std::string& text : {NeedText(finding_), view.caution}) {
+  for (const std::string& text : {RecoveredText(finding_), NeedText(finding_), view.caution}) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
   verdict.facts.push_back(Words(view.scenario));

@@ -255,6 +255,12 @@ std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
   return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
 }
 
+std::string RecoveredText(const Diagnosis& finding) {
+  if (!finding.recovered) return {};
+  return fmt::format("The job went on after this failure, as line {} shows: {}", finding.recovered->line,
+                     Printable(finding.recovered->text));
+}
+
 std::string RetryAnswer(const Retry& retry) {
   switch (retry.answer) {
     case Retry::Answer::kNever:
