@@ -25,8 +25,14 @@ for package in easydel sglang-jax; do
 done
 timeout 400 "$venv/bin/python" "$here/try_advice.py" "$rules" --packages "$work/wheels"
 
-# Check the code snippets of remedies.
+# Run the code snippets of remedies, also with the newest releases for the newest Python here.
 timeout 400 "$venv/bin/python" "$here/try_snippets.py" --run
+for newest in python3.14 python3.13 python3.12 "$python"; do
+  if "$newest" -m venv "$work/new" 2>/dev/null; then break; fi
+done
+"$work/new/bin/pip" install --quiet jax flax optax equinox dm-haiku keras haliax==1.4.dev453
+echo "advice: snippets with $(basename "$work"/new/lib/*/site-packages/jax-*.dist-info .dist-info)"
+timeout 400 "$work/new/bin/python" "$here/try_snippets.py" --run
 
 # Test the flags with the newest compiler, too, because flags differ between versions.
 if pip install --upgrade --target "$work/newest" --no-deps libtpu; then
