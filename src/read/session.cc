@@ -41,8 +41,9 @@ void Session::Feed(Line line, SessionOutput* done) {
   line.has_literal = finder_.MayMatter(line.text);
   if (line.has_literal) {
     // Otherwise a log with a setting in each line would be read whole.
-    if (++lines_with_literal_ > LineScanner::kMostOfSetting && finder_.HasTrigger(line.text)) lines_with_literal_ = 0;
-    if (lines_with_literal_ <= LineScanner::kMostOfSetting) lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+    std::size_t& count = shared_.lines_with_literal;
+    if (++count > LineScanner::kMostOfSetting && finder_.HasTrigger(line.text)) count = 0;
+    if (count <= LineScanner::kMostOfSetting) lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     AddJobFacts(line);
   }
   line.has_literal = line.has_literal || context_finder_.MayContainNearby(line.text);
@@ -245,7 +246,6 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     MarkWaiting(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
-    ++shared_.headers;
     const std::size_t report = head.head->of_report ? head.match.begin : message.end;
     if (open_.back().reader != nullptr)
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();

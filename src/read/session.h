@@ -33,7 +33,7 @@ namespace whyoom {
 struct SharedByStreams {
   ContextFacts of_job;
   Statements statements;
-  std::uint64_t headers = 0;  // number of headers found so far
+  std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
 };
 
 // The results completed so far.
@@ -138,7 +138,6 @@ class Session {
   int prefixes_ = 0;                 // of the first line of the current message
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
-  std::size_t lines_with_literal_ = 0;    // since a trigger was searched for and found
   std::size_t headers_of_line_ = 0;       // headers found in the current line
   Place windows_of_;                      // where the current line begins
   std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
