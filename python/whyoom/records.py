@@ -42,12 +42,6 @@ class Contradiction(Record):
     figures: Dict[str, Union[int, float, str, bool]]
 
 
-class SurvivalSign(Record):
-    __slots__ = ()
-    text: str
-    line: int
-
-
 class Where(Record):
     __slots__ = ()
     path: str
@@ -380,7 +374,6 @@ class Diagnosis(Record):
         "scenario": Scenario,
         "scenario_candidates": Scenario,
         "contradictions": Contradiction,
-        "recovered": SurvivalSign,
         "where": Where,
         "also": Where,
         "why": Reason,
@@ -414,8 +407,6 @@ class Diagnosis(Record):
     retry: Optional[Literal["never", "maybe", "unknown"]]
     # The reason, as a sentence.
     retry_why: Optional[str]
-    # A later line of the log that shows that the job went on after the failure.
-    recovered: Optional[SurvivalSign]
     message: str
     where: Where
     # Other places that report it: the first hundred by path, member and offset.
@@ -532,7 +523,7 @@ class Summary(Record):
     by_scenario: Dict[str, Share]
     by_program: Dict[str, Share]
     programs_left_out: Optional[int]
-    # By the first remedy that is not merely diagnostic.
+    # By the first remedy.
     by_remedy: Dict[str, Share]
     # By the first remedy, if it is diagnostic: it gathers information, and comes before the others.
     by_inquiry: Optional[Dict[str, Share]]
@@ -596,7 +587,6 @@ __all__ = [
     "Job",
     "Scenario",
     "Contradiction",
-    "SurvivalSign",
     "Where",
     "Reason",
     "SourceLine",

@@ -146,7 +146,6 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   head->emplace_back(std::move(verdict));
   const std::size_t column = ScenarioColumn(report);
   AddShares("by scenario", MostFrequent(summary.by_scenario), column, head);
-  AddShares("by diagnostic step", MostFrequent(summary.by_inquiry), 0, head);
   AddShares("by first remedy", MostFrequent(summary.by_remedy), 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", MostFrequent(summary.by_program), 0, head);
   for (const ShareGroup& group : summary.groups) {
@@ -203,6 +202,7 @@ void AddFindings(const std::vector<const Diagnosis*>& findings, const std::strin
     part.anchor = AnchorOf(*finding);
     while (!taken.insert(part.anchor).second) part.anchor += 'x';  // ids read from files may repeat
     part.summary = SummaryOf(*finding, folder);
+    part.finding = finding;
     const bool is_whole = findings.size() <= kLargeBatch || document->findings.size() <= kWholeOfLarge;
     part.depth = is_whole ? doc::Depth::kAlways : doc::Depth::kMore;
     part.make = [finding](doc::Pass pass) { return FindingBlocks(*finding, true, pass); };

@@ -214,6 +214,7 @@ enum class Pass {
 // A failure or a program. `make` creates its blocks on demand, because a batch can contain thousands of failures.
 struct Part {
   Spans summary;  // shown while the part is folded
+  const Diagnosis* finding = nullptr;
   std::string anchor;
   Depth depth = Depth::kAlways;
   std::function<Blocks(Pass)> make;  // may omit blocks that Select would remove

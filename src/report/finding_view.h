@@ -79,9 +79,6 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
 // EffectTexts in one line: "needs 10.73 GiB with 4 micro-batches: should fit · same results, slower".
 std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding);
 
-// "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
-std::string RecoveredText(const Diagnosis& finding);
-
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
 
@@ -110,7 +107,7 @@ std::string Verdict(const Diagnosis& finding);
 // The name of the failed program; empty if the log does not name it.
 std::string ProgramOf(const Diagnosis& finding);
 
-// The first remedy that is not an inquiry, else the first. Null if there are none.
+// The remedy that every report and overview calls the first one. Null if there are none.
 const Remedy* FirstRemedy(const Diagnosis& finding);
 
 // "whyoom explain E1000.2 --framework pytorch_xla": explains the diagnosis, if run in the folder where the report was

@@ -121,10 +121,11 @@ doc::Document MakeDocument(const Report& report) {
     AddBatch(report, &document);
     document.title = BatchTitle(report);
   } else {
-    for (const Diagnosis& finding : report.findings)
-      document.findings.emplace_back().make = [&finding](doc::Pass pass) {
-        return FindingBlocks(finding, false, pass);
-      };
+    for (const Diagnosis& finding : report.findings) {
+      doc::Part& part = document.findings.emplace_back();
+      part.finding = &finding;
+      part.make = [&finding](doc::Pass pass) { return FindingBlocks(finding, false, pass); };
+    }
     const Failure& first = *report.findings[0].failure;
     document.title = report.findings.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
   }

@@ -82,9 +82,10 @@ Summary Summarize(const Report& report) {
     Count(ScenarioName(finding), ScenarioTitle(finding), occurrences, &summary.by_scenario);
     if (const std::string program = ProgramOf(finding); !program.empty())
       Count(program, "", occurrences, &summary.by_program);
-    if (const Remedy* remedy = FirstRemedy(finding)) Count(remedy->id, remedy->title, occurrences, &summary.by_remedy);
-    const Remedy* first = finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
-    if (first != nullptr && first->inquiry) Count(first->id, first->title, occurrences, &summary.by_inquiry);
+    if (const Remedy* first = FirstRemedy(finding)) {
+      Count(first->id, first->title, occurrences, &summary.by_remedy);
+      if (first->inquiry) Count(first->id, first->title, occurrences, &summary.by_inquiry);
+    }
     AddToGroups(finding, occurrences, &groups);
     CountUseless(finding, &summary);
     times.AddTime(finding.tally.first_time);

@@ -36,7 +36,7 @@ struct Summary {
   std::map<std::string, Share> by_scenario;  // see ScenarioName in finding_view.h
   std::map<std::string, Share> by_program;   // only failures that name a program
   std::uint64_t programs_left_out = 0;       // from by_program
-  std::map<std::string, Share> by_remedy;    // id of the first remedy that is not an inquiry, else of the first
+  std::map<std::string, Share> by_remedy;    // id of the first remedy
   std::map<std::string, Share> by_inquiry;   // id of the first remedy, if it is an inquiry
   std::vector<ShareGroup> groups;            // only properties that some failure has
   // Further attempts although a retry could not succeed: reports by a process that had reported the same failure before

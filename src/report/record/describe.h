@@ -201,12 +201,6 @@ void Describe(auto& v, RecordOf<CodeLine> auto& code) {
   v.Need("text", code.text);
 }
 
-void Describe(auto& v, RecordOf<SurvivalSign> auto& sign) {
-  v.Record("survival_sign");
-  v.Need("text", sign.text);
-  v.Need("line", sign.line, {.least = 1});
-}
-
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons", "Why the remedy has this rank: the sort keys, in this order.");
   v.Need("finds_out", reasons.finds_out,
@@ -424,8 +418,6 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Maybe("contradictions", finding.contradictions,
           {.about = "Present if the log contradicts itself; confidence is then low."});
   DescribeRetry(v, finding.retry);
-  v.Maybe("recovered", finding.recovered,
-          {.about = "A later line of the log that shows that the job went on after the failure."});
   v.Need("message", finding.message);
   v.Need("where", finding.where);
   DescribeTally(v, finding);
@@ -547,7 +539,7 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_scenario", summary.by_scenario);
   v.Need("by_program", summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
-  v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy that is not merely diagnostic."});
+  v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy."});
   v.Maybe("by_inquiry", summary.by_inquiry,
           {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
   v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework, version and week."});

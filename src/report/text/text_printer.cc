@@ -120,7 +120,7 @@ class TextRenderer {
   void Add(doc::Blocks blocks) { Visit(doc::Select(std::move(blocks), pass(), doc::Drawings::kDropped)); }
   void AddReport(const Report& report, bool notes);
   // Adds a failure on at most one screen, unless everything is to be shown.
-  void AddFailure(const doc::Part& part, const Diagnosis& finding);
+  void AddFailure(const doc::Part& part);
   std::string Take() { return WithoutCommands(page_.Take()); }
 
   void operator()(const doc::Verdict& verdict);
@@ -418,7 +418,7 @@ void TextRenderer::operator()(const doc::Code& code) {
   }
 }
 
-void TextRenderer::AddFailure(const doc::Part& part, const Diagnosis& finding) {
+void TextRenderer::AddFailure(const doc::Part& part) {
   const doc::Blocks blocks = part.make(pass());
   if (all_) return Add(blocks);
   const TextPage before = page_;
@@ -426,7 +426,7 @@ void TextRenderer::AddFailure(const doc::Part& part, const Diagnosis& finding) {
     page_ = before;
     page_.CutTo(spare_lines);
     Add(blocks);
-    AddFirstRemedy(finding);
+    AddFirstRemedy(*part.finding);
     page_.CutTo(std::nullopt);
     return page_.lines() - before.lines();
   };
@@ -446,13 +446,13 @@ void TextRenderer::AddFailure(const doc::Part& part, const Diagnosis& finding) {
 }
 
 void TextRenderer::AddFirstRemedy(const Diagnosis& finding) {
-  if (finding.remedies.empty()) return;
-  const RankedRemedy& first = finding.remedies.front();
+  const Remedy* first = FirstRemedy(finding);
+  if (first == nullptr) return;
   const Style& style = page_.style();
   const std::string hint = "  (--all shows everything)";
-  const bool fits = TextPage::kIndent + DisplayWidth(first.remedy->title) + hint.size() <= page_.width();
+  const bool fits = TextPage::kIndent + DisplayWidth(first->title) + hint.size() <= page_.width();
   page_.SetLabel("first");
-  page_.IndentedLine(style.Strong(first.remedy->title) + (fits ? style.Faint(hint) : ""));
+  page_.IndentedLine(style.Strong(first->title) + (fits ? style.Faint(hint) : ""));
 }
 
 void TextRenderer::AddReport(const Report& report, bool notes) {
@@ -463,7 +463,7 @@ void TextRenderer::AddReport(const Report& report, bool notes) {
   for (const doc::Part& part : document.findings) {
     if (part.depth == doc::Depth::kMore && !all_) break;
     page_.Rule();
-    AddFailure(part, report.findings[whole]);
+    AddFailure(part);
     ++whole;
   }
   if (whole < document.findings.size()) {

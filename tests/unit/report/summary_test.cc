@@ -2,10 +2,12 @@
 #include "report/summary.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
 #include "made_report.h"
+#include "report/text/text_printer.h"
 
 using namespace whyoom;
 
@@ -80,7 +82,7 @@ TEST_CASE("different failures and their occurrences are counted", "[report]") {
   CHECK(summary.programs_left_out == 0);
 }
 
-TEST_CASE("by_remedy counts the first remedy that is not an inquiry, else the first", "[report]") {
+TEST_CASE("by_remedy counts the remedy that the failure lists first", "[report]") {
   Remedy inquiry;
   inquiry.id = "look";
   inquiry.inquiry = true;
@@ -96,9 +98,30 @@ TEST_CASE("by_remedy counts the first remedy that is not an inquiry, else the fi
   Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 3)});
   report.findings[0].remedies = {ranked(inquiry), ranked(cure)};
   report.findings[1].remedies = {ranked(inquiry)};
+  report.findings[2].remedies = {ranked(cure), ranked(inquiry)};
   const Summary summary = Summarize(report);
-  CHECK(Show(summary.by_remedy) == "cut 1/1 look 1/2");
+  CHECK(Show(summary.by_remedy) == "cut 1/3 look 2/3");
   CHECK(summary.by_remedy.at("cut").title == "Cut it");
+}
+
+TEST_CASE("in a large batch, the line below a failure names that failure's first remedy", "[report]") {
+  Remedy rare;
+  rare.id = "rare";
+  rare.title = "Rare cure";
+  Remedy usual;
+  usual.id = "usual";
+  usual.title = "Usual cure";
+  const Failure failure = MadeFailure();
+  std::vector<Diagnosis> findings;
+  for (int i = 0; i < 24; ++i) {
+    Diagnosis& finding = findings.emplace_back(Reported(failure, std::to_string(i), i < 20 ? 1 : 5));
+    RankedRemedy& first = finding.remedies.emplace_back();
+    first.remedy = i < 20 ? &rare : &usual;
+  }
+  const std::string text = PrintText(MadeReport(std::move(findings)), TextOptions());
+  // Only the most frequent failures, which are last in the order of paths, have blocks.
+  CHECK(text.find("first Usual cure") != std::string::npos);
+  CHECK(text.find("first Rare cure") == std::string::npos);
 }
 
 TEST_CASE("recurring failures occur more than once or in several artifacts", "[report]") {
