@@ -4,9 +4,9 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -35,7 +35,7 @@ class LiveReport {
       : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
 
   // Prints diagnoses of an artifact that were not printed before.
-  void PrintNew(const ArtifactReader& reader) {
+  void PrintNew(const std::string& path, const ArtifactReader& reader) {
     if (run_.options.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
@@ -44,7 +44,7 @@ class LiveReport {
     std::vector<Diagnosis> findings = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
     for (Diagnosis& finding : findings) {
-      if (printed_ids_.insert(finding.id).second) report.findings.push_back(std::move(finding));
+      if (printed_ids_.emplace(finding.id, path).second) report.findings.push_back(std::move(finding));
     }
     run_.filter.RemoveHidden(&report);
     report.hidden_findings = {};  // reported at the end
@@ -59,6 +59,12 @@ class LiveReport {
     if (output.empty()) printed_ = "\n";
   }
 
+  // The file was replaced: failures of the new one are printed again.
+  void Forget(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(printed_ids_, [&](const auto& printed) { return printed.second == path; });
+  }
+
   void Add(Readings readings) {
     const std::lock_guard lock(mutex_);
     readings_.Join(std::move(readings));
@@ -71,8 +77,8 @@ class LiveReport {
   const TextOptions text_;
   ReadControl* const control_;
   std::mutex mutex_;
-  std::set<std::string> printed_ids_;
-  std::string printed_;  // empty: nothing was printed yet
+  std::map<std::string, std::string> printed_ids_;  // with the path whose failure was printed
+  std::string printed_;                             // empty: nothing was printed yet
   Readings readings_;
 };
 
@@ -106,9 +112,9 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
     bool unprinted = false;
     while (reader.Next()) {
       unprinted = !pace.IsDue();
-      if (!unprinted) pace.Time([&] { live->PrintNew(reader); });
+      if (!unprinted) pace.Time([&] { live->PrintNew(artifact.path, reader); });
     }
-    if (unprinted) live->PrintNew(reader);
+    if (unprinted) live->PrintNew(artifact.path, reader);
   } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
   Readings readings = reader.Finish();
   if (!source.problem().empty())
@@ -138,9 +144,8 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   };
   const auto follow = [&](const std::string& path) {
     try {
-      while (FollowOne(run, {path, ""}, time, control, &live) == FollowSource::State::kReplaced &&
-             !control->stopped()) {
-      }
+      while (FollowOne(run, {path, ""}, time, control, &live) == FollowSource::State::kReplaced && !control->stopped())
+        live.Forget(path);
     } catch (...) {
       fail();
     }

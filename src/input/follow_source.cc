@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -19,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // Maximum delay before a new line is seen. Polling works on every file system; notification does not.
 constexpr int kPollMilliseconds = 100;
+constexpr std::size_t kBeginning = 256;
 
 }  // namespace
 
@@ -44,12 +46,20 @@ bool FollowSource::Open() {
   return true;
 }
 
+// Whether the file was truncated. It may have grown again since, but then it begins with other bytes.
+bool FollowSource::IsRewritten() const {
+  struct stat now {};
+  if (fstat(descriptor_, &now) == 0 && static_cast<std::uint64_t>(now.st_size) < given_) return true;
+  std::string bytes(beginning_.size(), '\0');
+  return pread(descriptor_, bytes.data(), bytes.size(), 0) >= 0 && bytes != beginning_;
+}
+
+// Whether the path names another file.
 bool FollowSource::IsReplaced() const {
   struct stat open_now {};
   struct stat named_now {};
-  if (fstat(descriptor_, &open_now) == 0 && static_cast<std::uint64_t>(open_now.st_size) < given_) return true;
   // During log rotation there may be no file of this name for a moment, while the old file still grows.
-  if (stat(path_.c_str(), &named_now) != 0) return false;
+  if (fstat(descriptor_, &open_now) != 0 || stat(path_.c_str(), &named_now) != 0) return false;
   return open_now.st_ino != named_now.st_ino || open_now.st_dev != named_now.st_dev;
 }
 
@@ -85,6 +95,10 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       if (!problem_.empty()) break;
       continue;
     }
+    if (is_file_ && IsRewritten()) {
+      state_ = State::kReplaced;
+      return 0;
+    }
     pollfd input{descriptor_, POLLIN, 0};
     const bool is_ready = is_file_ || poll(&input, 1, 0) != 0;
     // Checked before reading, so that data written before the replacement is not lost.
@@ -94,6 +108,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       const auto count = static_cast<std::size_t>(got);
       if (given_ == 0 && IsPacked({buffer, count})) break;
       given_ += count;
+      beginning_.append(buffer, std::min(count, kBeginning - beginning_.size()));
       reported_quiet_ = false;
       return count;
     }

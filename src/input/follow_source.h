@@ -40,6 +40,7 @@ class FollowSource : public ByteSource {
   bool Open();
   bool IsPacked(std::string_view first);
   bool IsReplaced() const;
+  bool IsRewritten() const;
   void Wait() const;
 
   const std::string path_;
@@ -49,6 +50,7 @@ class FollowSource : public ByteSource {
   int descriptor_ = -1;
   bool is_file_ = false;  // a regular file, which may grow after its end
   std::uint64_t given_ = 0;
+  std::string beginning_;  // the first bytes given
   State state_ = State::kOpen;
   bool reported_quiet_ = false;
   std::string problem_;

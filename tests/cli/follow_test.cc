@@ -94,6 +94,27 @@ TEST_CASE("a followed file is diagnosed while it grows, and across rotation", "[
   CHECK(Count(printed, "\n0100  run time") == 1);
 }
 
+TEST_CASE("a failure in a file that replaces the followed one is printed again", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.path() + "/job.log";
+  const std::string out = scratch.path() + "/out";
+  Append(log, "attempt 1\n" + Case("program-too-large"));
+  Follower follower(log, out);
+  REQUIRE(follower.Says("0101"));
+  // Written again with more bytes, within one poll.
+  std::ofstream(log, std::ios::binary | std::ios::trunc) << "attempt 2\n" + Case("program-too-large") + "done\n";
+  const auto prints = [&](std::size_t count) {
+    for (int i = 0; i < 400 && Count(ReadText(out), "0101  run time") < count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    return Count(ReadText(out), "0101  run time") == count;
+  };
+  CHECK(prints(2));
+  fs::rename(log, log + ".1");
+  Append(log, Case("program-too-large"));
+  CHECK(prints(3));
+  CHECK(follower.Interrupt() == 1);
+}
+
 TEST_CASE("a followed pipe ends with its writer", "[cli]") {
   const ProcessResult result = RunWhyoom({"--follow", "--format", "json"}, Case("compile-adam-state"));
   CHECK(result.exit_status == 1);
