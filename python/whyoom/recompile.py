@@ -16,8 +16,9 @@ The request is an object with the keys
     host_results  indexes of results to copy to host memory
 
 The result of a description: "compiler", "versions", "mesh": {axis: size}, "arguments" and "results": lists of
-{"name", "dtype", "dims", "donated", "splits": [[axis, …], …] or null}. The result of a compile that fits:
-{"fits": true}; of one that does not: {"fits": false, "error": the compiler's message}.
+{"name", "dtype", "dims", "donated", "splits": [[axis, …], …] or null}; an argument that comes back as a result has its
+index in "result". The result of a compile that fits: {"fits": true}; of one that does not: {"fits": false, "error": the
+compiler's message}.
 
 The compile needs jax and libtpu, and uses parts of jax that are not public. Their calls and types differ between
 releases, so an object of jax has the type Any.
@@ -34,7 +35,9 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any, TypedDict
 
-CHIPS = {"v2": "v2", "v3": "v3", "v4": "v4", "v5 lite": "v5e", "v5e": "v5e", "v5": "v5p", "v5p": "v5p", "v6 lite": "v6e", "v6e": "v6e", "7x": "tpu7x"}
+CHIPS = {"v5 lite": "v5e", "v5": "v5p", "v6 lite": "v6e"}  # others are named as in "TPU v4" and "TPU7x"
+FLAT_CHIPS = ("v2", "v3", "v5e", "v6e")  # their topologies have two dimensions
+SLICE = 100000  # with several slices, the first slice has devices 100000, 100001 and so on, the second 200000
 
 
 class Request(TypedDict, total=False):
@@ -57,6 +60,7 @@ class Value(TypedDict):
     dims: list[int]
     donated: bool
     splits: list[list[str]] | None
+    result: int | None  # of an argument: the result that has its memory or its name
 
 
 class Description(TypedDict):
@@ -109,10 +113,11 @@ def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
 # "v5e:2x2": chip and bounds of topology.textproto. Its value is a TpuPjRtTopologyDescriptionProto, whose field 1
 # contains the bounds of a host in chips (5) and of the slice in hosts (6).
 def topology_name(text: str) -> str:
-    version = re.search(r'platform_version: "TFRT TPU ([^\\"]+)', text)
-    chip = CHIPS.get(version.group(1).strip().lower()) if version else None
-    if chip is None:
-        raise Unsupported("topology.textproto names no TPU that is known" + (f": {version.group(1)}" if version else ""))
+    version = re.search(r'platform_version: "[^"]*?\bTFRT TPU ?([\w ]+)', text)
+    if version is None:
+        raise Unsupported("topology.textproto names no TPU")
+    name = version.group(1).strip().lower()
+    chip = CHIPS.get(name, name if name.startswith("v") else "tpu" + name)
     value = re.search(r'value: "((?:[^"\\]|\\.)*)"', text)
     bounds: dict[int, dict[int, int]] = {}
     if value:
@@ -124,19 +129,39 @@ def topology_name(text: str) -> str:
     if 5 not in bounds:
         raise Unsupported("topology.textproto does not contain the shape of the slice")
     sizes = [bounds[5].get(i, 1) * bounds.get(6, {}).get(i, 1) for i in (1, 2, 3)]
-    if sizes[2] == 1 and chip not in ("v4", "v5p", "tpu7x"):
+    if chip in FLAT_CHIPS and sizes[2] == 1:
         sizes.pop()
     return chip + ":" + "x".join(map(str, sizes))
 
 
-def topology(folder: str) -> Any:
+def topology_devices(name: str, slices: int) -> list[Any]:
     from jax.experimental import topologies
 
-    name = topology_name(read(folder, "topology.textproto"))
+    more = {"num_slices": slices} if slices > 1 else {}
     try:
-        return topologies.get_topology_desc(platform="tpu", topology_name=name)
+        return list(topologies.get_topology_desc(platform="tpu", topology_name=name, **more).devices)
     except Exception as error:
         raise Unsupported(f"libtpu has no topology {name}: {first_line(error)}") from error
+
+
+# The device of each partition and replica, in the order of the dump: on a slice of 2x2 it may be 0, 1, 3, 2. The
+# topology in a dump describes one slice.
+def assigned_devices(topology: str, options: str) -> list[Any]:
+    count = int(setting(options, "num_replicas", "1")) * int(setting(options, "num_partitions", "1"))
+    ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", options)] or list(range(count))
+    if len(ids) != count:
+        raise Unsupported("compile_options.textproto assigns no device to some partition")
+    name = topology_name(topology)
+    devices = topology_devices(name, max(1, max(ids) // SLICE))
+    if len(ids) > len(devices):  # several slices whose devices are numbered in another way
+        devices = topology_devices(name, -(-len(ids) // len(devices)))
+    devices.sort(key=lambda device: device.id)
+    by_id = {device.id: device for device in devices}
+    if len(ids) == len(devices):
+        by_id = dict(zip(sorted(ids), devices))  # the numbers may differ, their order does not
+    if not set(ids) <= set(by_id):
+        raise Unsupported(f"the program is for {len(ids)} devices, its topology has {len(by_id)}")
+    return [by_id[one] for one in ids]
 
 
 def first_line(error: Exception) -> str:
@@ -181,9 +206,13 @@ def meshes(module: Any) -> dict[str, dict[str, int]]:
     return found
 
 
-def value_record(kind: object, attributes: Mapping[str, object], name: str, donated: bool) -> Value:
+def value_record(kind: object, attributes: Mapping[str, object], name: str) -> Value:
     dims, dtype = dims_and_dtype(kind)
-    return {"name": name, "dtype": dtype, "dims": dims, "donated": donated, "splits": splits_of(attributes, len(dims))}
+    donated = "jax.buffer_donor" in attributes or "tf.aliasing_output" in attributes
+    alias = str(attributes.get("tf.aliasing_output", "")).split(" ")[0]  # "7 : i32"
+    result = int(alias) if alias.isdigit() else None
+    splits = splits_of(attributes, len(dims))
+    return {"name": name, "dtype": dtype, "dims": dims, "donated": donated, "splits": splits, "result": result}
 
 
 def attribute_dicts(function: Any, key: str, count: int) -> list[dict[str, Any]]:
@@ -192,17 +221,37 @@ def attribute_dicts(function: Any, key: str, count: int) -> list[dict[str, Any]]
     return [{one.name: one.attr for one in each} for each in function.attributes[key]]
 
 
+# The path of an array below the argument or result: "['w']" of "params['w']", "result['w']" and "result[0]['w']".
+def leaves(name: str) -> set[str]:
+    path = re.sub(r"^[^.\[]+", "", name)
+    return {path, re.sub(r"^\[\d+\]", "", path)} if name.startswith(("result", "[")) else {path}
+
+
+# Finds the result of each argument that does not name the one whose memory it shares. Each result belongs to one
+# argument: of two with the same path and type, the first argument has the first result.
+def match_results(arguments: list[Value], results: list[Value]) -> None:
+    free = set(range(len(results))) - {argument["result"] for argument in arguments}
+    for argument in arguments:
+        if argument["result"] is not None or not argument["name"]:
+            continue
+        kind = (argument["dtype"], argument["dims"])
+        same = [i for i in sorted(free) if (results[i]["dtype"], results[i]["dims"]) == kind and leaves(argument["name"]) & leaves(results[i]["name"])]
+        if same:
+            argument["result"] = same[0]
+            free.remove(same[0])
+
+
 def describe(module: Any) -> Description:
     function = main_function(module)
     block = function.regions[0].blocks[0]
     arguments, results = [], []
     for argument, attributes in zip(block.arguments, attribute_dicts(function, "arg_attrs", len(block.arguments))):
-        donated = "jax.buffer_donor" in attributes or "tf.aliasing_output" in attributes
-        arguments.append(value_record(argument.type, attributes, name_of(argument.location), donated))
+        arguments.append(value_record(argument.type, attributes, name_of(argument.location)))
     kinds = function.type.results
     for kind, attributes in zip(kinds, attribute_dicts(function, "res_attrs", len(kinds))):
         name = attributes["jax.result_info"].value if "jax.result_info" in attributes else ""
-        results.append(value_record(kind, attributes, name, False))
+        results.append(value_record(kind, attributes, name))
+    match_results(arguments, results)
     found = meshes(module)
     return {"arguments": arguments, "results": results, "mesh": next(iter(found.values()), {})}
 
@@ -292,7 +341,7 @@ def set_fitting_level(xla_client: ModuleType, build: Any, asked: str | None, dum
             raise Unsupported("this jax cannot set the memory fitting level") from error
 
 
-def compile_options(xla_client: ModuleType, text: str, request: Request) -> tuple[Any, list[int]]:
+def compile_options(xla_client: ModuleType, text: str, request: Request, devices: list[Any]) -> Any:
     import numpy
 
     options = xla_client.CompileOptions()
@@ -304,13 +353,8 @@ def compile_options(xla_client: ModuleType, text: str, request: Request) -> tupl
     for name in ("allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output"):
         if allowed := re.findall(rf"\b{name}: (\S+)", text):
             setattr(build, name, [one == "true" for one in allowed])
-    # The devices of each partition, in the order of the mesh: on a slice of 2x2 it may be 0, 1, 3, 2.
-    count = options.num_replicas * options.num_partitions
-    ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", text)] or list(range(count))
-    if len(ids) != count:
-        raise Unsupported("compile_options.textproto assigns no device to some partition")
-    assignment = numpy.array(ids).reshape(options.num_partitions, options.num_replicas).transpose()
-    build.device_assignment = xla_client.DeviceAssignment.create(assignment)
+    ids = numpy.array([device.id for device in devices]).reshape(options.num_partitions, options.num_replicas)
+    build.device_assignment = xla_client.DeviceAssignment.create(ids.transpose())
     build.debug_options.xla_dump_to = request["dump_to"]
     overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
     # Options that name files would let the author of a dump write to any place.
@@ -318,7 +362,7 @@ def compile_options(xla_client: ModuleType, text: str, request: Request) -> tupl
     overrides.update(request.get("options", {}))
     options.env_option_overrides = list(overrides.items())
     set_fitting_level(xla_client, build, request.get("fitting"), setting(text, "memory_fitting_level", ""))
-    return options, assignment.flatten().tolist()
+    return options
 
 
 # "libtpu 0.0.52", or as the compiler names its build if libtpu is not an installed package.
@@ -355,20 +399,17 @@ def run(request: Request) -> dict[str, object]:
     from jaxlib.mlir import ir
 
     folder = request["module"]
-    described = topology(folder)
-    client = described.devices[0].client
+    options_text = read(folder, "compile_options.textproto")
+    devices = assigned_devices(read(folder, "topology.textproto"), options_text)
+    client = devices[0].client
     with mlir.make_ir_context():
         module = ir.Module.parse(read(folder, "module.mlir"))
         if request.get("describe"):
             return dict(describe(module), compiler=compiler_name(client), versions=f"{jax.__version__} {client.platform_version}")
         change(ir, module, request)
-        options, ids = compile_options(xla_client, read(folder, "compile_options.textproto"), request)
-        by_id = {device.id: device for device in described.devices}
-        if not set(ids) <= set(by_id):
-            raise Unsupported(f"the program is for {len(ids)} devices, its topology has {len(by_id)}")
-        devices = xla_client.DeviceList(tuple(by_id[one] for one in ids))
+        options = compile_options(xla_client, options_text, request, devices)
         try:
-            compile_module(client, module, devices, options)
+            compile_module(client, module, xla_client.DeviceList(tuple(devices)), options)
         except Unsupported:
             raise
         except Exception as error:  # of the compiler: jax has one class for all of them

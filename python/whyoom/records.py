@@ -42,6 +42,12 @@ class Contradiction(Record):
     figures: Dict[str, Union[int, float, str, bool]]
 
 
+class SurvivalSign(Record):
+    __slots__ = ()
+    text: str
+    line: int
+
+
 class Where(Record):
     __slots__ = ()
     path: str
@@ -374,6 +380,7 @@ class Diagnosis(Record):
         "scenario": Scenario,
         "scenario_candidates": Scenario,
         "contradictions": Contradiction,
+        "recovered": SurvivalSign,
         "where": Where,
         "also": Where,
         "why": Reason,
@@ -407,6 +414,8 @@ class Diagnosis(Record):
     retry: Optional[Literal["never", "maybe", "unknown"]]
     # The reason, as a sentence.
     retry_why: Optional[str]
+    # A later line of the log that shows that the job went on after the failure.
+    recovered: Optional[SurvivalSign]
     message: str
     where: Where
     # Other places that report it: the first hundred by path, member and offset.
@@ -587,6 +596,7 @@ __all__ = [
     "Job",
     "Scenario",
     "Contradiction",
+    "SurvivalSign",
     "Where",
     "Reason",
     "SourceLine",

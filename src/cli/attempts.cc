@@ -23,14 +23,6 @@ constexpr std::string_view kFittingLevel = "JAX_MEMORY_FITTING_LEVEL=";
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;  // of an argument that is worth splitting
 constexpr std::size_t kMostPairs = 6;
 
-// The rest of the path: ".params['embed']". Results are named "result[0].params['embed']".
-std::string LeafOf(const std::string& name) {
-  std::size_t at = name.find_first_of(".[");
-  if (at == std::string::npos) return "";
-  if (name.starts_with("result[")) at = std::min(name.find(']') + 1, name.size());
-  return name.substr(at);
-}
-
 bool IsSameArray(const ModuleValue& a, const ModuleValue& b) { return a.dtype == b.dtype && a.dims == b.dims; }
 
 // Assigns results to donated arguments. Each result can reuse the memory of one argument of its type and shape.
@@ -93,23 +85,12 @@ bool IsSplitOver(const ModuleValue& value, const std::string& axis) {
   });
 }
 
-// Returns the indexes of the results that have the argument's path and shape.
-std::vector<std::size_t> ResultsOf(const ModuleDescription& module, const ModuleValue& argument) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < module.results.size(); ++i) {
-    const ModuleValue& result = module.results[i];
-    if (IsSameArray(result, argument) && LeafOf(result.name) == LeafOf(argument.name)) found.push_back(i);
-  }
-  return found;
-}
-
-// Splits an argument and its results.
+// Splits an argument and its result.
 ModuleChange SplitOf(const ModuleDescription& module, std::size_t index, const Split& split) {
   ModuleChange change;
   change.split_arguments[index] = split;
-  for (const std::size_t result : ResultsOf(module, module.arguments[index])) {
-    if (!IsSplitOver(module.results[result], split.second)) change.split_results[result] = split;
-  }
+  const std::optional<std::size_t> result = module.arguments[index].result;
+  if (result && !IsSplitOver(module.results[*result], split.second)) change.split_results[*result] = split;
   return change;
 }
 
@@ -135,7 +116,7 @@ std::map<std::string, ModuleChange> StateByRoot(const ModuleDescription& module,
     if (root.empty() || argument.bytes() < kLeastBytes || !NamesOptimizerState(argument.name, role_words)) continue;
     ModuleChange change;
     change.host_arguments = {i};
-    change.host_results = ResultsOf(module, argument);
+    if (argument.result) change.host_results = {*argument.result};
     by_root[root].Add(change);
   }
   return by_root;

@@ -104,7 +104,8 @@ std::string CommandCompiler::Run(const std::vector<std::string>& words, const Pr
   // The last dump folder counts. A compile from JAX's cache would write no dump.
   std::vector<std::string> environment =
       EnvironmentWith({{"XLA_FLAGS", fmt::format("{} --xla_dump_to={}", flags == nullptr ? "" : flags, dump.string())},
-                       {"JAX_ENABLE_COMPILATION_CACHE", "false"}});
+                       {"JAX_ENABLE_COMPILATION_CACHE", "false"},
+                       {"TPU_LOG_DIR", folder.path().string()}});
   CompileChild child({command.front(), command, std::move(environment)}, folder.path() / "output.txt");
   const std::string why = Await(&child, limits_, control_, [&] {
     return !module.empty() && !limits_.whole && HasAssignedBuffers(dump.string(), module);
@@ -116,7 +117,7 @@ std::string CommandCompiler::Run(const std::vector<std::string>& words, const Pr
 
 const fs::path& CommandCompiler::RunUnchanged() {
   const std::string why = Run({}, unchanged_, "");
-  if (!HasAssignedBuffers((unchanged_.path() / "dump").string(), ""))
+  if (!FindNeed((unchanged_.path() / "dump").string(), ""))
     throw Error(fmt::format("cannot try remedies: the command wrote no XLA dump: {}", why));
   return unchanged_.path();
 }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #endif
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -58,19 +59,45 @@ void DropPrivileges() {
 void DropPrivileges() {}
 #endif
 
+// Removes paths that depend on the current folder, which may be a stranger's: an empty element stands for it.
+std::string AbsolutePaths(std::string_view paths, bool may_be_current) {
+  std::string kept;
+  while (!paths.empty()) {
+    const std::string path(paths.substr(0, paths.find(':')));
+    paths.remove_prefix(std::min(path.size() + 1, paths.size()));
+    std::error_code ignored;
+    if (path.starts_with('/') && (may_be_current || !fs::equivalent(path, ".", ignored)))
+      kept += (kept.empty() ? "" : ":") + path;
+  }
+  return kept;
+}
+
 // Python and its packages need these variables. Others may contain credentials.
 std::vector<std::string> ChildEnvironment(const fs::path& folder) {
   std::vector<std::string> environment = {"TMPDIR=" + folder.string(), "HOME=" + folder.string(),
-                                          "PYTHONDONTWRITEBYTECODE=1"};
-  for (const char* name :
+                                          "TPU_LOG_DIR=" + folder.string(), "PYTHONDONTWRITEBYTECODE=1"};
+  for (const std::string name :
        {"PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"}) {
-    if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
+    const char* value = std::getenv(name.c_str());
+    const std::string paths = value == nullptr ? "" : AbsolutePaths(value, name != "PYTHONPATH");
+    if (!paths.empty()) environment.push_back(name + "=" + paths);
   }
   // Packages of `pip install --user` are in the home directory, which is not the child's.
   const char* home = std::getenv("HOME");
   if (home != nullptr && std::getenv("PYTHONUSERBASE") == nullptr)
     environment.push_back("PYTHONUSERBASE=" + (fs::path(home) / ".local").string());
   return environment;
+}
+
+// Kills a process and its descendants, which may have groups of their own (timeout, setsid).
+void KillTree(pid_t pid) {
+  kill(pid, SIGSTOP);  // it starts no more
+  std::error_code ignored;
+  for (const fs::directory_entry& thread : fs::directory_iterator(fmt::format("/proc/{}/task", pid), ignored)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) KillTree(child);
+  }
+  kill(pid, SIGKILL);
 }
 
 }  // namespace
@@ -131,6 +158,7 @@ CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) 
 
 CompileChild::~CompileChild() {
   if (pid_ <= 0) return;
+  KillTree(pid_);
   kill(-pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }

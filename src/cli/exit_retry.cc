@@ -55,8 +55,9 @@ std::uint64_t LastLine(const Finding& finding) {
 // Whether the failure ended the job, see FailsAgain.
 bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
   const std::uint64_t last = LastLine(finding);
-  return exit_status != 0 && EndedByItself(exit_status) && last > lines.CountBeforeWindow(end) &&
-         last + kMostLinesAfter >= lines.count() && !lines.HasRepeatedLinesAfter(last);
+  return !finding.recovered && !finding.may_have_recovered && exit_status != 0 && EndedByItself(exit_status) &&
+         last > lines.CountBeforeWindow(end) && last + kMostLinesAfter >= lines.count() &&
+         !lines.HasRepeatedLinesAfter(last);
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "cli/recompile.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +20,10 @@
 
 #include "cli/compile_child.h"
 #include "cli/embedded.h"
+#include "input/byte_source.h"
 #include "input/error.h"
+#include "input/stop.h"
+#include "program/memory.h"
 #include "program/xla_dump.h"
 #include "rules/sha256.h"
 #include "text/quantity.h"
@@ -30,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr std::size_t kMostProblemBytes = 300;
+constexpr std::int64_t kMostNeed = std::int64_t{1} << 50;  // a larger figure in the cache is damage
+constexpr double kMostSeconds = 1e6;
 constexpr std::array kModuleFiles = {"module.mlir", "compile_options.textproto", "topology.textproto"};
 
 // Returns an empty text unless it is a regular file: reading another one could take forever.
@@ -48,6 +57,7 @@ ModuleValue ToValue(const nlohmann::json& json) {
   value.dtype = json.value("dtype", "");
   value.dims = json.value("dims", std::vector<std::int64_t>());
   value.donated = json.value("donated", false);
+  if (json.contains("result") && json["result"].is_number_unsigned()) value.result = json["result"].get<std::size_t>();
   if (json.contains("splits") && json["splits"].is_array())
     value.splits = json["splits"].get<std::vector<std::vector<std::string>>>();
   return value;
@@ -59,6 +69,9 @@ ModuleDescription ToDescription(const nlohmann::json& json) {
   description.mesh = json.value("mesh", std::map<std::string, std::int64_t>());
   for (const nlohmann::json& value : json.at("arguments")) description.arguments.push_back(ToValue(value));
   for (const nlohmann::json& value : json.at("results")) description.results.push_back(ToValue(value));
+  for (ModuleValue& argument : description.arguments) {
+    if (argument.result >= description.results.size()) argument.result.reset();
+  }
   return description;
 }
 
@@ -69,14 +82,76 @@ nlohmann::json ToJson(const std::map<std::size_t, Split>& splits) {
   return json;
 }
 
+// The total of the memory in HBM, from the report that the compiler writes beside a buffer assignment. nullopt if there
+// is none, 0 if it is incomplete.
+std::optional<std::int64_t> ReportedTotal(std::string_view assignment) {
+  constexpr std::string_view kAssignment = "buffer-assignment.txt";
+  constexpr std::string_view kTotal = "(color=0)\nTotal bytes: ";
+  assignment.remove_suffix(std::min(kAssignment.size(), assignment.size()));
+  const fs::path path = std::string(assignment) + "memory-usage-report.txt";
+  if (!fs::exists(path)) return std::nullopt;
+  const std::string text = FileText(path);
+  const std::size_t at = text.find(kTotal);
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + kTotal.size());
+}
+
+// A stored result. nullopt unless only the user can have written the file and its figures are possible.
+std::optional<CompileResult> ReadStored(const std::string& path) {
+  constexpr std::size_t kMostBytes = 200;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (status.st_uid != geteuid() || status.st_nlink != 1 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return std::nullopt;
+  std::string text(kMostBytes, '\0');
+  text.resize(std::max<ssize_t>(0, read(file.get(), text.data(), text.size())));
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("need_bytes") || !json["need_bytes"].is_number_integer()) return std::nullopt;
+  if (!json.contains("seconds") || !json["seconds"].is_number()) return std::nullopt;
+  const auto need = json["need_bytes"].get<std::int64_t>();
+  const auto seconds = json["seconds"].get<double>();
+  if (need <= 0 || need > kMostNeed || !(seconds >= 0 && seconds < kMostSeconds)) return std::nullopt;
+  return CompileResult{need, "", seconds};
+}
+
+// A cache that cannot be written is not used.
+void Store(const CompileResult& result, const fs::path& path) {
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  std::string part = (path.parent_path() / "XXXXXX").string();
+  const Descriptor file(mkostemp(part.data(), O_CLOEXEC));  // a new file, which only this user can write
+  if (!file.is_open()) return;
+  const std::string text = nlohmann::json{{"need_bytes", *result.need_bytes}, {"seconds", result.seconds}}.dump();
+  const bool written = write(file.get(), text.data(), text.size()) == std::ssize(text);
+  if (!written || rename(part.c_str(), path.c_str()) != 0) unlink(part.c_str());
+}
+
+void WriteText(const fs::path& path, std::string_view text) {
+  std::ofstream file(path);
+  if (!(file << text).flush())
+    throw Error(fmt::format("cannot write {}: {} (set TMPDIR to a folder with more space)", Printable(path.string()),
+                            strerror(errno)));
+}
+
+// Why a child ended without a result.
+std::string WhyEnded(const CompileChild& child, const fs::path& folder) {
+  constexpr std::uintmax_t kLittle = 1 << 20;  // bytes
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (!error && space.available < kLittle)
+    return fmt::format("no space left in {} (set TMPDIR to a folder with more space)",
+                       Printable(folder.parent_path().string()));
+  return fmt::format("{} ({})", LastLine(folder / "output.txt"), child.HowItEnded());
+}
+
 // Writes the files that the child reads. `request`: an object of JSON without the paths.
 void WriteRequest(const fs::path& folder, const std::string& module, const std::string& request) {
   nlohmann::json json = nlohmann::json::parse(request);
   json["module"] = fs::absolute(module).string();
   json["result"] = (folder / "result.json").string();
   json["dump_to"] = (folder / "dump").string();
-  std::ofstream(folder / "recompile.py") << RecompileScript();
-  std::ofstream(folder / "request.json") << json.dump();
+  WriteText(folder / "recompile.py", RecompileScript());
+  WriteText(folder / "request.json", json.dump());
 }
 
 std::int64_t BitsOf(const std::string& dtype) {
@@ -129,35 +204,38 @@ std::string LastLine(const std::string& file) {
   return CutBytes(Printable(error.empty() ? last : error), kMostProblemBytes);
 }
 
-// The compiler writes this file after those that contain the need.
-bool HasAssignedBuffers(const std::string& folder, const std::string& module) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with("after_optimizations.txt") &&
-        (module.empty() || name.find("." + module + ".") != std::string::npos))
-      return true;
-  }
-  return false;
-}
-
-void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result) {
+std::optional<AssignedNeed> FindNeed(const std::string& folder, const std::string& module) {
   XlaDump dump;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, ignored))
-    dump.AddFile(entry.path().string());
-  Problem problem;
-  const std::optional<DumpReading> reading = dump.ReadAny(module, &problem);
-  // A command that failed early may have compiled other modules.
-  const bool is_other = reading && !module.empty() && reading->facts.Text("module") != module;
-  const std::optional<double> need = reading && !is_other ? reading->facts.Number("need_bytes") : std::nullopt;
+    dump.AddFile(entry.path().string(), true);
+  std::optional<AssignedNeed> found;
+  for (const XlaDump::InputModule& each : dump.InputModules()) {
+    if (each.assignment.empty() || (!module.empty() && each.name != module)) continue;
+    const std::optional<std::int64_t> total = ReportedTotal(each.assignment);
+    const std::unique_ptr<ByteSource> source = Stop().Open(each.assignment);
+    const ModuleMemory memory = ReadMemory(*source, nullptr);
+    if (memory.need_bytes == 0 || (total ? *total != memory.total_bytes : !memory.assignment_whole)) continue;
+    if (found && std::pair(found->failed, found->bytes) >= std::pair(each.failed, memory.need_bytes)) continue;
+    found = {memory.need_bytes, each.failed, total.has_value()};
+  }
+  return found;
+}
+
+bool HasAssignedBuffers(const std::string& folder, const std::string& module) {
+  const std::optional<AssignedNeed> need = FindNeed(folder, module);
+  return need && need->confirmed;
+}
+
+void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result) {
+  const std::optional<AssignedNeed> need = FindNeed(folder, module);
   const std::string message = CutBytes(Printable(error.substr(0, error.find('\n'))), kMostProblemBytes);
   if (!need) {
     if (result->problem.empty()) result->problem = message.empty() ? "the compiler did not report the need" : message;
-  } else if (!message.empty() && !reading->failed) {
+  } else if (!message.empty() && !need->failed) {
     result->problem = "buffers were assigned, but then the compile failed: " + message;
   } else {
-    result->need_bytes = static_cast<std::int64_t>(*need);
+    result->need_bytes = need->bytes;
     result->problem.clear();
   }
 }
@@ -190,10 +268,7 @@ ModuleDescription Recompiler::Describe() {
   const std::string why = Await(&child, limits_, control_, [] { return false; });
   if (!why.empty()) throw Error(fmt::format("cannot describe {}: {}", Printable(module_), why));
   const nlohmann::json result = ParseFile(folder.path() / "result.json");
-  if (!result.is_object()) {
-    throw Error(
-        fmt::format("{}: {} ({})", Printable(python_), LastLine(folder.path() / "output.txt"), child.HowItEnded()));
-  }
+  if (!result.is_object()) throw Error(fmt::format("{}: {}", Printable(python_), WhyEnded(child, folder.path())));
   if (result.contains("error")) {
     std::string what = Printable(result.value("error", ""));
     if (result.value("missing", false))
@@ -236,18 +311,10 @@ CompileResult Recompiler::CompileOrReuse(const ModuleChange& change) const {
   const std::string request = json.dump();
   const std::string file = CacheFile(request);
   if (!file.empty()) {
-    const nlohmann::json known = ParseFile(file);
-    if (known.is_object() && known.contains("need_bytes") && known["need_bytes"].is_number_integer())
-      return {known["need_bytes"].get<std::int64_t>(), "", known.value("seconds", 0.0)};
+    if (const std::optional<CompileResult> known = ReadStored(file)) return *known;
   }
   const CompileResult result = CompileAnew(request);
-  if (!file.empty() && result.need_bytes) {
-    std::error_code ignored;
-    fs::create_directories(cache_, ignored);
-    const std::string part = fmt::format("{}.{}.part", file, getpid());
-    std::ofstream(part) << nlohmann::json{{"need_bytes", *result.need_bytes}, {"seconds", result.seconds}}.dump();
-    fs::rename(part, file, ignored);  // a cache that cannot be written is not used
-  }
+  if (!file.empty() && result.need_bytes) Store(result, file);
   return result;
 }
 
@@ -260,10 +327,10 @@ CompileResult Recompiler::CompileAnew(const std::string& request) const {
   const Clock::time_point begin = Clock::now();
   {
     CompileChild child(ConfinedPython(python_, folder.path()), folder.path() / "output.txt");
-    result.problem = Await(&child, limits_, control_, [&] { return !limits_.whole && HasAssignedBuffers(dump, ""); });
+    result.problem =
+        Await(&child, limits_, control_, [&] { return !limits_.whole && HasAssignedBuffers(dump.string(), ""); });
     if (!result.problem.empty()) return result;
-    if (child.HasEnded() && !fs::exists(folder.path() / "result.json"))
-      result.problem = fmt::format("{} ({})", LastLine(folder.path() / "output.txt"), child.HowItEnded());
+    if (child.HasEnded() && !fs::exists(folder.path() / "result.json")) result.problem = WhyEnded(child, folder.path());
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const nlohmann::json outcome = ParseFile(folder.path() / "result.json");

@@ -23,6 +23,7 @@ struct ModuleValue {
   std::vector<std::int64_t> dims;  // over all devices
   bool donated = false;
   std::vector<std::vector<std::string>> splits;  // mesh axes of each dimension; empty: the module states none
+  std::optional<std::size_t> result = {};        // of an argument: the result that updates it
 
   std::int64_t bytes() const;  // over all devices
 };
@@ -72,11 +73,19 @@ class CompileChild;
 std::string Await(CompileChild* child, const CompileLimits& limits, const ReadControl& control,
                   const std::function<bool()>& is_done);
 
-// Whether the compiler has written a dump with the need of `module` (empty: of any module) to the folder.
-bool HasAssignedBuffers(const std::string& folder, const std::string& module);
+struct AssignedNeed {
+  std::int64_t bytes = 0;  // in HBM
+  bool failed = false;     // the compile of the module failed
+  bool confirmed = false;  // by the total in the compiler's report: the buffer assignment is complete
+};
 
-// Sets the need of `module` (empty: of the one that failed or needs most) according to a dump, or the problem. `error`:
-// the compiler's message, if it failed.
+// Returns the need of `module` (empty: of the one that failed or needs most) according to a dump that the compiler may
+// still be writing; nullopt if it is not known yet.
+std::optional<AssignedNeed> FindNeed(const std::string& folder, const std::string& module);
+
+bool HasAssignedBuffers(const std::string& folder, const std::string& module);  // the need is confirmed
+
+// Sets the need that FindNeed returns, or the problem. `error`: the compiler's message, if it failed.
 void ReadNeed(const std::string& folder, const std::string& module, const std::string& error, CompileResult* result);
 
 // The last line of a child's output, preferably one that names an error.

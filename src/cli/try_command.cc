@@ -36,6 +36,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kSecondsAfterInterrupt = 5;  // for estimates
+
 struct ChosenModule {
   XlaDump::InputModule module;
   std::int64_t need_bytes = 0;
@@ -291,7 +293,10 @@ Recompilation Recompile(const RunContext& run, const XlaDump& dump, const Findin
     }
   }
   if (command != nullptr) TryOnCommand(*command, module.name, wanted, &trials);
-  if (control->stopped()) recompilation.stopped = "interrupted";
+  if (control->stopped()) {
+    recompilation.stopped = "interrupted";
+    WriteError("whyoom: interrupted; the report of the compiles so far follows\n");
+  }
   if (recompilation.attempts.empty() && !run.options.attempts.remedies.empty())
     throw Error("cannot try remedies: no change of --remedy can be made to this program");
   control->stop = false;
@@ -323,7 +328,9 @@ int RunTry(const RunContext& run) {
     }
     if (command) readings.table->SetFramework(command->framework());
     dump.MarkAsInputs();
-    dump.StopAt(&control, options.limits);
+    Limits limits = options.limits;
+    if (interrupt.signal() != 0) limits.seconds = kSecondsAfterInterrupt;
+    dump.StopAt(&control, limits);
     run.AddDump(dump, run.Limit(), &readings);
     Report report = run.MakeReport(std::move(readings));
     if (command) ForgetFolder(folder, &report);
@@ -333,8 +340,9 @@ int RunTry(const RunContext& run) {
                                       [](const Diagnosis& finding) { return finding.recompilation.has_value(); });
     return AnyFits(report) ? kNothing : is_tried ? kFound : status;
   } catch (const Error&) {
-    if (interrupt.signal() != 0) return 128 + interrupt.signal();  // before anything was known
-    throw;
+    if (interrupt.signal() == 0) throw;
+    WriteError("whyoom: interrupted before anything was compiled\n");
+    return 128 + interrupt.signal();
   }
 }
 

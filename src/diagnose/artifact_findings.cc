@@ -106,6 +106,24 @@ bool HaveOtherReports(const Finding& one, const Finding& other) {
   return Contradict(one.facts, other.facts, figures);
 }
 
+// Sets whether the job went on: every stream that reported the failure must show it.
+void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& last_reports, Finding* finding) {
+  bool all = !last_reports.empty();
+  for (const auto& [stream, report] : last_reports) {
+    const auto own = signs.find(stream);
+    all = all && own != signs.end() && own->second.ShowSurvival(report);
+    if (all && (!finding->recovered || finding->recovered->line < own->second.proof->sign.line))
+      finding->recovered = own->second.proof->sign;
+    // A line without a stream's name may be of any stream.
+    const auto may_show = [&last = report](const auto& sign) { return sign.second.MayShowSurvival(last); };
+    const auto unnamed = signs.find("");
+    finding->may_have_recovered = finding->may_have_recovered || (own != signs.end() && may_show(*own)) ||
+                                  (unnamed != signs.end() && may_show(*unnamed)) ||
+                                  (stream.empty() && std::any_of(signs.begin(), signs.end(), may_show));
+  }
+  if (!all) finding->recovered.reset();
+}
+
 }  // namespace
 
 ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact)
@@ -183,6 +201,8 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
   }
   tally.repeats += static_cast<std::uint64_t>(std::max(0, sighting.repeats - 1));
   ++tally.reports;
+  if (entry->last_reports.size() < kMaxReplicas || entry->last_reports.contains(sighting.stream_name))
+    entry->last_reports[sighting.stream_name].Add({sighting.head.line, sighting.time});
   tally.places.Add(finding.where);
   tally.AddTime(sighting.time);
   constexpr std::size_t kMostStreams = 1000;
@@ -192,7 +212,8 @@ void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, E
 }
 
 // Completes the tally when all reports have been counted.
-void ArtifactFindings::Close(Entry* entry) const {
+void ArtifactFindings::Close(const Signs& signs, Entry* entry) const {
+  SetRecovery(signs, entry->last_reports, &entry->finding);
   Tally& tally = entry->finding.tally;
   tally.artifacts = 1;
   tally.nameless_artifacts = entry->named ? 0 : 1;
@@ -243,7 +264,7 @@ void ArtifactFindings::Identify(Entry* entry) const {
   finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
 }
 
-FindingTable ArtifactFindings::Take() {
+FindingTable ArtifactFindings::Take(const Signs& signs) {
   std::map<std::string, Entry> by_id;
   FindingTable table(*rules_);
   for (auto& [code, of_code] : by_code_) {
@@ -259,12 +280,13 @@ FindingTable ArtifactFindings::Take() {
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
       for (auto& [week, streams] : entry.streams_by_week) same->second.streams_by_week[week].merge(streams);
+      for (const auto& [stream, report] : entry.last_reports) same->second.last_reports[stream].Add(report);
       JoinFindings(std::move(entry.finding), &same->second.finding);
     }
   }
   by_code_.clear();
   for (auto& [id, entry] : by_id) {
-    Close(&entry);
+    Close(signs, &entry);
     table.Add(std::move(entry.finding));
   }
   return table;

@@ -12,6 +12,7 @@
 #include "diagnose/finding.h"
 #include "diagnose/finding_table.h"
 #include "input/artifact.h"
+#include "read/recovery.h"
 #include "read/session.h"
 #include "rules/rule_set.h"
 
@@ -26,15 +27,16 @@ class ArtifactFindings {
   // far, or empty. All findings get that of the last call.
   void Add(std::vector<Sighting> sightings, const std::string& framework);
 
-  // Returns everything found, without conclusions. Call once, at the end.
-  FindingTable Take();
+  // Returns everything found, without conclusions. Call once, at the end. `signs`: what the streams printed besides.
+  FindingTable Take(const Signs& signs = {});
 
  private:
   struct Entry {
     Finding finding;
-    Evidence identity;               // the facts that distinguish the finding from others of its code
-    bool named = false;              // at least one report names its stream
-    std::set<std::string> replicas;  // "replica 0 partition 34", if no prefix names the stream
+    Evidence identity;                               // the facts that distinguish the finding from others of its code
+    std::map<std::string, LastReport> last_reports;  // by stream
+    bool named = false;                              // at least one report names its stream
+    std::set<std::string> replicas;                  // "replica 0 partition 34", if no prefix names the stream
     std::map<std::string, std::set<std::string>> streams_by_week;  // their names
   };
   struct OfCode {
@@ -44,7 +46,7 @@ class ArtifactFindings {
   };
   static Entry* FindSame(OfCode& of_code, const Finding& finding, const Evidence& identity);
   void Count(const Sighting& sighting, const Finding& finding, Entry* entry) const;
-  void Close(Entry* entry) const;
+  void Close(const Signs& signs, Entry* entry) const;
   void Join(Finding&& finding, Entry* entry);
   void KeepRows(Finding* finding);
   void Identify(Entry* entry) const;

@@ -143,7 +143,7 @@ Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures, Recor
   }
   NameChip(rules, &diagnosis.facts);
   FindScenario(scope, &diagnosis);
-  diagnosis.retry = RetryOf(diagnosis);
+  diagnosis.retry = diagnosis.recovered ? Retry() : RetryOf(diagnosis);
   diagnosis.confidence = ConfidenceOf(diagnosis);
   {
     RecordedStep step(recorder, "Why");

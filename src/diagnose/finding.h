@@ -11,6 +11,7 @@
 #include "facts/allocation.h"
 #include "facts/evidence.h"
 #include "facts/program_estimates.h"
+#include "facts/sighting.h"
 #include "facts/tally.h"
 #include "facts/where.h"
 #include "input/artifact.h"
@@ -44,6 +45,9 @@ struct Finding {
   std::optional<ProgramEstimates> estimates;  // from the program of its XLA dump
 
   std::optional<Recompilation> recompilation;  // its program compiled again, with remedies
+
+  std::optional<SurvivalSign> recovered;  // if every process that failed went on
+  bool may_have_recovered = false;        // something else may have ended the job
 
   // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const;

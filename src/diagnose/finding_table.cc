@@ -40,6 +40,7 @@ void MaskSecretsOf(Finding* finding) {
   MaskSecretsOf(&finding->facts);
   MaskSecretsOf(&finding->allocations);
   MaskSecretsOf(&finding->estimates);
+  if (finding->recovered) finding->recovered->text = MaskSecrets(finding->recovered->text);
 }
 
 // Also masks the conclusions, which contain facts; a merged report may come from an older version of whyoom.
@@ -74,9 +75,20 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   MaskSecretsOf(finding);
 }
 
+// A failure that ended one job was not survived, even if another job went on.
+void JoinRecovery(const Finding& other, Finding* kept) {
+  if (!other.recovered) kept->recovered.reset();
+  kept->may_have_recovered = kept->may_have_recovered || other.may_have_recovered;
+}
+
 // As JoinFindings; keeps the conclusions of the kept entry.
 void JoinEntries(FindingTable::Entry entry, FindingTable::Entry* kept) {
   if (IsBetter(FindingOf(entry), FindingOf(*kept))) std::swap(entry, *kept);
+  auto* diagnosis = std::get_if<Diagnosis>(kept);
+  const auto* other = std::get_if<Diagnosis>(&entry);
+  if (diagnosis != nullptr && other != nullptr && diagnosis->recovered && !other->recovered)
+    diagnosis->retry = other->retry;
+  std::visit([&](Finding& finding) { JoinRecovery(FindingOf(entry), &finding); }, *kept);
   std::visit([&](Finding& finding) { finding.tally.Join(FindingOf(entry).tally); }, *kept);
 }
 
@@ -154,6 +166,7 @@ const Finding& FindingOf(const FindingTable::Entry& entry) {
 
 void JoinFindings(Finding finding, Finding* kept) {
   if (IsBetter(finding, *kept)) std::swap(finding, *kept);
+  JoinRecovery(finding, kept);
   kept->tally.Join(finding.tally);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 // Returns the reasons as numbers; the smaller key ranks higher.
 std::array<int, 12> SortKey(const RankReasons& reasons) {
-  return {reasons.finds_out ? 0 : 1,   reasons.free ? 1 : 0,      reasons.confirmed ? 0 : 1,
+  return {reasons.confirmed ? 0 : 1,   reasons.finds_out ? 0 : 1, reasons.free ? 1 : 0,
           reasons.falls_short ? 1 : 0, reasons.supported ? 0 : 1, reasons.too_little ? 1 : 0,
           reasons.gamble ? 1 : 0,      reasons.undoes ? 0 : 1,    reasons.cost,
           reasons.estimated ? 0 : 1,   reasons.doubtful ? 1 : 0,  reasons.prior};
@@ -197,13 +197,20 @@ bool UndoesMistake(const Diagnosis& diagnosis, const Remedy& remedy) {
                      [&](const Reason& reason) { return reason.cure == remedy.id; });
 }
 
+// Whether the compiler confirmed that the remedy fits together with another. Pairs are compiled if nothing fits alone.
+bool FitsInPair(const RankedRemedy& ranked, const Diagnosis& diagnosis) {
+  const auto& compiled = diagnosis.recompilation;
+  return compiled && !ranked.enough_with.empty() &&
+         compiled->FittingPair(ranked.remedy->id, ranked.enough_with.front(), diagnosis.facts) != nullptr;
+}
+
 RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bool scenario_known, bool worked_out) {
   const RankedRemedy& ranked = candidate.ranked;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
   RankReasons reasons;
   reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
   reasons.free = ranked.free;
-  reasons.confirmed = ranked.compiled && ranked.enough == true;
+  reasons.confirmed = ranked.compiled && (ranked.enough == true || FitsInPair(ranked, diagnosis));
   reasons.too_little = ranked.enough == false;
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
@@ -239,9 +246,10 @@ void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::
 }
 
 // Marks the remedies to list separately, unless there are no others.
-void SetFree(std::vector<Candidate>* candidates) {
-  const auto is_free = [](const RankedRemedy& ranked) {
-    return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false;
+void SetFree(const Diagnosis& diagnosis, std::vector<Candidate>* candidates) {
+  const auto is_free = [&](const RankedRemedy& ranked) {
+    return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false &&
+           !FitsInPair(ranked, diagnosis);
   };
   const bool others = std::any_of(candidates->begin(), candidates->end(), [&](const Candidate& candidate) {
     return !candidate.ranked.remedy->inquiry && !is_free(candidate.ranked);
@@ -363,7 +371,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   }
   const double least_share = rules.Threshold("worth_a_step");
   if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
-  SetFree(&candidates);
+  SetFree(*diagnosis, &candidates);
   // If a supported remedy is estimated to be enough, no inquiry is needed first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {

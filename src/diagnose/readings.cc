@@ -46,7 +46,7 @@ Readings ArtifactReader::Finish() {
     unknown.member = artifact_.member;
     readings.problems.push_back(std::move(unknown));
   }
-  if (found_) readings.table = found_->Take();
+  if (found_) readings.table = found_->Take(end.signs);
   if (end.programs.empty()) return readings;
   if (!readings.table) readings.table.emplace(engine_.rules());
   readings.table->programs().AddFromArtifact(artifact_, std::move(end.programs));

@@ -14,6 +14,12 @@
 
 namespace whyoom {
 
+// A line that shows that a job went on after a failure.
+struct SurvivalSign {
+  std::string text;  // shortened and printable
+  std::uint64_t line = 0;
+};
+
 // A failure read from one stream, before the classifier draws conclusions.
 struct Sighting {
   const Failure* failure = nullptr;

@@ -11,19 +11,6 @@ namespace {
 // In place of a look-behind literal: an ignored hit.
 constexpr std::size_t kSetting = std::numeric_limits<std::size_t>::max();
 
-// Bytes at the start of an artifact that show whether it is JSON.
-constexpr std::size_t kStartBytes = 64;
-
-// Whether a text begins with a bracket and another bracket or a string. "[ERROR]" is no JSON.
-bool BeginsAsJson(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  const std::size_t open = text.find_first_not_of(kBlanks);
-  if (open == std::string_view::npos || (text[open] != '{' && text[open] != '[')) return false;
-  const std::size_t next = text.find_first_not_of(kBlanks, open + 1);
-  return next != std::string_view::npos && std::string_view("\"{[").find(text[next]) != std::string_view::npos;
-}
-
 }  // namespace
 
 // Reads more bytes into the buffer and drops those no longer needed.
@@ -35,7 +22,6 @@ bool LineScanner::Fill() {
   const std::size_t got = source_.Read(buffer_.get() + size_, block_);
   size_ += got;
   source_ended_ = got == 0;
-  if (base_ == 0 && before < kStartBytes) json_ = BeginsAsJson(Bytes(0, std::min(size_, kStartBytes)));
   if (survey_ == nullptr) Search(before);
   if (control_ != nullptr && survey_ == nullptr) control_->bytes += got;
   return got > 0;
@@ -95,7 +81,6 @@ void LineScanner::Skip() {
 
 // Advances to the next hit that counts and ends after next_; false if there is none.
 bool LineScanner::FindHit() {
-  if (survey_ != nullptr && end() == 0) Fill();  // the start, which the survey may skip
   searched_ = std::max(searched_, next_.offset);
   Prefilter::Hit hit{};
   do {
@@ -271,8 +256,6 @@ bool LineScanner::Give(RawLine* line) {
   line->after_gap = next_.offset != given_end_;
   line->may_continue = feed == nullptr && !more;
   line->cut = more || next_.offset != next_.line_start;
-  line->json = json_;
-  line->lists_log = false;
   next_.offset = piece_end;
   if (!more && feed != nullptr) next_ = {line_end + 1, next_.number + 1, line_end + 1};
   given_end_ = next_.offset;
@@ -318,6 +301,27 @@ bool LineScanner::Next(bool adjacent, RawLine* line) {
   }
   done_ = !Give(line);
   return !done_;
+}
+
+std::string_view LineScanner::Peek(std::size_t bytes, Cursor* begin) {
+  if (done_ && survey_ != nullptr) {
+    hit_end_ = std::max(hit_end_, survey_->bytes_read());
+    if (!ReadUpToHit()) return {};
+  }
+  while (!done_ && end() - next_.offset < bytes && Fill()) {
+  }
+  *begin = next_;
+  if (!done_) {
+    const std::string_view ahead = Bytes(next_.offset, std::min(end(), next_.offset + bytes));
+    return ahead.substr(0, ahead.rfind('\n') + 1);
+  }
+  const std::uint64_t last = std::max(next_.offset, Before(end(), bytes));
+  Advance(begin, last);
+  if (begin->offset == begin->line_start) return Bytes(last, end());
+  const std::size_t feed = Bytes(last, end()).find('\n');
+  if (feed == std::string_view::npos) return {};
+  Advance(begin, last + feed + 1);
+  return Bytes(begin->offset, end());
 }
 
 void LineScanner::Resume() {

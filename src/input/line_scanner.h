@@ -24,8 +24,6 @@ struct RawLine {
   bool after_gap = false;     // the previous line was not returned; false for line 1
   bool may_continue = false;  // no line feed follows, because the input ends or was cut
   bool cut = false;           // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
-  bool json = false;          // the artifact begins like a JSON document
-  bool lists_log = false;     // lines just before it in the same JSON array are lines of a log (set by RecordJoiner)
 };
 
 // Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to
@@ -86,6 +84,11 @@ class LineScanner {
   // trigger, all hits may be ignored. Of a literal that is no trigger, only the first kMostOfSetting hits after each
   // trigger count, and those within before_bytes before the next trigger, which count as lines of 1.
   bool Next(bool adjacent, RawLine* line);
+
+  // Returns up to `bytes` bytes from the next line on, without their incomplete last line, and stores where they begin.
+  // After Next returned false, returns the last lines of the artifact, from the last line returned on. Valid until the
+  // next call of Next. Does not affect the lines that Next returns.
+  std::string_view Peek(std::size_t bytes, Cursor* begin);
 
   // Continues after Next returned false, if the source may have more bytes after it returned 0. If the last line was
   // returned without its end, its rest is returned as another piece of the same line.
@@ -154,7 +157,6 @@ class LineScanner {
   std::uint64_t base_ = 0;  // offset of buffer_[0] in the artifact
   std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
-  bool json_ = false;  // see RawLine
 
   Cursor next_;                      // the first piece not yet returned
   std::uint64_t searched_ = 0;       // all hits that end before this were handled

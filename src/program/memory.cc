@@ -177,6 +177,7 @@ class MemoryReader {
     // If the numbers do not increase, the file contains two assignments. The total would include both, so reject it.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
+    if (line.color == 0) memory_.total_bytes = SaturatingAdd(memory_.total_bytes, line.size);
     if (line.thread_local_) return;
     if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, line.size);
     if (line.color != 0) return;

@@ -48,6 +48,7 @@ struct ModuleMemory {
   std::int64_t host_bytes = 0;                          // in the host's memory
   std::int64_t schedule_length = 0;                     // from live-range.txt; 0 if there is none
   std::int64_t need_bytes = 0;                          // of all allocations in HBM, including any beyond a limit
+  std::int64_t total_bytes = 0;                         // including thread-local ones, as in *memory-usage-report.txt
   bool assignment_whole = true;                         // false: the file itself shows that it is truncated or damaged
   bool ranges_whole = true;                             // the same for the live ranges; true if there are none
   bool over_limit = false;                              // some values or allocations were dropped

@@ -31,6 +31,7 @@ Engine::Engine(const RuleSet& rules)
 Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
     : finder(rules, prefilter),
       candidate_errors(rules),
+      progress(rules, true),
       signs(rules.frameworks()),
       lead(LookBehindLiterals(rules)),
       frameworks_by_literal(FrameworksByLiteral(rules, signs)),

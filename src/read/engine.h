@@ -10,6 +10,7 @@
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/message.h"
+#include "read/progress.h"
 #include "read/traceback.h"
 #include "rules/rule_set.h"
 #include "text/normalizer.h"
@@ -33,6 +34,7 @@ class Engine {
   const ContextFinder& contexts() const { return matchers().contexts; }
   const HeaderFinder& finder() const { return matchers().finder; }
   const CandidateFinder& candidate_errors() const { return matchers().candidate_errors; }
+  const ProgressFinder& progress() const { return matchers().progress; }
   // Finds literals that matter in the lines before a hit: of tracebacks, frameworks' signs and nearby contexts.
   LookBehind lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
@@ -51,6 +53,7 @@ class Engine {
     Matchers(const RuleSet& rules, const Prefilter& prefilter);
     HeaderFinder finder;
     CandidateFinder candidate_errors;
+    ProgressFinder progress;  // with the rules about the survival of a failure
     FrameworkSigns signs;
     Prefilter lead;
     std::vector<std::size_t> frameworks_by_literal;  // by literal index; npos if the literal is not a sign

@@ -12,16 +12,47 @@ namespace {
 constexpr std::size_t kLongestProgressLine = std::size_t{64} << 10;
 constexpr std::size_t kShownOfLine = 160;
 
-std::vector<const Pattern*> ProgressPatterns(const std::vector<ProgressLine>& lines) {
+std::vector<const ProgressLine*> LinesOf(const RuleSet& rules, bool survival) {
+  std::vector<const ProgressLine*> lines;
+  for (const ProgressLine& line : rules.progress()) {
+    if (survival || line.shows == ProgressLine::Shows::kStep) lines.push_back(&line);
+  }
+  // The order of the rules means nothing: a measured step counts more than the number in it.
+  std::stable_partition(lines.begin(), lines.end(), [](const ProgressLine* line) {
+    return line->shows != ProgressLine::Shows::kNumber && line->shows != ProgressLine::Shows::kHandled;
+  });
+  return lines;
+}
+
+std::vector<const Pattern*> PatternsOf(const std::vector<const ProgressLine*>& lines) {
   std::vector<const Pattern*> patterns;
-  for (const ProgressLine& line : lines) patterns.push_back(&line.pattern);
+  for (const ProgressLine* line : lines) patterns.push_back(&line->pattern);
   return patterns;
 }
 
 }  // namespace
 
-ProgressReader::ProgressReader(const RuleSet& rules)
-    : lines_(rules.progress()), patterns_(ProgressPatterns(rules.progress())) {}
+ProgressFinder::ProgressFinder(const RuleSet& rules, bool survival)
+    : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_)) {}
+
+std::optional<ProgressMatch> ProgressFinder::Find(std::string_view line) const {
+  for (const std::size_t place : patterns_.In(line)) {
+    PatternMatch match;
+    if (!lines_[place]->Find(line, &match)) continue;
+    ProgressMatch found{lines_[place], std::nullopt, ""};
+    for (const Capture& capture : match.captures) {
+      if (capture.name == "step") found.step = AsNumber(capture.value);
+      const std::string* text = AsText(capture.value);
+      if (capture.name == "module" && text != nullptr) found.module = *text;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::string ShownProgress(std::string_view line) { return CutBytes(Printable(line), kShownOfLine); }
+
+ProgressReader::ProgressReader(const RuleSet& rules) : finder_(rules, false) {}
 
 // A carriage return also ends a line, because progress bars rewrite theirs.
 void ProgressReader::Add(std::string_view bytes) {
@@ -37,26 +68,12 @@ void ProgressReader::Add(std::string_view bytes) {
 }
 
 void ProgressReader::Look() {
-  for (const std::size_t place : patterns_.In(line_)) {
-    PatternMatch match;
-    if (!lines_[place].Find(line_, &match)) continue;
-    if (lines_[place].compiles) {
-      progress_.ran.reset();
-      before_.reset();
-      break;
-    }
-    JobProgress::Sign sign;
-    sign.line = number_;
-    sign.text = CutBytes(Printable(line_), kShownOfLine);
-    std::optional<double> step;
-    for (const Capture& capture : match.captures) {
-      if (capture.name == "step") step = AsNumber(capture.value);
-      const std::string* text = AsText(capture.value);
-      if (capture.name == "module" && text != nullptr) sign.module = *text;
-    }
-    sign.reached = step ? *step + 1 : ++uncounted_;
-    AddSign(std::move(sign));
-    break;
+  if (std::optional<ProgressMatch> found = finder_.Find(line_); found && found->rule->compiles) {
+    progress_.ran.reset();
+    before_.reset();
+  } else if (found) {
+    const double reached = found->step ? *found->step + 1 : ++uncounted_;
+    AddSign({number_, ShownProgress(line_), reached, std::move(found->module)});
   }
   line_.clear();
 }

@@ -30,6 +30,31 @@ struct JobProgress {
   static constexpr std::size_t kMostCompiled = 1000;
 };
 
+// A line that a progress rule matches.
+struct ProgressMatch {
+  const ProgressLine* rule;
+  std::optional<double> step;
+  std::string module;
+};
+
+class ProgressFinder {
+ public:
+  // Borrows the rules. Without `survival`, uses only the rules that show progress of a run.
+  ProgressFinder(const RuleSet& rules, bool survival);
+
+  std::optional<ProgressMatch> Find(std::string_view line) const;
+
+  // Whether Find may find something in the line or in a part of it.
+  bool MayFind(std::string_view line) const { return !patterns_.FindCandidates(line).empty(); }
+
+ private:
+  std::vector<const ProgressLine*> lines_;
+  PatternSet patterns_;
+};
+
+// The line as reports show it.
+std::string ShownProgress(std::string_view line);
+
 // Reads bytes as text lines; ignores what follows the first 64 KiB of a line.
 class ProgressReader {
  public:
@@ -44,8 +69,7 @@ class ProgressReader {
   void Look();
   void AddSign(JobProgress::Sign sign);
 
-  const std::vector<ProgressLine>& lines_;
-  PatternSet patterns_;
+  ProgressFinder finder_;
   std::string line_;
   std::uint64_t number_ = 1;
   double uncounted_ = 0;          // number of lines without a step

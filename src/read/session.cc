@@ -246,6 +246,7 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     MarkWaiting(*head.failure);
     if (!head.head->fragment) EndReports(*head.failure);
     open_.push_back(std::move(open));
+    ++shared_.headers;
     const std::size_t report = head.head->of_report ? head.match.begin : message.end;
     if (open_.back().reader != nullptr)
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();

@@ -33,6 +33,7 @@ namespace whyoom {
 struct SharedByStreams {
   ContextFacts of_job;
   Statements statements;
+  std::uint64_t headers = 0;  // number of headers found so far
   std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
 };
 

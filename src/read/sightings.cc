@@ -123,8 +123,11 @@ void LineReader::FeedLines(const RawLine* raw) {
     stream->last_fed = ++fed_;
     SetTime(stream, &line);
     const bool was_active = stream->session.active();
+    const bool may_matter = engine_.finder().MayMatter(line.text);
+    seeks_signs_ = seeks_signs_ || may_matter;
+    if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
     line.healthy = engine_.candidate_errors().IsHealthy(line, own);
-    line.is_candidate_error = engine_.finder().MayMatter(line.text) && engine_.candidate_errors().Finds(line, own);
+    line.is_candidate_error = may_matter && engine_.candidate_errors().Finds(line, own);
     stream->session.Feed(std::move(line), &done_);
     NoteCrowdedLine(stream);
     EnforceMemoryLimit(stream);
@@ -139,6 +142,25 @@ void LineReader::FeedLines(const RawLine* raw) {
       if (!printed_recently) ++streams_since_activity_;
     }
   }
+}
+
+void LineReader::LookAhead(std::string_view bytes, const Cursor& begin) {
+  RawLine raw;
+  raw.number = begin.number;
+  raw.offset = begin.offset;
+  std::vector<Line> lines;
+  while (!bytes.empty()) {
+    raw.bytes = bytes.substr(0, bytes.find('\n'));
+    bytes.remove_prefix(std::min(bytes.size(), raw.bytes.size() + 1));
+    if (raw.offset >= looked_ahead_to_ && engine_.progress().MayFind(raw.bytes)) {
+      lines.clear();
+      engine_.normalizer().Normalize(raw, &lines);
+      for (const Line& line : lines) signs_.Look(line, engine_.progress());
+    }
+    raw.offset += raw.bytes.size() + 1;
+    ++raw.number;
+  }
+  looked_ahead_to_ = std::max(looked_ahead_to_, raw.offset);
 }
 
 void LineReader::NoteCrowdedLine(LogStream* stream) {
@@ -263,6 +285,15 @@ bool SightingReader::NextLine(RawLine* line) {
   return false;
 }
 
+// Searches the skipped lines after each failure, and at the end, for signs that the job went on.
+void SightingReader::LookAhead() {
+  constexpr std::size_t kAhead = std::size_t{64} << 10;
+  Cursor begin;
+  const std::string_view ahead = scanner_.Peek(kAhead, &begin);
+  lines_.LookAhead(ahead, begin);
+  looked_after_ = lines_.headers();
+}
+
 std::vector<Sighting> SightingReader::Next() {
   if (state_ == State::kEnded) {
     scanner_.Resume();
@@ -270,12 +301,14 @@ std::vector<Sighting> SightingReader::Next() {
   }
   RawLine line;
   while (state_ == State::kReading) {
+    if (looked_after_ < lines_.headers() && !lines_.wants_adjacent()) LookAhead();
     if (NextLine(&line)) {
       source_.AddWork(line.bytes.size() * kWorkOfLine);
       if (trace_ != nullptr) trace_->kept.Feed(line);
       lines_.Feed(line);
     } else {
       lines_.Pause();
+      if (lines_.headers() > 0) LookAhead();
       state_ = State::kCompleted;
     }
     if (std::vector<Sighting> found = Take(); !found.empty()) return found;
@@ -303,6 +336,7 @@ ReadEnd SightingReader::Finish() {
   Take();
   end.unknown = candidate_errors_.Take();
   end.bytes = scanner_.bytes_read();
+  end.signs = lines_.TakeSigns();
   end.unknown_times = filter_.unknown();
   end.problem = lines_.problem();
   ProgramTable stated = lines_.TakePrograms();

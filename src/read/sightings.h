@@ -28,6 +28,7 @@
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
+#include "read/recovery.h"
 #include "read/session.h"
 #include "read/time_filter.h"
 #include "text/normalizer.h"
@@ -49,6 +50,14 @@ class LineReader {
       : engine_(engine), max_buffered_(max_buffered), stop_(stop) {}
 
   void Feed(const RawLine& raw);
+
+  // Searches lines that are not fed, or not yet, for signs that the job went on after a failure. Lines with smaller
+  // offsets must have been fed.
+  void LookAhead(std::string_view bytes, const Cursor& begin);
+
+  // Number of failure messages found so far, also within one failure.
+  std::uint64_t headers() const { return shared_->headers; }
+  Signs TakeSigns() { return signs_.Take(); }
 
   // Whether the lines right after the last one are needed, whatever their content.
   bool wants_adjacent() const {
@@ -125,6 +134,9 @@ class LineReader {
   const Engine& engine_;
   const std::size_t max_buffered_;
   const Stop* const stop_;
+  SignCollector signs_;
+  bool seeks_signs_ = false;           // a literal of the rules was seen
+  std::uint64_t looked_ahead_to_ = 0;  // signs in lines with smaller offsets were collected
   RecordJoiner records_;
   IncompleteLines unfinished_;
   std::unique_ptr<SharedByStreams> shared_ =
@@ -162,6 +174,7 @@ struct ReadEnd {
   std::uint64_t unknown_times = 0;  // sightings kept although their time cannot be compared with the range
   std::string problem;              // the limit that was reached; empty if none was
   ProgramTable programs;            // the programs of its statements; their artifact is not set
+  Signs signs;                      // that the job went on after a failure
   std::vector<Problem> unknown;     // candidate errors, which no rule recognises; their artifact is not set
 };
 
@@ -188,6 +201,7 @@ class SightingReader {
   };
   std::vector<Sighting> Take();
   bool NextLine(RawLine* line);
+  void LookAhead();
 
   ByteSource& source_;
   std::optional<Survey> survey_;
@@ -197,6 +211,7 @@ class SightingReader {
   ReadTrace* const trace_;
   const Stop* const stop_;
   CandidateTable candidate_errors_;
+  std::uint64_t looked_after_ = 0;  // number of headers when lines were last searched ahead
   State state_ = State::kReading;
 };
 

@@ -151,7 +151,7 @@ class FindingBuilder {
 void FindingBuilder::AddVerdict() {
   const FindingView view = ViewOf(finding_);
   doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place, kPlace)}};
-  for (const std::string& text : {NeedText(finding_), view.caution}) {
+  for (const std::string& text : {RecoveredText(finding_), NeedText(finding_), view.caution}) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
   verdict.facts.push_back(Words(view.scenario));
@@ -301,7 +301,14 @@ void FindingBuilder::AddCompiled() {
                    {"fits", doc::Column::Kind::kNumber},
                    {"seconds", doc::Column::Kind::kNumber, 0, Depth::kMore},
                    {"change"}};
+  doc::List nothing{.style = doc::List::Style::kJoined, .lead = "no effect: "};
   for (const CompiledAttempt& attempt : SortedByNeed(std::move(attempts))) {
+    const bool is_same =
+        attempt.need_bytes && FormatSize(*attempt.need_bytes) == FormatSize(recompilation.unchanged_bytes);
+    if (is_same && !attempt.remedy.empty() && AttemptText(finding_, attempt) != "yes") {
+      nothing.items.push_back({ChangeSpans(attempt)});
+      continue;
+    }
     table.rows.push_back({{{Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown")},
                            {Words(AttemptText(finding_, attempt))},
                            {Words(fmt::format("{:.1f}", attempt.seconds))},
@@ -309,6 +316,7 @@ void FindingBuilder::AddCompiled() {
   }
   Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};
   blocks.push_back(std::move(table));
+  blocks.push_back(std::move(nothing));
   AddSection({"tried", "Compiled with each change", std::move(blocks)});
 }
 

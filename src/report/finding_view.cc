@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "facts/where.h"
@@ -72,12 +73,24 @@ std::string PartnerText(const RankedRemedy& ranked, const Diagnosis& finding) {
   const std::string& id = ranked.enough_with.front();
   const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
                                   [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  std::string name = other == finding.remedies.end() ? id
-                     : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
-                                                     : fmt::format("\"{}\"", other->remedy->title);
-  if (const CompiledAttempt* pair = CompiledPair(ranked, finding))
-    name += fmt::format(": {} (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)));
-  return name;
+  return other == finding.remedies.end() ? id
+         : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
+                                         : fmt::format("\"{}\"", other->remedy->title);
+}
+
+// The effect of a compiled pair, which is shown as one remedy; empty if there is none.
+std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
+  const CompiledAttempt* pair = CompiledPair(ranked, finding);
+  if (pair == nullptr) return {};
+  std::vector<std::string> texts = {
+      fmt::format("together need {}: fit (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)))};
+  std::set<std::string> effects = {SafetyText(ranked)};
+  for (const RankedRemedy& other : finding.remedies) {
+    if (other.remedy->id == ranked.enough_with.front()) effects.insert(SafetyText(other));
+  }
+  if (effects.size() > 1) effects.erase(SafetyText({.remedy = ranked.remedy, .safety = "safe"}));
+  texts.insert(texts.end(), effects.begin(), effects.end());
+  return texts;
 }
 
 // If a dump was available but gave no estimate for the remedy; else empty.
@@ -241,6 +254,7 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis&
 std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
   const std::string unknown = NoEstimateText(ranked, finding);
   if (!unknown.empty()) return {unknown, SafetyText(ranked)};
+  if (std::vector<std::string> pair = PairTexts(ranked, finding); !pair.empty()) return pair;
   return EffectWith(ranked, PartnerText(ranked, finding));
 }
 
@@ -248,11 +262,19 @@ std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
   if (ranked.remedy->inquiry) return SafetyText(ranked);
   const std::string unknown = NoEstimateText(ranked, finding);
   if (!unknown.empty()) return unknown + " · " + SafetyText(ranked);
+  if (const std::vector<std::string> pair = PairTexts(ranked, finding); !pair.empty())
+    return fmt::format("{}", fmt::join(pair, " · "));
   const bool is_known = ranked.left_bytes.value_or(0) > 0;
   std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : SavesText(ranked);
   const std::string verdict = VerdictText(ranked, PartnerText(ranked, finding));
   if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
   return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
+}
+
+std::string RecoveredText(const Diagnosis& finding) {
+  if (!finding.recovered) return {};
+  return fmt::format("The job went on after this failure, as line {} shows: {}", finding.recovered->line,
+                     Printable(finding.recovered->text));
 }
 
 std::string RetryAnswer(const Retry& retry) {
@@ -320,7 +342,8 @@ NextStep NextOf(const Diagnosis& finding) {
   const std::string dump = finding.facts.Text("dump");
   // The dump of a job is gone, and its command may contain secrets, so it is not repeated.
   if (may_try && !JobIn(finding.where.artifact.path).empty())
-    return {"whyoom run --try" + RuleOptions(finding) + " -- CMD", "compiles remedies; CMD is the job's command"};
+    return {"whyoom run --try" + RuleOptions(finding) + " -- python train.py",
+            "runs your job again, then compiles remedies"};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);

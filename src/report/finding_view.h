@@ -79,6 +79,9 @@ std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis
 // EffectTexts in one line: "needs 10.73 GiB with 4 micro-batches: should fit · same results, slower".
 std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding);
 
+// "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
+std::string RecoveredText(const Diagnosis& finding);
+
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
 

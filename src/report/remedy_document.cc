@@ -80,12 +80,47 @@ std::string StepsForText(const Diagnosis& finding) {
   return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
 }
 
-constexpr std::size_t kMostSetting = 300;  // bytes
-
 // The setting that was compiled. Empty if there is none.
 std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) {
   if (const CompiledAttempt* pair = CompiledPair(ranked, finding)) return pair->setting;
   return ranked.compiled ? ranked.compiled->setting : "";
+}
+
+// One step for each change of a compiled setting. Environment variables become one complete command.
+void AddSteps(std::string_view setting, doc::List* steps) {
+  constexpr std::string_view kAnd = " and ";
+  constexpr std::size_t kMostSetting = 300;  // bytes
+  const auto add = [&](const char* verb, const std::string& code) {
+    const char* rest = code.size() > kMostSetting ? " (--format json shows the rest)" : "";
+    steps->items.push_back({doc::Joined(
+        {Words(verb), Words(CutBytes(Printable(code), kMostSetting), doc::Span::Kind::kCode), Words(rest)})});
+  };
+  std::string variables;
+  while (!setting.empty()) {
+    const std::string part(setting.substr(0, setting.find(kAnd)));
+    setting.remove_prefix(std::min(part.size() + kAnd.size(), setting.size()));
+    if (part[0] >= 'A' && part[0] <= 'Z') {
+      variables += part + " ";
+    } else {
+      add(part.find('\'') == std::string::npos ? "add to the command: " : "type ", part);
+    }
+  }
+  if (!variables.empty()) add("type ", variables + "python train.py");
+}
+
+// The remedy that is shown together with this one, because the compiler confirmed that both fit; null if there is none.
+const RankedRemedy* CompiledPartner(const RankedRemedy& ranked, const Diagnosis& finding) {
+  if (CompiledPair(ranked, finding) == nullptr) return nullptr;
+  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(), [&](const RankedRemedy& each) {
+    return each.remedy->id == ranked.enough_with.front();
+  });
+  return other == finding.remedies.end() ? nullptr : &*other;
+}
+
+// Whether the remedy is shown as part of a better one.
+bool IsShownBefore(const RankedRemedy& ranked, const Diagnosis& finding) {
+  const RankedRemedy* partner = CompiledPartner(ranked, finding);
+  return partner != nullptr && partner->rank < ranked.rank && CompiledPartner(*partner, finding) == &ranked;
 }
 
 // Whether the effect of a remedy is good news: green only for what fits and keeps the results.
@@ -100,28 +135,33 @@ doc::Span::Kind EffectKind(const RankedRemedy& ranked) {
 // A remedy in full.
 doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
   const Remedy& remedy = *ranked.remedy;
-  doc::Item item{doc::Sentence(remedy.title), depth, ranked.rank, remedy.id, {}, ""};
+  const RankedRemedy* partner = CompiledPartner(ranked, finding);
+  doc::Spans title = doc::Sentence(remedy.title);
+  if (partner != nullptr)
+    title = doc::Joined({std::move(title), Words("; also: "), doc::Sentence(partner->remedy->title)});
+  doc::Item item{std::move(title), depth, ranked.rank, remedy.id, {}, ""};
   doc::Facts effect;
   const std::vector<std::string> effects = EffectTexts(ranked, finding);
   for (const std::string& text : effects) {
-    const bool is_verdict = text == effects.back() || text == EnoughText(ranked) || text.starts_with("fits together");
+    const bool is_verdict =
+        text == effects.back() || text == EnoughText(ranked) || text.starts_with("fits together") || partner != nullptr;
     effect.facts.push_back(doc::Sentence(text, is_verdict ? EffectKind(ranked) : doc::Span::Kind::kText));
   }
   item.blocks.emplace_back(doc::Facts{{doc::Sentence(ShortEffect(ranked, finding), EffectKind(ranked))}},
                            Depth::kBrief);
   item.blocks.emplace_back(std::move(effect), Depth::kMore);
   const std::optional<Need> need = NeedOf(finding);
-  if (need && need->excess > 0 && !SavesText(ranked).empty()) item.blocks.emplace_back(EffectBar(*need, ranked));
+  if (need && need->excess > 0 && !SavesText(ranked).empty() && partner == nullptr)
+    item.blocks.emplace_back(EffectBar(*need, ranked));
   doc::List why;
   for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
   doc::List steps{.style = doc::List::Style::kSteps};
-  if (const std::string setting = SettingToType(ranked, finding); !setting.empty()) {
-    const std::string shown = CutBytes(Printable(setting), kMostSetting);
-    const char* rest = setting.size() > kMostSetting ? " (--format json shows the rest)" : "";
-    steps.items.push_back({doc::Joined({Words("type "), Words(shown, doc::Span::Kind::kCode), Words(rest)})});
+  AddSteps(SettingToType(ranked, finding), &steps);
+  for (const RankedRemedy* each : {&ranked, partner}) {
+    if (each == nullptr) continue;
+    for (const std::string& step : each->how)
+      steps.items.push_back({doc::Sentence(step), doc::DepthAt(steps.items.size(), 1)});
   }
-  for (std::size_t i = 0; i < ranked.how.size(); ++i)
-    steps.items.push_back({doc::Sentence(ranked.how[i]), doc::DepthAt(steps.items.size(), 1)});
   for (doc::List* list : {&why, &steps}) {
     if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
   }
@@ -170,6 +210,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
   doc::List free{.style = doc::List::Style::kNumbered};
   for (std::size_t i = 0; i < (pass == doc::Pass::kBrief ? whole : all); ++i) {
     const RankedRemedy& remedy = finding.remedies[i];
+    if (IsShownBefore(remedy, finding)) continue;
     doc::Item item = RemedyItem(finding, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
     if (notes_elsewhere) item.details = "remedy-" + remedy.remedy->id;
     if (!notes_elsewhere && pass != doc::Pass::kBrief) {

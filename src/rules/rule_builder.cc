@@ -383,6 +383,9 @@ class RuleSetBuilder::Fields {
     Field("pattern", line.pattern);
     Field("unless", line.unless);
     Field("compiles", line.compiles);
+    const std::vector<std::string> shows = {"step", "number", "result", "handled", "error", "failed"};
+    const auto known = std::find(shows.begin(), shows.end(), node_["shows"].Text());
+    if (known != shows.end()) line.shows = static_cast<ProgressLine::Shows>(known - shows.begin());
     Field("examples", line.examples, {.lines = true});
     Field("logs", line.no_match, {.lines = true});
   }

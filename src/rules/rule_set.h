@@ -354,6 +354,16 @@ struct ProgressLine {
   Pattern pattern;
   Pattern unless;         // exceptions
   bool compiles = false;  // the line shows that a program is being compiled, so earlier steps do not count
+  // What the line shows. Only steps count as progress of a run; the rest shows whether a job survived a failure.
+  enum class Shows {
+    kStep,     // a number that grows, with a measured value
+    kNumber,   // a number that grows, without one; several lines are needed
+    kResult,   // a success; one line is enough
+    kHandled,  // the job caught an error
+    kError,    // an error with another cause than memory
+    kFailed,   // results after the failure do not count, because the failure made something else fail
+  };
+  Shows shows = Shows::kStep;
   std::vector<std::string> examples;
   std::vector<std::string> no_match;  // similar lines that must not match
 

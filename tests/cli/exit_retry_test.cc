@@ -75,6 +75,37 @@ TEST_CASE("run --exit-retry returns the job's exit status if a retry may succeed
   CHECK(RunWhyoom({"run", "--exit-retry", "--", "/no/such/program"}).exit_status == 127);
 }
 
+TEST_CASE("run --exit-retry forbids no retry of a job that survived the failure", "[cli]") {
+  const Runner runner;
+  const std::string dies = "echo 'XlaRuntimeError: UNAVAILABLE: Socket closed'; exit 3";
+  const std::string steps = "for i in 1 2 3 4 5; do echo step $i loss 2.$i; done; exit 3";
+  // Each prints the failure; what ended the job is something else, or may be.
+  for (const std::string& script : std::vector<std::string>{
+           kNever + "echo skipping this candidate; " + dies,
+           kNever + "echo tile 256 ok; exit 3",
+           kNever + steps,
+           "echo last error of the previous attempt: our pool is far too small >&2; " + steps,
+           kNever + "for i in 1 2 3 4 5; do echo epoch $i; done; exit 3",
+           kNever + "echo '= 2 passed in 3.1s ='; exit 3",
+           // The lines may be of the same process or not.
+           "echo '[rank3] our pool is far too small'; echo tile 256 ok; exit 3",
+           kNever + dies,
+       }) {
+    INFO(script);
+    CHECK(runner.Status("exec 2>&1; " + script) == 3);
+  }
+  for (const std::string& script : std::vector<std::string>{
+           kNever + "echo saving checkpoint of step 5; echo shutting down; exit 3",
+           kNever + "echo skipping this candidate; " + kNever + "exit 3",
+           "echo '[rank3] our pool is far too small'; echo '[rank0] XlaRuntimeError: UNAVAILABLE: Socket closed'; exit "
+           "3",
+           "echo step 1 loss 2; echo step 2 loss 2; " + kNever + "echo step 3 loss 2; exit 3",
+       }) {
+    INFO(script);
+    CHECK(runner.Status("exec 2>&1; " + script) == 42);
+  }
+}
+
 TEST_CASE("run --exit-retry accepts a status and does not mistake the command for one", "[cli]") {
   for (const char* status : {"0", "256", "99999999999999999999", "-1", "never"}) {
     INFO(status);

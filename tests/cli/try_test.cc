@@ -2,6 +2,8 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,8 +20,8 @@ constexpr const char* kStem = "module_0000.jit_attn.cl_1003875606";
 const std::string kDump = std::string(WHYOOM_SOURCE_DIR) + "/testdata/advice/head-65/dump";
 
 // A dump of a program that needs too much, with the folder from which it can be compiled again, and a script that
-// compiles it: 20 GiB unchanged, 15 GiB with PEAK_PRIORITY, 30 GiB with a block size limit, an error with
-// rwb_fusion, no result with scheduler_rerun, and endless with list scheduling.
+// compiles it: 20 GiB unchanged, 15 GiB with PEAK_PRIORITY, 30 GiB with a block size limit, 15 and then another 10 GiB
+// with dot_dot_fusion, an error with rwb_fusion, no result with scheduler_rerun, and endless with list scheduling.
 struct Lab {
   Lab() {
     fs::copy(kDump, folder.path() + "/dump");
@@ -36,18 +38,26 @@ env > "$here/environment"
 has() { grep -q -- "$1" "$2"; }
 if has '"describe":true' "$2"; then cp "$here/description.json" "$folder/result.json"; exit; fi
 gib=20
-if has PEAK_PRIORITY "$2"; then gib=15; fi
+if has PEAK_PRIORITY "$2" || has dot_dot_fusion "$2"; then gib=15; fi
 if has block_size_limit "$2"; then gib=30; fi
 if has rwb_fusion "$2"; then printf '%s' '{"error": "INVALID_ARGUMENT: no such option\nmore"}' > "$folder/result.json"; exit; fi
 if has scheduler_rerun "$2"; then echo 'Fatal: a check failed' >&2; exit 3; fi
 if has '"xla_memory_scheduler":"list"' "$2"; then sleep 1000; fi
 bytes=$((gib << 30))
-{
-  echo BufferAssignment:
-  echo "allocation 0: size $bytes, page 0, preallocated-temp:"
-  echo " value: <1 fusion @0> (size=$bytes,offset=0): f32[$((bytes / 4))]{0:T(1024)}"
-} > "$folder/dump/)" + kStem + R"(.after_optimizations-buffer-assignment.txt"
-echo > "$folder/dump/)" + kStem + R"(.after_optimizations.txt"
+stem="$folder/dump/)" + kStem + R"(.after_optimizations"
+allocate() {
+  echo "allocation $1: size $2, page 0, preallocated-temp:"
+  echo " value: <$1 fusion @0> (size=$2,offset=0): f32[$(($2 / 4))]{0:T(1024)}"
+}
+echo > "$stem.txt"
+{ echo BufferAssignment:; allocate 0 $bytes; } > "$stem-buffer-assignment.txt"
+if has dot_dot_fusion "$2"; then
+  printf 'Memory Space: default (color=0)\nTotal bytes: 26843545600 (25.00GiB)\n' > "$stem-memory-usage-report.txt"
+  sleep 0.5
+  allocate 1 10737418240 >> "$stem-buffer-assignment.txt"
+else
+  printf "Memory Space: default (color=0)\nTotal bytes: $bytes (N GiB)\n" > "$stem-memory-usage-report.txt"
+fi
 sleep 1000
 )");
     fs::permissions(script, fs::perms::owner_all);
@@ -107,7 +117,7 @@ TEST_CASE("the report shows what to type, and all attempts", "[cli][try]") {
   const ProcessResult result = lab.Try({"--remedy", "xla_flags_remat"});
   CHECK(result.exit_status == 0);
   CHECK(result.out.find("Compiled with libtpu 9.8.7, without a TPU") != std::string::npos);
-  CHECK(result.out.find("→ type LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY\n") !=
+  CHECK(result.out.find("→ type LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY python train.py\n") !=
         std::string::npos);
   CHECK(result.out.find("30.00 GiB  worse  --xla_tpu_rematerialization_max_block_size_limit=32\n") !=
         std::string::npos);
@@ -116,6 +126,42 @@ TEST_CASE("the report shows what to type, and all attempts", "[cli][try]") {
 TEST_CASE("nothing fits: the exit status is 1", "[cli][try]") {
   CHECK(Lab().Try({"--remedy", "xla_flags_remat=--xla_tpu_rematerialization_max_block_size_limit=32"}).exit_status ==
         1);
+}
+
+TEST_CASE("a buffer assignment counts when its allocations add up to the total that the compiler reports",
+          "[cli][try]") {
+  const ProcessResult result =
+      Lab().Try({"--remedy", "xla_flags_memory=--xla_tpu_dot_dot_fusion=true", "--format", "json"});
+  const json compiled = json::parse(result.out)["diagnoses"][0]["recompilation"];
+  CHECK(AttemptWith(compiled, "dot_dot_fusion")["need_bytes"] == std::int64_t{25} << 30);
+}
+
+TEST_CASE("a stored result counts only if the user wrote it and its figures are possible", "[cli][try]") {
+  const Lab lab;
+  const std::string setting = "xla_flags_remat=--xla_tpu_rematerialization_max_block_size_limit=32";
+  lab.Try({"--remedy", setting});
+  const std::string victim = lab.folder.Write("victim", R"({"need_bytes": 9000000000, "seconds": 1})");
+  const std::vector<std::function<void(const fs::path&)>> attacks = {
+      [](const fs::path& file) { std::ofstream(file) << R"({"need_bytes": -5, "seconds": 1})"; },
+      [](const fs::path& file) { std::ofstream(file) << R"({"need_bytes": 9e9, "seconds": 1})"; },
+      [](const fs::path& file) { std::ofstream(file) << R"({"need_bytes": 9223372036854775807, "seconds": 1})"; },
+      [](const fs::path& file) { std::ofstream(file) << R"({"need_bytes": 9000000000, "seconds": "1"})"; },
+      [](const fs::path& file) { std::ofstream(file) << R"([9000000000])"; },
+      [&](const fs::path& file) { fs::remove(file), fs::create_symlink(victim, file); },
+      [&](const fs::path& file) { fs::remove(file), fs::create_hard_link(victim, file); },
+      [&](const fs::path& file) {
+        fs::copy_file(victim, file, fs::copy_options::overwrite_existing);
+        fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+      },
+      [](const fs::path& file) { fs::remove(file), fs::create_directory(file); }};
+  for (const auto& attack : attacks) {
+    for (const fs::directory_entry& file : fs::directory_iterator(lab.folder.path() + "/cache/whyoom/compiles"))
+      attack(file.path());
+    const ProcessResult result = lab.Try({"--remedy", setting, "--format", "json"});
+    const json compiled = json::parse(result.out)["diagnoses"][0]["recompilation"];
+    CHECK(AttemptWith(compiled, "block_size_limit")["need_bytes"] == std::int64_t{30} << 30);
+    CHECK(ReadText(victim) == R"({"need_bytes": 9000000000, "seconds": 1})");
+  }
 }
 
 TEST_CASE("a compile is not repeated, unless --no-cache is given", "[cli][try]") {
@@ -142,8 +188,31 @@ TEST_CASE("the compile has no secrets in its environment, and leaves no files", 
   RunWhyoom({"try", lab.folder.path() + "/dump", "--python", lab.folder.path() + "/python", "--remedy",
              "xla_flags_remat", "--no-cache"},
             "", ".", {"SECRET_TOKEN=hidden", "TMPDIR=" + temporary});
-  CHECK(ReadText(lab.folder.path() + "/environment").find("hidden") == std::string::npos);
+  const std::string environment = ReadText(lab.folder.path() + "/environment");
+  CHECK(environment.find("hidden") == std::string::npos);
+  CHECK(environment.find("TPU_LOG_DIR=" + temporary + "/whyoom-try-") != std::string::npos);
   CHECK(fs::is_empty(temporary));
+}
+
+// An empty element of PYTHONPATH stands for the current folder, which may contain a stranger's sitecustomize.py.
+TEST_CASE("the compile imports nothing from the current folder", "[cli][try]") {
+  const Lab lab;
+  const std::string mine = lab.folder.path();
+  const std::string path = lab.folder.path() + "/dump";
+  for (const std::string& paths :
+       {":" + mine, mine + ":", mine + "::", ".:" + mine, "lib:" + mine, path + ":" + mine}) {
+    RunWhyoom({"try", path, "--python", lab.folder.path() + "/python", "--remedy", "xla_flags_remat", "--no-cache"}, "",
+              path, {"PYTHONPATH=" + paths});
+    CHECK(ReadText(lab.folder.path() + "/environment").find("\nPYTHONPATH=" + mine + "\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("a temporary folder without space is named", "[cli][try]") {
+  const Lab lab;
+  const ProcessResult result =
+      RunProcess({"/bin/sh", "-c", "ulimit -f 8; exec \"$0\" try \"$1\"", WHYOOM_BINARY, lab.folder.path() + "/dump"});
+  CHECK(result.exit_status == 2);
+  CHECK(result.err.find("/recompile.py: File too large (set TMPDIR to a folder with more space)") != std::string::npos);
 }
 
 TEST_CASE("an interrupt ends the attempts, and those that were made are reported", "[cli][try]") {
@@ -256,15 +325,27 @@ TEST_CASE("try runs a command with other settings, and finds the largest batch t
   CHECK(finding["remedies"][0]["basis"] == "compiled");
 }
 
-TEST_CASE("pairs of settings are tried if none fits alone, and are named in the remedies", "[cli][try]") {
+TEST_CASE("pairs of settings are tried if none fits alone, and one that fits is the first remedy", "[cli][try]") {
   const Trainer trainer;
   const ProcessResult result =
       trainer.Try({"--remedy", "jax_checkpoint=remat_policy=full,reduce_batch=per_device_batch_size=6"});
   CHECK(result.exit_status == 0);  // 17 and 16 GiB alone, 13 GiB together
   CHECK(result.out.find("maxtext") != std::string::npos);
-  CHECK(result.out.find("/whyoom-try-") == std::string::npos);           // the folder is gone
-  CHECK(result.out.find("fits together with \"") != std::string::npos);  // by title: it is not on the screen
+  CHECK(result.out.find("/whyoom-try-") == std::string::npos);  // the folder is gone
+  CHECK(result.out.find("→ add to the command: per_device_batch_size=6 remat_policy=full") != std::string::npos);
   CHECK(result.out.find("13.00 GiB  yes  per_device_batch_size=6 remat_policy=full") != std::string::npos);
+}
+
+TEST_CASE("an interrupt ends the command and what it started, and is reported", "[cli][try]") {
+  const ScratchFolder folder;
+  folder.Write("maxtext", "echo $$ > " + folder.path() + "/pid; exec sleep 1000");
+  const ProcessResult result =
+      RunAndSignal({WHYOOM_BINARY, "try", "--", "sh", "-c", "setsid sh " + folder.path() + "/maxtext; true",
+                    "maxtext/train_compile", "compile_topology=v5e-4"},
+                   "", ".", SIGINT, std::chrono::milliseconds(1500));
+  CHECK(result.exit_status == 128 + SIGINT);
+  CHECK(result.err == "whyoom: interrupted before anything was compiled\n");
+  CHECK(kill(std::stoi(ReadText(folder.path() + "/pid")), 0) != 0);
 }
 
 TEST_CASE("an attempt that compiles only another program has failed", "[cli][try]") {

@@ -46,6 +46,7 @@ std::string Sentence(std::string text) {
 
 std::string VerdictParagraph(const Diagnosis& finding) {
   std::string text = Sentence(Verdict(finding));
+  if (const std::string recovered = RecoveredText(finding); !recovered.empty()) text += " " + Sentence(recovered);
   if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
   if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
   if (const std::string caution = CautionText(finding); !caution.empty()) text += " " + caution;
@@ -101,6 +102,7 @@ std::string FindingLine(const Diagnosis& finding, const Style& style) {
   const std::optional<Need> need = NeedOf(finding);
   std::vector<std::string> parts = {Printable(ScenarioTitle(finding))};
   if (need) parts.push_back(NeedText(*need));
+  if (finding.recovered) parts.push_back(fmt::format("the job went on (line {})", finding.recovered->line));
   if (std::string reporters = ProcessesText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
   if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
   return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), fmt::join(parts, " · "));

@@ -312,7 +312,7 @@ void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, 
 Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
   Json result = {{"ruleId", RuleId(finding)},
                  {"ruleIndex", rules_.IndexOf(finding)},
-                 {"level", "error"},
+                 {"level", finding.recovered ? "warning" : "error"},
                  {"message", Message(BriefText(finding))}};
   SetLocations(finding, most_related, &result);
   constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};

@@ -201,6 +201,12 @@ void Describe(auto& v, RecordOf<CodeLine> auto& code) {
   v.Need("text", code.text);
 }
 
+void Describe(auto& v, RecordOf<SurvivalSign> auto& sign) {
+  v.Record("survival_sign");
+  v.Need("text", sign.text);
+  v.Need("line", sign.line, {.least = 1});
+}
+
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons", "Why the remedy has this rank: the sort keys, in this order.");
   v.Need("finds_out", reasons.finds_out,
@@ -418,6 +424,8 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Maybe("contradictions", finding.contradictions,
           {.about = "Present if the log contradicts itself; confidence is then low."});
   DescribeRetry(v, finding.retry);
+  v.Maybe("recovered", finding.recovered,
+          {.about = "A later line of the log that shows that the job went on after the failure."});
   v.Need("message", finding.message);
   v.Need("where", finding.where);
   DescribeTally(v, finding);

@@ -2,6 +2,7 @@
 #include "cli/attempts.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,14 @@ namespace TEST_FILE {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-ModuleValue Value(const std::string& name, std::vector<std::int64_t> dims,
-                  std::vector<std::vector<std::string>> splits = {}) {
-  return {name, "f32", std::move(dims), false, std::move(splits)};
+ModuleValue Value(const std::string& name, std::vector<std::int64_t> dims, std::optional<std::size_t> result = {}) {
+  return {name, "f32", std::move(dims), false, {}, result};
 }
 
 // A training step: weights and moments come back updated, the batch does not.
 ModuleDescription TrainStep() {
   ModuleDescription module;
-  module.arguments = {Value("params['w']", {1024, 512}), Value("state.mu['w']", {1024, 512}),
+  module.arguments = {Value("params['w']", {1024, 512}, 0), Value("state.mu['w']", {1024, 512}, 1),
                       Value("batch['x']", {64, 1024})};
   module.results = {Value("result[0]['w']", {1024, 512}), Value("result[1].mu['w']", {1024, 512}),
                     Value("result[2]", {})};
