@@ -87,7 +87,7 @@ std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) 
 }
 
 // One step for each change of a compiled setting. Environment variables become one complete command.
-void AddSteps(std::string_view setting, doc::List* steps) {
+void AddSettingSteps(std::string_view setting, doc::List* steps) {
   constexpr std::string_view kAnd = " and ";
   constexpr std::size_t kMostSetting = 300;  // bytes
   const auto add = [&](const char* verb, const std::string& code) {
@@ -156,7 +156,7 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   doc::List why;
   for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
   doc::List steps{.style = doc::List::Style::kSteps};
-  AddSteps(SettingToType(ranked, finding), &steps);
+  AddSettingSteps(SettingToType(ranked, finding), &steps);
   for (const RankedRemedy* each : {&ranked, partner}) {
     if (each == nullptr) continue;
     for (const std::string& step : each->how)
