@@ -235,7 +235,9 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   };
   WriteOutput(print(options.format, text), options.output);
   WriteExtraOutputs(options, print);
-  const auto is_unread = [](const Problem& problem) { return !problem.is_unknown_error(); };
+  const auto is_unread = [](const Problem& problem) {
+    return !problem.is_unknown_error() && !problem.is_note_on_input();
+  };
   if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kUnreadInput;
   switch (VerdictOf(diff.comparison.change)) {
     case DiffVerdict::kFits:

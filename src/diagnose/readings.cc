@@ -41,6 +41,8 @@ Readings ArtifactReader::Finish() {
   readings.bytes = end.bytes;
   readings.unknown_times = end.unknown_times;
   if (!end.problem.empty()) readings.problems.push_back({artifact_.path, artifact_.member, end.problem});
+  // Beside a failure, quotations are its source code or the summary of its log.
+  if (end.passed_over && !found_) end.unknown.push_back(*std::move(end.passed_over));
   for (Problem& unknown : end.unknown) {
     unknown.path = artifact_.path;
     unknown.member = artifact_.member;

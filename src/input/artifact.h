@@ -34,6 +34,7 @@ struct Problem {
   std::uint64_t occurrences = 0;  // number of lines with this error
 
   bool is_unknown_error() const { return kind == kUnknownError; }
+  bool is_note_on_input() const { return kind == kNote && !of_report; }
 };
 
 // Makes the problem for a memory error that matches no rule: `text` at `line`, found `occurrences` times. An empty text

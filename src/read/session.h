@@ -29,11 +29,24 @@
 
 namespace whyoom {
 
+// The lines with a header that looks like a quotation.
+struct QuotedLines {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  // 0: none
+  std::uint64_t last = 0;   // read
+
+  void Add(std::uint64_t number) {
+    if (number != std::exchange(last, number)) ++count;
+    if (first == 0 || number < first) first = number;
+  }
+};
+
 // Facts about the job that the streams of an artifact share.
 struct SharedByStreams {
   ContextFacts of_job;
   Statements statements;
   std::uint64_t headers = 0;  // number of headers found so far
+  QuotedLines quoted;
   std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
 };
 

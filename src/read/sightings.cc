@@ -60,6 +60,16 @@ void LineReader::Finish() {
                    });
 }
 
+std::optional<Problem> LineReader::PassedOver() const {
+  const std::uint64_t count = shared_->quoted.count;
+  if (count == 0) return std::nullopt;
+  Problem note{.kind = Problem::kNote, .line = shared_->quoted.first, .occurrences = count};
+  note.what = (count == 1 ? "1 line" : std::to_string(count) + " lines") +
+              " with a memory error looked like a quotation and did not count; the first is line " +
+              std::to_string(note.line);
+  return note;
+}
+
 void LineReader::Feed(const RawLine& raw) {
   records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
 }
@@ -335,6 +345,7 @@ ReadEnd SightingReader::Finish() {
   lines_.Finish();
   Take();
   end.unknown = candidate_errors_.Take();
+  end.passed_over = lines_.PassedOver();
   end.bytes = scanner_.bytes_read();
   end.signs = lines_.TakeSigns();
   end.unknown_times = filter_.unknown();

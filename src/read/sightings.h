@@ -73,6 +73,9 @@ class LineReader {
   // Returns the programs of all statements (see Statements). Call once, at the end.
   ProgramTable TakePrograms() { return shared_->statements.Take(); }
 
+  // A note on the lines with a known error that look like quotations; nullopt if there are none.
+  std::optional<Problem> PassedOver() const;
+
   // Completes all open sightings, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
@@ -170,12 +173,13 @@ struct ReadOptions {
 
 // Results of an artifact besides its sightings.
 struct ReadEnd {
-  std::uint64_t bytes = 0;          // unpacked
-  std::uint64_t unknown_times = 0;  // sightings kept although their time cannot be compared with the range
-  std::string problem;              // the limit that was reached; empty if none was
-  ProgramTable programs;            // the programs of its statements; their artifact is not set
-  Signs signs;                      // that the job went on after a failure
-  std::vector<Problem> unknown;     // candidate errors, which no rule recognises; their artifact is not set
+  std::uint64_t bytes = 0;             // unpacked
+  std::uint64_t unknown_times = 0;     // sightings kept although their time cannot be compared with the range
+  std::string problem;                 // the limit that was reached; empty if none was
+  ProgramTable programs;               // the programs of its statements; their artifact is not set
+  Signs signs;                         // that the job went on after a failure
+  std::vector<Problem> unknown;        // candidate errors, which no rule recognises; their artifact is not set
+  std::optional<Problem> passed_over;  // see LineReader::PassedOver; its artifact is not set
 };
 
 class SightingReader {

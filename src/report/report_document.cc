@@ -100,6 +100,20 @@ void AddProblems(const Report& report, doc::Blocks* notes) {
   notes->emplace_back(doc::Section{"warning", title, {std::move(list)}, true});
 }
 
+void AddNotesOnInputs(const Report& report, doc::Blocks* notes) {
+  doc::List list{.style = doc::List::Style::kWarnings};
+  for (const Problem& problem : report.problems) {
+    if (!problem.is_note_on_input()) continue;
+    if (list.items.size() >= kProblems) {
+      ++list.left_out;
+      continue;
+    }
+    list.items.push_back({doc::Joined(
+        {doc::Name(ArtifactText({problem.path, problem.member})), Words(": "), doc::Sentence(problem.what)})});
+  }
+  if (!list.items.empty()) notes->emplace_back(doc::Section{"note", "Passed over", {std::move(list)}, true});
+}
+
 std::vector<doc::Spans> FooterOf(const Report& report) {
   std::vector<doc::Spans> footer = {Words("whyoom " + report.version)};
   if (!report.rules_fingerprint.empty())
@@ -134,6 +148,7 @@ doc::Document MakeDocument(const Report& report) {
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
   AddUnknownErrors(report, &document.notes);
   AddProblems(report, &document.notes);
+  AddNotesOnInputs(report, &document.notes);
   if (!report.rule_files.empty()) {
     document.notes.emplace_back(
         doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});

@@ -17,7 +17,7 @@ namespace {
 std::vector<const Problem*> ProblemsThat(const Report& report, bool are_unknown_errors) {
   std::vector<const Problem*> problems;
   for (const Problem& problem : report.problems) {
-    if (problem.is_unknown_error() == are_unknown_errors) problems.push_back(&problem);
+    if (problem.is_unknown_error() == are_unknown_errors && !problem.is_note_on_input()) problems.push_back(&problem);
   }
   return problems;
 }

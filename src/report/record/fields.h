@@ -300,7 +300,8 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
           {.about = "unknown_error: a line reports a memory error that matches no rule; note: a remark on an input "
                     "that was read completely. Absent: an input was not read completely, or a limit was reached."});
   v.Maybe("line", problem.line,
-          {.about = "The first line of an unknown error; absent if the entry only counts further errors."});
+          {.about = "The first line of an unknown error or of what a note is about; absent if the entry only counts "
+                    "further errors."});
   v.Maybe("text", problem.text, {.about = "The text of the line; shortened if it is long."});
   v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed; numbers may differ."});
 }

@@ -44,6 +44,22 @@ TEST_CASE("an artifact's findings and programs have its name", "[diagnose]") {
   CHECK(nothing.bytes == 12);
 }
 
+TEST_CASE("errors that look like quotations are noted only if the artifact has no failure", "[diagnose]") {
+  const Engine engine(BuiltInRules());
+  const std::string message = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 22.89G of 15.75G hbm.";
+  const std::string quoted = "step 3\n    raise ValueError(\"" + message + "\")\n";
+  const auto notes = [&](const std::string& log) {
+    std::string shown;
+    for (const Problem& problem : ReadArtifact(engine, {"a.py", ""}, *OpenMemory(log)).problems)
+      shown += fmt::format("{} {} {}: {}", problem.path, problem.kind, problem.line, problem.occurrences);
+    return shown;
+  };
+  CHECK(notes(quoted) == "a.py note 2: 1");
+  CHECK(notes(quoted + quoted) == "a.py note 2: 2");
+  CHECK(notes("XlaRuntimeError: " + message + "\n\n\n\n" + quoted).empty());
+  CHECK(notes("step 3\n").empty());
+}
+
 TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
   Readings all;
   all.Join(Read("all is well\n"));
