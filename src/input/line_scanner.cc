@@ -11,6 +11,19 @@ namespace {
 // In place of a look-behind literal: an ignored hit.
 constexpr std::size_t kSetting = std::numeric_limits<std::size_t>::max();
 
+// Bytes at the start of an artifact that show whether it is JSON.
+constexpr std::size_t kStartBytes = 64;
+
+// Whether a text begins with a bracket and another bracket or a string. "[ERROR]" is no JSON.
+bool BeginsAsJson(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::size_t open = text.find_first_not_of(kBlanks);
+  if (open == std::string_view::npos || (text[open] != '{' && text[open] != '[')) return false;
+  const std::size_t next = text.find_first_not_of(kBlanks, open + 1);
+  return next != std::string_view::npos && std::string_view("\"{[").find(text[next]) != std::string_view::npos;
+}
+
 }  // namespace
 
 // Reads more bytes into the buffer and drops those no longer needed.
@@ -22,6 +35,7 @@ bool LineScanner::Fill() {
   const std::size_t got = source_.Read(buffer_.get() + size_, block_);
   size_ += got;
   source_ended_ = got == 0;
+  if (base_ == 0 && before < kStartBytes) json_ = BeginsAsJson(Bytes(0, std::min(size_, kStartBytes)));
   if (survey_ == nullptr) Search(before);
   if (control_ != nullptr && survey_ == nullptr) control_->bytes += got;
   return got > 0;
@@ -81,6 +95,7 @@ void LineScanner::Skip() {
 
 // Advances to the next hit that counts and ends after next_; false if there is none.
 bool LineScanner::FindHit() {
+  if (survey_ != nullptr && end() == 0) Fill();  // the start, which the survey may skip
   searched_ = std::max(searched_, next_.offset);
   Prefilter::Hit hit{};
   do {
@@ -256,6 +271,8 @@ bool LineScanner::Give(RawLine* line) {
   line->after_gap = next_.offset != given_end_;
   line->may_continue = feed == nullptr && !more;
   line->cut = more || next_.offset != next_.line_start;
+  line->json = json_;
+  line->lists_log = false;
   next_.offset = piece_end;
   if (!more && feed != nullptr) next_ = {line_end + 1, next_.number + 1, line_end + 1};
   given_end_ = next_.offset;

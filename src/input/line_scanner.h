@@ -24,6 +24,8 @@ struct RawLine {
   bool after_gap = false;     // the previous line was not returned; false for line 1
   bool may_continue = false;  // no line feed follows, because the input ends or was cut
   bool cut = false;           // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
+  bool json = false;          // the artifact begins like a JSON document
+  bool lists_log = false;     // lines just before it in the same JSON array are lines of a log (set by RecordJoiner)
 };
 
 // Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to
@@ -157,6 +159,7 @@ class LineScanner {
   std::uint64_t base_ = 0;  // offset of buffer_[0] in the artifact
   std::size_t size_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
+  bool json_ = false;  // see RawLine
 
   Cursor next_;                      // the first piece not yet returned
   std::uint64_t searched_ = 0;       // all hits that end before this were handled

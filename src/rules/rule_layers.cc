@@ -219,6 +219,8 @@ void RuleSetBuilder::AddJsonKeys(const RuleNode& node) {
       if (std::find(pointers->begin(), pointers->end(), pointer) == pointers->end()) pointers->push_back(pointer);
     }
   }
+  // The prefilter cannot see literals in an array of numbers.
+  for (const RuleNode& item : node["bytes"].Items()) trigger_literals_.insert(item.Text());
 }
 
 void RuleSetBuilder::AddRoleWords(const RuleNode& node) {

@@ -183,14 +183,38 @@ bool StripControls(MappedText* line) {
   return rewriter.Finish(line);
 }
 
+namespace {
+
+// Length of the line break of Unicode at `at`: U+0085, U+2028 or U+2029; 0 if there is none.
+std::size_t UnicodeBreak(std::string_view text, std::size_t at) {
+  if (text.substr(at, 2) == "\xC2\x85") return 2;
+  return text.substr(at, 3) == "\xE2\x80\xA8" || text.substr(at, 3) == "\xE2\x80\xA9" ? 3 : 0;
+}
+
+// Offset of the next line break; the text's size if there is none.
+std::size_t FindBreak(std::string_view text, std::size_t from) {
+  static constexpr ByteClass kBreaks("\r\n\xC2\xE2");
+  std::size_t at = kBreaks.FindIn(text, from);
+  while (at < text.size() && text[at] != '\r' && text[at] != '\n' && UnicodeBreak(text, at) == 0)
+    at = kBreaks.FindIn(text, at + 1);
+  return at;
+}
+
+}  // namespace
+
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
-  static constexpr ByteClass kBreaks("\r\n");
   std::vector<MappedText> lines;
   Rewriter rewriter(text);
   std::size_t begin = 0;
   while (lines.size() + 1 < most) {
-    const std::size_t end = kBreaks.FindIn(text.text, begin);
+    const std::size_t end = FindBreak(text.text, begin);
     if (end == text.text.size()) break;
+    if (const std::size_t length = UnicodeBreak(text.text, end); length > 0) {
+      rewriter.Keep(begin, end);
+      lines.push_back(rewriter.Take());
+      begin = end + length;
+      continue;
+    }
     std::size_t next =
         text.text.find_first_not_of('\r', end);  // carriage returns before a line feed are part of the break
     if (next == std::string::npos) next = text.text.size();
@@ -562,6 +586,79 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
   if (before != nullptr) *before = std::move(*line);
   *line = std::move(stripped);
   return true;
+}
+
+bool DecodeBreaks(MappedText* line) {
+  const std::string_view text = line->text;
+  const bool octal = text.find("#012") != std::string_view::npos;
+  const bool percent = text.find("%0A") != std::string_view::npos && text.find("%20") == std::string_view::npos;
+  if (!octal && !percent) return false;
+  static constexpr ByteClass kSigns("#%");
+  Rewriter rewriter(*line);
+  for (std::size_t at = kSigns.FindIn(text, 0); at < text.size(); at = kSigns.FindIn(text, at + 1)) {
+    const bool hash = text[at] == '#';
+    if (hash ? !octal : !percent) continue;
+    const std::size_t length = hash ? 4 : 3;
+    const std::optional<char32_t> code = NumberAt(text, at + 1, length - 1, hash ? 8 : 16);
+    const bool escaped =
+        code && (hash ? *code < 0x20 || *code == 0x7F : *code == '\n' || *code == '\r' || *code == '%');
+    if (escaped) rewriter.Replace(at, at + length, std::string(1, static_cast<char>(*code)));
+    if (escaped) at += length - 1;
+  }
+  return rewriter.Finish(line);
+}
+
+namespace {
+
+// Length of the HTML tag at `at`, and what replaces it: nothing, a blank, or a line break; length 0 if there is none.
+// Unknown names, such as "<module>" in a traceback, are no tags.
+std::pair<std::size_t, std::string_view> Tag(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLongestTag = 1024;
+  static constexpr std::array<std::string_view, 21> kBlocks = {
+      "p",    "div",  "tr",   "li", "ul",    "ol",    "pre",   "h1",      "h2",      "h3",        "h4",
+      "html", "body", "head", "hr", "table", "tbody", "thead", "article", "section", "blockquote"};
+  static constexpr std::array<std::string_view, 11> kInline = {"span", "b",    "i",     "em",  "strong", "code",
+                                                               "tt",   "font", "small", "kbd", "samp"};
+  const bool closes = CharAt(text, at + 1) == '/';
+  const std::size_t begin = at + (closes ? 2 : 1);
+  std::size_t name_end = begin;
+  while (std::isalnum(static_cast<unsigned char>(CharAt(text, name_end))) != 0) ++name_end;
+  const char next = CharAt(text, name_end);
+  if (next != '>' && next != ' ' && next != '/') return {0, {}};
+  const std::size_t end = text.substr(0, std::min(text.size(), at + kLongestTag)).find_first_of("<>", name_end);
+  if (end == std::string_view::npos || text[end] == '<') return {0, {}};
+  const std::string_view name = text.substr(begin, name_end - begin);
+  const auto is_one_of = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const std::size_t length = end + 1 - at;
+  if (name == "br" || is_one_of(kBlocks)) return {length, "\n"};
+  if (name == "a" || name == "td" || name == "th") return {length, closes ? " " : ""};
+  return {is_one_of(kInline) ? length : 0, ""};
+}
+
+}  // namespace
+
+bool StripTags(const MappedText& line, MappedText* plain) {
+  const std::string_view text = line.text;
+  if (text.find("</") == std::string_view::npos && text.find("<br") == std::string_view::npos) return false;
+  Rewriter rewriter(line);
+  std::size_t kept = 0;
+  bool empty = true;  // nothing follows the last line break
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', std::max(at + 1, kept))) {
+    auto [length, break_or_blank] = Tag(text, at);
+    if (length == 0) continue;
+    const bool begins = empty;
+    empty = empty && IsBlank(text.substr(kept, at - kept));
+    // Elements around a line are no lines of their own.
+    if (break_or_blank == "\n" && empty && text.substr(at, 3) != "<br") break_or_blank = {};
+    // The number of a line, in its own cell or link.
+    const std::string_view cell = text.substr(kept, at - kept);
+    const bool numbers = break_or_blank == " " && kept > 0 && !cell.empty() && begins &&
+                         cell.find_first_not_of("0123456789") == std::string_view::npos;
+    rewriter.Replace(numbers ? kept : at, at + length, numbers ? std::string_view() : break_or_blank);
+    empty = empty || numbers || break_or_blank == "\n";
+    kept = at + length;
+  }
+  return rewriter.Finish(plain);
 }
 
 bool DecodeHtml(MappedText* line) {

@@ -30,11 +30,20 @@ bool StripMarkdown(MappedText* line, MappedText* before = nullptr);
 // truncated logs leave them in texts. UTF-16, in which every other byte is zero, does not count either.
 bool IsBinary(std::string_view bytes);
 
+// Decodes control characters, above all line breaks, that rsyslog ("#012") and GitHub's workflow commands ("%0A")
+// escape. Does not split the line. Returns whether anything changed.
+bool DecodeBreaks(MappedText* line);
+
+// Removes HTML tags from a line that contains closing tags or <br>, and writes a line feed for <br> and between blocks.
+// Sets `plain` and returns true if there was a tag.
+bool StripTags(const MappedText& line, MappedText* plain);
+
 // Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references. Returns whether anything changed.
 bool DecodeHtml(MappedText* line);
 
-// Splits a text at line feeds and carriage returns (CRLF is one). Text overwritten after a carriage return is a line of
-// its own. A trailing break adds no empty line. Returns at most `most` parts; the last one contains the rest.
+// Splits a text at line feeds, carriage returns (CRLF is one) and the line breaks of Unicode. Text overwritten after a
+// carriage return is a line of its own. A trailing break adds no empty line. Returns at most `most` parts; the last one
+// contains the rest.
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
 
 // Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one

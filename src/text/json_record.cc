@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -95,6 +96,16 @@ MappedText Locate(const MappedText& line, const std::string& key, const std::str
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
 
+// The text of an array of bytes, as `journalctl -o json` writes a message with escape sequences; nullopt for any other
+// value.
+std::optional<std::string> TextOfBytes(const json& value) {
+  const auto is_byte = [](const json& item) { return item.is_number_unsigned() && item.get<std::uint64_t>() < 256; };
+  if (!value.is_array() || value.empty() || !std::all_of(value.begin(), value.end(), is_byte)) return std::nullopt;
+  std::string text;
+  for (const json& item : value) text += static_cast<char>(item.get<unsigned char>());
+  return MapRaw(text).text;
+}
+
 // Returns the value at the pointer, or null.
 const json* ValueOf(const json& record, const json::json_pointer& pointer) {
   return record.contains(pointer) ? &record.at(pointer) : nullptr;
@@ -150,6 +161,12 @@ std::vector<Pair> ReadPairs(const MappedText& line) {
 
 }  // namespace
 
+bool IsLogItem(std::string_view item) {
+  constexpr std::string_view kFirst = " \t[<0123456789";
+  return item.empty() || kFirst.find(item[0]) != std::string_view::npos || item.starts_with("Traceback (most") ||
+         item.find("\\n") != std::string_view::npos || item.find("\\u001b[") != std::string_view::npos;
+}
+
 JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
   const auto compile = [](const std::vector<std::string>& from, std::vector<Key>* to) {
     for (const std::string& text : from) {
@@ -190,6 +207,39 @@ std::vector<MappedText> JsonRecordReader::Elements(const MappedText& line) {
   return depth == 0 ? elements : std::vector<MappedText>();
 }
 
+std::vector<JsonRecordReader::String> JsonRecordReader::Strings(const MappedText& line, bool lists_log) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::string_view text = line.text;
+  std::vector<String> strings;
+  bool has_item = false;
+  std::size_t key = std::string_view::npos;  // where the key of the next value begins
+  // A piece of a long line that begins inside a string is read from its next string on.
+  std::size_t quote = text.find('"');
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first < quote && std::string_view("{[]},").find(text[first]) == std::string_view::npos)
+    quote = text.find('"', std::min(quote, text.size() - 1) + 1);
+  for (; quote != std::string_view::npos; quote = text.find('"', quote)) {
+    std::size_t end = 0;
+    MappedText string = ReadQuoted(line, quote + 1, '"', &end);
+    const std::size_t before = quote == 0 ? std::string_view::npos : text.find_last_not_of(kBlanks, quote - 1);
+    const std::size_t after = std::min(text.find_first_not_of(kBlanks, end + 1), text.size());
+    const std::size_t past = std::min(CharAt(text, after) == ',' ? after + 1 : end + 1, text.size());
+    if (CharAt(text, after) == ':') {
+      key = quote;
+    } else if (before != std::string_view::npos && text[before] == ':') {
+      strings.push_back({Slice(line, std::min(key, quote), past), {}});
+    } else {
+      has_item = true;
+      lists_log = lists_log || IsLogItem(text.substr(quote + 1, end - quote - 1));
+      const bool is_number = string.text.find_first_not_of("0123456789") == std::string::npos && !string.text.empty();
+      if (!is_number) strings.push_back({std::move(string), lists_log ? MappedText() : Slice(line, quote, past)});
+      if (CharAt(text, after) == ']') lists_log = false;
+    }
+    quote = past;
+  }
+  return has_item ? strings : std::vector<String>();
+}
+
 bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   const std::string_view object = Object(line.text);
   if (object.empty() || IsTooDeep(object)) return false;
@@ -197,15 +247,12 @@ bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
   if (parsed.is_discarded() || !parsed.is_object()) return false;
   record->own = IsOwnRecord(parsed);
   if (record->own) return true;
-  std::vector<const std::string*> seen;
+  std::set<std::string> seen;  // collectors store the same text under several keys
   for (const Key& key : text_) {
     const json* value = ValueOf(parsed, key.pointer);
-    if (value == nullptr || !value->is_string()) continue;
-    const auto* text = value->get_ptr<const std::string*>();
-    // Collectors store the same text under several keys.
-    if (std::any_of(seen.begin(), seen.end(), [&](const std::string* other) { return *other == *text; })) continue;
-    seen.push_back(text);
-    record->texts.push_back(Locate(line, key.name, *text));
+    if (value == nullptr) continue;
+    const std::optional<std::string> text = value->is_string() ? value->get<std::string>() : TextOfBytes(*value);
+    if (text && seen.insert(*text).second) record->texts.push_back(Locate(line, key.name, *text));
   }
   if (seen.empty()) return false;
   for (const Key& key : stream_name_) {

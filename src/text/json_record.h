@@ -24,6 +24,17 @@ class JsonRecordReader {
     std::optional<Timestamp> time;
   };
 
+  // A text in a JSON document.
+  struct String {
+    MappedText text;
+    MappedText written;  // with its quotes; empty if the text is certainly output of a process and not an example
+  };
+
+  // The texts of a line of a JSON document that contains items of an array of strings, such as the output in a
+  // notebook; empty for any other line. Other strings stay as they are, with their key. `lists_log` is true if lines of
+  // a log precede the line in its array. The line may begin or end inside a string.
+  static std::vector<String> Strings(const MappedText& line, bool lists_log);
+
   // The elements of a line that is a JSON array of objects; empty for any other line.
   static std::vector<MappedText> Elements(const MappedText& line);
 
@@ -44,5 +55,9 @@ class JsonRecordReader {
   std::vector<Key> stream_name_;
   std::vector<Key> time_;
 };
+
+// Whether an item of a JSON array of strings, without its opening quote, is a line of a log and not an example of a
+// message: it is indented, stamped, coloured, part of a traceback, or has its line feed.
+bool IsLogItem(std::string_view item);
 
 }  // namespace whyoom

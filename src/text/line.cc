@@ -57,7 +57,9 @@ void Rewriter::Keep(std::size_t begin, std::size_t end) {
 
 void Rewriter::Put(std::string_view text, std::size_t at) {
   const std::vector<MappedText::Segment>& segments = from_.segments;
-  while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at <= at) ++segment_;
+  const auto after = std::upper_bound(segments.begin() + static_cast<std::ptrdiff_t>(segment_), segments.end(), at,
+                                      [](std::size_t place, const auto& segment) { return place < segment.text_at; });
+  segment_ = std::max(segment_, static_cast<std::size_t>(after - segments.begin()) - (segments.empty() ? 0 : 1));
   Map(segments.empty() ? at : segments[segment_].raw_at + (at - segments[segment_].text_at));
   to_.text.append(text);
 }

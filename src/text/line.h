@@ -36,6 +36,8 @@ struct Line : MappedText {
   bool after_gap = false;      // lines of the log before this one were skipped
   bool may_continue = false;   // the last word may be incomplete: the log ends or was cut here
   bool binary = false;         // the raw line is binary data, not text
+  bool json = false;           // only during cleaning: part of a JSON document, not yet decoded
+  bool lists_log = false;      // only during cleaning: see RawLine
   bool continues =
       false;  // only during cleaning: the collector split the line here, and the stream's next raw line continues it
 

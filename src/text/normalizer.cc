@@ -93,7 +93,17 @@ void RecordJoiner::Flush(const Sink& sink) {
   sink(first_);
 }
 
-void RecordJoiner::Feed(const RawLine& raw, const Sink& sink) {
+// Remembers whether the array of strings that the line continues contains lines of a log.
+void RecordJoiner::FollowArray(RawLine* raw) {
+  if (raw->after_gap) lists_log_ = false;
+  const std::size_t first = raw->json ? raw->bytes.find_first_not_of(" \t") : std::string_view::npos;
+  const bool is_string = first != std::string_view::npos && raw->bytes[first] == '"';
+  lists_log_ = is_string && (lists_log_ || IsLogItem(raw->bytes.substr(first + 1)));
+  raw->lists_log = lists_log_;
+}
+
+void RecordJoiner::Feed(RawLine raw, const Sink& sink) {
+  FollowArray(&raw);
   if (raw.after_gap) Flush(sink);
   const std::size_t opens = raw.cut ? std::string_view::npos : IndentOf(raw.bytes, '{');
   if (opens != std::string_view::npos) {
@@ -262,6 +272,7 @@ struct Normalizer::Patterns {
   void CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const;
   bool OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const;
   bool OpenArray(const Line& part, int rounds, Cleaned* cleaned) const;
+  bool OpenStrings(const Line& part, int rounds, Cleaned* cleaned) const;
   bool StripPrefixesAndSuffixes(Line* part, bool* bare) const;
   std::size_t StripPrefix(std::string_view text, Seen* seen, Line* part) const;
   std::size_t StripSuffix(std::string_view text, Line* part) const;
@@ -430,11 +441,24 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   return true;
 }
 
+// Cleans the texts of `part` if it is part of a JSON document and contains items of an array of strings.
+bool Normalizer::Patterns::OpenStrings(const Line& part, int rounds, Cleaned* cleaned) const {
+  if (!part.json || rounds <= 0) return false;
+  std::vector<JsonRecordReader::String> strings = JsonRecordReader::Strings(part, part.lists_log);
+  for (JsonRecordReader::String& string : strings) {
+    Line outer = part;
+    outer.json = false;
+    outer.written = std::move(string.written);
+    CleanAll(SplitLines(string.text, cleaned->Budget()), std::move(outer), rounds, cleaned);
+  }
+  return !strings.empty();
+}
+
 // Cleans the texts of the records if `part` is an array of records.
 bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* cleaned) const {
   if (rounds <= 0) return false;
   std::vector<MappedText> elements = JsonRecordReader::Elements(part);
-  if (elements.empty()) return false;
+  if (elements.empty()) return OpenStrings(part, rounds, cleaned);
   CleanAll(std::move(elements), part, rounds - 1, cleaned);
   return true;
 }
@@ -455,6 +479,12 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
         continue;
       }
     }
+    if (DecodeBreaks(&part)) return CleanAll(SplitLines(part, cleaned->Budget()), part, rounds - 1, cleaned);
+    if (MappedText plain; StripTags(part, &plain)) {
+      std::vector<MappedText> lines = SplitLines(plain, cleaned->Budget());
+      if (lines.size() == 1) KeepShort(&part);
+      return CleanAll(std::move(lines), part, rounds - 1, cleaned);
+    }
     bool decoded = StripMarks(&part);
     // If the line has literal quotes, decode only after the split: a decoded quote could end a quoted text too early.
     const bool quotes = part.text.find_first_of("'\"") != std::string::npos;
@@ -469,6 +499,7 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
     changed = changed || decoded;
   }
   StripControls(&part);  // characters decoded in the last round
+  part.json = false;
   if (part.time) part.ambiguous_time.clear();
   if (part.segments.empty()) part.segments = {{0, 0}};
   cleaned->lines->push_back(std::move(part));
@@ -486,6 +517,8 @@ Line LineOf(const RawLine& raw, MappedText text) {
   SetText(std::move(text), &line);
   line.number = raw.number;
   line.offset = raw.offset;
+  line.json = raw.json;
+  line.lists_log = raw.lists_log;
   return line;
 }
 
@@ -527,9 +560,15 @@ void Normalizer::NormalizeRecord(const RawLine& raw, IncompleteLines* unfinished
   const std::size_t before = lines->size();
   Cleaned cleaned{unfinished, lines};
   if (patterns_->OpenRecord(LineOf(raw, MapRaw(raw.bytes)), kMaxRounds, &cleaned)) {
+    std::size_t counted = 0;
+    std::uint64_t feeds = 0;
     for (std::size_t i = before; i < lines->size(); ++i) {
-      const std::string_view above = raw.bytes.substr(0, (*lines)[i].segments.front().raw_at);
-      (*lines)[i].number += static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
+      const std::size_t at = std::min((*lines)[i].segments.front().raw_at, raw.bytes.size());
+      const std::size_t from = at < counted ? 0 : counted;
+      const std::string_view above = raw.bytes.substr(from, at - from);
+      feeds = (from == 0 ? 0 : feeds) + static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
+      (*lines)[i].number += feeds;
+      counted = at;
     }
     return;
   }

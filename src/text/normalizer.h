@@ -51,7 +51,7 @@ class RecordJoiner {
   // Adds a raw line and passes completed ones to `sink`: the line itself or, at the end of a record, the record as one
   // raw line with line feeds. Lines that turn out not to be a record are joined in the same way. The sink's argument
   // is valid only during the call.
-  void Feed(const RawLine& raw, const Sink& sink);
+  void Feed(RawLine raw, const Sink& sink);
 
   // Passes on an incomplete record. Call at the end.
   void Flush(const Sink& sink);
@@ -61,11 +61,13 @@ class RecordJoiner {
 
  private:
   void Open(const RawLine& raw, std::size_t indent);
+  void FollowArray(RawLine* raw);
 
   std::string bytes_;
   RawLine first_;
   std::size_t lines_ = 0;
   std::size_t indent_ = 0;
+  bool lists_log_ = false;
 };
 
 // A pattern of the rule data for the text that a logger or scheduler puts before (prefix) or after (suffix) a line.
@@ -104,11 +106,12 @@ class Normalizer {
   // escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
   // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
-  // record (JSON or key=value pairs); remove escape sequences (ANSI CSI, OSC) and control characters; remove prefixes
-  // and suffixes (several nested); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at
-  // escaped line breaks; decode HTML references. Indentation after the last prefix is kept. A blank line yields a Line
-  // with empty text. One raw line yields about 65,000 lines at most; the last one contains the rest. A raw line with
-  // line feeds (see RecordJoiner) is read as one JSON record or, if it is none, line by line.
+  // record (JSON or key=value pairs) or the strings of a JSON document; remove escape sequences (ANSI CSI, OSC) and
+  // control characters; remove prefixes and suffixes (several nested); split at line breaks that a collector or page
+  // wrote as text ("#012", "%0A", "<br>"); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**");
+  // split at escaped line breaks; decode HTML references. Indentation after the last prefix is kept. A blank line
+  // yields a Line with empty text. One raw line yields about 65,000 lines at most; the last one contains the rest. A
+  // raw line with line feeds (see RecordJoiner) is read as one JSON record or, if it is none, line by line.
   //
   // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
   // rest arrives, then cleaned as a whole.

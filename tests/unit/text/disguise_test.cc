@@ -109,6 +109,17 @@ Lines ReadTexts(const std::string& log) {
   return texts;
 }
 
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// An HTML page shows the line as it is.
+std::string Html(const std::string& line) {
+  return Replaced(Replaced(Replaced(Replaced(line, "&", "&amp;"), ">", "&gt;"), "<", "&lt;"), "\"", "&quot;");
+}
+
 using Rewrite = std::function<std::string(std::size_t, const std::string&)>;
 
 std::string EachLine(const Rewrite& rewrite) {
@@ -168,17 +179,16 @@ TEST_CASE("every disguise is removed from every line", "[text]") {
                 Escaped(line, "\"") + R"( [repeated 5x across cluster]\n"})";
        }},
       {"notebook", [](std::size_t, const std::string& line) { return "      \"" + Escaped(line, "\"") + "\\n\","; }},
-      {"html",
+      {"html", [](std::size_t, const std::string& line) { return Replaced(Html(line), "'", "&#39;"); }},
+      {"html_spans",
+       [](std::size_t n, const std::string& line) {
+         return "<div class=\"line\"><span class=\"ts\">" + Clock(n) + "Z</span> <span>" + Html(line) + "</span></div>";
+       }},
+      {"journald_bytes",
        [](std::size_t, const std::string& line) {
-         std::string html;
-         for (const char c : line) {
-           html += c == '>'    ? "&gt;"
-                   : c == '<'  ? "&lt;"
-                   : c == '"'  ? "&quot;"
-                   : c == '\'' ? "&#39;"
-                               : std::string(1, c);
-         }
-         return html;
+         std::string bytes = "27,91,49,109";  // bold
+         for (const char c : line) bytes += "," + std::to_string(c);
+         return R"({"__REALTIME_TIMESTAMP":"1795176000000000","MESSAGE":[)" + bytes + R"(],"_PID":"42"})";
        }},
   };
   for (const auto& [name, rewrite] : disguises) {
@@ -199,6 +209,51 @@ TEST_CASE("a report in one escaped line is split into its lines", "[text]") {
   CHECK(ReadTexts("{\"message\": \"" + Escaped(whole + "\n", "\"") + "\"}\n") == Report());
   const std::string twice = Escaped("{\"message\": \"" + Escaped(whole, "\"") + "\"}", "\"");
   CHECK(ReadTexts("{\"log\": \"" + twice + "\"}\n") == Report());
+}
+
+// Joins the lines, each rewritten.
+std::string JoinedBy(const std::string& separator, const std::function<std::string(const std::string&)>& rewrite = {}) {
+  std::string joined;
+  for (const std::string& line : Report())
+    joined += (joined.empty() ? "" : separator) + (rewrite ? rewrite(line) : line);
+  return joined;
+}
+
+TEST_CASE("collectors that put a report into one line or document do not hide its lines", "[text]") {
+  const auto quoted = [](const std::string& line) { return "\"" + Escaped(line, "\"") + "\""; };
+  const auto fed = [](const std::string& line) { return "\"" + Escaped(line, "\"") + "\\n\""; };
+  const auto percent = [](const std::string& line) { return Replaced(line, "%", "%25"); };
+  const std::string notebook = R"({"cells": [{"outputs": [{"name": "stderr", "output_type": "stream", "text": [)";
+  const std::vector<std::pair<std::string, std::string>> logs = {
+      {"rsyslog", "Nov 20 12:00:05 tpu-vm-3 train.sh[8123]: " + JoinedBy("#012")},
+      {"github", "::error::" + JoinedBy("%0A", percent)},
+      {"github, CRLF", "::error file=a.py,line=3::" + JoinedBy("%0D%0A", percent)},
+      {"U+2028", JoinedBy("\xE2\x80\xA8")},
+      {"U+2029", JoinedBy("\xE2\x80\xA9")},
+      {"U+0085", JoinedBy("\xC2\x85")},
+      {"<br>", JoinedBy("<br/>", [](const std::string& line) { return Replaced(Html(line), " ", "&nbsp;"); })},
+      {"array in one line", "[" + JoinedBy(", ", quoted) + "]"},
+      {"array", "[\n  " + JoinedBy(",\n  ", quoted) + "\n]"},
+      {"notebook in one line", notebook + JoinedBy(", ", fed) + "]}]}]}"},
+      {"notebook", Replaced(notebook, "[", "[\n") + "\n" + JoinedBy(",\n", fed) + "\n]\n}\n]\n}\n]\n}"},
+  };
+  for (const auto& [name, log] : logs) {
+    CAPTURE(name);
+    const Lines texts = ReadTexts(log + "\n");
+    const auto begin = std::find_if(texts.begin(), texts.end(),
+                                    [](const std::string& text) { return text.ends_with(Report().front()); });
+    REQUIRE(texts.end() - begin >= static_cast<std::ptrdiff_t>(Report().size()));
+    CHECK(Lines(begin + 1, begin + static_cast<std::ptrdiff_t>(Report().size())) ==
+          Lines(Report().begin() + 1, Report().end()));
+  }
+}
+
+TEST_CASE("an item of a JSON array is a quotation unless the array contains lines of a log", "[text]") {
+  const auto written = [](const std::string& log) { return Read(log).back().written.text; };
+  const std::string item = R"("RuntimeError: RESOURCE_EXHAUSTED: no room")";
+  CHECK(written("{\"retry_on\": [" + item + "]}\n") == item);
+  CHECK(written("{\"lines\": [\"  File \\\"a.py\\\", line 3\", " + item + "]}\n").empty());
+  CHECK(written("[\n \"12:00:01 step 3\",\n " + item + "\n").empty());
 }
 
 TEST_CASE("binary lines around a report do not change it", "[text]") {
