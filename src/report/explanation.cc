@@ -71,8 +71,6 @@ std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, 
   return explanation;
 }
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
 std::string UpperCase(std::string_view text) {
   std::string upper(text);
   std::transform(upper.begin(), upper.end(), upper.begin(),
