@@ -47,6 +47,7 @@ std::vector<const PatternSet*> Engine::PreparedSets() const {
   std::vector<const PatternSet*> sets;
   matchers().finder.AddSets(&sets);
   matchers().candidate_errors.AddSets(&sets);
+  matchers().progress.AddSets(&sets);
   matchers().signs.AddSets(&sets);
   matchers().contexts.AddSets(&sets);
   for (const PatternSet* set : sets) set->Prepare();

@@ -36,7 +36,7 @@ ProgressFinder::ProgressFinder(const RuleSet& rules, bool survival)
     : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_)) {}
 
 std::optional<ProgressMatch> ProgressFinder::Find(std::string_view line) const {
-  for (const std::size_t place : patterns_.In(line)) {
+  for (const std::size_t place : patterns_.FindCandidates(line)) {
     PatternMatch match;
     if (!lines_[place]->Find(line, &match)) continue;
     ProgressMatch found{lines_[place], std::nullopt, ""};

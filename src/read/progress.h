@@ -44,6 +44,9 @@ class ProgressFinder {
 
   std::optional<ProgressMatch> Find(std::string_view line) const;
 
+  // Appends this object's pattern set to `sets`.
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&patterns_); }
+
   // Whether Find may find something in the line or in a part of it.
   bool MayFind(std::string_view line) const { return !patterns_.FindCandidates(line).empty(); }
 
