@@ -18,7 +18,7 @@ bool StreamSigns::ShowSurvival(const LastReport& report) const {
   // A buffer may be written after later output.
   const bool comparable = proof->time && report.time && proof->time->zone_known == report.time->zone_known;
   if (comparable && proof->time->microseconds < report.time->microseconds) return false;
-  return !proof->is_result || failed <= report.line;
+  return (proof->is_result ? failed : proof->failed_before) <= report.line;
 }
 
 void SignCollector::Look(const Line& line, const ProgressFinder& finder) {
@@ -56,7 +56,12 @@ void SignCollector::Look(const Line& line, const ProgressFinder& finder) {
       break;
   }
   if (since == 0) return;
-  signs.proof = {since, {ShownProgress(line.text), line.number}, line.time, found->rule->shows == Shows::kResult};
+  const Shows shows = found->rule->shows;
+  signs.proof = {since,
+                 {ShownProgress(line.text), line.number},
+                 line.time,
+                 shows == Shows::kResult,
+                 shows == Shows::kError ? signs.failed : 0};
 }
 
 Signs SignCollector::Take() {

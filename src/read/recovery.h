@@ -32,6 +32,7 @@ struct StreamSigns {
     SurvivalSign sign;
     std::optional<Timestamp> time;
     bool is_result = false;
+    std::uint64_t failed_before = 0;  // of an error: StreamSigns::failed when the error was printed
   };
   std::optional<Proof> proof;
   std::uint64_t error = 0;   // number of the last line of an error with another cause; 0: none
