@@ -21,11 +21,7 @@ std::string Show(const Allocation* row) {
 std::string Match(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
   const MatchedRows rows = MatchRows(before, after);
   std::string shown;
-  for (const RowPair& pair : rows.pairs) {
-    shown += Show(pair.before) + " = " + Show(pair.after);
-    if (pair.factor != 1) shown += fmt::format(" by {} in {}", pair.factor, fmt::join(pair.divided, ","));
-    shown += "\n";
-  }
+  for (const RowPair& pair : rows.pairs) shown += Show(pair.before) + " = " + Show(pair.after) + "\n";
   for (const Allocation* row : rows.gone) shown += "gone " + Show(row) + "\n";
   for (const Allocation* row : rows.added) shown += "new " + Show(row) + "\n";
   return shown;
@@ -60,12 +56,12 @@ TEST_CASE("rows with the same op name match despite another element type or layo
 
 TEST_CASE("rows with the same op name match if dimensions are divided by one whole number", "[compare]") {
   CHECK(Match({Row("a", "f32[64,1024]")}, {Row("a", "f32[16,1024]", 25)}) ==
-        "a f32[64,1024] 100 = a f32[16,1024] 25 by 4 in 0\n");
+        "a f32[64,1024] 100 = a f32[16,1024] 25\n");
   CHECK(Match({Row("a", "f32[64,1024,3]")}, {Row("a", "f32[32,512,3]", 25)}) ==
-        "a f32[64,1024,3] 100 = a f32[32,512,3] 25 by 2 in 0,1\n");
+        "a f32[64,1024,3] 100 = a f32[32,512,3] 25\n");
   // Two rows match two different rows.
   CHECK(Match({Row("a", "f32[64,9]"), Row("a", "f32[64,9]")}, {Row("a", "f32[32,9]"), Row("a", "f32[32,9]")}) ==
-        "a f32[64,9] 100 = a f32[32,9] 100 by 2 in 0\na f32[64,9] 100 = a f32[32,9] 100 by 2 in 0\n");
+        "a f32[64,9] 100 = a f32[32,9] 100\na f32[64,9] 100 = a f32[32,9] 100\n");
   // No match for two factors, a fraction, larger or empty dimensions, or another rank; two rows on each side, so that
   // the op name alone does not match.
   for (const char* shape : {"f32[32,256]", "f32[48,1024]", "f32[128,1024]", "f32[0,1024]", "f32[64]"}) {
