@@ -431,6 +431,7 @@ bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cle
   Line outer = part;
   SetText({}, &outer);
   ++outer.prefixes;
+  outer.json = false;
   outer.written = {};
   AddStreamName(Printable(record.stream_name), &outer);
   AddTime(record.time, &outer);

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -51,13 +50,6 @@ std::string Json(const ScratchFolder& scratch, std::vector<std::string> argument
   const ProcessResult result = RunWhyoom(arguments, input, scratch.path());
   CHECK(result.err.empty());
   return result.out;
-}
-
-std::vector<json> Lines(const std::string& text) {
-  std::vector<json> records;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) records.push_back(json::parse(line));
-  return records;
 }
 
 bool HasScript() {

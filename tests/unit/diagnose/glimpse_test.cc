@@ -106,6 +106,7 @@ TEST_CASE("the framework is recognized by the dump's file names", "[diagnose]") 
       {"equinox", packages + "equinox/nn/_linear.py"},
       {"haiku", packages + "haiku/_src/basic.py"},
       {"pytorch_xla", packages + "torch_xla/core/xla_model.py"},
+      {"torch_tpu", packages + "torch_tpu/_internal/device.py"},
       {"keras", packages + "keras/src/layers/core/dense.py"},
       {"tensorflow", packages + "tensorflow/python/ops/math_ops.py"},
       {"jax", packages + "jax/_src/lax/lax.py"},

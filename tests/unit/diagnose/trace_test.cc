@@ -84,7 +84,7 @@ TEST_CASE("a header with a literal near the line is recorded if it does not matc
   const TracedHeader* head = HeadOf(trace, "pool");
   REQUIRE(head != nullptr);
   CHECK(head->trace.outcome == Outcome::kNoMatch);
-  CHECK(head->trace.literal == "test pool of ");
+  CHECK(head->trace.literal == "test pool of");
 }
 
 TEST_CASE("without a matching literal, the literals are listed", "[diagnose]") {

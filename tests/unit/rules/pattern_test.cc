@@ -74,8 +74,9 @@ TEST_CASE("typed captures yield values", "[rules]") {
   CHECK(Find("%{size:a} frames", "8 Mainframes 9 frames") == "no");
   CHECK(Find("%{size:a},", "16777216, x") == "no");
   CHECK(Find("%{bytes:a},", "16777216, x") == "0-9 a=16777216@0-8");
-  CHECK(Find("%{size:a} x", "-3.00G x") == "0-8");  // sizes are not negative
-  CHECK(Find("%{size:a} x", "999999999E x") == "0-12");
+  // No size is negative or beyond 64 bits; the text is kept, so that the report can state it.
+  CHECK(Find("%{size:a} x", "-3.00G x") == "0-8 impossible_figure='-3.00G'@0-6");
+  CHECK(Find("%{size:a} x", "999999999E x") == "0-12 impossible_figure='999999999E'@0-10");
   CHECK(Find("%{bytes:a}", "17179869184") == "0-11 a=17179869184@0-11");
   CHECK(Find("%{bytes:a}", "17,179,869,184, and") == "0-14 a=17179869184@0-14");
   CHECK(Find("ordinal %{integer:n}", "ordinal -3") == "0-10 n=-3@8-10");
