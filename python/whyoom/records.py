@@ -559,7 +559,7 @@ class Problem(Record):
     # unknown_error: a line reports a memory error that matches no rule; note: a remark on an input that was read
     # completely. Absent: an input was not read completely, or a limit was reached.
     kind: Optional[str]
-    # The first line of an unknown error; absent if the entry only counts further errors.
+    # The first line of an unknown error or of what a note is about; absent if the entry only counts further errors.
     line: Optional[int]
     # The text of the line; shortened if it is long.
     text: Optional[str]
