@@ -234,7 +234,7 @@ void LineReader::EnforceMemoryLimit(LogStream* stream) {
   while (held_ > max_buffered_ && log_streams_.size() > 1) {
     LogStream* oldest = &log_streams_.at(recent_.front());
     if (oldest == stream) return;
-    if (oldest->session.in_report())
+    if (oldest->session.active())
       problem_ =
           "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete";
     CloseOldest();

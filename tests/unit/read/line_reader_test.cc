@@ -138,7 +138,7 @@ TEST_CASE("the memory of open reports is limited", "[read]") {
   CHECK(std::count(all.begin(), all.end(), '\n') == 64);
   CHECK(all.find("program_bytes") != std::string::npos);
 
-  constexpr std::size_t kOfSome = std::size_t{100} << 10;  // 64 streams need more
+  constexpr std::size_t kOfSome = std::size_t{200} << 10;  // 64 streams need more
   Reading narrow(kOfSome);
   report(&narrow);
   CHECK(narrow.lines().problem() ==
