@@ -81,7 +81,8 @@ struct Item;
 struct List {
   enum class Style { kBullets, kJoined, kSteps, kNumbered, kWarnings, kFields };  // kJoined: one paragraph in text
   Style style = Style::kBullets;
-  std::string lead;  // text, kJoined only: what comes before the items, "would not help here: "
+  bool whole = false;  // text, kSteps only: what to type, in one line for the clipboard
+  std::string lead;    // text, kJoined only: what comes before the items, "would not help here: "
   std::vector<Item> items;
   std::uint64_t left_out = 0;
   std::string elsewhere;  // where to find the omitted items: " (--format json lists them)"

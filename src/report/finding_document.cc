@@ -24,6 +24,7 @@ using doc::Words;
 
 constexpr std::size_t kLargest = 5;       // groups of allocations
 constexpr std::size_t kLargestFirst = 3;  // of them, on the first screen
+constexpr std::size_t kCompiled = 4;      // changes on the screen
 constexpr std::size_t kAllRows = 200;
 constexpr std::size_t kPlaces = 5;
 constexpr std::size_t kAllPlaces = 50;
@@ -313,6 +314,7 @@ void FindingBuilder::AddCompiled() {
                            {Words(AttemptText(finding_, attempt))},
                            {Words(fmt::format("{:.1f}", attempt.seconds))},
                            {ChangeSpans(attempt)}}});
+    if (!attempt.remedy.empty()) table.rows.back().depth = doc::DepthAt(table.rows.size() - 1, kCompiled);
   }
   Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};
   blocks.push_back(std::move(table));

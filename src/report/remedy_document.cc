@@ -155,14 +155,15 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
     item.blocks.emplace_back(EffectBar(*need, ranked));
   doc::List why;
   for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
+  doc::List typed{.style = doc::List::Style::kSteps, .whole = true};
+  AddSettingSteps(SettingToType(ranked, finding), &typed);
   doc::List steps{.style = doc::List::Style::kSteps};
-  AddSettingSteps(SettingToType(ranked, finding), &steps);
   for (const RankedRemedy* each : {&ranked, partner}) {
     if (each == nullptr) continue;
     for (const std::string& step : each->how)
-      steps.items.push_back({doc::Sentence(step), doc::DepthAt(steps.items.size(), 1)});
+      steps.items.push_back({doc::Sentence(step), doc::DepthAt(steps.items.size() + typed.items.size(), 1)});
   }
-  for (doc::List* list : {&why, &steps}) {
+  for (doc::List* list : {&why, &typed, &steps}) {
     if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
   }
   return item;

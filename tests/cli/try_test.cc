@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.h"
@@ -345,7 +346,9 @@ TEST_CASE("an interrupt ends the command and what it started, and is reported", 
                    "", ".", SIGINT, std::chrono::milliseconds(1500));
   CHECK(result.exit_status == 128 + SIGINT);
   CHECK(result.err == "whyoom: interrupted before anything was compiled\n");
-  CHECK(kill(std::stoi(ReadText(folder.path() + "/pid")), 0) != 0);
+  const std::string process = "/proc/" + std::to_string(std::stoi(ReadText(folder.path() + "/pid")));
+  for (int i = 0; i < 100 && fs::exists(process); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_FALSE(fs::exists(process));
 }
 
 TEST_CASE("an attempt that compiles only another program has failed", "[cli][try]") {

@@ -96,8 +96,10 @@ void TextPage::Item(std::string_view label, std::size_t column, std::string_view
   out_ += Hanging(style_.Strong(label) + std::string(gap, ' '), label.size() + gap, text, width_);
 }
 
-void TextPage::Step(std::size_t column, std::string_view text) {
-  Hang(std::string(column, ' ') + "→ ", column + 2, text, 3, step_lines_);
+void TextPage::Step(std::size_t column, std::string_view text, bool whole) {
+  std::string lead = std::string(column, ' ') + "→ ";
+  if (whole) return Line(lead.append(text));
+  Hang(lead, column + 2, text, 3, step_lines_);
 }
 
 void TextPage::Warning(std::string_view text) {

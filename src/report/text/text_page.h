@@ -81,7 +81,7 @@ class TextPage {
   void Beside(std::string_view label, std::string_view text, std::size_t own = 1);
   // Like Beside, but `label` is bold, and the paragraph starts at `column`, or after the label if it is longer.
   void Item(std::string_view label, std::size_t column, std::string_view text);
-  void Step(std::size_t column, std::string_view text);  // "→ text"
+  void Step(std::size_t column, std::string_view text, bool whole);  // "→ text"
   void Warning(std::string_view text);
 
   // Returns the page; call once, at the end.

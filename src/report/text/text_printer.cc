@@ -300,7 +300,7 @@ void TextRenderer::operator()(const doc::List& list) {
   for (const doc::Item& item : list.items) {
     const std::string text = doc::PlainText(item.text) + (item.id.empty() ? "" : "  " + item.id);
     if (list.style == Style::kSteps) {
-      page_.Step(column_, text);
+      page_.Step(column_, text, list.whole);
     } else if (list.style == Style::kWarnings) {
       page_.Warning(text);
     } else {
