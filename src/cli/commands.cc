@@ -329,9 +329,12 @@ CommandArguments BuildRules(Options* options) {
       "\n"
       "A rule file:\n"
       "  {\"format\": \"whyoom.rules/1\", \"failures\": [{\n"
-      "    \"code\": \"my.pool\", \"title\": \"the pool is full\", \"category\": \"Run time\", \"phase\": \"run\",\n"
-      "    \"heads\": [{\"id\": \"full\", \"pattern\": \"Pool is full: wanted %{size:request_bytes}\"}],\n"
-      "    \"examples\": {\"match\": [{\"text\": \"Pool is full: wanted 12.5GiB\"}]}}]}\n");
+      "    \"code\": \"my.pool\", \"title\": \"the pool is full\",\n"
+      "    \"category\": \"Run time\", \"phase\": \"run\",\n"
+      "    \"heads\": [{\"id\": \"full\",\n"
+      "      \"pattern\": \"Pool full: %{size:request_bytes}\"}],\n"
+      "    \"examples\": {\"match\": [\n"
+      "      {\"text\": \"Pool full: 12.5GiB\"}]}}]}\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",
        {Command::kRulesList,

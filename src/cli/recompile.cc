@@ -20,10 +20,7 @@
 
 #include "cli/compile_child.h"
 #include "cli/embedded.h"
-#include "input/byte_source.h"
 #include "input/error.h"
-#include "input/stop.h"
-#include "program/memory.h"
 #include "program/xla_dump.h"
 #include "rules/sha256.h"
 #include "text/quantity.h"
@@ -213,11 +210,10 @@ std::optional<AssignedNeed> FindNeed(const std::string& folder, const std::strin
   for (const XlaDump::InputModule& each : dump.InputModules()) {
     if (each.assignment.empty() || (!module.empty() && each.name != module)) continue;
     const std::optional<std::int64_t> total = ReportedTotal(each.assignment);
-    const std::unique_ptr<ByteSource> source = Stop().Open(each.assignment);
-    const ModuleMemory memory = ReadMemory(*source, nullptr);
-    if (memory.need_bytes == 0 || (total ? *total != memory.total_bytes : !memory.assignment_whole)) continue;
-    if (found && std::pair(found->failed, found->bytes) >= std::pair(each.failed, memory.need_bytes)) continue;
-    found = {memory.need_bytes, each.failed, total.has_value()};
+    const AssignmentTotals sums = ReadTotals(each.assignment);
+    if (sums.need_bytes == 0 || (total ? *total != sums.total_bytes : !sums.whole)) continue;
+    if (found && std::pair(found->failed, found->bytes) >= std::pair(each.failed, sums.need_bytes)) continue;
+    found = {sums.need_bytes, each.failed, total.has_value()};
   }
   return found;
 }

@@ -279,16 +279,21 @@ std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMa
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
 // quotation precede only the first.
 void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                              std::vector<HeaderMatch>* headers) const {
+                              std::vector<HeaderMatch>* headers, Quoted* quoted) const {
   constexpr std::size_t kSentence = 400;
   std::size_t quoted_to = 0;
   std::size_t printed = std::string::npos;  // where the last header begins that is not quoted
   std::erase_if(*headers, [&](const HeaderMatch& head) {
     const std::size_t begin = head.match.begin;
     if ((in_report && head.head->of_report) || begin == printed) return false;
-    if (begin >= quoted_to && !quotations_.IsQuoted(around, joined.ColumnOf(begin))) {
-      printed = begin;
-      return false;
+    if (begin >= quoted_to) {
+      const Quotation* quotation = quotations_.FindQuotation(around, joined.ColumnOf(begin));
+      if (quotation == nullptr && !around.lines.front().binary) {
+        printed = begin;
+        return false;
+      }
+      quoted->any = true;
+      quoted->notable = quoted->notable || (quotation != nullptr && !quotation->own_report);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
     return true;
@@ -296,7 +301,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
 }
 
 std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                                            bool* quoted) const {
+                                            Quoted* quoted) const {
   std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
@@ -311,9 +316,8 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
-  const std::size_t found = headers.size();
-  DropQuoted(joined, around, in_report, &headers);
-  if (quoted != nullptr && headers.size() < found) *quoted = true;
+  Quoted unused;
+  DropQuoted(joined, around, in_report, &headers, quoted == nullptr ? &unused : quoted);
   return headers;
 }
 

@@ -134,11 +134,17 @@ class HeaderFinder {
   // Borrows both; the prefilter contains the rules' literals.
   HeaderFinder(const RuleSet& rules, const Prefilter& prefilter);
 
+  // Which headers were omitted as quotations.
+  struct Quoted {
+    bool any = false;
+    bool notable = false;  // one is neither in binary data nor in a report of whyoom
+  };
+
   // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
-  // Omits quoted headers and sets `quoted` if there are any. `in_report`: the caller ignores headers of reports, so
+  // Omits quoted headers and sets `quoted`. `in_report`: the caller ignores headers of reports, so
   // they may be quoted; each row of a report is one.
   std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report = false,
-                                bool* quoted = nullptr) const;
+                                Quoted* quoted = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
@@ -173,7 +179,7 @@ class HeaderFinder {
 
  private:
   void DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                  std::vector<HeaderMatch>* headers) const;
+                  std::vector<HeaderMatch>* headers, Quoted* quoted) const;
 
   const Prefilter& prefilter_;
   const std::size_t triggers_;

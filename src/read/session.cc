@@ -158,13 +158,11 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
-  bool quoted = false;
+  HeaderFinder::Quoted quoted;
   const bool ignores_reports = IgnoresReports(front);
   const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted);
-  if (quoted) {
-    candidate_errors_.Drop(front.number);
-    if (!front.binary) shared_.quoted.Add(front.number);
-  }
+  if (quoted.any) candidate_errors_.Drop(front.number);
+  if (quoted.notable) shared_.quoted.Add(front.number);
   if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
     return OpenSightings(joined, glued, headers, front);
   const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around, ignores_reports);

@@ -358,6 +358,7 @@ class RuleSetBuilder::Fields {
     Field("unless_after", quotation.unless_after);
     Field("in_source", quotation.in_source);
     Field("source_line", quotation.source_line);
+    Field("own_report", quotation.own_report);
     Field("examples", quotation.examples, {.lines = true});
     Field("logs", quotation.logs, {.lines = true});
     Read(node_[kNeedsKey]["before"], quotation.needed.before, {});

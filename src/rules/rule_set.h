@@ -311,6 +311,7 @@ struct Quotation {
   Pattern unless_after;
   bool in_source = false;    // applies only in source code
   bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
+  bool own_report = false;   // the text is a report of whyoom, which no note mentions
   // Byte sets, empty if not computed: the line up to the header contains at least one byte of each, and the line from
   // the header on.
   struct Needed {

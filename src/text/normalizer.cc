@@ -518,7 +518,8 @@ Line LineOf(const RawLine& raw, MappedText text) {
   SetText(std::move(text), &line);
   line.number = raw.number;
   line.offset = raw.offset;
-  line.json = raw.json;
+  // A document that was cut may be followed by a log.
+  line.json = raw.json && (raw.cut || line.text.find_first_of("{[]},\"") == line.text.find_first_not_of(" \t\r\n"));
   line.lists_log = raw.lists_log;
   return line;
 }

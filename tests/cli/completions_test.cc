@@ -153,7 +153,7 @@ TEST_CASE("completions offer the frameworks of explain", "[cli]") {
   Names of_logs = frameworks;
   of_logs.erase("all");  // only explain can show the steps of all frameworks
   CHECK(Complete({"--framework", ""}).words == of_logs);
-  CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "json", "markdown"});
+  CHECK(Complete({"explain", "--format", ""}).words == Names{"text", "markdown"});
   CHECK(Complete({"explain", "--pages", ""}).fill == "folders\t");
 }
 

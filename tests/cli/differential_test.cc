@@ -152,6 +152,10 @@ std::string ReportOfEachLine(const std::string& log) {
   readings.bytes = log.size();
   readings.table = found.Take();
   readings.table->programs().AddFromArtifact({"log", ""}, reader.TakePrograms());
+  if (std::optional<Problem> note = reader.PassedOver(); note && readings.table->entries().empty()) {
+    note->path = "log";
+    readings.problems.push_back(std::move(*note));
+  }
   return PrintJson(MakeReport("", std::move(readings)));
 }
 

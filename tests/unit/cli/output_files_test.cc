@@ -77,7 +77,7 @@ TEST_CASE("two outputs must not use one file", "[cli]") {
     CHECK(both(scratch.path() + "/a", scratch.path() + name) ==
           "two outputs for the same file: " + scratch.path() + name);
   std::filesystem::create_symlink("loop", scratch.path() + "/loop");
-  CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").empty());
+  CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").find("cannot write") != std::string::npos);
 }
 
 TEST_CASE("output must not overwrite the step summary", "[cli]") {

@@ -116,11 +116,11 @@ TEST_CASE("the text of an item starts at the column, or after a longer label", "
 
 TEST_CASE("steps and warnings are indented under their first line", "[report]") {
   TextPage page = Page();
-  page.Step(2, "do it");
+  page.Step(2, "do it", false);
   page.Warning("careful");
   CHECK(page.Take() == "  → do it\nwarning: careful\n");
   TextPage wrapped = Page();
-  wrapped.Step(2, kLong);
+  wrapped.Step(2, kLong, false);
   wrapped.Warning(kLong);
   const std::string text = wrapped.Take();
   CHECK(Widest(text) <= 40);
