@@ -159,6 +159,12 @@ std::vector<Pair> ReadPairs(const MappedText& line) {
   return pairs;
 }
 
+// Whether the text may be the part of a JSON document between two strings: brackets, numbers, true, false and null. A
+// document that was cut may be followed by a log.
+bool IsBetweenStrings(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n{}[],:+-.0123456789Etruefalsn") == std::string_view::npos;
+}
+
 }  // namespace
 
 bool IsLogItem(std::string_view item) {
@@ -218,7 +224,9 @@ std::vector<JsonRecordReader::String> JsonRecordReader::Strings(const MappedText
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first < quote && std::string_view("{[]},").find(text[first]) == std::string_view::npos)
     quote = text.find('"', std::min(quote, text.size() - 1) + 1);
+  std::size_t outside = quote;
   for (; quote != std::string_view::npos; quote = text.find('"', quote)) {
+    if (!IsBetweenStrings(text.substr(outside, quote - outside))) return {};
     std::size_t end = 0;
     MappedText string = ReadQuoted(line, quote + 1, '"', &end);
     const std::size_t before = quote == 0 ? std::string_view::npos : text.find_last_not_of(kBlanks, quote - 1);
@@ -235,9 +243,10 @@ std::vector<JsonRecordReader::String> JsonRecordReader::Strings(const MappedText
       if (!is_number) strings.push_back({std::move(string), lists_log ? MappedText() : Slice(line, quote, past)});
       if (CharAt(text, after) == ']') lists_log = false;
     }
-    quote = past;
+    quote = outside = past;
   }
-  return has_item ? strings : std::vector<String>();
+  const bool is_json = outside == std::string_view::npos || IsBetweenStrings(text.substr(outside));
+  return has_item && is_json ? strings : std::vector<String>();
 }
 
 bool JsonRecordReader::Read(const MappedText& line, Record* record) const {

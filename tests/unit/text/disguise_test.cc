@@ -346,5 +346,15 @@ TEST_CASE("offsets map back through every prefix", "[text]") {
   }
 }
 
+TEST_CASE("a log after a JSON document that was cut is read as it is", "[text]") {
+  // Text outside of strings is no JSON, so nothing of it may be lost.
+  for (const std::string start : {"{\n  \"cells\": [\n", "{\n  \"x\"\n", "[\n  \"step 1\\n\",\n"}) {
+    CAPTURE(start);
+    const Lines texts = ReadTexts(start + Joined(Report()));
+    REQUIRE(texts.size() >= Report().size());
+    CHECK(Lines(texts.end() - static_cast<std::ptrdiff_t>(Report().size()), texts.end()) == Report());
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace whyoom
