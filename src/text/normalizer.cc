@@ -469,7 +469,6 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // Records first, because the other steps would break their syntax.
     if (!part.continues && OpenRecord(part, rounds - 1, cleaned)) return;
-    part.json = part.json && part.text.find('\n') == std::string::npos;  // else lines that are no JSON were joined
     changed = StripControls(&part);
     if (changed || !bare) changed = StripPrefixesAndSuffixes(&part, &bare) || changed;
     if (part.continues || !cleaned->unfinished->empty()) {
@@ -519,8 +518,8 @@ Line LineOf(const RawLine& raw, MappedText text) {
   SetText(std::move(text), &line);
   line.number = raw.number;
   line.offset = raw.offset;
-  const std::size_t first = line.text.find_first_not_of(" \t\r\n");
-  line.json = raw.json && (raw.cut || line.text.find_first_of("{[]},\"") == first);
+  const std::size_t first = raw.bytes.find_first_not_of(" \t\r\n");
+  line.json = raw.json && (raw.cut || raw.bytes.find_first_of("{[]},\"") == first);
   line.lists_log = raw.lists_log;
   return line;
 }
