@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "text/numbers.h"
+
 namespace whyoom {
 namespace {
 
@@ -52,7 +54,9 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
                   [&](ValueId value) { return program.values()[value].size != program.memory().allocations[id].size; });
   }
   FindBuffers(false);
-  fragmentation_ = program.memory().need_bytes - Need(CompiledSizes());
+  const Sizes compiled = CompiledSizes();
+  compiled_heap_ = HeapBytes(compiled, {});
+  fragmentation_ = program.memory().need_bytes - FixedBytes(compiled) - compiled_heap_;
   if (!undo_rematerialization) return;
   buffers_.clear();
   FindBuffers(true);
@@ -207,13 +211,20 @@ std::vector<std::int64_t> BufferAssignment::BytesOutsideOutputs(const Sizes& siz
   return bytes;
 }
 
-std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer>& added) const {
+std::int64_t BufferAssignment::HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const {
   std::vector<std::int64_t> bytes = BytesOutsideOutputs(sizes);
   std::int64_t outputs = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].is_output) outputs += std::exchange(bytes[i], 0);
   }
-  return FixedBytes(sizes) + occupancy_->FindPeak(bytes, added).bytes + outputs + fragmentation_;
+  return occupancy_->FindPeak(bytes, added).bytes + outputs;
+}
+
+std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer>& added) const {
+  const std::int64_t heap = HeapBytes(sizes, added);
+  // Gaps shrink with the buffers that they are between.
+  const double share = heap < compiled_heap_ ? static_cast<double>(heap) / static_cast<double>(compiled_heap_) : 1;
+  return FixedBytes(sizes) + heap + ClampToBytes(share * static_cast<double>(fragmentation_));
 }
 
 std::vector<const Buffer*> BufferAssignment::LiveAtPeak(const Sizes& sizes) const {

@@ -68,6 +68,8 @@ class BufferAssignment {
   // the smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
   bool PlaceInOutputs(std::vector<std::int64_t>* bytes) const;
   std::int64_t FixedBytes(const Sizes& sizes) const;
+  // The peak of temporaries, and the outputs.
+  std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;
 
   const Program& program_;
   std::vector<Buffer> buffers_;                      // of temporaries and outputs
@@ -75,6 +77,7 @@ class BufferAssignment {
   std::unique_ptr<const Occupancy> occupancy_;
   std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
   bool whole_ = true;
+  std::int64_t compiled_heap_ = 0;  // HeapBytes of the compiled sizes
   std::int64_t fragmentation_ = 0;
 };
 

@@ -226,7 +226,8 @@ class Estimator {
     for (std::size_t i = 0; i < partial.size(); ++i) {
       for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
         const ModifiedProgram both = simulator_.Combined(partial[i].modified, partial[j].modified);
-        estimates->pairs.push_back({partial[i].name, partial[j].name, simulator_.EstimateOf(both).left_bytes});
+        const Estimate after = simulator_.EstimateOf(both);
+        estimates->pairs.push_back({partial[i].name, partial[j].name, after.left_bytes + after.spread_bytes});
       }
     }
   }

@@ -106,6 +106,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   is_graph_ = AddsUpByArgument(program.before());
+  FindNoExamples();
   FindBatch();
   FindSequence();
   FindSlots();
@@ -227,7 +228,8 @@ void Semantics::FindCopied() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     if (ElementCount(shape) < kLargeEnough / 4) continue;
-    if (IsQuantized(shape.dtype)) quantized_.insert(shape.dims);
+    const bool is_image = shape.dtype == "u8" && RoleOf(parameter) == Role::kInput;
+    if (IsQuantized(shape.dtype) && !is_image) quantized_.insert(shape.dims);
     if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
   }
 }
@@ -302,9 +304,12 @@ Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& ro
   const std::vector<std::string> words = PathWords(parameter.path);
   const bool is_float = program_.ShapeOf(parameter.array).dtype.find('f') != std::string::npos;
   const bool is_weight = AnyIn(words, role_words.weights);
+  // The name of an argument that holds a tree of arrays says little: "target" is a batch's, or a second model.
+  const std::vector<std::string> own(words.begin() + (!words.empty() && nested_.contains(ArgumentOf(parameter.path)) ? 1 : 0),
+                                     words.end());
   if (AnyIn(words, role_words.cache)) return Role::kCache;
   if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
-  if (AnyIn(words, role_words.inputs) && !is_weight) return Role::kInput;
+  if (AnyIn(own, role_words.inputs) && !is_weight) return Role::kInput;
   if (!is_float && !(is_weight && IsQuantized(program_.ShapeOf(parameter.array).dtype))) return Role::kInput;
   return is_weight || (is_returned && trains_) ? Role::kWeights : Role::kOther;
 }
@@ -314,6 +319,9 @@ void Semantics::FindRoles(const RoleWords& role_words) {
   std::set<std::string> returned;  // shapes of outputs
   for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
   std::set<ArrayDims> weights;  // dimensions over all devices
+  for (const ProgramParameter& parameter : parameters) {
+    if (PathWords(parameter.path).size() > 2) nested_.insert(ArgumentOf(parameter.path));
+  }
   for (const ProgramParameter& parameter : parameters) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
@@ -327,7 +335,7 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
     if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(parameter.WholeDims(shape.dims)) &&
-        !weights.empty() && !NamesOptimizerPart(parameter.path, role_words))
+        !NamesOptimizerPart(parameter.path, role_words))
       role = Role::kOther;
     const Groups leading = Leading(GroupsOf(parameter));
     if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());
@@ -419,6 +427,41 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
   return positions;
 }
 
+// Finds the dimensions of arguments that are not examples, whatever their size: layers and pages of a cache, the rows of
+// a data set that the program looks up, both sides of a representation of pairs.
+void Semantics::FindNoExamples() {
+  const Dimensions& dimensions = program_.dimensions();
+  for (const Loop& loop : dimensions.loops()) {
+    // The compiler makes loops, too, such as one over the examples of a gather.
+    const bool is_users = program_.At(loop.instruction).op_name.ends_with("while");
+    if (loop.factor && is_users) no_examples_.insert(dimensions.GroupOf(loop.factor));
+  }
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    std::map<Groups, std::ptrdiff_t> times;
+    for (const Groups& groups : GroupsOf(parameter)) {
+      if (groups.empty() || IsState(parameter) || ++times[groups] == 1) continue;
+      no_examples_.insert(groups.begin(), groups.end());
+      most_alike_ = std::max(most_alike_, times[groups]);
+    }
+  }
+  for (const HloInstruction& is : program_.module().instructions) {
+    if (is.operands.empty() || program_.module().ShapeOf(is.operands[0]).is_tuple) continue;
+    const ArrayId from{is.operands[0], 0};
+    const std::vector<FactorIds> dims = dimensions.FactorsOf(from);
+    // Other indices, as of a vmap, count the examples.
+    const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
+    if (is.opcode == "gather" && along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size()))
+      looked_up_.insert(dims[along[0]]);
+    // The partitioner makes slices, too, which have the name of another operation.
+    if (is.opcode != "dynamic-slice" || !is.op_name.ends_with("dynamic_slice")) continue;
+    const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
+    for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
+      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim])
+        sliced_.insert(dims[dim]);
+    }
+  }
+}
+
 void Semantics::FindBatch() {
   // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
   std::int64_t best = -1;
@@ -429,8 +472,9 @@ void Semantics::FindBatch() {
       const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
       if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
-      if (leading.empty()) continue;  // a scalar, or a batch of 1
+      if (leading.empty() || looked_up_.contains(leading) || sliced_.contains(leading)) continue;  // a scalar, a batch of 1
       const Axis axis = MakeAxis(leading);
+      if (AnyIn(axis.groups, no_examples_)) continue;
       if (lenience < 2 && InWeights(axis)) continue;
       if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
@@ -469,13 +513,25 @@ void Semantics::JoinBatches() {
 std::vector<Axis> Semantics::SequenceCandidates() const {
   std::vector<Axis> candidates;
   std::set<std::pair<Groups, std::int64_t>> seen;
+  std::set<GroupId> shared;  // of arguments that the examples share, such as the pages of a cache
+  std::vector<const ProgramParameter*> of_examples;
   for (const ProgramParameter& parameter : program_.parameters()) {
+    const ArrayDims& lengths = program_.ShapeOf(parameter.array).dims;
     if (IsState(parameter)) continue;
-    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
+    if (!batch_ || Has(parameter, batch_) || std::count(lengths.begin(), lengths.end(), batch_.size) > 0) {
+      of_examples.push_back(&parameter);
+    } else {
+      for (const Groups& groups : GroupsOf(parameter)) shared.insert(groups.begin(), groups.end());
+    }
+  }
+  for (const ProgramParameter* parameter : of_examples) {
+    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter->array);
     for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-      if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
+      if (dims[dim].empty() || looked_up_.contains(dims[dim]) || seen.size() >= kMostKinds) continue;
       const Axis axis = MakeAxis(dims[dim]);
-      if (seen.emplace(axis.groups, axis.size).second) candidates.push_back(Restored(axis));
+      if (!seen.emplace(axis.groups, axis.size).second) continue;
+      const Axis restored = Restored(axis);
+      candidates.push_back(AnyIn(restored.groups, shared) ? axis : restored);
     }
   }
   std::set<std::pair<Groups, std::int64_t>> stacked;
@@ -557,11 +613,11 @@ std::vector<Semantics::Softmax> Semantics::FindSoftmaxes() const {
   return softmaxes;
 }
 
-// The groups of a product's free dimensions without the batch; empty if a weight has one of them.
+// The groups of a product's free dimensions without the batch and the dimensions of weights, such as grouped heads.
 Groups Semantics::Positions(const FactorIds& factors) const {
   Groups positions = program_.dimensions().GroupsOf(factors);
-  std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group); });
-  if (AnyIn(positions, weight_groups_)) positions.clear();
+  std::erase_if(positions,
+                [&](GroupId group) { return Contains(batch_.groups, group) || weight_groups_.contains(group); });
   return positions;
 }
 
@@ -603,7 +659,7 @@ bool Semantics::IsScores(ValueId value) const {
   };
   return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
     const auto& [queries, keys] = pair;
-    return queries == keys ? count(queries) > 1 : count(queries) > 0 && count(keys) > 0;
+    return queries == keys ? count(queries) > most_alike_ : count(queries) > 0 && count(keys) > 0;
   });
 }
 

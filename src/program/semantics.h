@@ -130,6 +130,7 @@ class Semantics {
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
   std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
   std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
+  void FindNoExamples();
   void FindBatch();
   void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
@@ -168,6 +169,7 @@ class Semantics {
   std::vector<ArrayGroups> parameter_groups_;
   std::set<ArrayDims> quantized_;       // dimensions of large quantized arguments
   std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
+  std::set<std::string> nested_;        // arguments of the function that are trees
   std::vector<Role> roles_;             // by parameter
   std::vector<char> is_returned_;       // by parameter: whether an output has its shape; 0 in training and for scalars
   Indexed<ValueId, ValueKind> kinds_;
@@ -176,6 +178,11 @@ class Semantics {
   mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
       groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
+  std::set<FactorIds> looked_up_;  // dimensions that a gather indexes, such as the pages of a cache
+  std::set<FactorIds> sliced_;     // dimensions of which the program takes several elements at a computed position
+  // Groups that are no independent examples: a loop counts them one by one, or an argument has them twice.
+  std::set<GroupId> no_examples_;
+  std::ptrdiff_t most_alike_ = 1;  // the most often that an argument has the same dimension
   std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention

@@ -255,6 +255,7 @@ class SignFinder {
     if (!semantics_.trains() || !batch) return;
     for (const ProgramValue& value : program_.values()) {
       if (!value.array || !semantics_.IsForward(value.array.instruction)) continue;
+      if (IsMapped(program_.InstructionOf(value).op_name)) continue;  // a Jacobian has the batch twice, too
       if (std::popcount(semantics_.DimensionsOf(value.id, batch)) > 1) Add("interacting", value.size, Called(value));
     }
     std::set<std::int64_t> lengths;  // of the batch, over all devices
