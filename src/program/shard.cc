@@ -140,17 +140,19 @@ class Splitter {
 
   // Shards weights, optimizer state and gradients over the axes that do not split them yet.
   void TryState(const Mesh& over) {
-    std::map<std::string_view, std::int64_t> devices;  // by shape
+    // Other arrays may have the shape, too, such as activations that are split already.
+    std::map<std::pair<std::string_view, ArrayGroups>, std::int64_t> devices;
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (!semantics_.IsState(parameter)) continue;
-      const auto [found, is_new] = devices.try_emplace(program_.ShapeOf(parameter.array).shape, INT64_MAX);
+      const auto [found, is_new] =
+          devices.try_emplace({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)}, INT64_MAX);
       found->second = std::min(found->second, MoreDevicesOf(parameter, over));
     }
     std::int64_t most = 1;
-    for (const auto& [shape, more] : devices) most = std::max(most, more);
+    for (const auto& [array, more] : devices) most = std::max(most, more);
     if (most <= 1) return;
     Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                const auto found = devices.find(program_.ShapeOf(value.array).shape);
+                const auto found = devices.find({program_.ShapeOf(value.array).shape, semantics_.GroupsOf(value.id)});
                 return found == devices.end() ? value.size : value.size / found->second;
               }),
               .parts = most,
