@@ -70,6 +70,14 @@ std::optional<Problem> LineReader::PassedOver() const {
   return note;
 }
 
+std::optional<Problem> LineReader::CutShort() const {
+  if (cut_short_ == 0) return std::nullopt;
+  Problem note{.kind = Problem::kNote, .occurrences = cut_short_};
+  note.what = (cut_short_ == 1 ? "1 report" : std::to_string(cut_short_) + " reports") +
+              " may lack the last lines: too many hosts or processes print at once for the memory limit";
+  return note;
+}
+
 void LineReader::Feed(const RawLine& raw) {
   records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
 }
@@ -234,9 +242,7 @@ void LineReader::EnforceMemoryLimit(LogStream* stream) {
   while (held_ > max_buffered_ && log_streams_.size() > 1) {
     LogStream* oldest = &log_streams_.at(recent_.front());
     if (oldest == stream) return;
-    if (oldest->session.active())
-      problem_ =
-          "too many hosts or processes print reports at once for the memory limit; some reports may be incomplete";
+    if (oldest->session.active()) ++cut_short_;
     CloseOldest();
   }
 }
@@ -346,6 +352,7 @@ ReadEnd SightingReader::Finish() {
   Take();
   end.unknown = candidate_errors_.Take();
   end.passed_over = lines_.PassedOver();
+  if (std::optional<Problem> note = lines_.CutShort()) end.unknown.push_back(*std::move(note));
   end.bytes = scanner_.bytes_read();
   end.signs = lines_.TakeSigns();
   end.unknown_times = filter_.unknown();

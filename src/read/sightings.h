@@ -76,6 +76,9 @@ class LineReader {
   // A note on the lines with a known error that look like quotations; nullopt if there are none.
   std::optional<Problem> PassedOver() const;
 
+  // A note on the reports that were cut short because too many streams print at once; nullopt if there are none.
+  std::optional<Problem> CutShort() const;
+
   // Completes all open sightings, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
@@ -159,6 +162,7 @@ class LineReader {
   std::uint64_t lines_since_activity_ = 0;
   std::uint64_t streams_since_activity_ = 0;  // number of streams
   std::string problem_;
+  std::uint64_t cut_short_ = 0;  // open reports that were closed to save memory
 };
 
 struct ReadTrace;

@@ -337,6 +337,101 @@ TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
   CHECK(batch("63") == 0);   // each row is combined with its neighbour
 }
 
+TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no batch", "[program]") {
+  const auto batch = [](const std::string& body, const std::string& others = "", const char* shape = "64,64,512") {
+    const Program program = MakeProgram(others + "ENTRY %main {\n  %x = f32[" + shape +
+                                        "] parameter(0), metadata={op_name=\"batch[\\'x\\']\"}\n  %i = s32[8,1]{1,0} "
+                                        "constant({...})\n  %z = s32[] constant(0)\n" +
+                                        body + "}\n");
+    return Semantics(program, Words()).batch().size;
+  };
+  CHECK(batch("  ROOT %r = f32[64,64,512] negate(%x)\n") == 64);
+  const std::string rows = "  ROOT %r = f32[8,64,512] gather(%x, %i), offset_dims={1,2}, slice_sizes={1,64,512}, ";
+  CHECK(batch(rows + "collapsed_slice_dims={0}, start_index_map={0}\n") == 0);  // a data set, or pages of a cache
+  // In a vmap, the first index counts the examples.
+  CHECK(batch("  %p = s32[64,2]{1,0} constant({...})\n  ROOT %r = f32[64,512] gather(%x, %p), offset_dims={1}, "
+              "slice_sizes={1,1,512}, collapsed_slice_dims={0,1}, start_index_map={0,1}\n") == 64);
+  const auto slice = [](const std::string& op) {
+    return "  ROOT %r = f32[8,64,512] dynamic-slice(%x, %z, %z, %z), dynamic_slice_sizes={8,64,512}, "
+           "metadata={op_name=\"jit(f)/" +
+           op + "\"}\n";
+  };
+  CHECK(batch(slice("dynamic_slice")) == 0);  // a data set in device memory
+  CHECK(batch(slice("mul")) == 64);           // the partitioner takes each device's part of a batch
+  // Pairs of residues: the program adds the array and its transpose.
+  CHECK(batch("  %t = f32[64,64,512] transpose(%x), dimensions={1,0,2}\n  ROOT %r = f32[64,64,512] add(%x, %t)\n") ==
+        0);
+  const std::string loop = R"(%body {
+  %a = (s32[], f32[24,64]{1,0}) parameter(0)
+  %j = s32[] get-tuple-element(%a), index=0
+  %s = f32[24,64]{1,0} get-tuple-element(%a), index=1
+  %o = s32[] constant(1)
+  %l = f32[1,64]{1,0} dynamic-slice(%s, %j, %o), dynamic_slice_sizes={1,64}
+  %k = s32[] add(%j, %o)
+  ROOT %b = (s32[], f32[24,64]{1,0}) tuple(%k, %s)
+}
+
+%cond {
+  %c = (s32[], f32[24,64]{1,0}) parameter(0)
+  %m = s32[] get-tuple-element(%c), index=0
+  %n = s32[] constant(24)
+  ROOT %lt = pred[] compare(%m, %n), direction=LT
+}
+
+)";
+  const auto layers = [](const std::string& op) {
+    return "  %t = (s32[], f32[24,64]{1,0}) tuple(%z, %x)\n  ROOT %w = (s32[], f32[24,64]{1,0}) while(%t), "
+           "condition=%cond, body=%body, metadata={op_name=\"jit(f)/" +
+           op + "\"}\n";
+  };
+  CHECK(batch(layers("while"), loop, "24,64") == 0);    // layers of a cache
+  CHECK(batch(layers("gather"), loop, "24,64") == 24);  // the compiler's loop over the examples of a gather
+}
+
+TEST_CASE("an input that the examples share has no sequence", "[program]") {
+  const auto sequence = [](const std::string& cache) {
+    const std::string x = "f32[64,32,512]{2,1,0}";
+    const Program program = MakeProgram(
+        "ENTRY %main {\n  %t = s32[64,32]{1,0} parameter(0), metadata={op_name=\"batch\"}\n  %c = bf16[" + cache +
+            "] parameter(1), metadata={op_name=\"cache[\\'k\\']\"}\n  %x = " + x +
+            " broadcast(%t), dimensions={0,1}\n  %r = bf16[" + cache + "] negate(%c)\n  ROOT %o = (" + x + ", bf16[" +
+            cache + "]) tuple(%x, %r)\n}\n",
+        "BufferAssignment:\nallocation 0: size 8388608, page 0, parameter 1, shape |bf16[" + cache +
+            "]| at ShapeIndex {}:\n value: <1 c @0> (size=8388608,offset=0): bf16[" + cache +
+            "]\nallocation 1: size 4194304, page 0, preallocated-temp:\n value: <2 x @0> (size=4194304,offset=0): " +
+            x + "\n");
+    return Semantics(program, Words()).sequence().size;
+  };
+  CHECK(sequence("64,512,128") == 512);  // positions of each example
+  CHECK(sequence("16,2048,128") == 32);  // pages for all examples: only the tokens have a sequence
+}
+
+TEST_CASE("the name of a tree of arrays decides nothing about them", "[program]") {
+  const auto role = [](const std::string& path, const std::string& other) {
+    const Program program = MakeProgram("ENTRY %main {\n  %x = f32[64,512]{1,0} parameter(0), metadata={op_name=\"" +
+                                        path + "\"}\n  %o = f32[64,512]{1,0} parameter(1), metadata={op_name=\"" +
+                                        other + "\"}\n  ROOT %r = f32[64,512]{1,0} add(%x, %o)\n}\n");
+    return Semantics(program, Words()).RoleOf(program.parameters()[0]);
+  };
+  CHECK(role("batch", "step") == Role::kInput);
+  CHECK(role(R"(batch[\'norm\'])", R"(batch[\'layers\'][\'up\'])") == Role::kOther);  // a second model
+  CHECK(role(R"(mu[\'x\'])", "batch") == Role::kOther);                               // no weight has its shape
+}
+
+TEST_CASE("bytes of images are not quantized weights", "[program]") {
+  const auto widened = [](const std::string& dtype, const std::string& path) {
+    const Program program =
+        MakeProgram("ENTRY %main {\n  %x = " + dtype + "[64,8192]{1,0} parameter(0), metadata={op_name=\"" + path +
+                        "\"}\n  ROOT %r = f32[64,8192]{1,0} convert(%x)\n}\n",
+                    "BufferAssignment:\nallocation 0: size 2097152, page 0, preallocated-temp:\n value: <1 r @0> "
+                    "(size=2097152,offset=0): f32[64,8192]{1,0}\n");
+    return Semantics(program, Words()).IsDequantized(*program.values().ids().begin());
+  };
+  CHECK(widened("s8", R"(params[\'w\'])"));
+  CHECK(widened("u8", R"(params[\'w\'])"));
+  CHECK_FALSE(widened("u8", R"(batch[\'image\'])"));
+}
+
 TEST_CASE("rows that are added up by an index of the arguments are not examples", "[program]") {
   // `index` computes the index %i of the 64 rows, from argument 1 or otherwise.
   const auto has_examples = [](const std::string& index, const std::string& scope, const std::string& combined,
