@@ -226,6 +226,7 @@ TEST_CASE("messages in records are found", "[read]") {
       "\"@\"\n\tdebug_error_string = \"{...}\"\n>\n",
       "   \"outputs\": [\n    {\n     \"name\": \"stderr\",\n     \"output_type\": \"stream\",\n     \"text\": [\n     "
       " \"step 1\\n\",\n      \"@\\n\"\n     ]\n    }\n   ],\n",
+      "     \"name\": \"stdout\",\n     \"output_type\": \"stream\",\n     \"text\": \"@\\nstep 2\\n\"\n    }\n",
       "     \"ename\": \"XlaRuntimeError\",\n     \"evalue\": \"@\",\n     \"output_type\": \"error\",\n",
       "{\"log\":\"@\\n\",\"stream\":\"stderr\",\"time\":\"2026-01-01T00:00:00Z\"}\n",
   });
