@@ -157,8 +157,6 @@ class BlockFinder {
     if (backward_.empty()) return blocks;
     blocks.turn = program_.ScheduledAt(backward_.front());
     blocks.list = ByName();
-    blocks.named = blocks.list.size() >= 2;
-    if (!blocks.named) blocks.list = ByCuts(blocks.turn);
     for (const InstructionId i : forward_) {
       if (MakesProduct(i)) blocks.with_product.insert(i);
     }
@@ -207,61 +205,6 @@ class BlockFinder {
     return found;
   }
 
-  // Cuts the forward pass at each position that only one array crosses.
-  Indexed<BlockId, Block> ByCuts(std::int64_t turn) const {
-    std::map<int, int> crossing;  // by position: change in the number of arrays that are read later
-    for (const InstructionId i : forward_) {
-      if (program_.ScheduledAt(i) >= turn || !IsActivation(i)) continue;
-      const int last = LastForwardUse(i, turn);
-      if (last <= program_.ScheduledAt(i)) continue;
-      ++crossing[program_.ScheduledAt(i)];
-      --crossing[last];
-    }
-    std::vector<int> cuts;
-    int open = 0;
-    for (const auto& [position, change] : crossing) {
-      open += change;
-      if (open == 1 && change <= 0) cuts.push_back(position);
-    }
-    Indexed<BlockId, Block> blocks(1);
-    std::size_t next = 0;
-    std::map<std::string_view, BlockId> by_name;
-    for (const InstructionId i : forward_) {
-      const std::string_view name = program_.At(i).name;
-      const auto made = by_name.find(OriginalName(name));
-      if (made != by_name.end()) blocks[made->second].instructions.push_back(i);  // rematerialized
-      if (made != by_name.end() || program_.ScheduledAt(i) >= turn) continue;
-      while (next < cuts.size() && program_.ScheduledAt(i) > cuts[next]) {
-        if (!blocks.back().instructions.empty()) blocks.emplace_back();
-        ++next;
-      }
-      by_name[OriginalName(name)] = BlockId(blocks.size() - 1);
-      blocks.back().instructions.push_back(i);
-    }
-    MergeBlocksWithoutProducts(&blocks);
-    for (Block& block : blocks) {
-      for (const InstructionId i : block.instructions)
-        block.backward_begin = std::min(block.backward_begin, FirstBackwardUse(i, turn));
-    }
-    return blocks;
-  }
-
-  // Merges each block without a product into the previous block, because additions alone are not checkpointed.
-  void MergeBlocksWithoutProducts(Indexed<BlockId, Block>* blocks) const {
-    Indexed<BlockId, Block> joined;
-    for (Block& block : *blocks) {
-      const bool has_product = std::any_of(block.instructions.begin(), block.instructions.end(),
-                                           [&](InstructionId i) { return MakesProduct(i); });
-      if (joined.empty() || has_product) {
-        joined.push_back(std::move(block));
-      } else {
-        std::vector<InstructionId>& into = joined.back().instructions;
-        into.insert(into.end(), block.instructions.begin(), block.instructions.end());
-      }
-    }
-    *blocks = std::move(joined);
-  }
-
   bool MakesProduct(InstructionId i) const {
     const HloInstruction& is = program_.At(i);
     return products_.contains(i) || std::any_of(is.calls.begin(), is.calls.end(),
@@ -279,37 +222,6 @@ class BlockFinder {
         return true;
     }
     return false;
-  }
-
-  // The last position before `turn` at which a result is read.
-  int LastForwardUse(InstructionId i, std::int64_t turn) const {
-    int last = -1;
-    ForEachReader(i, [&](InstructionId user) {
-      if (program_.ScheduledAt(user) < turn) last = std::max(last, program_.ScheduledAt(user));
-    });
-    return last;
-  }
-
-  std::int64_t FirstBackwardUse(InstructionId i, std::int64_t turn) const {
-    std::int64_t first = INT64_MAX;
-    ForEachReader(i, [&](InstructionId user) {
-      if (semantics_.IsBackward(user) && program_.ScheduledAt(user) >= turn)
-        first = std::min<std::int64_t>(first, program_.ScheduledAt(user));
-    });
-    return first;
-  }
-
-  // Calls visit(user) for each user of a result or of its copies and views.
-  template <class Visit>
-  void ForEachReader(InstructionId i, const Visit& visit, int depth = 0) const {
-    if (depth > kDeepest) return;
-    for (const InstructionId user : program_.UsersOf(i)) {
-      if (Copies(program_, user, i)) {
-        ForEachReader(user, visit, depth + 1);
-      } else {
-        visit(user);
-      }
-    }
   }
 
   const Program& program_;

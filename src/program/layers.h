@@ -37,12 +37,11 @@ using BlockId = Index<Block>;
 struct Blocks {
   Indexed<BlockId, Block> list;
   std::int64_t turn = INT64_MAX;         // start of the whole backward pass
-  bool named = false;                    // the user's framework numbered the layers
   std::set<InstructionId> with_product;  // the instructions that contain a dot or convolution
 };
 
-// Finds the layers that the user's framework numbered (".../h_3/attn/..."). If there are none, cuts the forward pass
-// wherever only one array is live. Fewer than two blocks mean that the program has no layers.
+// Finds the layers that the user's framework numbered (".../h_3/attn/..."). Fewer than two blocks mean that there are
+// none.
 Blocks FindBlocks(const Program& program, const Semantics& semantics);
 
 // Whether an instruction only copies or views the result of `source`.

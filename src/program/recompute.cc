@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
 constexpr int kMostCopies = 8;  // longest chain of copies
 constexpr std::size_t kMostReaders = 64;
-constexpr std::size_t kMostJoined = 8;
 
 // Removes values that layers save for their backward pass, and decides which of them need memory again there.
 class Checkpoint {
@@ -489,46 +488,20 @@ class BlockRecomputer {
   Indexed<ValueId, std::int64_t> last_of_buffer_;
 };
 
-// Merges each run of `each` blocks into one.
-Blocks Joined(const Blocks& blocks, std::size_t each) {
-  Blocks joined = blocks;
-  joined.list.clear();
-  for (const BlockId id : blocks.list.ids()) {
-    if (id.value % each == 0) joined.list.emplace_back();
-    Block& into = joined.list.back();
-    const Block& block = blocks.list[id];
-    into.instructions.insert(into.instructions.end(), block.instructions.begin(), block.instructions.end());
-    into.backward_begin = std::min(into.backward_begin, block.backward_begin);
-  }
-  return joined;
-}
-
 std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
   const Blocks blocks = FindBlocks(simulator.program(), simulator.semantics());
   if (blocks.list.size() < 2) return std::nullopt;
-  // How rematerialized values would be fused is not known. An estimate above the current need is rarely right.
-  ModifiedProgram best = simulator.Unmodified();
-  std::int64_t least = simulator.need_bytes();
-  // Unnamed blocks may be parts of a layer, so try several sizes: the user can choose the best.
-  const std::size_t most = blocks.named ? 1 : std::min(kMostJoined, blocks.list.size() / 2);
-  for (std::size_t each = 1; each <= most && !simulator.IsStopped(); ++each) {
-    ModifiedProgram modified = simulator.Unmodified();
-    BlockRecomputer(simulator, Joined(blocks, each), &modified).Run();
-    const std::int64_t left = simulator.EstimateOf(modified).left_bytes;
-    if (left >= least) {
-      best.tried += simulator.CountModified(modified);
-      continue;
-    }
-    least = left;
-    best = std::move(modified);
-  }
-  // Cuts without effect may miss the layers, for example those of a graph, which pass on several arrays. If the program
-  // already has a checkpoint, it may be in the wrong place. In both cases the effect of others is not known.
+  ModifiedProgram modified = simulator.Unmodified();
+  BlockRecomputer(simulator, blocks, &modified).Run();
+  if (simulator.EstimateOf(modified).left_bytes < simulator.need_bytes()) return modified;
+  // How rematerialized values would be fused is not known, so an estimate above the current need is rarely right. If
+  // the program already has a checkpoint, it may be in the wrong place, and the effect of others is not known.
   const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
   const auto& all = simulator.program().module().instructions;
-  const bool is_unsure = !blocks.named || std::any_of(all.begin(), all.end(), is_recomputed);
-  if (least == simulator.need_bytes() && is_unsure) return std::nullopt;
-  return best;
+  if (std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
+  ModifiedProgram without_effect = simulator.Unmodified();
+  without_effect.tried = simulator.CountModified(modified);
+  return without_effect;
 }
 
 }  // namespace

@@ -305,8 +305,8 @@ Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& ro
   const bool is_float = program_.ShapeOf(parameter.array).dtype.find('f') != std::string::npos;
   const bool is_weight = AnyIn(words, role_words.weights);
   // The name of an argument that holds a tree of arrays says little: "target" is a batch's, or a second model.
-  const std::vector<std::string> own(words.begin() + (!words.empty() && nested_.contains(ArgumentOf(parameter.path)) ? 1 : 0),
-                                     words.end());
+  const std::vector<std::string> own(
+      words.begin() + (!words.empty() && nested_.contains(ArgumentOf(parameter.path)) ? 1 : 0), words.end());
   if (AnyIn(words, role_words.cache)) return Role::kCache;
   if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
   if (AnyIn(own, role_words.inputs) && !is_weight) return Role::kInput;
@@ -427,8 +427,8 @@ std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) c
   return positions;
 }
 
-// Finds the dimensions of arguments that are not examples, whatever their size: layers and pages of a cache, the rows of
-// a data set that the program looks up, both sides of a representation of pairs.
+// Finds the dimensions of arguments that are not examples, whatever their size: layers and pages of a cache, the rows
+// of a data set that the program looks up, both sides of a representation of pairs.
 void Semantics::FindNoExamples() {
   const Dimensions& dimensions = program_.dimensions();
   for (const Loop& loop : dimensions.loops()) {
@@ -456,8 +456,7 @@ void Semantics::FindNoExamples() {
     if (is.opcode != "dynamic-slice" || !is.op_name.ends_with("dynamic_slice")) continue;
     const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
     for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
-      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim])
-        sliced_.insert(dims[dim]);
+      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim]) sliced_.insert(dims[dim]);
     }
   }
 }
@@ -472,7 +471,8 @@ void Semantics::FindBatch() {
       const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
       if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
-      if (leading.empty() || looked_up_.contains(leading) || sliced_.contains(leading)) continue;  // a scalar, a batch of 1
+      if (leading.empty() || looked_up_.contains(leading) || sliced_.contains(leading))
+        continue;  // a scalar, a batch of 1
       const Axis axis = MakeAxis(leading);
       if (AnyIn(axis.groups, no_examples_)) continue;
       if (lenience < 2 && InWeights(axis)) continue;
