@@ -48,8 +48,6 @@ bool IsInCheckpoint(std::string_view op_name) {
   return ContainsWord(op_name, kCheckpoint) || ContainsPart(op_name, "rematted");
 }
 
-bool IsRecomputed(std::string_view op_name) { return ContainsPart(op_name, kRecomputed); }
-
 bool IsRecomputedLoop(std::string_view op_name) {
   const std::size_t recomputed = op_name.find(kRecomputed);
   return recomputed != std::string_view::npos && op_name.find("while/body") > recomputed;

@@ -15,7 +15,6 @@ bool IsTransposed(std::string_view op_name);      // part of a transposed linear
 bool IsGradient(std::string_view op_name);        // both: the backward pass of reverse-mode differentiation
 
 bool IsInCheckpoint(std::string_view op_name);  // within a function that the user marked for rematerialization
-bool IsRecomputed(std::string_view op_name);    // the rematerialization itself
 
 // Whether a loop runs again as a whole to rematerialize its values: a checkpoint is around it, not around its body.
 bool IsRecomputedLoop(std::string_view op_name);

@@ -493,15 +493,9 @@ std::optional<ModifiedProgram> RecomputeBlocks(const Simulator& simulator) {
   if (blocks.list.size() < 2) return std::nullopt;
   ModifiedProgram modified = simulator.Unmodified();
   BlockRecomputer(simulator, blocks, &modified).Run();
-  if (simulator.EstimateOf(modified).left_bytes < simulator.need_bytes()) return modified;
-  // How rematerialized values would be fused is not known, so an estimate above the current need is rarely right. If
-  // the program already has a checkpoint, it may be in the wrong place, and the effect of others is not known.
-  const auto is_recomputed = [](const HloInstruction& is) { return IsRecomputed(is.op_name); };
-  const auto& all = simulator.program().module().instructions;
-  if (std::any_of(all.begin(), all.end(), is_recomputed)) return std::nullopt;
-  ModifiedProgram without_effect = simulator.Unmodified();
-  without_effect.tried = simulator.CountModified(modified);
-  return without_effect;
+  // How rematerialized values would be fused is not known, so an estimate above the current need is rarely right.
+  if (simulator.EstimateOf(modified).left_bytes >= simulator.need_bytes()) return std::nullopt;
+  return modified;
 }
 
 }  // namespace

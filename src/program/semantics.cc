@@ -211,6 +211,7 @@ bool Semantics::IsShifted(const Axis& axis) const {
 }
 
 bool Semantics::is_of_tokens() const {
+  if (!has_examples() && !has_attention()) return false;
   constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
   return std::none_of(program_.parameters().begin(), program_.parameters().end(),
                       [&](const ProgramParameter& parameter) {
@@ -433,8 +434,8 @@ void Semantics::FindNoExamples() {
   const Dimensions& dimensions = program_.dimensions();
   for (const Loop& loop : dimensions.loops()) {
     // The compiler makes loops, too, such as one over the examples of a gather.
-    const bool is_users = program_.At(loop.instruction).op_name.ends_with("while");
-    if (loop.factor && is_users) no_examples_.insert(dimensions.GroupOf(loop.factor));
+    if (loop.factor && program_.At(loop.instruction).op_name.ends_with("while"))
+      no_examples_.insert(dimensions.GroupOf(loop.factor));
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
     std::map<Groups, std::ptrdiff_t> times;
@@ -451,12 +452,12 @@ void Semantics::FindNoExamples() {
     // Other indices, as of a vmap, count the examples.
     const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
     if (is.opcode == "gather" && along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size()))
-      looked_up_.insert(dims[along[0]]);
+      addressed_.insert(dims[along[0]]);
     // The partitioner makes slices, too, which have the name of another operation.
     if (is.opcode != "dynamic-slice" || !is.op_name.ends_with("dynamic_slice")) continue;
     const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
     for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
-      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim]) sliced_.insert(dims[dim]);
+      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim]) addressed_.insert(dims[dim]);
     }
   }
 }
@@ -471,7 +472,7 @@ void Semantics::FindBatch() {
       const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
       if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
-      if (leading.empty() || looked_up_.contains(leading) || sliced_.contains(leading))
+      if (leading.empty() || addressed_.contains(leading) || addressed_.contains(leading))
         continue;  // a scalar, a batch of 1
       const Axis axis = MakeAxis(leading);
       if (AnyIn(axis.groups, no_examples_)) continue;
@@ -527,7 +528,7 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
   for (const ProgramParameter* parameter : of_examples) {
     const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter->array);
     for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-      if (dims[dim].empty() || looked_up_.contains(dims[dim]) || seen.size() >= kMostKinds) continue;
+      if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
       const Axis axis = MakeAxis(dims[dim]);
       if (!seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);

@@ -178,11 +178,10 @@ class Semantics {
   mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
       groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
-  std::set<FactorIds> looked_up_;  // dimensions that a gather indexes, such as the pages of a cache
-  std::set<FactorIds> sliced_;     // dimensions of which the program takes several elements at a computed position
+  std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
   // Groups that are no independent examples: a loop counts them one by one, or an argument has them twice.
   std::set<GroupId> no_examples_;
-  std::ptrdiff_t most_alike_ = 1;  // the most often that an argument has the same dimension
+  std::ptrdiff_t most_alike_ = 1;                  // the most often that an argument has the same dimension
   std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention

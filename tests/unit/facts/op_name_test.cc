@@ -58,9 +58,6 @@ TEST_CASE("rematerialization is distinguished from the mark that permits it", "[
     CHECK_FALSE(IsInCheckpoint(name));
     CHECK_FALSE(IsInGradient(name));
   }
-  CHECK(IsRecomputed("jit(step)/checkpoint/rematted_computation/mul"));
-  CHECK_FALSE(IsRecomputed("jit(step)/checkpoint/mul"));  // the original computation
-  CHECK_FALSE(IsRecomputed(""));
 }
 
 TEST_CASE("a loop runs again as a whole if a checkpoint is around it", "[facts]") {
