@@ -221,7 +221,8 @@ std::size_t ScannedWith(const std::string& first, const std::string& second, con
   };
   const MadeProgram made("ENTRY %main {\n  %x = f32[2,64,4096]{2,1,0} parameter(0), metadata={op_name=\"batch\"}\n" +
                              slice("a", "x", 32, first) + slice("b", "a", 16, second) + slice("c", "b", 8, third) +
-                             "  ROOT %z = f32[2,8,4096]{2,1,0} add(%c, %c)\n}\n",
+                             "  ROOT %z = f32[2,8,4096]{2,1,0} add(%c, %c), "
+                             "metadata={op_name=\"jit(f)/transpose(jvp(net))/add\"}\n}\n",
                          "BufferAssignment:\n"
                          "allocation 0: size 2097152, page 0, parameter 0, shape |f32[2,64,4096]| at ShapeIndex {}:\n"
                          " value: <1 x @0> (size=2097152,offset=0): f32[2,64,4096]{2,1,0}\n"
