@@ -26,8 +26,9 @@ namespace {
   throw Error("cannot write " + Printable(path) + ": " + std::strerror(problem));
 }
 
+// A FIFO without a reader is an error; waiting for one could take forever.
 void WriteInPlace(std::string_view text, const std::string& path, int flags) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666);
   int problem = file < 0 ? errno : WriteAll(file, text);
   if (file >= 0 && close(file) != 0 && problem == 0) problem = errno;
   if (problem != 0) ThrowCannotWrite(path, problem);
@@ -61,7 +62,7 @@ int StreamTo(const std::string& path) {
 std::optional<struct stat> WritableFile(const std::string& path) {
   struct stat named {};
   if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // opening a FIFO would block
-  const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat opened {};
   const bool is_same = fstat(file, &opened) == 0 && IsSameFile(named, opened);

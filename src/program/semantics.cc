@@ -229,8 +229,8 @@ void Semantics::FindCopied() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     if (ElementCount(shape) < kLargeEnough / 4) continue;
-    const bool is_image = shape.dtype == "u8" && RoleOf(parameter) == Role::kInput;
-    if (IsQuantized(shape.dtype) && !is_image) quantized_.insert(shape.dims);
+    if (IsQuantized(shape.dtype) && (shape.dtype != "u8" || RoleOf(parameter) != Role::kInput))  // images
+      quantized_.insert(shape.dims);
     if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
   }
 }
@@ -438,15 +438,16 @@ void Semantics::FindNoExamples() {
       no_examples_.insert(dimensions.GroupOf(loop.factor));
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
-    std::map<Groups, std::ptrdiff_t> times;
+    std::set<Groups> seen = {{}};
     for (const Groups& groups : GroupsOf(parameter)) {
-      if (groups.empty() || IsState(parameter) || ++times[groups] == 1) continue;
+      if (IsState(parameter) || seen.insert(groups).second) continue;
       no_examples_.insert(groups.begin(), groups.end());
-      most_alike_ = std::max(most_alike_, times[groups]);
+      has_pairs_ = true;
     }
   }
   for (const HloInstruction& is : program_.module().instructions) {
-    if (is.operands.empty() || program_.module().ShapeOf(is.operands[0]).is_tuple) continue;
+    if (!is.Is({"gather", "dynamic-slice"}) || is.operands.empty() || dimensions.LeafCount(is.operands[0]) == 0)
+      continue;
     const ArrayId from{is.operands[0], 0};
     const std::vector<FactorIds> dims = dimensions.FactorsOf(from);
     // Other indices, as of a vmap, count the examples.
@@ -517,9 +518,9 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
   std::set<GroupId> shared;  // of arguments that the examples share, such as the pages of a cache
   std::vector<const ProgramParameter*> of_examples;
   for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayDims& lengths = program_.ShapeOf(parameter.array).dims;
+    const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
     if (IsState(parameter)) continue;
-    if (!batch_ || Has(parameter, batch_) || std::count(lengths.begin(), lengths.end(), batch_.size) > 0) {
+    if (!batch_ || Has(parameter, batch_) || std::count(dims.begin(), dims.end(), batch_.size) > 0) {
       of_examples.push_back(&parameter);
     } else {
       for (const Groups& groups : GroupsOf(parameter)) shared.insert(groups.begin(), groups.end());
@@ -626,6 +627,7 @@ void Semantics::FindAttention() {
   // Attention scores are a batched product of two activations that contracts features. No weight has its free
   // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
   // Otherwise it is another pairwise product, such as one that assigns tokens to experts.
+  if (has_pairs_) return;  // among pairs, scores have a bias, which the kernels do not take
   const Dimensions& dimensions = program_.dimensions();
   const std::vector<Softmax> softmaxes = FindSoftmaxes();
   const auto share = [](const Groups& a, const Groups& b) {
@@ -660,7 +662,7 @@ bool Semantics::IsScores(ValueId value) const {
   };
   return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
     const auto& [queries, keys] = pair;
-    return queries == keys ? count(queries) > most_alike_ : count(queries) > 0 && count(keys) > 0;
+    return queries == keys ? count(queries) > 1 : count(queries) > 0 && count(keys) > 0;
   });
 }
 

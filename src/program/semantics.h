@@ -181,7 +181,6 @@ class Semantics {
   std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
   // Groups that are no independent examples: a loop counts them one by one, or an argument has them twice.
   std::set<GroupId> no_examples_;
-  std::ptrdiff_t most_alike_ = 1;                  // the most often that an argument has the same dimension
   std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
@@ -191,6 +190,7 @@ class Semantics {
   bool trains_ = false;
   bool has_weights_ = false;
   bool is_graph_ = false;
+  bool has_pairs_ = false;  // an input has a dimension twice
 };
 
 }  // namespace whyoom

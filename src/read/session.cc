@@ -183,9 +183,13 @@ void Session::AddJobFacts(const Line& line) {
 }
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
+  constexpr std::uint64_t kLinesOfReport = 60;
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
     if (found.context->of_report && message_healthy_ && front.prefixes >= prefixes_) message_reports_ = !found.ends();
-    if (found.context->of_report && IgnoresReports(front)) continue;
+    if (found.context->of_report && IgnoresReports(front)) {
+      ignored_until_ = ordinal_ + kLinesOfReport;
+      continue;
+    }
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
@@ -199,9 +203,10 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   }
 }
 
-// Whether a fact of a context shows that the header's line means no failure.
+// Whether a fact of a context shows that the header's line means no failure, or the line may be part of another report.
 bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
   if (head.head->unless.empty()) return false;
+  if (ordinal_ < ignored_until_) return true;
   Evidence known;
   contexts_.AddTo(*head.failure, offset, &known);
   return known.Find(head.head->unless) != nullptr;

@@ -72,10 +72,9 @@ std::optional<Problem> LineReader::PassedOver() const {
 
 std::optional<Problem> LineReader::CutShort() const {
   if (cut_short_ == 0) return std::nullopt;
-  Problem note{.kind = Problem::kNote, .occurrences = cut_short_};
-  note.what = (cut_short_ == 1 ? "1 report" : std::to_string(cut_short_) + " reports") +
-              " may lack the last lines: too many hosts or processes print at once for the memory limit";
-  return note;
+  return Problem{.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",
+                 .kind = Problem::kNote,
+                 .occurrences = cut_short_};
 }
 
 void LineReader::Feed(const RawLine& raw) {

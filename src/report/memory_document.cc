@@ -279,7 +279,7 @@ std::vector<doc::Part> ProgramParts(const Report& report) {
   for (std::size_t i = 0; i < std::min(report.programs.size(), kWholePrograms); ++i) {
     parts.emplace_back().make = [&program = report.programs[i], first = i == 0](doc::Pass /*pass*/) {
       doc::Blocks blocks = ProgramBlocks(program);
-      if (first) blocks.insert(blocks.begin(), doc::Heading{"Programs that fit"});
+      if (first) blocks.insert(blocks.begin(), doc::Heading{"Programs that fit in HBM"});
       return blocks;
     };
   }

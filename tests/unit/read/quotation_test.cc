@@ -232,6 +232,16 @@ TEST_CASE("messages in records are found", "[read]") {
   });
 }
 
+TEST_CASE("a later compile that fits is no failure", "[read]") {
+  const std::string list =
+      "  1. Size: 11.44G\n     Shape: f32[11999232,4,2]\n     Allocation type: HLO temp\n     =====\n";
+  const std::string fits =
+      "Total hbm usage >= 4.00G:\n    reserved        258.00M\n    program           3.00G\n"
+      "    arguments         1.00G\n";
+  CHECK(Found("@\n\n" + list + "\n" + fits, kMessages[0]) == 1);
+  CHECK(Found("@\n" + list + "ok\n" + fits, kMessages[0]) == 1);
+}
+
 TEST_CASE("pasted messages are found", "[read]") {
   CheckFound({
       "We ran the job and it failed:\n\n```\n@\n```\n\nAny idea?\n",
