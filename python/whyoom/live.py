@@ -145,8 +145,7 @@ class Step:
 
     def _shapes(self, leaves: Sequence[Any]) -> Counter[tuple[Any, ...]]:
         """Counts the results by shape and type. Raises what the function raises."""
-        args, kwargs = tree_unflatten(self._tree, leaves)
-        return _kinds(tree_leaves(jax.eval_shape(lambda *a, **k: self._function(*a, **k), *args, **kwargs)))
+        return _kinds(tree_leaves(jax.eval_shape(lambda *arrays: _call(self._function, self._tree, arrays), *leaves)))
 
     def _arrays(self, arguments: Sequence[int]) -> Counter[tuple[Any, ...]]:
         return _kinds([leaf for leaf, n in zip(self._leaves, self._argument) if n in arguments and is_array(leaf)])
@@ -231,7 +230,7 @@ class CheckpointSegments(Change):
     def of_loss(self, loss: Function) -> Function:
         def evaluate(*args: Any, **kwargs: Any) -> Any:
             leaves, tree = tree_flatten((args, kwargs))
-            closed, results = _flat_jaxpr(loss, tree, leaves)
+            closed, results = _flat_jaxpr(lambda *arrays: _call(loss, tree, arrays), leaves)
             return tree_unflatten(results, self._evaluate(closed, leaves))
 
         return evaluate
@@ -274,12 +273,10 @@ class MicroBatches(Change):
                 whole = list(leaves)
                 for i, array in zip(at, arrays):
                     whole[i] = array
-                a, k = tree_unflatten(tree, whole)
-                return value_and_grad(*a, **k)
+                return _call(value_and_grad, tree, whole)
 
             # Traced once: Flax NNX keeps state while it traces, and a second trace of the same function fails.
-            first = [part[0] for part in parts]
-            closed, results = _flat_jaxpr(lambda *a, **_: of_part(*a), tree_flatten((tuple(first), {}))[1], first)
+            closed, results = _flat_jaxpr(of_part, [part[0] for part in parts])
             return tree_unflatten(results, self._accumulate(closed, parts))
 
         return run
@@ -294,41 +291,44 @@ class MicroBatches(Change):
         part = self._batch // self._count
         of_examples = [aval.shape[:1] == (part,) for aval in closed.out_avals]
         averaged = [
-            i
-            for i, aval in enumerate(closed.out_avals)
-            if jnp.issubdtype(aval.dtype, jnp.floating) and not of_examples[i]
+            jnp.issubdtype(aval.dtype, jnp.floating) and not of_each
+            for aval, of_each in zip(closed.out_avals, of_examples)
         ]
         run = jax.extend.core.jaxpr_as_fun(closed)
 
         def body(sums: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
             out = run(*arrays)
-            others = [array for i, array in enumerate(out) if i not in averaged]
-            return [total + out[i] / self._count for total, i in zip(sums, averaged)], others
+            added = [array / self._count for array, is_averaged in zip(out, averaged) if is_averaged]
+            others = [array for array, is_averaged in zip(out, averaged) if not is_averaged]
+            return [total + array for total, array in zip(sums, added)], others
 
-        zeros = [jnp.zeros(closed.out_avals[i].shape, closed.out_avals[i].dtype) for i in averaged]
-        sums, stacked = _scan(body, zeros, parts)
+        added_up = [aval for aval, is_averaged in zip(closed.out_avals, averaged) if is_averaged]
+        zeros = [jnp.zeros(aval.shape, aval.dtype) for aval in added_up]
+        totals, stacked = map(iter, _scan(body, zeros, parts))
         out: list[Any] = []
-        for i, aval in enumerate(closed.out_avals):
-            if i in averaged:
-                out.append(sums.pop(0))
-                continue
-            others = stacked.pop(0)
-            joined = jnp.swapaxes(others, 0, 1).reshape(self._batch, *aval.shape[1:]) if of_examples[i] else others[-1]
-            out.append(joined)
+        for aval, is_averaged, of_each in zip(closed.out_avals, averaged, of_examples):
+            array = next(totals if is_averaged else stacked)
+            if of_each:
+                array = jnp.swapaxes(array, 0, 1).reshape(self._batch, *aval.shape[1:])
+            out.append(array if is_averaged or of_each else array[-1])
         return out
 
 
-def _flat_jaxpr(function: Function, tree: Any, leaves: Sequence[Any]) -> tuple[Any, Any]:
-    """Traces a function of (args, kwargs) as one of arrays. Returns the jaxpr and the tree of the results."""
+def _call(function: Function, tree: Any, leaves: Sequence[Any]) -> Any:
+    args, kwargs = tree_unflatten(tree, leaves)
+    return function(*args, **kwargs)
+
+
+def _flat_jaxpr(function: Function, arrays: Sequence[Any]) -> tuple[Any, Any]:
+    """Traces a function of arrays. Returns the jaxpr and the tree of the results."""
     result_tree = None
 
-    def flat(*arrays: Any) -> list[Any]:
+    def flat(*traced: Any) -> list[Any]:
         nonlocal result_tree
-        args, kwargs = tree_unflatten(tree, arrays)
-        out, result_tree = tree_flatten(function(*args, **kwargs))
+        out, result_tree = tree_flatten(function(*traced))
         return out
 
-    return jax.make_jaxpr(flat)(*leaves), result_tree
+    return jax.make_jaxpr(flat)(*arrays), result_tree
 
 
 def _variables(atoms: Sequence[Any]) -> list[Any]:

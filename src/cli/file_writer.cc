@@ -62,7 +62,7 @@ int StreamTo(const std::string& path) {
 std::optional<struct stat> WritableFile(const std::string& path) {
   struct stat named {};
   if (stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) return std::nullopt;  // opening a FIFO would block
-  const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat opened {};
   const bool is_same = fstat(file, &opened) == 0 && IsSameFile(named, opened);

@@ -108,7 +108,7 @@ struct RemedyEstimate {
 struct PairEstimate {
   std::string change;
   std::string other;
-  std::int64_t left_bytes = 0;
+  std::int64_t left_bytes = 0;  // with the spread
 };
 
 // A sign of a typical mistake in the program, see program/signs.h.

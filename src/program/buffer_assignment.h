@@ -68,8 +68,7 @@ class BufferAssignment {
   // the smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
   bool PlaceInOutputs(std::vector<std::int64_t>* bytes) const;
   std::int64_t FixedBytes(const Sizes& sizes) const;
-  // The peak of temporaries, and the outputs.
-  std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;
+  std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 
   const Program& program_;
   std::vector<Buffer> buffers_;                      // of temporaries and outputs

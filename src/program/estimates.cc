@@ -225,8 +225,7 @@ class Estimator {
     UseFittingSizes(estimates);
     for (std::size_t i = 0; i < partial.size(); ++i) {
       for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
-        const ModifiedProgram both = simulator_.Combined(partial[i].modified, partial[j].modified);
-        const Estimate after = simulator_.EstimateOf(both);
+        const Estimate after = simulator_.EstimateOf(simulator_.Combined(partial[i].modified, partial[j].modified));
         estimates->pairs.push_back({partial[i].name, partial[j].name, after.left_bytes + after.spread_bytes});
       }
     }

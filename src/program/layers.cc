@@ -145,17 +145,12 @@ class BlockFinder {
       if (semantics.IsForward(i)) forward_.push_back(i);
       if (semantics.IsBackward(i) && IsActivation(i)) backward_.push_back(i);
     }
-    const auto by_position = [&](InstructionId a, InstructionId b) {
-      return program.ScheduledAt(a) < program.ScheduledAt(b);
-    };
-    std::stable_sort(forward_.begin(), forward_.end(), by_position);
-    std::stable_sort(backward_.begin(), backward_.end(), by_position);
   }
 
   Blocks Find() const {
     Blocks blocks;
     if (backward_.empty()) return blocks;
-    blocks.turn = program_.ScheduledAt(backward_.front());
+    for (const InstructionId i : backward_) blocks.turn = std::min<std::int64_t>(blocks.turn, program_.ScheduledAt(i));
     blocks.list = ByName();
     for (const InstructionId i : forward_) {
       if (MakesProduct(i)) blocks.with_product.insert(i);

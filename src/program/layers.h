@@ -40,8 +40,7 @@ struct Blocks {
   std::set<InstructionId> with_product;  // the instructions that contain a dot or convolution
 };
 
-// Finds the layers that the user's framework numbered (".../h_3/attn/..."). Fewer than two blocks mean that there are
-// none.
+// Finds the layers that the user's framework numbered (".../h_3/attn/..."); fewer than two if there are none.
 Blocks FindBlocks(const Program& program, const Semantics& semantics);
 
 // Whether an instruction only copies or views the result of `source`.

@@ -205,11 +205,6 @@ std::uint32_t Semantics::TokensIn(const ArrayGroups& array) const {
   return DimensionsWith(array, batch_) | DimensionsWith(array, sequence_);
 }
 
-bool Semantics::IsShifted(const Axis& axis) const {
-  return std::all_of(axis.groups.begin(), axis.groups.end(),
-                     [&](GroupId group) { return program_.dimensions().factors().IsShifted(group); });
-}
-
 bool Semantics::is_of_tokens() const {
   if (!has_examples() && !has_attention()) return false;
   constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
@@ -301,13 +296,13 @@ Axis Semantics::Restored(const Axis& axis) const {
   return best;
 }
 
-Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const {
+Role Semantics::NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned,
+                          bool is_tree) const {
   const std::vector<std::string> words = PathWords(parameter.path);
   const bool is_float = program_.ShapeOf(parameter.array).dtype.find('f') != std::string::npos;
   const bool is_weight = AnyIn(words, role_words.weights);
-  // The name of an argument that holds a tree of arrays says little: "target" is a batch's, or a second model.
-  const std::vector<std::string> own(
-      words.begin() + (!words.empty() && nested_.contains(ArgumentOf(parameter.path)) ? 1 : 0), words.end());
+  std::vector<std::string> own = words;
+  if (is_tree && !own.empty()) own.erase(own.begin());
   if (AnyIn(words, role_words.cache)) return Role::kCache;
   if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
   if (AnyIn(own, role_words.inputs) && !is_weight) return Role::kInput;
@@ -320,13 +315,15 @@ void Semantics::FindRoles(const RoleWords& role_words) {
   std::set<std::string> returned;  // shapes of outputs
   for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
   std::set<ArrayDims> weights;  // dimensions over all devices
+  // The name of an argument that holds a tree of arrays says little: "target" is a batch's, or a second model.
+  std::set<std::string> trees;
   for (const ProgramParameter& parameter : parameters) {
-    if (PathWords(parameter.path).size() > 2) nested_.insert(ArgumentOf(parameter.path));
+    if (PathWords(parameter.path).size() > 2) trees.insert(ArgumentOf(parameter.path));
   }
   for (const ProgramParameter& parameter : parameters) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
-    roles_.push_back(NamedRole(parameter, role_words, is_returned));
+    roles_.push_back(NamedRole(parameter, role_words, is_returned, trees.contains(ArgumentOf(parameter.path))));
     is_returned_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
     if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
   }
@@ -438,11 +435,13 @@ void Semantics::FindNoExamples() {
       no_examples_.insert(dimensions.GroupOf(loop.factor));
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
+    const ArrayGroups& dims = GroupsOf(parameter);
     std::set<Groups> seen = {{}};
-    for (const Groups& groups : GroupsOf(parameter)) {
+    for (const Groups& groups : dims) {
       if (IsState(parameter) || seen.insert(groups).second) continue;
       no_examples_.insert(groups.begin(), groups.end());
-      has_pairs_ = true;
+      has_pairs_ |=
+          std::any_of(dims.begin(), dims.end(), [&](const Groups& one) { return AnyIn(one, weight_groups_); });
     }
   }
   for (const HloInstruction& is : program_.module().instructions) {
@@ -450,12 +449,11 @@ void Semantics::FindNoExamples() {
       continue;
     const ArrayId from{is.operands[0], 0};
     const std::vector<FactorIds> dims = dimensions.FactorsOf(from);
-    // Other indices, as of a vmap, count the examples.
+    // With several indices, as in a vmap, one of them counts the examples. A slice has none.
     const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
-    if (is.opcode == "gather" && along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size()))
-      addressed_.insert(dims[along[0]]);
+    if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed_.insert(dims[along[0]]);
     // The partitioner makes slices, too, which have the name of another operation.
-    if (is.opcode != "dynamic-slice" || !is.op_name.ends_with("dynamic_slice")) continue;
+    if (!is.op_name.ends_with("dynamic_slice")) continue;
     const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
     for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
       if (taken[dim] > 1 && taken[dim] < program_.ShapeOf(from).dims[dim]) addressed_.insert(dims[dim]);
@@ -473,14 +471,14 @@ void Semantics::FindBatch() {
       const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
       if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
-      if (leading.empty() || addressed_.contains(leading) || addressed_.contains(leading))
-        continue;  // a scalar, a batch of 1
+      if (leading.empty() || addressed_.contains(leading)) continue;  // a scalar, a batch of 1, or a table
       const Axis axis = MakeAxis(leading);
       if (AnyIn(axis.groups, no_examples_)) continue;
       if (lenience < 2 && InWeights(axis)) continue;
       if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
-      if (lenience > 0 && IsShifted(restored)) continue;
+      const auto is_shifted = [&](GroupId group) { return program_.dimensions().factors().IsShifted(group); };
+      if (lenience > 0 && std::all_of(restored.groups.begin(), restored.groups.end(), is_shifted)) continue;
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
       best = bytes;
@@ -516,18 +514,17 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
   std::vector<Axis> candidates;
   std::set<std::pair<Groups, std::int64_t>> seen;
   std::set<GroupId> shared;  // of arguments that the examples share, such as the pages of a cache
-  std::vector<const ProgramParameter*> of_examples;
-  for (const ProgramParameter& parameter : program_.parameters()) {
+  const auto is_shared = [&](const ProgramParameter& parameter) {
     const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-    if (IsState(parameter)) continue;
-    if (!batch_ || Has(parameter, batch_) || std::count(dims.begin(), dims.end(), batch_.size) > 0) {
-      of_examples.push_back(&parameter);
-    } else {
-      for (const Groups& groups : GroupsOf(parameter)) shared.insert(groups.begin(), groups.end());
-    }
+    return batch_ && !Has(parameter, batch_) && std::count(dims.begin(), dims.end(), batch_.size) == 0;
+  };
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (IsState(parameter) || !is_shared(parameter)) continue;
+    for (const Groups& groups : GroupsOf(parameter)) shared.insert(groups.begin(), groups.end());
   }
-  for (const ProgramParameter* parameter : of_examples) {
-    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter->array);
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (IsState(parameter) || is_shared(parameter)) continue;
+    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
     for (std::size_t dim = 1; dim < dims.size(); ++dim) {
       if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
       const Axis axis = MakeAxis(dims[dim]);

@@ -127,7 +127,7 @@ class Semantics {
   void FindRoles(const RoleWords& role_words);
   void FindFrozenModels();
   void FindCopied();
-  Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned) const;
+  Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned, bool is_tree) const;
   std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
   std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
   void FindNoExamples();
@@ -155,7 +155,6 @@ class Semantics {
   Axis MakeAxis(const FactorIds& factors) const;
   Axis MakeAxis(const Groups& groups, std::int64_t size) const;
   bool InWeights(const Axis& axis) const;
-  bool IsShifted(const Axis& axis) const;
   std::uint32_t SlotsIn(const ArrayGroups& array) const;   // the dimensions that are slots of experts: a bit for each
   std::uint32_t TokensIn(const ArrayGroups& array) const;  // those that are the batch or the sequence
   bool IsGradientOfExample(ValueId value) const;
@@ -169,7 +168,6 @@ class Semantics {
   std::vector<ArrayGroups> parameter_groups_;
   std::set<ArrayDims> quantized_;       // dimensions of large quantized arguments
   std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
-  std::set<std::string> nested_;        // arguments of the function that are trees
   std::vector<Role> roles_;             // by parameter
   std::vector<char> is_returned_;       // by parameter: whether an output has its shape; 0 in training and for scalars
   Indexed<ValueId, ValueKind> kinds_;
@@ -179,9 +177,8 @@ class Semantics {
       groups_by_size_;  // cache of Restored: bytes by groups, for each size
   std::set<GroupId> weight_groups_;
   std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
-  // Groups that are no independent examples: a loop counts them one by one, or an argument has them twice.
-  std::set<GroupId> no_examples_;
-  std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
+  std::set<GroupId> no_examples_;  // a loop counts them one by one, or an argument has them twice
+  std::set<GroupId> slots_;        // of experts: their number is computed from that of the tokens
   std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;
@@ -190,7 +187,7 @@ class Semantics {
   bool trains_ = false;
   bool has_weights_ = false;
   bool is_graph_ = false;
-  bool has_pairs_ = false;  // an input has a dimension twice
+  bool has_pairs_ = false;  // an input with features has a dimension twice
 };
 
 }  // namespace whyoom

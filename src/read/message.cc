@@ -33,12 +33,8 @@ std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, 
 
 // Returns the lines before the position's line, and `lead`, that line up to the position; each after a line break.
 std::string TextBefore(const Surroundings& around, std::string_view lead) {
-  // The last one is an earlier part of the same line if the line was split at its escaped line breaks.
-  const std::string& written = around.lines.front().written.text;
-  const bool is_split = !around.before.empty() && !written.empty() && written.starts_with(around.before.back());
   std::string text;
   for (const std::string& line : around.before) {
-    if (is_split && &line == &around.before.back()) break;
     text += '\n';
     text += line;
   }
@@ -52,7 +48,7 @@ std::string TextFrom(const Surroundings& around, std::size_t at) {
   std::string text = line.Written().substr(at, kMessageBytes);
   for (std::size_t i = 1; i < around.lines.size() && i <= kLinesAfter; ++i) {
     if (around.lines[i].after_gap) break;
-    if (around.lines[i].number == line.number && around.lines[i].Written() == line.Written()) continue;
+    if (line.IsPartWith(around.lines[i])) continue;
     text += '\n';
     text += around.lines[i].Written().substr(0, QuotationFinder::kLineBytes);
   }

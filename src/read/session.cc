@@ -70,14 +70,10 @@ void Session::Flush(SessionOutput* done) {
 }
 
 void Session::RememberLine(const Line& line) {
-  const std::string& written = line.Written();
-  // The parts of one raw line share their written form; keep it once.
-  if (!before_.empty() && !line.written.text.empty() && written.starts_with(before_.back()) &&
-      last_number_ == line.number)
-    return;
-  last_number_ = line.number;
+  // The parts of one raw line share their written form; keep it after the last of them.
+  if (pending_.size() > 1 && line.IsPartWith(pending_[1])) return;
   if (before_.size() >= QuotationFinder::kLinesBefore) before_.pop_front();
-  before_.push_back(written.substr(0, QuotationFinder::kLineBytes));
+  before_.push_back(line.Written().substr(0, QuotationFinder::kLineBytes));
 }
 
 void Session::FollowMessage(const Line& line) {

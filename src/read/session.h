@@ -143,7 +143,6 @@ class Session {
   std::size_t bytes_ahead_ = 0;  // of all of these lines but the first
   CandidateTracker candidate_errors_;
   std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
-  std::uint64_t last_number_ = 0;    // line number of the last of them
   std::uint64_t ordinal_ = 0;        // of the current line, in this session
   std::uint64_t ignored_until_ = 0;  // the line up to which a memory report that is ignored may reach
   std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included

@@ -182,7 +182,7 @@ struct ReadEnd {
   std::string problem;                 // the limit that was reached; empty if none was
   ProgramTable programs;               // the programs of its statements; their artifact is not set
   Signs signs;                         // that the job went on after a failure
-  std::vector<Problem> unknown;        // candidate errors, which no rule recognises; their artifact is not set
+  std::vector<Problem> unknown;        // candidate errors, which no rule recognises, and notes; without their artifact
   std::optional<Problem> passed_over;  // see LineReader::PassedOver; its artifact is not set
 };
 

@@ -52,6 +52,10 @@ struct Line : MappedText {
 
   bool logged() const { return prefixes > 0; }
   const std::string& Written() const { return written.text.empty() ? text : written.text; }
+  // Whether both are parts of one raw line, which was split at escaped line breaks.
+  bool IsPartWith(const Line& other) const {
+    return number == other.number && !written.text.empty() && written.text == other.written.text;
+  }
   // The offset in Written() of text[position].
   std::size_t WrittenAt(std::size_t position) const;
 

@@ -96,7 +96,7 @@ TEST_CASE("a file is written in place if no temporary file can be created", "[cl
   CHECK_THROWS_AS(WriteFile("text", scratch.path()), Error);
   const std::string fifo = scratch.path() + "/fifo";
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK_THROWS_AS(WriteFile("text", fifo), Error);  // nobody reads it
+  CHECK_THROWS_AS(WriteFile("text", fifo), Error);  // it has no reader
 }
 
 TEST_CASE("appending keeps the old content", "[cli]") {

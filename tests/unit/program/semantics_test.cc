@@ -228,6 +228,11 @@ TEST_CASE("a pairwise product is attention scores only with a softmax or an atte
   CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
   CHECK(Semantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
   CHECK(Semantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
+  // A mask has the positions twice, and no features, unlike a representation of pairs.
+  const std::string mask =
+      "  %o = f32[512,512]{1,0} parameter(7), metadata={op_name=\"bias\"}\n  %u = f32[512,512]{1,0} transpose(%o), "
+      "dimensions={1,0}\n  %v = f32[512,512]{1,0} add(%o, %u)\n";
+  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", mask + softmax)), Words()).has_attention());
 }
 
 TEST_CASE("weights are gathered only if an all-gather computed them", "[program]") {
