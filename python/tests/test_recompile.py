@@ -60,7 +60,8 @@ class Devices(unittest.TestCase):
 
         with mock.patch.object(recompile, "topology_devices", devices):
             text = topology("TFRT TPU v5 lite", Topology.FLAT)
-            return [device.id for device in recompile.assigned_devices(text, options(ids))]
+            build = recompile.dumped_build(text, options(ids))
+            return [device.id for device in recompile.assigned_devices(build["topology"], build["devices"])]
 
     def test_the_order_of_the_dump_is_kept(self) -> None:
         self.assertEqual(self.assigned([0, 1, 3, 2]), [0, 1, 3, 2])

@@ -64,6 +64,7 @@ def diagnose(
     until: str | None = None,
     rules: PathLike | Sequence[PathLike] = (),
     source_root: PathLike | None = None,
+    tried: PathLike | None = None,
     timeout: float | None = 60.0,
 ) -> Report:
     """Explains why a job ran out of memory. ``report.diagnoses`` is empty if no error is recognised.
@@ -76,7 +77,8 @@ def diagnose(
     steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump (for an exception, by default the one in
     XLA_FLAGS); ``hbm``, the memory or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and
     ``until``, times; ``rules``, files or folders of further rules; ``source_root``, the folder of the sources whose
-    lines are shown. ``timeout`` is in seconds.
+    lines are shown; ``tried``, the results of remedies that install(try_remedies=True) has compiled. ``timeout`` is in
+    seconds.
 
     Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
@@ -91,6 +93,7 @@ def diagnose(
         until=until,
         rules=rules,
         source_root=source_root,
+        tried=tried,
         timeout=timeout,
     )
     if xla_dump is None and isinstance(log, BaseException):
@@ -112,6 +115,7 @@ def _report(
     until: str | None,
     rules: PathLike | Sequence[PathLike],
     source_root: PathLike | None,
+    tried: PathLike | None,
     timeout: float | None,
 ) -> Report:
     given = to_input(log)
@@ -129,6 +133,7 @@ def _report(
         *_option("since", since),
         *_option("until", until),
         *_option("source-root", source_root),
+        *_option("tried", tried),
     ]
     change = _change_names(given, name)
     with tempfile.TemporaryDirectory(prefix="whyoom") as folder:

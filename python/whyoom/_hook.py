@@ -38,6 +38,25 @@ class _Installed:
         self.after_cell: Callable[[Any], None] | None = None
         self.dump = ""  # the folder into which XLA dumps each program; empty: none of ours
         self.named = False  # a diagnosis names the folder, for `whyoom try`
+        self.tried = ""  # the folder for the results of remedies; empty: they are not tried
+
+    def try_remedies(self) -> None:
+        """Tries remedies on each jitted function whose compile runs out of memory, from now on."""
+        from . import capture
+
+        if not self.tried:
+            self.tried = tempfile.mkdtemp(prefix="whyoom-try-")
+            atexit.register(self.remove_results, os.getpid())
+        capture.install_for_notebook({"results": os.path.join(self.tried, "results.json")})
+
+    def remove_results(self, owner: int) -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(self.tried, ignore_errors=True)
+
+    def results(self) -> str | None:
+        """The results of remedies for the last failure; None if there are none."""
+        path = os.path.join(self.tried, "results.json")
+        return path if self.tried and os.path.exists(path) else None
 
     def dump_programs(self) -> None:
         """Lets XLA dump each program into a folder, unless XLA has started or the user's flags name a folder."""
@@ -126,7 +145,7 @@ def _explain(state: _Installed, exception: BaseException | None, show: Callable[
     if not state.active or not isinstance(exception, Exception) or exception is _explained_elsewhere:
         return  # KeyboardInterrupt and SystemExit need no explanation
     try:
-        report = diagnose(exception, **dict(state.options, source_root=os.getcwd()))
+        report = diagnose(exception, **dict(state.options, source_root=os.getcwd(), tried=state.results()))
         if report.diagnoses:
             state.named = state.named or bool(state.dump_files())
             show(report)
@@ -178,11 +197,16 @@ def install(
     xla_dump: PathLike | None = None,
     framework: str | None = None,
     timeout: float = 20.0,
+    try_remedies: bool = False,
 ) -> None:
     """Prints the diagnosis below the traceback of each uncaught exception that has one, from now on.
 
     Applies to the main program, threads, and the cells of IPython and notebooks. The options are as in diagnose().
     Another call changes the options. If the program is missing, only warns. Raises WhyoomError for a wrong framework.
+
+    `try_remedies`: when the compile of a jitted function runs out of memory, first compiles it with remedies, for up to
+    three minutes (an interrupt ends it), and shows what it then needs. Needs libtpu. Call install() before other modules
+    import names from jax.
 
     Before XLA has started, also adds --xla_dump_to=FOLDER to XLA_FLAGS, if it is not there and `xla_dump` is None, so
     that the diagnosis can show what fills the memory. The temporary folder is deleted at the end of the process, unless
@@ -202,6 +226,8 @@ def install(
     _installed.options = {"rules": rules, "xla_dump": xla_dump, "framework": framework, "timeout": timeout}
     if xla_dump is None:
         _installed.dump_programs()
+    if try_remedies:
+        _installed.try_remedies()
     _join_shell(_installed)
 
 
@@ -214,6 +240,10 @@ def uninstall() -> None:
     _installed = None
     state.active = False
     state.undo_dump()
+    if state.tried:
+        from . import capture
+
+        capture.uninstall()
     if getattr(sys.excepthook, "whyoom", None) is state:
         sys.excepthook = state.previous_hook
     if getattr(threading.excepthook, "whyoom", None) is state:

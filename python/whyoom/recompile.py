@@ -4,6 +4,7 @@
 
 The request is an object with the keys
     module      the folder of the dump that contains module.mlir, compile_options.textproto and topology.textproto
+    build       how to compile it, see Build; without it, as the files of the dump say
     result      the file to write: an object with "error", or the keys below
     describe    true: only describe the module
     dump_to     the folder for the compiler's dump
@@ -26,9 +27,12 @@ releases, so an object of jax has the type Any.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
@@ -40,8 +44,22 @@ FLAT_CHIPS = ("v2", "v3", "v5e", "v6e")  # their topologies have two dimensions
 SLICE = 100000  # with several slices, the first slice has devices 100000, 100001 and so on, the second 200000
 
 
+class Build(TypedDict):
+    topology: str  # "v5e:2x2"
+    devices: list[int]  # by replica and partition
+    replicas: int
+    partitions: int
+    spmd: bool
+    shardy: bool
+    propagate_parameters: list[bool]  # whether the compiler may choose the sharding of each argument
+    propagate_outputs: list[bool]
+    options: dict[str, str]
+    fitting: str  # "EFFORT_O2"; empty: the default
+
+
 class Request(TypedDict, total=False):
     module: str
+    build: Build
     result: str
     describe: bool
     dump_to: str
@@ -146,12 +164,7 @@ def topology_devices(name: str, slices: int) -> list[Any]:
 
 # The device of each partition and replica, in the order of the dump: on a slice of 2x2 it may be 0, 1, 3, 2. The
 # topology in a dump describes one slice.
-def assigned_devices(topology: str, options: str) -> list[Any]:
-    count = int(setting(options, "num_replicas", "1")) * int(setting(options, "num_partitions", "1"))
-    ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", options)] or list(range(count))
-    if len(ids) != count:
-        raise Unsupported("compile_options.textproto assigns no device to some partition")
-    name = topology_name(topology)
+def assigned_devices(name: str, ids: list[int]) -> list[Any]:
     devices = topology_devices(name, max(1, max(ids) // SLICE))
     if len(ids) > len(devices):  # several slices whose devices are numbered in another way
         devices = topology_devices(name, -(-len(ids) // len(devices)))
@@ -162,6 +175,32 @@ def assigned_devices(topology: str, options: str) -> list[Any]:
     if not set(ids) <= set(by_id):
         raise Unsupported(f"the program is for {len(ids)} devices, its topology has {len(by_id)}")
     return [by_id[one] for one in ids]
+
+
+def dumped_build(topology: str, options: str) -> Build:
+    replicas, partitions = int(setting(options, "num_replicas", "1")), int(setting(options, "num_partitions", "1"))
+    count = replicas * partitions
+    ids = [int(one) for one in re.findall(r"\breplica_device_ids: (\d+)", options)] or list(range(count))
+    if len(ids) != count:
+        raise Unsupported("compile_options.textproto assigns no device to some partition")
+    overrides = re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', options)
+
+    def flags(name: str) -> list[bool]:
+        return [one == "true" for one in re.findall(rf"\b{name}: (\S+)", options)]
+
+    return {
+        "topology": topology_name(topology),
+        "devices": ids,
+        "replicas": replicas,
+        "partitions": partitions,
+        "spmd": setting(options, "use_spmd_partitioning", "false") == "true",
+        "shardy": setting(options, "use_shardy_partitioner", "false") == "true",
+        "propagate_parameters": flags("allow_spmd_sharding_propagation_to_parameters"),
+        "propagate_outputs": flags("allow_spmd_sharding_propagation_to_output"),
+        # Options that name files would let the author of a dump write to any place.
+        "options": {name: value for name, value in overrides if "dump" not in name and "/" not in value},
+        "fitting": setting(options, "memory_fitting_level", ""),
+    }
 
 
 def first_line(error: Exception) -> str:
@@ -341,27 +380,24 @@ def set_fitting_level(xla_client: ModuleType, build: Any, asked: str | None, dum
             raise Unsupported("this jax cannot set the memory fitting level") from error
 
 
-def compile_options(xla_client: ModuleType, text: str, request: Request, devices: list[Any]) -> Any:
+def compile_options(xla_client: ModuleType, made: Build, request: Request, devices: list[Any]) -> Any:
     import numpy
 
     options = xla_client.CompileOptions()
-    options.num_replicas = int(setting(text, "num_replicas", "1"))
-    options.num_partitions = int(setting(text, "num_partitions", "1"))
+    options.num_replicas = made["replicas"]
+    options.num_partitions = made["partitions"]
     build = options.executable_build_options
-    build.use_spmd_partitioning = setting(text, "use_spmd_partitioning", "false") == "true"
-    build.use_shardy_partitioner = setting(text, "use_shardy_partitioner", "false") == "true"
-    for name in ("allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output"):
-        if allowed := re.findall(rf"\b{name}: (\S+)", text):
-            setattr(build, name, [one == "true" for one in allowed])
-    ids = numpy.array([device.id for device in devices]).reshape(options.num_partitions, options.num_replicas)
+    build.use_spmd_partitioning = made["spmd"]
+    build.use_shardy_partitioner = made["shardy"]
+    if made["propagate_parameters"]:
+        build.allow_spmd_sharding_propagation_to_parameters = made["propagate_parameters"]
+    if made["propagate_outputs"]:
+        build.allow_spmd_sharding_propagation_to_output = made["propagate_outputs"]
+    ids = numpy.array([device.id for device in devices]).reshape(made["partitions"], made["replicas"])
     build.device_assignment = xla_client.DeviceAssignment.create(ids.transpose())
     build.debug_options.xla_dump_to = request["dump_to"]
-    overrides = dict(re.findall(r'env_option_overrides \{\s*key: "([^"]+)"\s*value \{\s*string_field: "([^"]*)"', text))
-    # Options that name files would let the author of a dump write to any place.
-    overrides = {name: value for name, value in overrides.items() if "dump" not in name and "/" not in value}
-    overrides.update(request.get("options", {}))
-    options.env_option_overrides = list(overrides.items())
-    set_fitting_level(xla_client, build, request.get("fitting"), setting(text, "memory_fitting_level", ""))
+    options.env_option_overrides = list({**made["options"], **request.get("options", {})}.items())
+    set_fitting_level(xla_client, build, request.get("fitting"), made["fitting"])
     return options
 
 
@@ -399,15 +435,18 @@ def run(request: Request) -> dict[str, object]:
     from jaxlib.mlir import ir
 
     folder = request["module"]
-    options_text = read(folder, "compile_options.textproto")
-    devices = assigned_devices(read(folder, "topology.textproto"), options_text)
+    build = request.get("build") or dumped_build(
+        read(folder, "topology.textproto"), read(folder, "compile_options.textproto")
+    )
+    devices = assigned_devices(build["topology"], build["devices"])
     client = devices[0].client
     with mlir.make_ir_context():
-        module = ir.Module.parse(read(folder, "module.mlir"))
+        with open(os.path.join(folder, "module.mlir"), "rb") as file:
+            module = ir.Module.parse(file.read())  # text or bytecode
         if request.get("describe"):
             return dict(describe(module), compiler=compiler_name(client), versions=f"{jax.__version__} {client.platform_version}")
         change(ir, module, request)
-        options = compile_options(xla_client, options_text, request, devices)
+        options = compile_options(xla_client, build, request, devices)
         try:
             compile_module(client, module, xla_client.DeviceList(tuple(devices)), options)
         except Unsupported:
@@ -420,6 +459,8 @@ def run(request: Request) -> dict[str, object]:
 def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         request = json.load(file)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # on Linux: ends with the process that started it
     os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
     try:
         result = run(request)

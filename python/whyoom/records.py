@@ -328,6 +328,10 @@ class Remedy(Record):
     basis: Optional[Literal["program", "list", "compiled"]]
     # The compile that confirms it, if the basis is compiled.
     compiled: Optional[Compiled]
+    # A unified diff against the user's files that makes this change.
+    patch: Optional[str]
+    # The need that the patched program had.
+    verified_bytes: Optional[int]
     # The number of devices, steps or pieces that the estimate assumes.
     parts: Optional[int]
     # The dimension that is divided into parts.

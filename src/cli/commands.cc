@@ -72,6 +72,9 @@ CommandArguments BuildDiagnose(Options* options) {
                  "newer compilers no longer print")
       ->type_name("DIR")
       ->group(kInputs);
+  app.add_option("--tried", options->tried, "Results of remedies that whyoom.install(try_remedies=True) has compiled")
+      ->type_name("FILE")
+      ->group(kInputs);
   AddHbm(app, options);
   AddTimeRange(app, options);
   app.add_flag("--follow", options->follow,
@@ -226,7 +229,7 @@ CommandArguments BuildRun(Options* options) {
   app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print its path");
   AddExitRetry(app, options);
   app.add_flag("--try", options->attempts.after_failure,
-               "If the program does not fit, compile it again with each remedy that needs no change to the code")
+               "If the program does not fit, compile it again with each remedy; needs Python with jax and libtpu")
       ->group(kTrying);
   AddTry(app, options);
   options->command = Command::kRun;
@@ -236,30 +239,39 @@ CommandArguments BuildRun(Options* options) {
 
 CommandArguments BuildTry(Options* options) {
   CommandArguments command = Begin(
-      "Compiles the program of an XLA dump again with each remedy that needs no change to the code, and reports which "
-      "of them make it fit. Needs Python with jax and libtpu, but no TPU.",
+      "Compiles a program that does not fit again, with one remedy after another, and reports what it then needs. "
+      "Needs Python with jax and libtpu, but no TPU.",
       "whyoom try");
   CLI::App& app = *command.app;
   app.footer(
-      "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. whyoom compiles its\n"
-      "program as it is, and then with compiler options, with another memory fitting level, with donated arguments,\n"
-      "with arguments split over a mesh axis that does not split them yet, and with the optimizer state in host\n"
-      "memory. If nothing fits alone, it compiles pairs.\n"
+      "CMD runs a Python program that uses jax.jit. When a compile runs out of memory, whyoom traces the same "
+      "function\n"
+      "with a smaller batch, micro-batches, jax.checkpoint, donation, shardings or bfloat16, compiles the results, "
+      "and\n"
+      "writes a patch for the cheapest change that fits. It never changes your files: it runs CMD again with the "
+      "patch\n"
+      "in memory, up to that compile, and reports the need that it really had. Commands such as MaxText's\n"
+      "train_compile are also run with other settings.\n"
       "\n"
-      "CMD is a command that compiles ahead of time, such as MaxText's train_compile. whyoom runs it, tries the same\n"
-      "changes on its program, then runs it with other settings, and searches for the largest batch that fits.\n"
+      "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. A dump contains no\n"
+      "source, so only compiler options, donation, shardings and host memory can be tried.\n"
       "\n"
       "Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so far.\n"
-      "Results of DUMPDIR are kept in ~/.cache/whyoom.\n"
+      "Results are kept in ~/.cache/whyoom.\n"
       "\n"
       "Exit status: 0 a change fits, 1 none does, 2 could not run, 128 + N stopped by signal N.\n"
       "\n"
       "Examples:\n"
-      "  whyoom try dump/\n"
+      "  whyoom try -- python train.py\n"
+      "  whyoom try --topology v5e-8 --patch fits.patch -- python train.py\n"
       "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n"
       "  whyoom try -- python3 -m maxtext...train_compile compile_topology=v5e-16\n");
   app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->expected(0, 1);
   AddTry(app, options);
+  app.add_option("--topology", options->attempts.topology,
+                 "Run CMD without a TPU, and compile its large steps for these chips, such as v5e-8 or v5e:2x4")
+      ->type_name("CHIPS")
+      ->group(kTrying);
   AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
   AddHbm(app, options);
   AddReport(app, options, &command.words);

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "input/archive/worker.h"
@@ -124,10 +125,25 @@ PrivateFolder::~PrivateFolder() {
   fs::remove_all(path_, ignored);
 }
 
-ChildProgram ConfinedPython(const std::string& python, const fs::path& folder) {
-  return {"/proc/self/exe",
-          {kCompileName, python, (folder / "recompile.py").string(), (folder / "request.json").string()},
-          ChildEnvironment(folder)};
+ChildProgram Confined(const std::vector<std::string>& command, const fs::path& folder) {
+  std::vector<std::string> arguments = command;
+  arguments.insert(arguments.begin(), kCompileName);
+  return {"/proc/self/exe", std::move(arguments), ChildEnvironment(folder)};
+}
+
+std::string LastLine(const fs::path& file) {
+  constexpr std::streamoff kTail = 64 << 10;
+  constexpr std::size_t kMostBytes = 300;
+  std::ifstream input(file);
+  input.seekg(0, std::ios::end);
+  input.seekg(std::max<std::streamoff>(0, input.tellg() - kTail));
+  std::string last;
+  std::string error;
+  for (std::string line; std::getline(input, line);) {
+    if (!line.empty()) last = line;
+    if (line.find("Error") != std::string::npos) error = line;
+  }
+  return CutBytes(Printable(error.empty() ? last : error), kMostBytes);
 }
 
 CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) : output_(output) {
@@ -177,12 +193,6 @@ bool CompileChild::HasEnded() {
 std::string CompileChild::HowItEnded() const {
   return WIFSIGNALED(status_) ? fmt::format("signal {}", WTERMSIG(status_))
                               : fmt::format("exit status {}", WEXITSTATUS(status_));
-}
-
-std::uint64_t CompileChild::MemoryBytes() const {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/" + std::to_string(pid_) + "/statm") >> pages >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace whyoom

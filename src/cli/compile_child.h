@@ -1,4 +1,4 @@
-// The child processes of `whyoom try`: the user's Python with python/whyoom/recompile.py, or the user's own command.
+// The child processes of `whyoom try`: its Python part, and the user's own command.
 //
 // A module of a dump may come from a stranger. The Python that compiles it has no network, no environment variables
 // except those that Python needs, a private folder for its files, and is killed with whyoom.
@@ -37,8 +37,12 @@ struct ChildProgram {
   std::vector<std::string> environment;  // "NAME=value"
 };
 
-// `python`, which is looked up in PATH, with `folder`/recompile.py and `folder`/request.json, confined as above.
-ChildProgram ConfinedPython(const std::string& python, const std::filesystem::path& folder);
+// `command`, an interpreter that is looked up in PATH, a script and its argument; confined as above, with `folder` for
+// its files.
+ChildProgram Confined(const std::vector<std::string>& command, const std::filesystem::path& folder);
+
+// The last line of a child's output, preferably one that names an error.
+std::string LastLine(const std::filesystem::path& file);
 
 // The running child. The destructor kills it and its own children.
 class CompileChild {
@@ -51,8 +55,6 @@ class CompileChild {
 
   bool HasEnded();
   std::string HowItEnded() const;  // "signal 9", "exit status 1"
-
-  std::uint64_t MemoryBytes() const;  // resident
 
  private:
   const std::filesystem::path output_;

@@ -27,8 +27,7 @@ const std::vector<EmbeddedFile>& CompletionScripts();
 const std::vector<EmbeddedFile>& EmbeddedSkill();
 inline std::string_view Skill() { return EmbeddedSkill().front().text; }
 
-// python/whyoom/recompile.py, which `whyoom try` runs.
-const std::vector<EmbeddedFile>& EmbeddedRecompile();
-inline std::string_view RecompileScript() { return EmbeddedRecompile().front().text; }
+// The files of python/whyoom that `whyoom try` runs.
+const std::vector<EmbeddedFile>& TryScripts();
 
 }  // namespace whyoom

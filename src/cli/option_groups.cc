@@ -250,22 +250,23 @@ void AddTry(CLI::App& app, Options* all) {
   app.add_option("--python", options->python, "The Python that has jax and libtpu (default: the job's, or python3)")
       ->type_name("PATH")
       ->group(kTrying);
-  const auto add_seconds = [&](const char* name, std::chrono::seconds* seconds, const char* about) {
-    app.add_option_function<std::uint32_t>(
-           name, [seconds](std::uint32_t value) { *seconds = std::chrono::seconds(value); },
-           fmt::format("{} (default: {})", about, seconds->count()))
+  const auto add_seconds = [&](const char* name, std::uint32_t* seconds, const char* about) {
+    app.add_option(name, *seconds, fmt::format("{} (default: {})", about, *seconds))
         ->type_name("SECONDS")
         ->group(kTrying);
   };
-  add_seconds("--attempt-time", &options->limits.time, "Stop a compile after this time");
-  add_seconds("--total-time", &options->limits.total, "Start no more compiles after this time");
+  add_seconds("--attempt-time", &options->attempt_seconds, "Stop a compile after this time");
+  add_seconds("--total-time", &options->total_seconds, "Stop after this time");
   app.add_option_function<std::string>(
-         "--memory", [options](const std::string& text) { options->limits.memory = ToSize("--memory", text); },
+         "--memory", [options](const std::string& text) { options->memory = ToSize("--memory", text); },
          "Stop a compile that needs more host memory (default: three quarters of the machine's)")
       ->type_name("SIZE")
       ->group(kTrying);
-  app.add_flag("--whole", options->limits.whole,
+  app.add_flag("--whole", options->whole,
                "Compile to the end, not only until the need is known; takes several times as long")
+      ->group(kTrying);
+  app.add_option("--patch", options->patch, "Write the patch of the first remedy that fits to this file")
+      ->type_name("FILE")
       ->group(kTrying);
   app.add_flag_callback(
          "--no-cache", [options] { options->use_cache = false; }, "Compile again what was compiled before")

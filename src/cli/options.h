@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/recompile.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
 #include "report/report.h"
@@ -73,11 +72,16 @@ struct ExtraOutput {
 
 // How remedies are tried with the compiler.
 struct TryOptions {
-  bool after_failure = false;         // for kRun: try them if the compile failed
-  std::string python;                 // the interpreter that has jax and libtpu; empty: the job's, or else python3
-  std::vector<std::string> remedies;  // "ID" or "ID=SETTING"; empty: all
-  CompileLimits limits;
+  bool after_failure = false;           // for kRun: try them if the compile failed
+  std::string python;                   // the interpreter that has jax and libtpu; empty: the job's, or else python3
+  std::vector<std::string> remedies;    // "ID" or "ID=SETTING"; empty: all
+  std::uint32_t attempt_seconds = 300;  // for one compile
+  std::uint32_t total_seconds = 180;    // after them, no compile starts
+  std::uint64_t memory = 0;  // bytes of host memory that a compile may use; 0: three quarters of the machine's
+  bool whole = false;        // compile to the end, although the need is known as soon as buffers are assigned
   bool use_cache = true;
+  std::string topology;  // of the TPU that the command does not have: "v5e-8"; empty: it runs as it is
+  std::string patch;     // file for the patch of the first remedy that fits; empty: none
 };
 
 struct Options {
@@ -118,6 +122,7 @@ struct Options {
   ProgressMode progress = ProgressMode::kAuto;
   std::string resume;           // journal of results; empty: none
   std::string xla_dump;         // folder; empty: none
+  std::string tried;            // file with results of remedies for the compile that failed; empty: none
   std::string hbm;              // HBM of a device, or its chip; empty: as in the inputs
   std::string xla_dump_before;  // for kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;

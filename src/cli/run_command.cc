@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/attempts.h"
 #include "cli/dump_folder.h"
 #include "cli/exit_retry.h"
 #include "cli/interrupt.h"
@@ -45,8 +44,9 @@ bool IsPathArgument(const std::string& word) {
   return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
 }
 
-// The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
-std::string Name(const std::vector<std::string>& command) {
+}  // namespace
+
+std::string NameOfJob(const std::vector<std::string>& command) {
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
   std::size_t last = 0;  // the last word shown
   for (std::size_t i = 1; i < command.size() && last == 0; ++i) {
@@ -58,9 +58,13 @@ std::string Name(const std::vector<std::string>& command) {
   return CutBytes(MaskSecrets(Printable(line)), kLongestName);
 }
 
-std::vector<std::string> Environment(const DumpFolder& dump) {
-  return EnvironmentWith(dump.flags() ? std::map<std::string, std::string>{{"XLA_FLAGS", *dump.flags()}}
-                                      : std::map<std::string, std::string>());
+namespace {
+
+std::vector<std::string> Environment(const DumpFolder& dump, const Trial* trial) {
+  std::map<std::string, std::string> variables;
+  if (trial != nullptr) variables = trial->JobVariables();
+  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
+  return EnvironmentWith(variables);
 }
 
 // The time limit for reading the output, because the user waits for the end of the job.
@@ -113,7 +117,7 @@ void RecordSuccess(const RunContext& run, JobLog* log) {
   options.step_summary = false;
   const bool to_file = !options.output.empty() && is_record(options.format);
   if (options.extra_outputs.empty() && !to_file) return;
-  Report report = run.MakeReport(ReadLog(run.engine, Name(options.job), ReadControl(), log));
+  Report report = run.MakeReport(ReadLog(run.engine, NameOfJob(options.job), ReadControl(), log));
   report.exit_status = 0;
   WriteExtraOutputs(report, options);
   if (to_file)
@@ -144,19 +148,12 @@ bool FailedToCompile(const FindingTable& table) {
   });
 }
 
-void TryRemedies(const RunContext& run, const XlaDump& dump, ReadControl* control, Readings* readings) {
-  try {
-    readings->table->SetRecompilation(Recompile(run, dump, *readings->table, nullptr, control, &readings->problems));
-  } catch (const Error& error) {
-    readings->problems.push_back({"--try", "", error.what(), true});
-  }
-}
-
 struct FailedJob {
   const JobResult& result;
   PrintedLines& printed;
   std::chrono::steady_clock::time_point end;
   DumpFolder& dump;
+  Trial* trial;  // null without --try
   JobLog& log;
   std::string kill;  // how the job was killed, if nothing shows that memory ran out
 };
@@ -167,13 +164,18 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const VerboseLog log(options);
   ReadControl control;
   const Interrupt interrupt(&control.stop);
-  Readings readings = ReadLog(run.engine, Name(options.job), control, &job.log);
+  Readings readings = ReadLog(run.engine, NameOfJob(options.job), control, &job.log);
   const bool is_incomplete = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
-  if (options.attempts.after_failure && readings.table && FailedToCompile(*readings.table))
-    TryRemedies(run, modules, &control, &readings);
+  if (job.trial != nullptr && readings.table && FailedToCompile(*readings.table)) {
+    try {
+      job.trial->Finish(modules, &control, &readings);
+    } catch (const Error& error) {
+      readings.problems.push_back({"--try", "", error.what(), true});
+    }
+  }
   if (readings.table) run.AddDump(modules, std::nullopt, &readings);
   Report report = run.MakeReport(std::move(readings));
   report.exit_status = job.result.exit_status;
@@ -188,6 +190,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (is_kill_unexplained) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
   try {
     Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);
+    WritePatch(report, options);
   } catch (const Error& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));
   }
@@ -220,17 +223,19 @@ int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence
 
 int RunAndDiagnose(const RunContext& run) {
   const Options& options = run.options;
-  if (options.attempts.after_failure) WantedRemedies(run.rules.rules(), options.attempts.remedies);  // reports errors
+  std::optional<Trial> trial;
+  if (options.attempts.after_failure) trial.emplace(run);
   const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
   PrintedLines printed;
   const KillEvidence evidence;
   const JobResult result =
-      RunJob({options.job, Environment(dump), options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
-        printed.Add(lines, std::chrono::steady_clock::now());
-        log.Add(lines);
-      });
+      RunJob({options.job, Environment(dump, trial ? &*trial : nullptr), options.ignore_broken_pipe}, signals,
+             [&](std::string_view lines) {
+               printed.Add(lines, std::chrono::steady_clock::now());
+               log.Add(lines);
+             });
   const auto end = std::chrono::steady_clock::now();
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
@@ -239,7 +244,7 @@ int RunAndDiagnose(const RunContext& run) {
   // From here on, errors must not change the job's exit status.
   const std::optional<int> status = RunApart([&] {
     try {
-      return ReportJob(run, {result, printed, end, dump, log, ""}, evidence);
+      return ReportJob(run, {result, printed, end, dump, trial ? &*trial : nullptr, log, ""}, evidence);
     } catch (const std::bad_alloc&) {
       WriteError("whyoom: not enough memory to diagnose the job\n");
     } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include "cli/print_report.h"
 #include "cli/source_lines.h"
 #include "cli/terminal.h"
+#include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
 #include "report/finding_view.h"
@@ -100,6 +101,7 @@ void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit
 
 Report RunContext::MakeReport(Readings readings) const {
   if (readings.table && !framework.empty()) readings.table->SetFramework(framework);
+  if (readings.table && !options.tried.empty()) readings.table->SetRecompilation(ReadResults(options.tried));
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/file_writer.h"
 #include "cli/options.h"
@@ -79,5 +80,8 @@ int RunMerge(const RunContext& run);
 // after the job has failed, so the job never waits for whyoom. Prints the report to standard error or the file of
 // --output. With --exit-retry, returns another status if a retry would fail the same way (cli/exit_retry.h).
 int RunAndDiagnose(const RunContext& run);
+
+// The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
+std::string NameOfJob(const std::vector<std::string>& command);
 
 }  // namespace whyoom

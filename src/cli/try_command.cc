@@ -4,29 +4,33 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <mutex>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
-#include "cli/attempts.h"
 #include "cli/dump_folder.h"
+#include "cli/embedded.h"
 #include "cli/exit_status.h"
+#include "cli/file_writer.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/progress.h"
-#include "cli/recompile.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
+#include "diagnose/readings.h"
 #include "input/error.h"
-#include "report/finding_view.h"
+#include "input/stop.h"
+#include "rules/suggest.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -35,72 +39,24 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+using nlohmann::json;
 
+constexpr auto kPoll = std::chrono::milliseconds(50);
 constexpr double kSecondsAfterInterrupt = 5;  // for estimates
+constexpr std::size_t kMostTextBytes = 300;   // of a setting or problem
 
-struct ChosenModule {
-  XlaDump::InputModule module;
-  std::int64_t need_bytes = 0;
-  std::size_t others = 0;  // failed modules of other names
-};
+constexpr std::string_view kDriver = "from whyoom_try.attempts import main\n\nmain()\n";
 
-// Chooses the failed module, or else one that did not fail, that needs most. `with_source`: of those with a
-// module.mlir. Throws Error if there is none.
-ChosenModule FindModule(const XlaDump& dump, bool with_source) {
-  std::optional<ChosenModule> best;
-  std::set<std::string> failed;
-  for (const XlaDump::InputModule& module : dump.InputModules()) {
-    if (with_source && !Recompiler::CanCompile(module.key)) continue;
-    if (module.failed) failed.insert(module.name);
-    Problem problem;
-    const std::int64_t need = dump.NeedOf(module, &problem);
-    if (best && (best->module.failed != module.failed ? best->module.failed : best->need_bytes >= need)) continue;
-    best = {module, need};
-  }
-  if (!best) {
-    throw Error(
-        "cannot try remedies: the dump contains no module.mlir (compilers since 2026 write it; update jax and libtpu, "
-        "and run the job again)");
-  }
-  failed.erase(best->module.name);
-  best->others = failed.size();
-  return *best;
+void WriteText(const fs::path& path, std::string_view text) {
+  std::ofstream file(path);
+  if (!(file << text).flush())
+    throw Error(fmt::format("cannot write {}: {} (set TMPDIR to a folder with more space)", Printable(path.string()),
+                            strerror(errno)));
 }
 
-// The limit of --hbm, or of the chip that the dump names.
-std::optional<double> LimitOf(const RunContext& run, const XlaDump::InputModule& module) {
-  if (const std::optional<double> limit = run.Limit()) return limit;
-  const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
-  return target ? std::optional(target->limit_bytes) : std::nullopt;
-}
-
-std::size_t JobsOf(const Options& options) {
-  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency() / 2);
-}
-
-CompileLimits LimitsOf(const Options& options) {
-  CompileLimits limits = options.attempts.limits;
-  if (limits.memory == 0) {
-    const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    limits.memory = machine / 4 * 3 / JobsOf(options);
-  }
-  return limits;
-}
-
-// The need and the limit: of the failed compile in the findings, or else of the dump.
-Evidence StatedFacts(const RunContext& run, const FindingTable& findings, const ChosenModule& chosen) {
-  Evidence facts;
-  if (chosen.need_bytes > 0) facts.Set("need_bytes", static_cast<double>(chosen.need_bytes), {});
-  if (const std::optional<double> limit = LimitOf(run, chosen.module)) facts.Set("limit_bytes", *limit, {});
-  for (const FindingTable::Entry* entry : findings.entries()) {
-    const Finding& finding = FindingOf(*entry);
-    const std::string& module = finding.facts.Text("module");
-    if (finding.failure->phase != "compile" || (!module.empty() && module != chosen.module.name)) continue;
-    for (const char* name : {"need_bytes", "limit_bytes"}) {
-      if (const std::optional<double> figure = finding.facts.Number(name)) facts.Set(name, *figure, {});
-    }
-  }
-  return facts;
+json ReadJson(const fs::path& path) {
+  std::ifstream file(path);
+  return json::parse(std::string(std::istreambuf_iterator<char>(file), {}), nullptr, false);
 }
 
 // The interpreter of --python, or of the job if it is a Python.
@@ -111,107 +67,109 @@ std::string PythonOf(const Options& options) {
   return name.starts_with("python") ? options.job.front() : "python3";
 }
 
-// Compiles attempts, several at once, adds the results to a recompilation, and shows the progress.
-class Trials {
- public:
-  using Compile = std::function<CompileResult(const Attempt&)>;
+std::string CacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/whyoom/compiles";
+  return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/whyoom/compiles" : "";
+}
 
-  // `facts`: the stated need and limit.
-  Trials(const RunContext& run, const Evidence& facts, const ReadControl& control, Recompilation* recompilation)
-      : run_(run), facts_(facts), control_(control), recompilation_(*recompilation) {}
+// What the Python part needs to know in any case.
+json RequestOf(const RunContext& run, const fs::path& folder) {
+  const TryOptions& options = run.options.attempts;
+  json limits = {{"attempt", options.attempt_seconds},
+                 {"total", options.total_seconds},
+                 {"memory", options.memory},
+                 {"jobs", run.options.jobs},
+                 {"whole", options.whole}};
+  json chips = json::object();
+  for (const Chip& chip : run.rules.rules().chips()) chips[chip.id] = chip.limits.front();
+  json request = {{"results", (folder / "results.json").string()},
+                  {"python", PythonOf(run.options)},
+                  {"remedies", options.remedies},
+                  {"cache", options.use_cache ? CacheFolder() : ""},
+                  {"limits", std::move(limits)},
+                  {"chips", std::move(chips)}};
+  if (const std::optional<double> limit = run.Limit()) request["limit_bytes"] = static_cast<std::int64_t>(*limit);
+  if (!options.topology.empty()) request["topology"] = options.topology;
+  return request;
+}
 
-  // Adds the results in the order of the attempts. Those that were not made have a problem and no need. If none fits,
-  // also compiles pairs.
-  void Run(const std::vector<Attempt>& attempts, const Compile& compile) {
-    const std::vector<CompiledAttempt> results = Compiled(attempts, compile);
-    Keep(results);
-    const bool any_fits =
-        std::any_of(results.begin(), results.end(), [&](const CompiledAttempt& attempt) { return Fits(attempt); });
-    if (any_fits || IsOver()) return;
-    const double share = run_.rules.rules().Threshold("next_to_nothing");
-    const auto least = static_cast<std::int64_t>(share * static_cast<double>(recompilation_.unchanged_bytes));
-    Keep(Compiled(MakePairs(attempts, results, recompilation_.unchanged_bytes, least), compile));
+CompiledAttempt ToAttempt(const json& record) {
+  CompiledAttempt attempt;
+  attempt.remedy = record.at("remedy").get<std::string>();
+  attempt.setting = record.at("setting").get<std::string>();
+  attempt.seconds = record.at("seconds").get<double>();
+  if (record.contains("need_bytes")) attempt.need_bytes = record["need_bytes"].get<std::int64_t>();
+  if (record.contains("verified_bytes")) attempt.verified_bytes = record["verified_bytes"].get<std::int64_t>();
+  attempt.problem = CutBytes(Printable(record.value("problem", "")), kMostTextBytes);
+  attempt.patch = record.value("patch", "");
+  return attempt;
+}
+
+// "3 attempts, 12 s, best: 15.01 GiB".
+std::string ProgressText(const fs::path& results, Clock::time_point begin, std::size_t columns) {
+  const json found = ReadJson(results);
+  std::size_t made = 0;
+  std::int64_t best = 0;
+  for (const json& record : found.is_object() ? found.value("attempts", json::array()) : json::array()) {
+    ++made;
+    const std::int64_t need = record.value("need_bytes", std::int64_t{0});
+    if (need > 0 && (best == 0 || need < best)) best = need;
   }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count();
+  std::string line = fmt::format("{} attempts, {} s", made, seconds);
+  if (best > 0) line += ", best: " + FormatSize(best);
+  return CutBytes(line, columns);
+}
 
-  // Searches by bisection. Adds the results, the largest value first.
-  void Search(const SettingSearch& search, const Compile& compile) {
-    std::map<std::int64_t, CompiledAttempt, std::greater<>> tried;
-    std::int64_t fitting = 0;
-    for (std::int64_t too_large = search.value; too_large - fitting > 1 && !IsOver();) {
-      const std::int64_t value = fitting + (too_large - fitting) / 2;
-      const CompiledAttempt attempt = Compiled({search.With(value)}, compile).front();
-      tried[value] = attempt;
-      (Fits(attempt) ? fitting : too_large) = value;
-    }
-    for (auto& [value, attempt] : tried) recompilation_.attempts.push_back(std::move(attempt));
+// Waits for the child, and shows the progress.
+void Await(CompileChild* child, const fs::path& results, const ReadControl& control, const Options& options) {
+  const Clock::time_point begin = Clock::now();
+  const ProgressBar bar(ProgressOf(options),
+                        [&](std::size_t columns) { return ProgressText(results, begin, columns); });
+  while (!child->HasEnded() && !control.stopped()) std::this_thread::sleep_for(kPoll);
+}
+
+// Chooses the failed module, or else one that did not fail, that needs most. `with_source`: of those that can be
+// compiled again.
+std::optional<XlaDump::InputModule> FindModule(const XlaDump& dump, bool with_source) {
+  std::optional<XlaDump::InputModule> best;
+  std::int64_t most = 0;
+  for (const XlaDump::InputModule& module : dump.InputModules()) {
+    std::error_code ignored;
+    if (with_source && !fs::is_regular_file(fs::path(module.key) / "module.mlir", ignored)) continue;
+    Problem problem;
+    const std::int64_t need = dump.NeedOf(module, &problem);
+    if (best && (best->failed != module.failed ? best->failed : most >= need)) continue;
+    best = module;
+    most = need;
   }
+  return best;
+}
 
- private:
-  std::vector<CompiledAttempt> Compiled(const std::vector<Attempt>& attempts, const Compile& compile) {
-    known_ += attempts.size();
-    std::vector<CompiledAttempt> results;
-    for (const Attempt& attempt : attempts)
-      results.push_back({attempt.remedy, attempt.setting, {}, std::string(kNotTried), 0});
-    const ProgressBar bar(ProgressOf(run_.options), [&](std::size_t columns) { return ProgressText(columns); });
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      for (std::size_t i = next++; i < attempts.size() && !IsOver(); i = next++) {
-        const CompileResult compiled = compile(attempts[i]);
-        results[i] = {attempts[i].remedy, attempts[i].setting, compiled.need_bytes, compiled.problem, compiled.seconds};
-        Add(results[i]);
-      }
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < std::min(JobsOf(run_.options), attempts.size()); ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    return results;
+// The module, its need and its limit: as the failure in the findings states them, or else the dump.
+json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputModule& module, const Readings& readings) {
+  Problem problem;
+  json facts = {{"module", module.key}, {"name", module.name}, {"stated_bytes", dump.NeedOf(module, &problem)}};
+  const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
+  if (const std::optional<double> limit = run.Limit()) {
+    facts["limit_bytes"] = *limit;
+  } else if (target) {
+    facts["limit_bytes"] = target->limit_bytes;
   }
-
-  bool Fits(const CompiledAttempt& attempt) const { return recompilation_.Fits(attempt, facts_); }
-
-  bool IsOver() {
-    const std::lock_guard lock(mutex_);
-    if (control_.stopped()) {
-      recompilation_.stopped = "interrupted";
-    } else if (Clock::now() - begin_ > run_.options.attempts.limits.total) {
-      recompilation_.stopped = "out of time";
-    }
-    return !recompilation_.stopped.empty();
+  for (const FindingTable::Entry* entry : readings.table->entries()) {
+    const Finding& finding = FindingOf(*entry);
+    const std::string& name = finding.facts.Text("module");
+    if (finding.failure->phase != "compile" || (!name.empty() && name != module.name)) continue;
+    if (const std::optional<double> need = finding.facts.Number("need_bytes")) facts["stated_bytes"] = *need;
+    if (const std::optional<double> limit = finding.facts.Number("limit_bytes")) facts["limit_bytes"] = *limit;
   }
-
-  void Keep(const std::vector<CompiledAttempt>& results) {
-    recompilation_.attempts.insert(recompilation_.attempts.end(), results.begin(), results.end());
-  }
-
-  void Add(const CompiledAttempt& result) {
-    const std::lock_guard lock(mutex_);
-    ++made_;
-    if (result.need_bytes && (!best_ || *result.need_bytes < *best_->need_bytes)) best_ = result;
-  }
-
-  std::int64_t Seconds() const {
-    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count();
-  }
-
-  // "3 of 16 attempts, 12 s, best: 15.01 GiB, fits".
-  std::string ProgressText(std::size_t columns) {
-    const std::lock_guard lock(mutex_);
-    std::string line = fmt::format("{} of {} attempts, {} s", made_, known_, Seconds());
-    if (best_) line += fmt::format(", best: {}{}", FormatSize(*best_->need_bytes), Fits(*best_) ? ", fits" : "");
-    return CutBytes(line, columns);
-  }
-
-  const RunContext& run_;
-  const Evidence& facts_;
-  const ReadControl& control_;
-  Recompilation& recompilation_;
-  const Clock::time_point begin_ = Clock::now();
-  std::mutex mutex_;
-  std::size_t known_ = 0;
-  std::size_t made_ = 0;
-  std::optional<CompiledAttempt> best_;
-};
+  const bool fits = facts["stated_bytes"].get<double>() <= facts.value("limit_bytes", 0.0);
+  if (!module.failed && (fits || !facts.contains("limit_bytes")))
+    throw Error(fmt::format("cannot try remedies: {} fits", module.name));
+  return facts;
+}
 
 bool AnyFits(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
@@ -223,118 +181,209 @@ bool AnyFits(const Report& report) {
   });
 }
 
-// Compiles the module itself, unchanged and with attempts. Sets the need of the unchanged program. `must_apply`: each
-// remedy must have an attempt.
-void TryOnModule(const RunContext& run, const ChosenModule& chosen, const std::vector<WantedRemedy>& wanted,
-                 bool must_apply, const ReadControl& control, Trials* trials, Recompilation* recompilation) {
-  const Options& options = run.options;
-  Recompiler recompiler(PythonOf(options), chosen.module.key, options.attempts.use_cache ? CompileCacheFolder() : "",
-                        LimitsOf(options), control);
-  const ModuleDescription description = recompiler.Describe();
-  const std::vector<Attempt> attempts = MakeAttempts(run.rules.rules(), description, wanted);
-  if (must_apply) ThrowIfUnused(wanted, attempts);
-  const CompileResult unchanged = recompiler.Compile({});
-  if (!unchanged.need_bytes)
-    throw Error("cannot try remedies: the unchanged program does not compile: " + unchanged.problem);
-  recompilation->compiler = description.compiler;
-  recompilation->unchanged_bytes = *unchanged.need_bytes;
-  recompilation->seconds = unchanged.seconds;
-  trials->Run(attempts, [&](const Attempt& attempt) { return recompiler.Compile(attempt.change); });
-}
-
-// Compiles the user's command with other settings.
-void TryOnCommand(const CommandCompiler& command, const std::string& module, const std::vector<WantedRemedy>& wanted,
-                  Trials* trials) {
-  const auto compile = [&](const Attempt& attempt) { return command.Compile(attempt, module); };
-  trials->Run(command.Attempts(wanted), compile);
-  for (const SettingSearch& search : command.Searches(wanted)) trials->Search(search, compile);
-}
-
-// Names the files of a temporary dump without its folder, which is removed.
-void ForgetFolder(const std::string& folder, Report* report) {
-  for (Diagnosis& finding : report->findings) {
-    if (finding.where.artifact.path.starts_with(folder))
-      finding.where.artifact.path = fs::path(finding.where.artifact.path).filename().string();
-    finding.tally.places = {};
-    finding.facts.Set("dump", fs::path(finding.facts.Text("dump")).filename().string(), {}, true);
-  }
-  for (Problem& problem : report->problems) {
-    if (problem.path.starts_with(folder)) problem.path = fs::path(problem.path).filename().string();
+void CheckRemedies(const RunContext& run) {
+  std::vector<std::string> known;
+  for (const auto& [name, remedy] : run.rules.rules().remedies()) known.push_back(name);
+  for (const std::string& each : run.options.attempts.remedies) {
+    const std::string id = each.substr(0, each.find('='));
+    if (run.rules.rules().FindRemedy(id) != nullptr) continue;
+    const std::string meant = DidYouMean(id, known);
+    throw Error(fmt::format("--remedy: unknown remedy '{}'{}", Printable(id), meant.empty() ? "" : ", " + meant));
   }
 }
 
 }  // namespace
 
-Recompilation Recompile(const RunContext& run, const XlaDump& dump, const FindingTable& stated,
-                        const CommandCompiler* command, ReadControl* control, std::vector<Problem>* problems) {
+Trial::Trial(const RunContext& run) : run_(run) {
+  CheckRemedies(run);
+  const fs::path package = folder_.path() / "whyoom_try";
+  fs::create_directory(package);
+  WriteText(package / "__init__.py", "");
+  for (const EmbeddedFile& file : TryScripts()) WriteText(package / file.name, file.text);
+  fs::rename(package / "sitecustomize.py", folder_.path() / "sitecustomize.py");
+  WriteText(folder_.path() / "driver.py", kDriver);
+  WriteText(folder_.path() / "request.json", RequestOf(run, folder_.path()).dump());
+}
+
+std::map<std::string, std::string> Trial::JobVariables() const {
+  const char* paths = std::getenv("PYTHONPATH");
+  const std::string more = paths == nullptr || *paths == '\0' ? "" : ":" + std::string(paths);
+  return {{"PYTHONPATH", folder_.path().string() + more}, {"WHYOOM_TRY", (folder_.path() / "request.json").string()}};
+}
+
+bool Trial::has_results() const {
+  const json found = ReadJson(folder_.path() / "results.json");
+  return found.contains("attempts") && !found["attempts"].empty();
+}
+
+void Trial::AddDump(XlaDump* dump, std::vector<Problem>* problems) const {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
+    if (entry.path().filename().string().starts_with("unchanged-"))
+      AddDumpFolder(entry.path().string(), run_.outputs, dump, problems);
+  }
+}
+
+// Runs the Python part with more keys in its request.
+void Trial::Run(const json& more, bool confined, const ReadControl& control) {
+  json request = RequestOf(run_, folder_.path());
+  request.update(more);
+  const fs::path path = folder_.path() / "driver.json";
+  WriteText(path, request.dump());
+  const std::vector<std::string> command = {request["python"], (folder_.path() / "driver.py").string(), path.string()};
+  const fs::path output = folder_.path() / "driver.txt";
+  const ChildProgram program =
+      confined ? Confined(command, folder_.path()) : ChildProgram{command.front(), command, EnvironmentWith({})};
+  CompileChild child(program, output);
+  Await(&child, folder_.path() / "results.json", control, run_.options);
+  if (!child.HasEnded() || fs::exists(folder_.path() / "results.json")) return;
+  throw Error(fmt::format("cannot try remedies: {}: {} ({})", Printable(command.front()), LastLine(output),
+                          child.HowItEnded()));
+}
+
+void Trial::Finish(const XlaDump& dump, ReadControl* control, Readings* readings) {
   XlaDump inputs = dump;
   inputs.MarkAsInputs();
-  const ChosenModule chosen = FindModule(inputs, command == nullptr);
-  const XlaDump::InputModule& module = chosen.module;
-  const Evidence facts = StatedFacts(run, stated, chosen);
-  const std::optional<double> limit = facts.Number("limit_bytes");
-  if (!module.failed && (!limit || static_cast<double>(chosen.need_bytes) <= *limit))
-    throw Error(fmt::format("cannot try remedies: {} fits", module.name));
-  if (chosen.others > 0)
-    problems->push_back({"--try", "",
-                         fmt::format("only {} was tried, which needs most; {} failed, too", module.name,
-                                     Counted(chosen.others, "other program", "other programs")),
-                         true});
-  const std::vector<WantedRemedy> wanted = WantedRemedies(run.rules.rules(), run.options.attempts.remedies);
-  Recompilation recompilation{module.name, module.assignment, "the command's compiler", chosen.need_bytes, 0, {}, ""};
-  Trials trials(run, facts, *control, &recompilation);
-  if (Recompiler::CanCompile(module.key)) {
-    try {
-      const bool must_apply = command == nullptr && !run.options.attempts.remedies.empty();
-      TryOnModule(run, chosen, wanted, must_apply, *control, &trials, &recompilation);
-    } catch (const Error& error) {
-      if (command == nullptr) throw;
-      problems->push_back({"--try", "", error.what(), true});  // the command compiles without this Python
-    }
+  const bool has_command = !run_.options.job.empty();
+  if (!has_results()) {
+    const std::optional<XlaDump::InputModule> module = FindModule(inputs, true);
+    if (!module && !has_command)
+      throw Error(
+          "cannot try remedies: the dump contains no module.mlir (compilers since 2026 write it; update jax and "
+          "libtpu, and run the job again)");
+    if (module) Run(FactsOf(run_, inputs, *module, *readings), true, *control);
   }
-  if (command != nullptr) TryOnCommand(*command, module.name, wanted, &trials);
-  if (control->stopped()) {
-    recompilation.stopped = "interrupted";
-    WriteError("whyoom: interrupted; the report of the compiles so far follows\n");
-  }
-  if (recompilation.attempts.empty() && !run.options.attempts.remedies.empty())
-    throw Error("cannot try remedies: no change of --remedy can be made to this program");
+  if (has_command && !control->stopped()) RunCommand(inputs, *control, *readings);
+  AddResults(inputs, *control, readings);
   control->stop = false;
-  return recompilation;
 }
+
+// Verifies the patches, and runs the command with other settings of its framework.
+void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const Readings& readings) {
+  json facts;
+  if (has_results()) {
+    facts = ReadJson(folder_.path() / "results.json");
+    facts = {{"name", facts.at("module")}, {"unchanged_bytes", facts.at("unchanged_bytes")}};
+  } else if (const std::optional<XlaDump::InputModule> module = FindModule(inputs, false)) {
+    facts = FactsOf(run_, inputs, *module, readings);
+    facts["unchanged_bytes"] = facts["stated_bytes"];
+  } else {
+    return;
+  }
+  facts["command"] = run_.options.job;
+  Run(facts, false, control);
+}
+
+void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const {
+  const fs::path path = folder_.path() / "results.json";
+  const json found = ReadJson(path);
+  const std::string error = Printable(found.value("error", ""));
+  if (!found.contains("attempts")) throw Error("cannot try remedies: " + error);
+  if (!error.empty()) readings->problems.push_back({"--try", "", error, true});
+  Recompilation results = ReadResults(path.string());
+  if (control.stopped()) results.stopped = "interrupted";
+  for (const XlaDump::InputModule& module : inputs.InputModules()) {
+    if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
+  }
+  readings->table->SetRecompilation(std::move(results));
+}
+
+Recompilation ReadResults(const std::string& path) {
+  try {
+    const json found = ReadJson(path);
+    Recompilation results;
+    results.module = found.at("module").get<std::string>();
+    results.compiler = found.at("compiler").get<std::string>();
+    results.unchanged_bytes = found.at("unchanged_bytes").get<std::int64_t>();
+    results.seconds = found.at("seconds").get<double>();
+    results.stopped = found.value("stopped", "");
+    for (const json& record : found.at("attempts")) results.attempts.push_back(ToAttempt(record));
+    return results;
+  } catch (const json::exception&) {
+    throw Error(Printable(path) + ": not the results of remedies");
+  }
+}
+
+namespace {
+
+// Names the files of a temporary dump without its folder, which is removed.
+void ForgetFolder(const std::string& folder, Report* report) {
+  const auto shorten = [&](std::string* path) {
+    if (path->starts_with(folder)) *path = fs::path(*path).filename().string();
+  };
+  for (Diagnosis& finding : report->findings) {
+    shorten(&finding.where.artifact.path);
+    std::string dump = finding.facts.Text("dump");
+    if (!dump.starts_with(folder)) continue;
+    finding.tally.places = {};
+    shorten(&dump);
+    finding.facts.Set("dump", dump, {}, true);
+  }
+  for (CompiledProgram& program : report->programs) shorten(&program.where.artifact.path);
+  for (Problem& problem : report->problems) shorten(&problem.path);
+}
+
+// Runs the user's command with a dump, and reads what it prints.
+Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder& dump, const ReadControl& control) {
+  const PrivateFolder folder;
+  const fs::path output = folder.path() / "output.txt";
+  std::map<std::string, std::string> variables = trial.JobVariables();
+  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
+  variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
+  CompileChild job({run.options.job.front(), run.options.job, EnvironmentWith(variables)}, output);
+  Await(&job, "", control, run.options);
+  if (control.stopped() && !trial.has_results()) throw Error("interrupted");
+  Readings readings = ReadArtifact(run.engine, {NameOfJob(run.options.job), ""}, *OpenFile(output.string()));
+  if (!readings.table) readings.table.emplace(run.rules.rules());
+  const bool has_program = !run.options.attempts.topology.empty() || !dump.Read(run.outputs).empty();
+  if (!has_program && readings.table->entries().empty() && !control.stopped())
+    throw Error(
+        fmt::format("cannot try remedies: the command wrote no XLA dump: {} ({})", LastLine(output), job.HowItEnded()));
+  return readings;
+}
+
+}  // namespace
 
 int RunTry(const RunContext& run) {
   const Options& options = run.options;
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   try {
-    WantedRemedies(run.rules.rules(), options.attempts.remedies);  // reports errors before anything is compiled
-    std::optional<CommandCompiler> command;
-    if (!options.job.empty()) command.emplace(run.rules.rules(), options.job, LimitsOf(options), control);
-    const std::string folder = command ? command->RunUnchanged().string() : options.paths.front();
+    Trial trial(run);
+    std::optional<DumpFolder> folder;
     Readings readings;
-    readings.table.emplace(run.rules.rules());
     XlaDump dump;
-    AddDumpFolder(folder, run.outputs, &dump, &readings.problems);
-    if (dump.empty()) throw Error(Printable(folder) + ": no XLA dump (expected the folder of --xla_dump_to)");
-    if (const std::optional<double> limit = run.Limit()) dump.FailAbove(*limit);
+    if (options.job.empty()) {
+      readings.table.emplace(run.rules.rules());
+      AddDumpFolder(options.paths.front(), run.outputs, &dump, &readings.problems);
+      if (dump.empty())
+        throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
+    } else {
+      folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
+      readings = RunCommand(run, trial, *folder, control);
+      dump = folder->Read(run.outputs);
+      trial.AddDump(&dump, &readings.problems);
+    }
+    std::optional<double> limit = run.Limit();
+    if (const std::string& chips = options.attempts.topology; !limit && !chips.empty())
+      limit = ParseLimit(chips.substr(0, chips.find_first_of("-:")), run.rules.rules());
+    if (limit) dump.FailAbove(*limit);
     try {
-      readings.table->SetRecompilation(
-          Recompile(run, dump, *readings.table, command ? &*command : nullptr, &control, &readings.problems));
+      if (options.attempts.topology.empty() || trial.has_results()) trial.Finish(dump, &control, &readings);
     } catch (const Error&) {
       if (interrupt.signal() == 0) throw;
       readings.problems.push_back({"--try", "", "interrupted before a change was compiled", true});
       control.stop = false;
     }
-    if (command) readings.table->SetFramework(command->framework());
     dump.MarkAsInputs();
     Limits limits = options.limits;
     if (interrupt.signal() != 0) limits.seconds = kSecondsAfterInterrupt;
     dump.StopAt(&control, limits);
-    run.AddDump(dump, run.Limit(), &readings);
+    run.AddDump(dump, limit, &readings);
     Report report = run.MakeReport(std::move(readings));
-    if (command) ForgetFolder(folder, &report);
+    if (folder && folder->temporary()) ForgetFolder(folder->path(), &report);
+    ForgetFolder(trial.folder(), &report);
     const int status = run.Print(&report);
+    WritePatch(report, options);
     if (interrupt.signal() != 0) return 128 + interrupt.signal();
     const bool is_tried = std::any_of(report.findings.begin(), report.findings.end(),
                                       [](const Diagnosis& finding) { return finding.recompilation.has_value(); });
@@ -344,6 +393,19 @@ int RunTry(const RunContext& run) {
     WriteError("whyoom: interrupted before anything was compiled\n");
     return 128 + interrupt.signal();
   }
+}
+
+void WritePatch(const Report& report, const Options& options) {
+  if (options.attempts.patch.empty()) return;
+  for (const Diagnosis& finding : report.findings) {
+    for (const RankedRemedy& ranked : finding.remedies) {
+      if (ranked.patch.empty()) continue;
+      WriteOutput(ranked.patch, options.attempts.patch);
+      return;
+    }
+  }
+  WriteError(
+      fmt::format("whyoom: {} was not written: no change that fits has a patch\n", Printable(options.attempts.patch)));
 }
 
 }  // namespace whyoom

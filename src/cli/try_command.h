@@ -1,27 +1,60 @@
-// `whyoom try`: compiles a program again with each remedy that needs no change to its source.
+// `whyoom try`: the Python part (python/whyoom/attempts.py) compiles a program again with remedies; this part starts
+// it and reads its results.
 #pragma once
 
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
-#include "cli/command_attempts.h"
+#include "cli/compile_child.h"
 #include "cli/run_context.h"
-#include "diagnose/finding_table.h"
+#include "diagnose/readings.h"
 #include "facts/program_estimates.h"
 #include "input/artifact.h"
+#include "input/limits.h"
 #include "program/xla_dump.h"
+#include "report/report.h"
 
 namespace whyoom {
 
-// Compiles the module of the dump that failed (or, if none failed, that needs most), unchanged and with each attempt of
-// cli/attempts.h, and, if `command` is not null, the user's command with other settings. If no attempt fits, also
-// compiles pairs. An interrupt or the total time limit ends it early; returns what is known. Throws Error if there is
-// no such module or it cannot be compiled unchanged.
-// `stated`: findings that state the need and the limit; the dump's figures are used otherwise. `control`: an interrupt
-// ends the attempts only, so its request to stop is withdrawn at the end. Adds notes to `problems`.
-Recompilation Recompile(const RunContext& run, const XlaDump& dump, const FindingTable& stated,
-                        const CommandCompiler* command, ReadControl* control, std::vector<Problem>* problems);
+// The results of one program. They are in a private folder, with the scripts that write them.
+class Trial {
+ public:
+  // Borrows `run`. Throws Error if an option names a remedy that no rule has, or if the folder cannot be written.
+  explicit Trial(const RunContext& run);
 
-// Diagnoses the dump, or that of the user's command, with the results of Recompile. Returns the exit status.
+  std::string folder() const { return folder_.path().string(); }
+
+  // With these variables, a job's Python tries the remedies in the process whose compile fails.
+  std::map<std::string, std::string> JobVariables() const;
+
+  // Whether the job's process has written results.
+  bool has_results() const;
+
+  // Adds the dumps of the steps that were compiled for --topology.
+  void AddDump(XlaDump* dump, std::vector<Problem>* problems) const;
+
+  // Adds what the job's process, its dump and its command show to the readings, which must have a table. An interrupt
+  // ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be compiled.
+  void Finish(const XlaDump& dump, ReadControl* control, Readings* readings);
+
+ private:
+  void Run(const nlohmann::json& more, bool confined, const ReadControl& control);
+  void RunCommand(const XlaDump& inputs, const ReadControl& control, const Readings& readings);
+  void AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const;
+
+  const RunContext& run_;
+  const PrivateFolder folder_;
+};
+
+// Reads results that the Python part wrote. Throws Error if it cannot.
+Recompilation ReadResults(const std::string& path);
+
+// Tries remedies on the program of a dump or of a command, and prints the report. Returns the exit status.
 int RunTry(const RunContext& run);
+
+// Writes the patch of the cheapest remedy that fits to the file of --patch, if any.
+void WritePatch(const Report& report, const Options& options);
 
 }  // namespace whyoom

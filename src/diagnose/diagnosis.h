@@ -68,9 +68,11 @@ struct RankedRemedy {
   std::optional<std::int64_t> spread_bytes;  // uncertainty of left_bytes
   std::string basis;                         // of the figures: "program", "list", "compiled"; empty if there are none
   std::optional<CompiledBasis> compiled;     // if the basis is "compiled"
-  std::int64_t parts = 0;                    // number of devices, steps or pieces assumed
-  std::optional<AxisLocation> axis;          // the axis that is split into them; only if estimated on the program
-  std::optional<ArraySplit> split;           // as RemedyEstimate::split
+  std::string patch;                         // of what was compiled, as CompiledAttempt
+  std::optional<std::int64_t> verified_bytes;
+  std::int64_t parts = 0;                // number of devices, steps or pieces assumed
+  std::optional<AxisLocation> axis;      // the axis that is split into them; only if estimated on the program
+  std::optional<ArraySplit> split;       // as RemedyEstimate::split
   bool at_least = false;                 // saves_bytes covers only the listed part, and most of the need is not listed
   std::optional<bool> enough;            // alone
   bool borderline = false;               // the opposite of `enough` is possible

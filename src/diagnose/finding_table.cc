@@ -135,8 +135,10 @@ void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
 // Whether the failure is that of the compile. A dump may contain several compiles of one module.
 bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
   if (finding.failure->phase != "compile") return false;
-  if (finding.facts.Find("dump") != nullptr) return finding.facts.Text("dump") == recompilation.dump;
-  return finding.facts.Text("module") == recompilation.module;
+  if (finding.facts.Find("dump") != nullptr && !recompilation.dump.empty())
+    return finding.facts.Text("dump") == recompilation.dump;
+  const std::string module = finding.facts.Text("module");
+  return module.empty() || module == recompilation.module;
 }
 
 }  // namespace

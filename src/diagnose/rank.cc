@@ -107,6 +107,8 @@ void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, Ra
   ranked->left_bytes = recompilation.NeedOf(compiled, diagnosis.facts);
   ranked->spread_bytes = std::abs(difference);
   ranked->compiled = {recompilation.compiler, compiled.setting, compiled.seconds};
+  ranked->patch = compiled.patch;
+  ranked->verified_bytes = compiled.verified_bytes;
   const std::optional<double> limit = diagnosis.facts.Number("limit_bytes");
   if (!limit) return;
   const double below = *limit - static_cast<double>(*ranked->left_bytes);

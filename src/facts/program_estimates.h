@@ -141,10 +141,9 @@ struct CompiledAttempt {
   std::optional<std::int64_t> need_bytes;  // in HBM; nullopt: see problem
   std::string problem;                     // why the need is unknown
   double seconds = 0;
+  std::string patch;                                // unified diff against the user's files; empty: there is none
+  std::optional<std::int64_t> verified_bytes = {};  // the need that the patched program had
 };
-
-// The problem of an attempt that was not made.
-inline constexpr std::string_view kNotTried = "not tried";
 
 // The setting of an attempt that changes compiler options begins with this.
 inline constexpr std::string_view kCompilerOptions = "LIBTPU_INIT_ARGS=";

@@ -183,7 +183,7 @@ std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt
   constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
   constexpr double kGiB = 1U << 30;
   const Recompilation& recompilation = *finding.recompilation;
-  if (!attempt.need_bytes) return attempt.problem == kNotTried ? "" : "failed";
+  if (!attempt.need_bytes) return "failed";
   if (recompilation.Fits(attempt, finding.facts)) return "yes";
   if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
   return finding.facts.Number("limit_bytes") ? "no" : "unknown";
@@ -201,13 +201,7 @@ std::string RecompilationText(const Diagnosis& finding) {
                     "remedies above are corrected by this difference.",
                     FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
   if (recompilation.stopped.empty()) return text;
-  const auto made =
-      std::count_if(recompilation.attempts.begin(), recompilation.attempts.end(), [&](const CompiledAttempt& attempt) {
-        return attempt.problem != kNotTried && attempt.problem != recompilation.stopped;
-      });
-  if (made == std::ssize(recompilation.attempts)) return text;
-  return text + fmt::format(" Only {} of {} changes were compiled: {}.", made, recompilation.attempts.size(),
-                            Printable(recompilation.stopped));
+  return text + fmt::format(" Not all changes were compiled: {}.", Printable(recompilation.stopped));
 }
 
 std::string EnoughText(const RankedRemedy& ranked) {

@@ -86,6 +86,26 @@ std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) 
   return ranked.compiled ? ranked.compiled->setting : "";
 }
 
+// The patch that makes the change. nullopt if there is none.
+std::optional<doc::Code> PatchOf(const RankedRemedy& ranked, const Diagnosis& finding) {
+  constexpr std::size_t kMostLines = 60;
+  const CompiledAttempt* pair = CompiledPair(ranked, finding);
+  std::string_view patch = pair != nullptr ? pair->patch : ranked.patch;
+  const std::optional<std::int64_t> verified = pair != nullptr ? pair->verified_bytes : ranked.verified_bytes;
+  if (patch.empty()) return std::nullopt;
+  const std::optional<double> limit = finding.facts.Number("limit_bytes");
+  doc::Code code{"patch, not verified", "diff", {}};
+  if (verified) code.caption = "patch; with it, the program needs " + FormatSize(*verified);
+  if (verified && limit) code.caption += fmt::format(" of {} (compiled)", SizeText(*limit));
+  for (; !patch.empty() && code.lines.size() < kMostLines;) {
+    const std::string_view line = patch.substr(0, patch.find('\n'));
+    patch.remove_prefix(std::min(line.size() + 1, patch.size()));
+    code.lines.push_back({Printable(line)});
+  }
+  if (!patch.empty()) code.lines.push_back({"… (--patch FILE writes all)"});
+  return code;
+}
+
 // One step for each change of a compiled setting. Environment variables become one complete command.
 void AddSettingSteps(std::string_view setting, doc::List* steps) {
   constexpr std::string_view kAnd = " and ";
@@ -102,7 +122,9 @@ void AddSettingSteps(std::string_view setting, doc::List* steps) {
     if (part[0] >= 'A' && part[0] <= 'Z') {
       variables += part + " ";
     } else {
-      add(part.find('\'') == std::string::npos ? "add to the command: " : "type ", part);
+      const bool is_word = part.starts_with("--") ||
+                           (part.find('=') != std::string::npos && part.find_first_of("'(") == std::string::npos);
+      add(is_word ? "add to the command: " : "change: ", part);
     }
   }
   if (!variables.empty()) add("type ", variables + "python train.py");
@@ -163,9 +185,11 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
     for (const std::string& step : each->how)
       steps.items.push_back({doc::Sentence(step), doc::DepthAt(steps.items.size() + typed.items.size(), 1)});
   }
-  for (doc::List* list : {&why, &typed, &steps}) {
+  for (doc::List* list : {&why, &typed}) {
     if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
   }
+  if (std::optional<doc::Code> patch = PatchOf(ranked, finding)) item.blocks.emplace_back(*std::move(patch));
+  if (!steps.items.empty()) item.blocks.emplace_back(std::move(steps));
   return item;
 }
 

@@ -228,7 +228,6 @@ class RuleSetBuilder::Fields {
     Field("telltale", remedy.telltale);
     Field("note", remedy.note);
     Field("change", remedy.change);
-    Field("attempts", remedy.attempts);
     Field("in_parts", remedy.in_parts);
     Field("spread_percent", remedy.spread_percent);
     Field("when", remedy.when);
@@ -249,8 +248,6 @@ class RuleSetBuilder::Fields {
     }
     for (const auto& [framework, node] : node_["snippets"].Members())
       Read(node, remedy.snippets[builder_.FrameworkOf(framework, node)] = {}, {});
-    for (const auto& [framework, node] : node_["settings"].Members())
-      Read(node, remedy.settings[builder_.FrameworkOf(framework, node)], {});
     Field("links", remedy.links);
     Field("evidence", remedy.evidence);
     Field("ruled_out", remedy.ruled_out);
@@ -319,13 +316,6 @@ class RuleSetBuilder::Fields {
     Field("priority", framework.priority);
     Field("signs", framework.signs, {.literals = Literals::kSign});
     Field("examples", framework.examples, {.lines = true});
-    const RuleNode ahead = node_["compiles_ahead"];
-    Read(ahead["pattern"], framework.compiles_ahead, {});
-    Read(ahead["example"], framework.compiles_ahead_example, {});
-    PatternMatch match;
-    if (ahead.exists() && !node_.file().from_digest() &&
-        !framework.compiles_ahead.Find(framework.compiles_ahead_example, 0, &match))
-      ahead["example"].Report("the pattern does not match this command");
   }
 
   void Describe(Chip::Target& target) {

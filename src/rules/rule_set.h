@@ -217,11 +217,9 @@ struct Remedy {
   std::optional<Expression> when;  // the condition for offering it
   std::vector<Sentence> evidence;
   std::vector<Sentence> ruled_out;  // reasons not to offer it; the first that applies is printed
-  std::string change;    // id of the change to the compiled program, see program/remedies.h; empty: not simulated
-  std::string in_parts;  // "over {parts} devices": the division that the estimate assumes
-  std::vector<std::string> attempts;  // what `whyoom try` compiles: "--xla_tpu_…=…", "donate", "shard"
-  std::map<std::string, std::vector<std::string>> settings;  // of a command, by framework: "remat_policy=full"
-  int spread_percent = 0;                   // error of the estimate in percent of the saving, see tools/spread.py
+  std::string change;      // id of the change to the compiled program, see program/remedies.h; empty: not simulated
+  std::string in_parts;    // "over {parts} devices": the division that the estimate assumes
+  int spread_percent = 0;  // error of the estimate in percent of the saving, see tools/spread.py
   std::optional<Expression> saves;          // bytes, estimated from an allocation list
   std::vector<std::string> with;            // remedies that it combines well with
   std::map<std::string, Snippet> snippets;  // by framework; "" is the default
@@ -275,8 +273,6 @@ struct Framework {
   std::vector<Pattern> signs;
   std::vector<std::string> examples;  // lines that a sign matches
   std::vector<std::string> no_match;  // lines that no sign may match
-  Pattern compiles_ahead;             // matches a command that compiles without a TPU; empty: none does
-  std::string compiles_ahead_example;
 };
 
 // Lower-case words in argument names that reveal the argument's role.

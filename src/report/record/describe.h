@@ -273,6 +273,8 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Maybe("spread_bytes", ranked.spread_bytes, {.about = "The error of left_bytes, in either direction."});
   v.Maybe("basis", ranked.basis, {.about = "The source of the estimate.", .one_of = "program list compiled"});
   v.Maybe("compiled", ranked.compiled, {.about = "The compile that confirms it, if the basis is compiled."});
+  v.Maybe("patch", ranked.patch, {.about = "A unified diff against the user's files that makes this change."});
+  v.Maybe("verified_bytes", ranked.verified_bytes, {.about = "The need that the patched program had."});
   v.Maybe("parts", ranked.parts, {.about = "The number of devices, steps or pieces that the estimate assumes."});
   v.Maybe("axis", ranked.axis, {.about = "The dimension that is divided into parts."});
   v.Maybe("split", ranked.split);
