@@ -286,6 +286,9 @@ class Trial:
                     self._start(kind, kind.attempts.send(kind.need))
                 except StopIteration:
                     pass
+                except Impossible:  # there is nothing to change; the next setting may
+                    kind.need = None
+                    waiting.append(kind)
                 except Exception as error:  # of the program, for shapes that it was not written for
                     self._say(f"some changes cannot be made: {first_line(error)}")
             if self._is_over():
@@ -308,7 +311,7 @@ class Trial:
         try:
             child = self._program.start(attempt, folder, self._limits)
         except Impossible:
-            return
+            raise
         except Exception as error:  # of the program, for shapes that it was not written for
             child = Result(None, first_line(error))
         self._running[child if isinstance(child, Child) else Known(child)] = (kind, attempt)

@@ -306,7 +306,7 @@ _MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,)):
             if getattr(leaf, "shape", ())[:1] == (batch,)
         }}
         if not parts or batch % count:
-            return value_and_grad(*args, **kwargs)
+            raise ValueError("no argument of the loss has the batch as its first dimension")
 
         def of_part(part):
             some, more = {jax}.tree.unflatten(tree, [part.get(i, leaf) for i, leaf in enumerate(leaves)])
@@ -466,11 +466,23 @@ def _checkpoint_calls(edit: Edit, sources: Sources, argv: Sequence[str]) -> None
                 places.setdefault(region, set()).add(line)
         hits.update(list(seen))
     for (path, region), count in hits.items():
+        if _differentiates(sources.opened[path], region):
+            continue  # a loop over steps
         if isinstance(region, ast.For) and 2 * count >= len(stacks) or len(places[region]) > 1:
             for call in calls[region]:
                 _wrap_layer(sources.opened[path], call, edit.detail.get("policy"))
             return
     raise Problem("the lines where the loss can be cut belong to no loop over layers")
+
+
+def _differentiates(source: Source, node: ast.AST) -> bool:
+    """Whether a node is outside of functions, or in one that compiles or differentiates others."""
+    while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if node not in source.parents:
+            return True
+        node = source.parents[node]
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    return any(re.search(r"(^|[._])(value_and_)?grad$|(^|[._])(jit|pmap)$", ast.unparse(one.func)) for one in calls)
 
 
 def _wrap_layer(source: Source, call: ast.Call, policy: Optional[str]) -> None:

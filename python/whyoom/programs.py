@@ -390,12 +390,16 @@ def verify(request: Request) -> None:
                 result = finished(child)
             finally:
                 child.end()
-        if result.need is None:
-            record["patch_problem"] = result.problem
-        else:
+        limit = request.get("limit_bytes") or results.get("limit_bytes") or 0
+        fits = result.need is not None and result.need <= limit
+        if fits:
             record["verified_bytes"] = result.need
+        else:
+            record.pop("patch", None)
+            why = result.problem if result.need is None else f"it needs {result.need / 2**30:.2f} GiB"
+            record["setting"] += f" (no patch: {why})"
         write_json(request["results"], results)
-        if result.need is not None and result.need <= (request.get("limit_bytes") or results.get("limit_bytes") or 0):
+        if fits:
             return
 
 

@@ -77,7 +77,7 @@ class TracedStep:
         digest = hashlib.sha256(module.bytecode).hexdigest()
         self._keys[setting] = json.dumps([digest, build, variant.build, limits.whole], sort_keys=True)
         known = self._cache.find(self._keys[setting])
-        if known:
+        if known and not limits.keeps_dump:
             return known
         with open(os.path.join(folder, "module.mlir"), "wb") as file:
             file.write(module.bytecode)

@@ -101,7 +101,7 @@ class _Jitted:
 
 
 def _bytes(leaves: list[Any]) -> int:
-    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves if hasattr(leaf, "dtype"))
+    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves if hasattr(leaf, "dtype") and hasattr(leaf, "shape"))
 
 
 def _largest(jaxpr: Any) -> int:

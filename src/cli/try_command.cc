@@ -252,7 +252,9 @@ void Trial::Finish(const XlaDump& dump, ReadControl* control, Readings* readings
           "libtpu, and run the job again)");
     if (module) Run(FactsOf(run_, inputs, *module, *readings), true, *control);
   }
-  if (has_command && !control->stopped()) RunCommand(inputs, *control, *readings);
+  // The command of `run --try` is the user's job, which may overwrite its own results if it runs again.
+  if (has_command && run_.options.command == Command::kTry && !control->stopped())
+    RunCommand(inputs, *control, *readings);
   AddResults(inputs, *control, readings);
   control->stop = false;
 }
@@ -276,8 +278,9 @@ void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const 
 void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const {
   const fs::path path = folder_.path() / "results.json";
   const json found = ReadJson(path);
-  const std::string error = Printable(found.value("error", ""));
-  if (!found.contains("attempts")) throw Error("cannot try remedies: " + error);
+  const std::string error = found.is_object() ? Printable(found.value("error", "")) : "";
+  if (!has_results())
+    throw Error("cannot try remedies: " + (error.empty() ? "the job has not shown the function that failed" : error));
   if (!error.empty()) readings->problems.push_back({"--try", "", error, true});
   Recompilation results = ReadResults(path.string());
   if (control.stopped()) results.stopped = "interrupted";
@@ -369,9 +372,10 @@ int RunTry(const RunContext& run) {
     if (limit) dump.FailAbove(*limit);
     try {
       if (options.attempts.topology.empty() || trial.has_results()) trial.Finish(dump, &control, &readings);
-    } catch (const Error&) {
-      if (interrupt.signal() == 0) throw;
-      readings.problems.push_back({"--try", "", "interrupted before a change was compiled", true});
+    } catch (const Error& error) {
+      if (interrupt.signal() == 0 && options.job.empty()) throw;
+      const std::string why = interrupt.signal() == 0 ? error.what() : "interrupted before a change was compiled";
+      readings.problems.push_back({"--try", "", why, true});
       control.stop = false;
     }
     dump.MarkAsInputs();
@@ -396,11 +400,13 @@ int RunTry(const RunContext& run) {
 }
 
 void WritePatch(const Report& report, const Options& options) {
-  if (options.attempts.patch.empty()) return;
+  if (options.attempts.patch.empty() || report.findings.empty()) return;
   for (const Diagnosis& finding : report.findings) {
     for (const RankedRemedy& ranked : finding.remedies) {
       if (ranked.patch.empty()) continue;
       WriteOutput(ranked.patch, options.attempts.patch);
+      WriteError(fmt::format("whyoom: {} has the patch of remedy {}: {}\n", Printable(options.attempts.patch),
+                             ranked.rank, ranked.remedy->title));
       return;
     }
   }

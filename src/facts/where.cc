@@ -30,7 +30,7 @@ std::string BoundedPath(const std::string& path) { return BoundedName(MaskSecret
 
 bool IsLibraryPath(std::string_view path) {
   static const Regex library(
-      R"([/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib(?:64)?[/\\]python\d|[/\\]Python\d+[/\\][Ll]ib[/\\])"
+      R"([/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib(?:64)?[/\\]python\d|[/\\]Python\d+[/\\][Ll]ib[/\\]|[/\\]whyoom_try[/\\])"
       R"(|^/workspace/(?:vllm|tpu_inference)/|^<(?:frozen |string>|stdin>|attrs |decorator-gen)|^importlib[/\\._]|\.pyx$)");
   return re2::RE2::PartialMatch(path, library);
 }

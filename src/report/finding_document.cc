@@ -110,7 +110,11 @@ class FindingBuilder {
   Blocks Build() {
     AddVerdict();
     AddWhy();
-    if (finding_.estimates) AddMemory(*finding_.estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    if (finding_.estimates) {
+      ProgramEstimates estimates = *finding_.estimates;
+      if (finding_.recompilation) estimates.room = {};  // what was compiled is exact
+      AddMemory(estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    }
     const bool lists_first = !finding_.estimates || finding_.estimates->memory.empty();
     if (lists_first) AddLargest(Depth::kAlways);
     AddCompiled();
