@@ -391,6 +391,7 @@ int RunTry(const RunContext& run) {
     if (interrupt.signal() != 0) return 128 + interrupt.signal();
     const bool is_tried = std::any_of(report.findings.begin(), report.findings.end(),
                                       [](const Diagnosis& finding) { return finding.recompilation.has_value(); });
+    if (!is_tried && !report.findings.empty()) return kCouldNotRun;
     return AnyFits(report) ? kNothing : is_tried ? kFound : status;
   } catch (const Error&) {
     if (interrupt.signal() == 0) throw;
