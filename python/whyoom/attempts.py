@@ -15,7 +15,7 @@ The request is an object with the keys
     unchanged_bytes  the need of the unchanged program, if it was compiled before
     python      the interpreter for compiles
 
-on_failure() does the same in the process whose compile failed, with changes of its function; see traced.py.
+traced.py does the same in the process whose compile failed, with changes of its function.
 """
 
 from __future__ import annotations

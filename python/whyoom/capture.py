@@ -36,7 +36,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .recompile import CHIPS, FLAT_CHIPS
+from .recompile import slice_name
 
 Place = tuple[str, int]
 
@@ -392,14 +392,10 @@ def topology_of(devices: list[Any]) -> tuple[str | None, int]:
     """The name of the topology of one slice, such as "v5e:2x2", and the number of slices."""
     if not devices or devices[0].platform != "tpu":
         return None, 1
-    kind = devices[0].device_kind.lower().replace("tpu", "").strip()
-    chip = CHIPS.get(kind, kind if kind.startswith("v") else "tpu" + kind)
     slices = {getattr(device, "slice_index", None) or 0 for device in devices}
     coords = [d.coords for d in devices if (getattr(d, "slice_index", None) or 0) == min(slices)]
     sizes = [max(column) - min(column) + 1 for column in zip(*coords)]
-    if chip in FLAT_CHIPS and sizes[2:] == [1]:
-        sizes.pop()
-    return f"{chip}:" + "x".join(map(str, sizes)), len(slices)
+    return slice_name(devices[0].device_kind.lower().replace("tpu", ""), sizes), len(slices)
 
 
 def lower(traced: Any) -> Module:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .attempts import (
@@ -28,13 +28,13 @@ from .attempts import (
     limits_of,
     read_results,
 )
-from .patches import verify_command
 from .compiles import Cache, Child, Limits, Result, write_json
+from .patches import verify_command
 
 _LEAST_BYTES = 1 << 20  # of an argument that is worth splitting
 _STATE = re.compile(  # words for the state of an optimizer
-    r"opt|\b(?:mu|nu|momentum|momenta|velocity|velocities|trace|adam|exp_avg|exp_avg_sq|moments|moment1|moment2|m|v|ema|slots|"
-    r"accumulator|second_moment|first_moment)\b"
+    r"opt|\b(?:mu|nu|momentum|momenta|velocity|velocities|trace|adam|exp_avg|exp_avg_sq|moments|moment1|moment2|m|v|ema|"
+    r"slots|accumulator|second_moment|first_moment)\b"
 )
 
 Request = Mapping[str, Any]
@@ -50,6 +50,13 @@ def flag_change(flag: str) -> Change:
 
 def flag_setting(flag: str) -> str:
     return flag if flag.startswith(FITTING_LEVEL) else OPTIONS + flag
+
+
+def flag_attempts(remedy: str, trial: Trial, make: Callable[[Change], Any]) -> Attempts:
+    """An attempt for each compiler option of a remedy. `make` makes the program's change of it."""
+    for flag in trial.wanted.settings(remedy, FLAGS[remedy]):
+        if flag.startswith(("--xla", FITTING_LEVEL)) and "=" in flag:
+            yield Attempt(remedy, flag_setting(flag), make(flag_change(flag)))
 
 
 def joined_settings(attempts: Sequence[Attempt]) -> str:
@@ -160,14 +167,8 @@ class DumpedModule:
             if remedy in makers:
                 found.append(makers[remedy](trial))
             elif remedy in FLAGS:
-                found.append(self._flags(remedy, trial))
+                found.append(flag_attempts(remedy, trial, dict))
         return found
-
-    @staticmethod
-    def _flags(remedy: str, trial: Trial) -> Attempts:
-        for flag in trial.wanted.settings(remedy, FLAGS[remedy]):
-            if flag.startswith(("--xla", FITTING_LEVEL)) and "=" in flag:
-                yield Attempt(remedy, flag_setting(flag), flag_change(flag))
 
     def _donations(self, trial: Trial) -> Attempts:
         """All arguments of which most bytes come back as results."""

@@ -134,8 +134,6 @@ def topology_name(text: str) -> str:
     version = re.search(r'platform_version: "[^"]*?\bTFRT TPU ?([\w ]+)', text)
     if version is None:
         raise Unsupported("topology.textproto names no TPU")
-    name = version.group(1).strip().lower()
-    chip = CHIPS.get(name, name if name.startswith("v") else "tpu" + name)
     value = re.search(r'value: "((?:[^"\\]|\\.)*)"', text)
     bounds: dict[int, dict[int, int]] = {}
     if value:
@@ -146,9 +144,15 @@ def topology_name(text: str) -> str:
                 bounds = {n: {i: size for i, size in shape if isinstance(size, int)} for n, shape in shapes.items()}
     if 5 not in bounds:
         raise Unsupported("topology.textproto does not contain the shape of the slice")
-    sizes = [bounds[5].get(i, 1) * bounds.get(6, {}).get(i, 1) for i in (1, 2, 3)]
-    if chip in FLAT_CHIPS and sizes[2] == 1:
-        sizes.pop()
+    return slice_name(version.group(1), [bounds[5].get(i, 1) * bounds.get(6, {}).get(i, 1) for i in (1, 2, 3)])
+
+
+# "v5e:2x2" of the kind "v5 lite" and the sizes 2, 2, 1.
+def slice_name(kind: str, sizes: list[int]) -> str:
+    name = kind.strip().lower()
+    chip = CHIPS.get(name, name if name.startswith("v") else "tpu" + name)
+    if chip in FLAT_CHIPS and sizes[2:] == [1]:
+        sizes = sizes[:2]
     return chip + ":" + "x".join(map(str, sizes))
 
 
@@ -403,12 +407,14 @@ def compile_options(xla_client: ModuleType, made: Build, request: Request, devic
 
 # "libtpu 0.0.52", or as the compiler names its build if libtpu is not an installed package.
 def compiler_name(client: Any) -> str:
+    return installed_compiler() or str(client.platform_version).split("\n")[-1]
+
+
+def installed_compiler() -> str | None:
     for package in ("libtpu", "libtpu-nightly"):
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             return f"{package} {metadata.version(package)}"
-        except metadata.PackageNotFoundError:
-            pass
-    return str(client.platform_version).split("\n")[-1]
+    return None
 
 
 def compile_module(client: Any, module: Any, devices: Any, options: Any) -> Any:

@@ -3,27 +3,25 @@ compiled in processes of their own. Part of `whyoom try`."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import sys
-from importlib import metadata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import capture, live, patches, virtual
 from .attempts import FLAGS, REMEDIES, Attempt, Attempts, Impossible, Trial, limit_in
 from .compiles import Cache, Child, Limits, Result
-from .programs import flag_change, flag_setting, joined_settings, recompile
+from .programs import flag_attempts, joined_settings, recompile
+from .recompile import installed_compiler
 
 _MICRO_BATCHES = (2, 4, 8, 16)
 _SEGMENTS = (8, 4, 16)
 _MOST_SEARCHES = 6  # compiles for the largest length that fits
 _ENOUGH = 1 / 64  # of the limit: a search ends when less than this is left
 _MOST_PATCHES = 3
-
 
 Sites = Mapping[str, Sequence[live.Place]]  # as Step.sites
 
@@ -52,7 +50,7 @@ class TracedStep:
     def __init__(self, call: capture.Call, request: Mapping[str, Any]) -> None:
         self.step = live.Step(call.function, call.args, call.kwargs, call.options)
         self.module = "jit_" + re.sub(r"[^\w.-]", "_", getattr(call.function, "__name__", "step"))
-        self.compiler = compiler_name()
+        self.compiler = installed_compiler() or "libtpu"
         self._call = call
         self._request = request
         self._cache = Cache(str(request.get("cache", "")), self._cache_key())
@@ -148,7 +146,7 @@ class TracedStep:
         for remedy in sorted(REMEDIES, key=lambda one: most.get(one, missing) < missing):
             if remedy in trial.wanted:
                 found += [maker(trial) for maker in makers.get(remedy, ())]
-                found += [self._flags(remedy, trial)] if remedy in FLAGS else []
+                found += [flag_attempts(remedy, trial, lambda build: Variant(build=build))] if remedy in FLAGS else []
         return found
 
     def _donation(self, trial: Trial) -> Attempts:
@@ -256,10 +254,6 @@ class TracedStep:
             guess = guess if fitting[0] < guess < too_large[0] else (fitting[0] + too_large[0]) / 2
             length = max(fitting[0] + unit, (int(guess) - more) // unit * unit + more)
 
-    def _flags(self, remedy: str, trial: Trial) -> Attempts:
-        for flag in trial.wanted.settings(remedy, FLAGS[remedy]):
-            yield Attempt(remedy, flag_setting(flag), Variant(build=flag_change(flag)))
-
     def add_patches(self, trial: Trial) -> None:
         """Makes the patches of the cheapest attempts that fit."""
         made = 0
@@ -288,13 +282,6 @@ def changed_words(old: Sequence[str], new: Sequence[str]) -> str:
     return " ".join(found)
 
 
-def compiler_name() -> str:
-    for package in ("libtpu", "libtpu-nightly"):
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            return f"{package} {metadata.version(package)}"
-    return "libtpu"
-
-
 def _environment() -> dict[str, str]:
     """That of the job, without what would make the compile dump elsewhere or start whyoom again."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WHYOOM_")}
@@ -316,12 +303,11 @@ def try_remedies(call: capture.Call, error: str, request: Mapping[str, Any]) -> 
     _run(TracedStep(call, request), {**request, "limit_bytes": limit})
 
 
-def _run(program: TracedStep, request: Mapping[str, Any]) -> Trial:
+def _run(program: TracedStep, request: Mapping[str, Any]) -> None:
     trial = Trial(program, request, _say)
     trial.run()
     program.add_patches(trial)
     trial.write()
-    return trial
 
 
 def check_step(call: capture.Call, request: Mapping[str, Any]) -> None:

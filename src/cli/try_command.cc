@@ -13,7 +13,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -29,7 +28,6 @@
 #include "diagnose/dump_report.h"
 #include "diagnose/readings.h"
 #include "input/error.h"
-#include "input/stop.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -43,8 +41,7 @@ using nlohmann::json;
 
 constexpr auto kPoll = std::chrono::milliseconds(50);
 constexpr double kSecondsAfterInterrupt = 5;  // for estimates
-constexpr std::size_t kMostTextBytes = 300;   // of a setting or problem
-
+constexpr std::size_t kMostTextBytes = 300;   // of a problem
 constexpr std::string_view kDriver = "from whyoom_try.attempts import main\n\nmain()\n";
 
 void WriteText(const fs::path& path, std::string_view text) {
@@ -153,11 +150,8 @@ json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputMod
   Problem problem;
   json facts = {{"module", module.key}, {"name", module.name}, {"stated_bytes", dump.NeedOf(module, &problem)}};
   const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
-  if (const std::optional<double> limit = run.Limit()) {
-    facts["limit_bytes"] = *limit;
-  } else if (target) {
-    facts["limit_bytes"] = target->limit_bytes;
-  }
+  if (target) facts["limit_bytes"] = target->limit_bytes;
+  if (const std::optional<double> limit = run.Limit()) facts["limit_bytes"] = *limit;
   for (const FindingTable::Entry* entry : readings.table->entries()) {
     const Finding& finding = FindingOf(*entry);
     const std::string& name = finding.facts.Text("module");
@@ -171,14 +165,18 @@ json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputMod
   return facts;
 }
 
-bool AnyFits(const Report& report) {
-  return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
-    if (!finding.recompilation) return false;
-    const std::vector<CompiledAttempt>& attempts = finding.recompilation->attempts;
-    return std::any_of(attempts.begin(), attempts.end(), [&](const CompiledAttempt& attempt) {
-      return finding.recompilation->Fits(attempt, finding.facts);
-    });
-  });
+// Whether a change fits, and whether any was compiled. `nothing_failed`: the status of a report without failures.
+int StatusOf(const Report& report, int nothing_failed) {
+  bool is_tried = false;
+  for (const Diagnosis& finding : report.findings) {
+    if (!finding.recompilation) continue;
+    is_tried = true;
+    for (const CompiledAttempt& attempt : finding.recompilation->attempts) {
+      if (finding.recompilation->Fits(attempt, finding.facts)) return kNothing;
+    }
+  }
+  if (is_tried) return kFound;
+  return report.findings.empty() ? nothing_failed : kCouldNotRun;
 }
 
 void CheckRemedies(const RunContext& run) {
@@ -325,19 +323,29 @@ void ForgetFolder(const std::string& folder, Report* report) {
   for (Problem& problem : report->problems) shorten(&problem.path);
 }
 
-// Runs the user's command with a dump, and reads what it prints.
-Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder& dump, const ReadControl& control) {
+// The limit of --hbm, or of the chip of --topology.
+std::optional<double> LimitOf(const RunContext& run) {
+  const std::string& chips = run.options.attempts.topology;
+  const std::optional<double> limit = run.Limit();
+  return limit || chips.empty() ? limit : ParseLimit(chips.substr(0, chips.find_first_of("-:")), run.rules.rules());
+}
+
+// Runs the user's command, and reads what it prints and dumps.
+Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder& dumps, const ReadControl& control,
+                    XlaDump* dump) {
   const PrivateFolder folder;
   const fs::path output = folder.path() / "output.txt";
   std::map<std::string, std::string> variables = trial.JobVariables();
-  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
+  if (dumps.flags()) variables["XLA_FLAGS"] = *dumps.flags();
   variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
   CompileChild job({run.options.job.front(), run.options.job, EnvironmentWith(variables)}, output);
   Await(&job, "", control, run.options);
   if (control.stopped() && !trial.has_results()) throw Error("interrupted");
   Readings readings = ReadArtifact(run.engine, {NameOfJob(run.options.job), ""}, *OpenFile(output.string()));
   if (!readings.table) readings.table.emplace(run.rules.rules());
-  const bool has_program = !run.options.attempts.topology.empty() || !dump.Read(run.outputs).empty();
+  *dump = dumps.Read(run.outputs);
+  trial.AddDump(dump, &readings.problems);
+  const bool has_program = !run.options.attempts.topology.empty() || !dump->empty();
   if (!has_program && readings.table->entries().empty() && !control.stopped())
     throw Error(
         fmt::format("cannot try remedies: the command wrote no XLA dump: {} ({})", LastLine(output), job.HowItEnded()));
@@ -362,13 +370,9 @@ int RunTry(const RunContext& run) {
         throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
     } else {
       folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
-      readings = RunCommand(run, trial, *folder, control);
-      dump = folder->Read(run.outputs);
-      trial.AddDump(&dump, &readings.problems);
+      readings = RunCommand(run, trial, *folder, control, &dump);
     }
-    std::optional<double> limit = run.Limit();
-    if (const std::string& chips = options.attempts.topology; !limit && !chips.empty())
-      limit = ParseLimit(chips.substr(0, chips.find_first_of("-:")), run.rules.rules());
+    const std::optional<double> limit = LimitOf(run);
     if (limit) dump.FailAbove(*limit);
     try {
       if (options.attempts.topology.empty() || trial.has_results()) trial.Finish(dump, &control, &readings);
@@ -388,11 +392,7 @@ int RunTry(const RunContext& run) {
     ForgetFolder(trial.folder(), &report);
     const int status = run.Print(&report);
     WritePatch(report, options);
-    if (interrupt.signal() != 0) return 128 + interrupt.signal();
-    const bool is_tried = std::any_of(report.findings.begin(), report.findings.end(),
-                                      [](const Diagnosis& finding) { return finding.recompilation.has_value(); });
-    if (!is_tried && !report.findings.empty()) return kCouldNotRun;
-    return AnyFits(report) ? kNothing : is_tried ? kFound : status;
+    return interrupt.signal() != 0 ? 128 + interrupt.signal() : StatusOf(report, status);
   } catch (const Error&) {
     if (interrupt.signal() == 0) throw;
     WriteError("whyoom: interrupted before anything was compiled\n");
