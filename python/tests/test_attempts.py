@@ -98,6 +98,23 @@ class Schedule(Folder):
         self.run_trial(program)
         self.assertEqual(program.started[-1], "bf160+donate_buffers0")
 
+    def test_the_largest_batch_of_a_program_that_fits(self) -> None:
+        # 20 GiB for a batch of 8, and 2 GiB more for each example: 13 need 30 GiB.
+        program = Fake({})
+        trial = Trial(program, {"results": self.results, "limit_bytes": 30 * GIB, "limits": {"jobs": 1}})  # type: ignore[arg-type]
+
+        def lengths() -> Any:
+            fits = yield from attempts.search(trial, 8, lambda n: Attempt("reduce_batch", f"{n}", -2 * (n - 8)))
+            trial.room.update(batch=8, largest_batch=fits)
+
+        trial.run()
+        trial.find_room(lengths())
+        self.assertEqual(program.started, ["unchanged", "16", "13"])
+        with open(os.path.join(self.folder, "room-jit_step"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"batch": 8, "largest_batch": 13})
+        with open(self.results, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["attempts"], [])
+
     def test_another_compiler_shifts_the_limit(self) -> None:
         # The job's compiler needed 22 GiB, this one 20: 14 GiB here are 16 there.
         trial, _ = self.run_trial(Fake({"donate_buffers": [6]}), stated_bytes=22 * GIB)

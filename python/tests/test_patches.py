@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 import unittest
 
-from whyoom import patches
+from whyoom import patched, patches, sources
 from whyoom.patches import Edit
 
 HAS_JAX = importlib.util.find_spec("jax") is not None
@@ -24,9 +24,9 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(os.path.realpath(folder.name))
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
-        start = self.started = patches._process_start
-        patches._process_start = lambda: float("inf")  # the sources are newer than the tests
-        self.addCleanup(setattr, patches, "_process_start", start)
+        start = self.started = sources._process_start
+        sources._process_start = lambda: float("inf")  # the sources are newer than the tests
+        self.addCleanup(setattr, sources, "_process_start", start)
 
     def write(self, text, name="train.py", encoding="utf-8"):
         path = self.folder / name
@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr + patch.diff)
             for path, text in patch.files.items():
                 after = pathlib.Path(path).read_bytes()
-                self.assertEqual(after, text.encode(patches.Source(path).encoding))
+                self.assertEqual(after, text.encode(sources.Source(path).encoding))
                 pathlib.Path(path).write_bytes(before[path])
         return "\n".join(
             line[1:] for line in patch.diff.split("\n") if line.startswith("+") and not line.startswith("+++")
@@ -217,7 +217,12 @@ class Length(Case):
             with self.subTest(before):
                 self.assertEqual(self.length(before + "\n"), after)
         self.assertEqual(self.length("block_size = 1024\nn_embd = 1024\n", "sequence", 1024, 512), "block_size = 512")
-        self.assertEqual(self.length("per_device_batch = 16\n", old=64, new=32, per=4), "per_device_batch = 8")
+        self.assertEqual(self.length("per_device_batch = 16\n", old=64, new=32, parts=(4,)), "per_device_batch = 8")
+        self.assertEqual(self.length("seq_len = 1024\n", "sequence", 1025, 513), "seq_len = 512")
+        of_each = "batch_size = 16 * jax.local_device_count()\n"
+        self.assertEqual(
+            self.length(of_each, old=64, new=32, parts=(1, 4)), "batch_size = 8 * jax.local_device_count()"
+        )
 
     def test_no_single_literal(self):
         for text in ("batch = 64\nbatch_size = 64\n", "dim = 64\n", "batch = 2 * 32 + n\n", "batch = x[64]\n"):
@@ -244,7 +249,7 @@ class Files(Case):
 
     def test_a_file_that_changed(self):
         self.assertGreater(self.started(), os.stat(__file__).st_mtime)
-        patches._process_start = lambda: 0.0
+        sources._process_start = lambda: 0.0
         self.assertIn("changed", self.problem("donate", "jax.jit(f)\n", "jit", argnums=[0]))
 
     def test_several_edits_of_a_file(self):
@@ -259,9 +264,9 @@ class Files(Case):
 
     def start(self, argv, files):
         (self.folder / "site").mkdir(exist_ok=True)
-        (self.folder / "site/sitecustomize.py").write_text("import whyoom.patches as p; p.install_from_environment()\n")
+        (self.folder / "site/sitecustomize.py").write_text("import whyoom.patched as p; p.install_from_environment()\n")
         path = os.pathsep.join([str(self.folder / "site"), PACKAGES])
-        command = patches.verify_command([sys.executable, *argv], files, str(self.folder))
+        command = patched.verify_command([sys.executable, *argv], files, str(self.folder))
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
         return done.stdout, done.stderr
 

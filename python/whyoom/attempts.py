@@ -20,6 +20,7 @@ traced.py does the same in the process whose compile failed, with changes of its
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import json
@@ -73,6 +74,9 @@ FITTING_LEVEL = "JAX_MEMORY_FITTING_LEVEL="
 
 _BY_SIZE = ("micro_batch", "reduce_batch", "shorten_sequence")
 
+_MOST_SEARCHES = 6  # compiles for the largest length that fits
+_MOST_TIMES = 16  # the length of the user: a program that fits is not tried with more
+_ENOUGH = 1 / 64  # of the limit: a search ends when less than this is left
 _NEXT_TO_NOTHING = 0.005  # of the need: a change that saves less is without effect
 _MOST_COMBINED = 4  # remedies that combinations are made of: those that save most
 _POLL = 0.05  # seconds
@@ -111,8 +115,8 @@ class Program(Protocol):
     def keep(self, attempt: Attempt | None, result: Result) -> None:
         """Called with each result."""
 
-    def joined(self, attempts: Sequence[Attempt]) -> Attempt | None:
-        """All attempts at once; None if they exclude each other."""
+    def joined(self, attempts: Sequence[Attempt]) -> Attempt:
+        """All attempts at once. Raises Impossible if they exclude each other."""
 
     def why_not(self, remedy: str) -> str:
         """Why there was no attempt of this remedy."""
@@ -180,7 +184,10 @@ class Trial:
         self.wanted = Wanted(request.get("remedies", ()))
         self.made: list[tuple[Attempt, Result]] = []
         self.more: dict[str, dict[str, Any]] = {}  # by setting: what else to report of an attempt
-        self._before = read_results(request).get("attempts", [])
+        before = read_results(request)
+        self._before = before.get("attempts", [])
+        self._error = before.get("error")
+        self.room: dict[str, int] = {}  # of the program: "batch", "largest_batch" that fits, …
         self._program = program
         self._path = str(request["results"])
         self._limits = limits_of(request)
@@ -209,6 +216,17 @@ class Trial:
             if early and not os.path.exists(path + kind):
                 os.rename(path + early + kind, path + kind)
         return self._unchanged.need
+
+    def find_room(self, attempts: Attempts) -> None:
+        """Compiles attempts that fill in `room`, and forgets them."""
+        self._folder = tempfile.mkdtemp(dir=os.path.dirname(self._path))
+        self._limits = self._limits._replace(keeps_dump=False)
+        try:
+            self._compile([attempts])
+        finally:
+            self.made = []
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self.write()
 
     def run(self) -> None:
         """Compiles until all is tried, the time is over, or Ctrl-C. Raises Impossible if nothing can be compiled."""
@@ -269,7 +287,11 @@ class Trial:
         }
         found.update(unchanged_bytes=self._unchanged.need, limit_bytes=self.limit)
         found.update(seconds=self._unchanged.seconds, stopped=self._stopped)
+        found.update({"error": self._error} if self._error else {})
         write_json(self._path, found)
+        if self.room:
+            folder = os.path.dirname(self._path)
+            write_json(os.path.join(folder, f"room-{self._program.module}"), self.room)
 
     def _is_over(self) -> bool:
         if not self._stopped and time.monotonic() - self._begin > self._limits.total:
@@ -318,7 +340,8 @@ class Trial:
 
     def _add(self, kind: _Kind, attempt: Attempt | None, result: Result) -> None:
         least = _NEXT_TO_NOTHING * self.unchanged
-        has_effect = not self.unchanged or (result.need is not None and self.unchanged - result.need > least)
+        saves = not self.unchanged or (result.need is not None and self.unchanged - result.need > least)
+        has_effect = saves or self.fits(self.unchanged)  # what fits is tried with more
         kind.useless = 0 if has_effect else kind.useless + 1
         kind.need = result.need
         self._program.keep(attempt, result)
@@ -340,9 +363,41 @@ class Trial:
         saving = [one for one in best.values() if self.unchanged - one[0] > _NEXT_TO_NOTHING * self.unchanged]
         saving.sort(key=lambda one: one[0])
         for several in itertools.combinations([attempt for _, attempt in saving[:_MOST_COMBINED]], 2):
-            joined = self._program.joined(several)
-            if joined and self.fits((yield joined)):
-                return
+            with contextlib.suppress(Impossible):
+                if self.fits((yield self._program.joined(several))):
+                    return
+
+
+def search(
+    trial: Trial, length: int, attempt: Callable[[int], Attempt], unit: int = 1, more: int = 0
+) -> Generator[Attempt, int | None, int]:
+    """Finds the largest length, a multiple of `unit` and `more`, that fits. Returns 0 if there is none.
+
+    By bisection; between two known needs, where a line would meet the limit.
+    """
+    limit = trial.limit or 0
+    fitting, too_large = (more, 0), (length, trial.unchanged)  # lengths and their needs, 0: unknown
+    if trial.unchanged > 0 and trial.fits(trial.unchanged):
+        fitting, too_large = too_large, (_MOST_TIMES * length, 0)
+    for _ in range(_MOST_SEARCHES):
+        guess: float = (fitting[0] + too_large[0]) / 2
+        if too_large[0] == _MOST_TIMES * length:
+            guess = 2 * fitting[0]
+        slope = (too_large[1] - fitting[1]) / (too_large[0] - fitting[0])
+        if fitting[1] and slope > 0:
+            line = fitting[0] + (limit - fitting[1]) / slope
+            guess = line if fitting[0] < line < too_large[0] else guess
+        now = max(fitting[0] + unit, (int(guess) - more) // unit * unit + more)
+        if now >= too_large[0]:
+            break
+        need = yield attempt(now)
+        if trial.fits(need):
+            fitting = (now, need or 0)
+            if limit - fitting[1] < _ENOUGH * limit:
+                break
+        else:
+            too_large = (now, need or 0)
+    return fitting[0] if fitting[1] else 0
 
 
 class Known:

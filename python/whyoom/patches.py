@@ -1,34 +1,23 @@
-"""Makes a unified diff from edits of the user's source, and runs a command with the patched source.
+"""Makes a unified diff from edits of the user's source.
 
     patch = make_patch([Edit("donate", ("/home/me/train.py", 40), {"argnums": [0, 1]})])
-    command = verify_command(["python", "train.py"], patch.files)
 
-Nothing is written to the user's files. An edit that cannot be made without doubt is a problem, never a guess. Except
-for the text that an edit inserts, the source keeps its bytes.
+Nothing is written to the user's files. An edit that cannot be made without doubt is a problem, never a guess.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
-import importlib.machinery
 import io
-import json
-import linecache
 import operator
 import os
 import re
-import sys
-import sysconfig
-import tempfile
-import time
-import tokenize
-import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
-Place = tuple[str, int]
+from .sources import Place, Problem, Source, Sources, last_name, line_of, literal, numbers, only
 
 
 class Edit(NamedTuple):
@@ -48,225 +37,26 @@ class Patch(NamedTuple):
     problem: str = ""
 
 
-class Problem(Exception):
-    """Why an edit cannot be made."""
-
-
-class Source:
-    """The text of a file with its syntax tree, and the changes to make."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        with open(path, "rb") as file:
-            self.raw = file.read()
-        self.encoding = tokenize.detect_encoding(io.BytesIO(self.raw).readline)[0]
-        self.text = self.raw.decode(self.encoding)
-        self.tree = ast.parse(self.text)
-        self._lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", self.text)
-        self._begins = [0]
-        for line in self._lines:
-            self._begins.append(self._begins[-1] + len(line))
-        self.newline = "\r\n" if self._lines and self._lines[0].endswith("\r\n") else "\n"
-        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        self.imports = self._imported(ast.walk(self.tree))
-        self._at_top = self._imported(iter(self.tree.body))
-        self._changes: list[tuple[int, int, int, str]] = []  # begin, rank among those that begin there, end, text
-
-    @staticmethod
-    def _imported(nodes: Iterator[ast.AST]) -> dict[str, str]:
-        names = {}
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
-        return names
-
-    def name(self, node: ast.AST) -> str:
-        """The name of a function with its module, such as "jax.lax.scan", whatever the file calls it."""
-        if isinstance(node, ast.Attribute):
-            return f"{self.name(node.value)}.{node.attr}"
-        return self.imports.get(node.id, node.id) if isinstance(node, ast.Name) else ""
-
-    def local(self, name: str, at: ast.AST) -> str:
-        """How the file writes the name of a module or function. Adds an import if it is missing."""
-        parts = name.split(".")
-        for count in range(len(parts), 0, -1):
-            known = [alias for alias, full in self._at_top.items() if full == ".".join(parts[:count])]
-            if known:
-                return ".".join(known[:1] + parts[count:])
-        first = next((s for s in self.tree.body if not _is_prologue(s)), self.tree.body[-1])
-        self.insert_line(first, f"import {parts[0]}")
-        return name
-
-    def offset(self, line: int, column: int) -> int:
-        return self._begins[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
-
-    def span(self, node: Any) -> tuple[int, int]:
-        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
-
-    def code(self, node: ast.AST) -> str:
-        begin, end = self.span(node)
-        return self.text[begin:end]
-
-    def replace(self, begin: int, end: int, text: str, rank: int = 0) -> None:
-        text = text.replace("\n", self.newline)
-        if (begin, end, text) in [(b, e, t) for b, _, e, t in self._changes]:
-            return  # two edits need the same import, for example
-        if any(max(b, begin) < min(e, end) for b, _, e, _ in self._changes):
-            raise Problem(f"two edits change the same text in {self.path}")
-        self._changes.append((begin, rank or len(self._changes), end, text))
-
-    def wrap(self, node: ast.AST, before: str, after: str) -> None:
-        """Puts a node in a call. Of two wraps of a node, the later one is outside."""
-        begin, end = self.span(node)
-        self.replace(begin, begin, before, 10**6 - len(self._changes))
-        self.replace(end, end, after)
-
-    def insert_line(self, statement: Any, text: str) -> None:
-        """Inserts lines before a statement and its decorators."""
-        line = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
-        indent = re.match(r"\s*", self._lines[line - 1])
-        begin = self._begins[line - 1]
-        self.replace(begin, begin, "".join(f"{indent[0] if indent else ''}{one}\n" for one in text.split("\n")))
-
-    def insert_helper(self, node: ast.AST, text: str) -> None:
-        """Inserts a function after the imports above the node."""
-        before = [s for s in self.tree.body if isinstance(s, (ast.Import, ast.ImportFrom)) and s.lineno < _line(node)]
-        line = (before[-1].end_lineno or 1) if before else 0
-        together = [s.end_lineno or 0 for s in self.tree.body if s.lineno <= line]  # "import a; import b"
-        begin = self._begins[max([line, *together])]
-        before_it = "" if self.text[:begin].endswith(("\n", "\r")) or not begin else "\n"
-        self.replace(begin, begin, f"{before_it}\n\n{text}" if begin else f"{text}\n\n")
-
-    def add_argument(self, call: ast.Call, text: str) -> None:
-        """Adds an argument to a call. It gets its own line if the closing parenthesis has one."""
-        begin, end = self.offset(call.func.end_lineno or 0, call.func.end_col_offset or 0), self.span(call)[1]
-        fragment = self.text[begin:end]
-        starts = [0]
-        for line in io.StringIO(fragment, newline="\n"):
-            starts.append(starts[-1] + len(line))
-        ignored = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.ENDMARKER)
-        tokens = tokenize.generate_tokens(io.StringIO(fragment, newline="\n").readline)
-        last = [token for token in tokens if token.type not in ignored][-2]
-        after = begin + starts[last.end[0] - 1] + last.end[1]
-        comma = "" if last.string in "(," else ","
-        line_begin = self._begins[(call.end_lineno or 1) - 1]
-        if line_begin > after and not self.text[line_begin : end - 1].strip():
-            arguments: list[Any] = [*call.args, *call.keywords]
-            indent = re.match(r"\s*", self._lines[arguments[-1].lineno - 1])
-            self.replace(after, after, comma)
-            self.replace(line_begin, line_begin, f"{indent[0] if indent else ''}{text},\n")
-        else:
-            self.replace(after, after, ("" if last.string == "(" else comma + " ") + text)
-
-    def calls_at(self, line: int, matches: Callable[[str], bool]) -> list[ast.Call]:
-        """The calls of a function at a line: those that begin there, else the innermost one that spans it."""
-        calls = [n for n in ast.walk(self.tree) if isinstance(n, ast.Call) and matches(self.name(n.func))]
-        calls = [n for n in calls if n.lineno <= line <= (n.end_lineno or 0)]
-        exact = [n for n in calls if line in (n.lineno, n.func.end_lineno)]
-        return exact or sorted(calls, key=lambda n: (n.end_lineno or 0) - n.lineno)[:1]
-
-    def decorators_at(self, line: int) -> list[ast.expr]:
-        functions = [n for n in ast.walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-        return [d for n in functions for d in n.decorator_list if d.lineno <= line <= max(d.end_lineno or 0, n.lineno)]
-
-    def patched(self) -> str:
-        text, at = "", 0
-        for begin, _, end, new in sorted(self._changes):
-            text += self.text[at:begin] + new
-            at = end
-        return text + self.text[at:]
-
-
-def _line(node: ast.AST) -> int:
-    return int(getattr(node, "lineno", 0))
-
-
-def _is_prologue(statement: ast.stmt) -> bool:
-    """Whether it is a docstring or an import from __future__, above which no import may stand."""
-    if isinstance(statement, ast.ImportFrom):
-        return statement.module == "__future__"
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _only(found: Sequence[Any], what: str, place: Place) -> Any:
-    if len(found) != 1:
-        count = "several calls" if found else "no call"
-        raise Problem(f"{place[0]}:{place[1]} has {count} of {what}")
-    return found[0]
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _literal(node: ast.AST) -> Any:
-    """The value of a literal; of `a if condition else b`, both numbers together."""
-    if isinstance(node, ast.IfExp):
-        return {*_numbers(_literal(node.body)), *_numbers(_literal(node.orelse))}
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        raise Problem(f"line {_line(node)} computes a value that the edit must know") from None
-
-
-def _numbers(value: Any) -> set[int]:
-    return {value} if isinstance(value, int) else set(value or ())
-
-
-class Sources:
-    """The user's own files."""
-
-    def __init__(self) -> None:
-        self.opened: dict[str, Source] = {}
-
-    def of(self, place: Place) -> Source:
-        path = os.path.realpath(place[0])
-        if path not in self.opened:
-            _check_own(path)
-            try:
-                self.opened[path] = Source(path)
-            except (OSError, SyntaxError, ValueError, IndexError) as error:
-                raise Problem(f"{path} cannot be read: {error}") from error
-        return self.opened[path]
-
-    def with_loaded(self, place: Place) -> list[Source]:
-        """The file of a place, the main script, then other modules beside them."""
-        paths = [os.path.realpath(place[0])]
-        paths += [getattr(m, "__file__", None) or "" for m in [sys.modules["__main__"], *list(sys.modules.values())]]
-        folders = {os.path.dirname(paths[0]), os.path.dirname(os.path.abspath(paths[1])) if paths[1] else ""}
-        found = []
-        for path in dict.fromkeys(os.path.realpath(path) for path in paths if path.endswith(".py")):
-            if path == paths[0] or os.path.dirname(path) in folders:
-                try:
-                    found.append(self.of((path, 1)))
-                except Problem:
-                    pass
-        return found
-
-
 _JITS = ("jit", "pjit")
 
 
 def _donate(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
     source, line = sources.of(edit.place), edit.place[1]
-    found: list[ast.expr] = list(source.calls_at(line, lambda name: _last(name) in _JITS))
-    partials = source.calls_at(line, lambda name: _last(name) == "partial")
-    found += [c for c in partials if c.args and _last(source.name(c.args[0])) in _JITS]
-    found += [d for d in source.decorators_at(line) if _last(source.name(d)) in _JITS]
+    found: list[ast.expr] = list(source.calls_at(line, lambda name: last_name(name) in _JITS))
+    partials = source.calls_at(line, lambda name: last_name(name) == "partial")
+    found += [c for c in partials if c.args and last_name(source.name(c.args[0])) in _JITS]
+    found += [d for d in source.decorators_at(line) if last_name(source.name(d)) in _JITS]
     if len(found) > 1 and "function" in edit.detail:
         calls = [f for f in found if isinstance(f, ast.Call) and f.args]
         found = [f for f in calls if source.code(f.args[0]) == edit.detail["function"]]
-    target = _only(found, "jax.jit", edit.place)
-    argnums = _numbers(edit.detail["argnums"])
+    target = only(found, "jax.jit", edit.place)
+    argnums = numbers(edit.detail["argnums"])
     if not isinstance(target, ast.Call):
         source.wrap(target, source.local("functools.partial", target) + "(", f", donate_argnums={_tuple(argnums)})")
         return
     before = next((k.value for k in target.keywords if k.arg == "donate_argnums"), None)
     if before is not None:
-        source.replace(*source.span(before), _tuple(argnums | _numbers(_literal(before))))
+        source.replace(*source.span(before), _tuple(argnums | numbers(literal(before))))
     elif any(k.arg is None for k in target.keywords):
         raise Problem(f"{source.path}:{line} passes the options of jax.jit in a dictionary")
     else:
@@ -279,7 +69,7 @@ def _tuple(numbers: set[int]) -> str:
 
 def _checkpoint_scan(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
     source = sources.of(edit.place)
-    calls = source.calls_at(edit.place[1], lambda name: _last(name) == "scan" or name.endswith("lax.map"))
+    calls = source.calls_at(edit.place[1], lambda name: last_name(name) == "scan" or name.endswith("lax.map"))
     if not calls:
         raise Problem(f"{edit.place[0]}:{edit.place[1]} has no call of jax.lax.scan")
     policy = edit.detail.get("policy")
@@ -327,19 +117,19 @@ _MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,)):
 
     return run
 '''
-_MICRO_AUX = '''
+_MICRO_AUX = """
         def whole(x):
             if x.shape[1:2] == (batch // count,):
                 return x.swapaxes(0, 1).reshape(batch, *x.shape[2:])
             return x.mean(0) if {jax}.numpy.issubdtype(x.dtype, {jax}.numpy.inexact) else x[-1]
 
         aux = {jax}.tree.map(whole, aux)
-'''
+"""
 # Flax NNX changes modules while it runs: each part has a copy, whose statistics are averaged.
-_MICRO_NNX = '''some = [{nnx}.clone(arg) if i in argnums else arg for i, arg in enumerate(some)]
+_MICRO_NNX = """some = [{nnx}.clone(arg) if i in argnums else arg for i, arg in enumerate(some)]
             out = value_and_grad(*some, **more)
             {unpack}
-            return out, ({nnx}.state([some[i] for i in argnums], {nnx}.Not({nnx}.Param)), aux)'''
+            return out, ({nnx}.state([some[i] for i in argnums], {nnx}.Not({nnx}.Param)), aux)"""
 
 
 def _micro_batches(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
@@ -348,11 +138,11 @@ def _micro_batches(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
     found: list[ast.expr] = list(source.calls_at(line, lambda name: bool(grads.search(name))))
     if not found:  # the line may be that of a call of the function that the user made elsewhere
         found = [n for n in ast.walk(source.tree) if isinstance(n, ast.Call) and grads.search(source.name(n.func))]
-    call = _only(found, "jax.value_and_grad", edit.place)
+    call = only(found, "jax.value_and_grad", edit.place)
     if call in source.decorators_at(call.lineno) or any(k.arg is None for k in call.keywords):
         raise Problem(f"{source.path}:{line} uses {source.code(call.func)} in a way that has no edit")
     options = dict(zip(("argnums", "has_aux"), call.args[1:]), **{k.arg: k.value for k in call.keywords})
-    has_aux = bool(_literal(options["has_aux"])) if "has_aux" in options else bool(edit.detail.get("has_aux"))
+    has_aux = bool(literal(options["has_aux"])) if "has_aux" in options else bool(edit.detail.get("has_aux"))
     name = source.name(call.func)
     nnx = source.local(name.rpartition(".")[0], call) if "nnx" in name else ""
     helper = "micro_batched" + ("_aux" if has_aux else "")
@@ -375,7 +165,7 @@ def _micro_batches(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
         whole += f"        {nnx}.update([args[i] for i in argnums], aux[0])\n        aux = aux[1]\n"
     text = _MICRO.format(helper=helper, jax=jax, evaluate=evaluate, whole=whole, result=packed if has_aux else "out")
     source.insert_helper(call, text)
-    argnums = _numbers(_literal(options["argnums"])) if "argnums" in options else {0}
+    argnums = numbers(literal(options["argnums"])) if "argnums" in options else {0}
     more = "" if argnums == {0} else f", argnums={_tuple(argnums)}"
     source.wrap(call, f"{helper}(", f", {edit.detail['count']}, {edit.detail['length']}{more})")
 
@@ -512,7 +302,7 @@ def _wrap_layer(source: Source, call: ast.Call, policy: Optional[str]) -> None:
 
 _WORDS = {
     "batch": set("batch bs bsz batchsize minibatch microbatch b examples".split()),
-    "sequence": set("seq seqlen sequence length len maxlen context ctx t positions block frames".split()),
+    "sequence": set("seq seqlen sequence length len maxlen context ctx t positions block frames s".split()),
 }
 _OTHER = set("? dim hidden width features feat vocab head heads layer layers seed steps epochs channels lr".split())
 _FOLDS: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -560,39 +350,43 @@ def _meaning(source: Source, node: ast.AST) -> str:
         if isinstance(node, ast.Tuple) and isinstance(source.parents[node], ast.Assign):
             target = source.parents[node].targets[0]  # type: ignore[attr-defined]
             if isinstance(target, ast.Tuple) and len(target.elts) == len(node.elts):
-                return _last(source.code(target.elts[node.elts.index(child)]))  # type: ignore[arg-type]
+                return last_name(source.code(target.elts[node.elts.index(child)]))  # type: ignore[arg-type]
             return ""
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            return _last(source.code(node.targets[0] if isinstance(node, ast.Assign) else node.target))
+            return last_name(source.code(node.targets[0] if isinstance(node, ast.Assign) else node.target))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and "device_count()" in source.code(node):
+            continue
         if isinstance(node, (ast.stmt, ast.BinOp, ast.Subscript)):
             return "?"  # the literal is a part of something else
     return ""
 
 
 def _length(edit: Edit, sources: Sources, argv: list[str]) -> None:
-    per = int(edit.detail.get("per", 1))
-    wanted = {edit.detail["old"]: edit.detail["new"]}
-    if per > 1 and not edit.detail["old"] % per and not edit.detail["new"] % per:
-        wanted[edit.detail["old"] // per] = edit.detail["new"] // per
+    old, new = edit.detail["old"], edit.detail["new"]
+    # The source may set the length of one shard, or of one device.
+    parts = (*edit.detail.get("parts", ()), 1)
+    wanted = {old // n: new // n for n in parts if old % n == new % n == 0}
+    if old % 2 == new % 2 == 1:
+        wanted[old - 1] = new - 1  # the tokens of a text and their successors
     words = _WORDS[edit.detail["name"]]
     if _change_option(argv, wanted, words):
         return
-    lone: list[tuple[Source, ast.AST, int]] = []
+    lone: list[tuple[Source, ast.AST]] = []
     for source in sources.with_loaded(edit.place):
         nodes = [n for n in ast.walk(source.tree) if _number(n) in wanted and _number(source.parents[n]) is None]
         named = [n for n in nodes if _words(_meaning(source, n)) & words]
         named = [n for n in named if not _words(_meaning(source, n)) & {"eval", "val", "test"}] or named
         if len(named) > 1:
-            lines = ", ".join(str(_line(n)) for n in named)
+            lines = ", ".join(str(line_of(n)) for n in named)
             raise Problem(f"several literals of {source.path} may set the {edit.detail['name']}: lines {lines}")
         if named:
             source.replace(*source.span(named[0]), str(wanted[_number(named[0]) or 0]))
             return
-        lone += [(source, n, _number(n) or 0) for n in nodes if not _words(_meaning(source, n)) & _OTHER]
+        whole = [n for n in nodes if _number(n) == old]
+        lone += [(source, n) for n in whole if not _words(_meaning(source, n)) & _OTHER]
     if len(lone) != 1:
         raise Problem(f"no single literal sets the {edit.detail['name']} of {edit.detail['old']}")
-    source, node, old = lone[0]
-    source.replace(*source.span(node), str(wanted[old]))
+    lone[0][0].replace(*lone[0][0].span(lone[0][1]), str(new))
 
 
 def _change_option(argv: list[str], wanted: Mapping[int, int], words: set[str]) -> bool:
@@ -602,7 +396,7 @@ def _change_option(argv: list[str], wanted: Mapping[int, int], words: set[str]) 
         name, equals, value = word.partition("=")
         if not equals and word.startswith("-") and at + 1 < len(argv):
             value, at = argv[at + 1], at + 1
-        if value.isdigit() and int(value) in wanted and _words(_last(name.lstrip("-"))) & words:
+        if value.isdigit() and int(value) in wanted and _words(last_name(name.lstrip("-"))) & words:
             found.append((at, name + equals if equals else "", wanted[int(value)]))
     if len(found) > 1:
         raise Problem("several options of the command may set the length")
@@ -618,30 +412,6 @@ _EDITS: dict[str, Callable[[Edit, Sources, list[str]], None]] = {
     "micro_batches": _micro_batches,
     "length": _length,
 }
-
-
-def _process_start() -> float:
-    """When this process started, or infinity where /proc does not tell."""
-    try:
-        with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
-            ticks = int(file.read().rpartition(")")[2].split()[19])
-        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return float("inf")
-
-
-def _check_own(path: str) -> None:
-    """Raises a problem unless the file is the user's own and is still the one that runs."""
-    library = [sysconfig.get_path("stdlib"), os.path.dirname(os.path.realpath(__file__))]
-    for name in ("jax", "jaxlib", "flax", "optax", "haiku", "equinox", "keras"):
-        library.append(os.path.dirname(getattr(sys.modules.get(name), "__file__", None) or ""))
-    inside = any(folder and path.startswith(os.path.realpath(folder) + os.sep) for folder in library)
-    if inside or re.search(r"[/\\](site|dist)-packages[/\\]", path):
-        raise Problem(f"{path} belongs to a library")
-    if not os.path.isfile(path):
-        raise Problem(f"{path} is not a file")
-    if os.stat(path).st_mtime > _process_start() + 1:
-        raise Problem(f"{path} changed since the job started")
 
 
 def make_patch(edits: Sequence[Edit], argv: Sequence[str] = ()) -> Patch:
@@ -674,90 +444,3 @@ def _diff(source: Source, text: str) -> str:
     )
     lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-VARIABLE = "WHYOOM_PATCH"  # names the file with the patched sources
-
-
-def verify_command(argv: Sequence[str], files: Mapping[str, str], folder: Optional[str] = None) -> list[str]:
-    """The command that runs with the patched sources. The folder, by default a new one, gets a file with them.
-
-    The command's Python must call install_from_environment() before the user's program starts.
-    """
-    path = os.path.join(folder or tempfile.mkdtemp(prefix="whyoom-patch-"), "patch.json")
-    with open(path, "w", encoding="ascii") as file:
-        json.dump(dict(files), file)
-    return ["env", f"{VARIABLE}={path}", *argv]
-
-
-def install_from_environment() -> None:
-    if os.environ.get(VARIABLE):
-        with open(os.environ[VARIABLE], encoding="ascii") as file:
-            install_patch(json.load(file))
-
-
-def install_patch(files: Mapping[str, str]) -> None:
-    """Lets this process import and run the patched text of files. Nothing on the disk changes."""
-    texts = {os.path.realpath(path): text for path, text in files.items()}
-    usual = importlib.machinery.SourceFileLoader.get_code
-
-    def get_code(loader: importlib.machinery.SourceFileLoader, name: Optional[str] = None) -> Any:
-        path = loader.get_filename(name or loader.name)
-        text = texts.get(os.path.realpath(path))
-        if text is None:
-            return usual(loader, name or loader.name)
-        # Without a time of change, linecache does not compare the lines with the file.
-        linecache.cache[path] = (len(text), None, io.StringIO(text).readlines(), path)
-        return loader.source_to_code(text, path)  # type: ignore[arg-type, unused-ignore]
-
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[assignment, method-assign]
-
-    def importer(path: str) -> _Script:
-        if os.path.realpath(path) in texts:
-            return _Script(os.path.abspath(path))
-        raise ImportError
-
-    open_code = io.open_code
-
-    def open_patched(path: str) -> Any:  # for programs that run a script, such as cProfile
-        text = texts.get(os.path.realpath(path))
-        if text is None:
-            return open_code(path)
-        return io.BytesIO(text.encode(tokenize.detect_encoding(io.BytesIO(text.encode()).readline)[0]))
-
-    io.open_code = open_patched
-    # Python looks for an importer of a script, because it may be a folder or an archive.
-    sys.path_hooks.insert(0, importer)  # type: ignore[arg-type, unused-ignore]
-    if sys.version_info < (3, 13):  # prints lines of the file, not of linecache
-        sys.excepthook = traceback.print_exception
-
-
-class _Script:
-    """Finds the module __main__ in the place of a script."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def find_spec(self, name: str, target: object = None) -> Optional[importlib.machinery.ModuleSpec]:
-        if name != "__main__":
-            return None
-        return importlib.machinery.ModuleSpec(name, _ScriptLoader(name, self._path), origin=self._path)
-
-
-class _ScriptLoader(importlib.machinery.SourceFileLoader):
-    def get_code(self, fullname: str) -> Any:
-        # Python runs this program in the namespace of __main__, as it would run the script.
-        start = f"import {__package__}.patches as patches; patches.run_script(globals())"
-        return compile(start, "<whyoom>", "exec", dont_inherit=True)
-
-
-def run_script(main: dict[str, Any]) -> None:
-    """Runs the patched script of a spec of _Script in its own namespace."""
-    loader = main["__spec__"].loader
-    path = loader.path
-    if sys.path and os.path.realpath(sys.path[0]) == os.path.realpath(path):
-        sys.path[:1] = [] if getattr(sys.flags, "safe_path", False) else [os.path.dirname(path)]
-    main.update(__spec__=None, __file__=path, __cached__=None)
-    main.pop("patches", None)
-    code: Any = importlib.machinery.SourceFileLoader("__main__", path).get_code("__main__")
-    exec(code, main)

@@ -27,9 +27,10 @@ from .attempts import (
     Trial,
     limits_of,
     read_results,
+    search,
 )
 from .compiles import Cache, Child, Limits, Result, write_json
-from .patches import verify_command
+from .patched import verify_command
 
 _LEAST_BYTES = 1 << 20  # of an argument that is worth splitting
 _STATE = re.compile(  # words for the state of an optimizer
@@ -68,12 +69,19 @@ def joined_settings(attempts: Sequence[Attempt]) -> str:
     return " and ".join([*(OPTIONS + one for one in flags), *others])
 
 
-def joined_changes(changes: Sequence[Change]) -> Change:
-    """All changes at once."""
+def joined_changes(changes: Sequence[Mapping[str, Any]]) -> Change:
+    """All changes at once. Raises Impossible if two exclude each other."""
+
+    def names(value: Any) -> set[Any]:
+        """What only one change may set: keys, numbers of arguments, and types of changes of a trace."""
+        return set(value) if isinstance(value, dict) else {one if isinstance(one, int) else type(one) for one in value}
+
     whole: Change = {}
     for change in changes:
         for key, value in change.items():
             before = whole.get(key)
+            if before and (not isinstance(before, (dict, list)) or names(before) & names(value)):
+                raise Impossible("the changes exclude each other")
             whole[key] = {**before, **value} if isinstance(before, dict) else before + value if before else value
     return whole
 
@@ -149,7 +157,7 @@ class DumpedModule:
     def _key(attempt: Attempt | None) -> str:
         return json.dumps(attempt.change if attempt else {}, sort_keys=True)
 
-    def joined(self, attempts: Sequence[Attempt]) -> Attempt | None:
+    def joined(self, attempts: Sequence[Attempt]) -> Attempt:
         remedies = "+".join(one.remedy for one in attempts)
         return Attempt(remedies, joined_settings(attempts), joined_changes([one.change for one in attempts]))
 
@@ -322,10 +330,10 @@ class Command:
     def keep(self, attempt: Attempt | None, result: Result) -> None:
         pass
 
-    def joined(self, attempts: Sequence[Attempt]) -> Attempt | None:
+    def joined(self, attempts: Sequence[Attempt]) -> Attempt:
         words = [word for one in attempts for word in one.change]
         if len({word.split("=")[0] for word in words}) < len(words):
-            return None
+            raise Impossible("the settings exclude each other")
         return Attempt("+".join(one.remedy for one in attempts), " ".join(words), words)
 
     def why_not(self, remedy: str) -> str:
@@ -351,22 +359,14 @@ class Command:
     def _attempts(self, remedy: str, trial: Trial) -> Attempts:
         for setting in trial.wanted.settings(remedy, self._settings[remedy]):
             if setting.endswith("=?"):
-                yield from self._search(remedy, setting[:-2], trial)
+                name = setting[:-2]
+                value = self._value(name) or ""
+                if value.isdigit():
+                    yield from search(trial, int(value), lambda n: Attempt(remedy, f"{name}={n}", [f"{name}={n}"]))
                 continue
             words = [self._resolved(word) for word in setting.split()]
             if None not in words:
                 yield Attempt(remedy, " ".join(map(str, words)), words)
-
-    def _search(self, remedy: str, name: str, trial: Trial) -> Attempts:
-        """The largest value that fits, by bisection."""
-        value = self._value(name) or ""
-        fitting, too_large = 0, int(value) if value.isdigit() else 0
-        while too_large - fitting > 1:
-            middle = (fitting + too_large) // 2
-            if trial.fits((yield Attempt(remedy, f"{name}={middle}", [f"{name}={middle}"]))):
-                fitting = middle
-            else:
-                too_large = middle
 
 
 def verify(request: Request) -> None:

@@ -25,9 +25,9 @@ try:
 finally:
     try:
         if os.environ.get("WHYOOM_PATCH"):
-            from whyoom_try import patches
+            from whyoom_try import patched
 
-            patches.install_from_environment()
+            patched.install_from_environment()
         if os.environ.get("WHYOOM_TRY"):
             from whyoom_try import capture
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import sys
@@ -12,15 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import capture, live, patches, virtual
-from .attempts import FLAGS, REMEDIES, Attempt, Attempts, Impossible, Trial, limit_in
-from .compiles import Cache, Child, Limits, Result
-from .programs import flag_attempts, joined_settings, recompile
+from .attempts import FLAGS, REMEDIES, Attempt, Attempts, Impossible, Trial, first_line, limit_in, read_results, search
+from .compiles import Cache, Child, Limits, Result, write_json
+from .programs import flag_attempts, joined_changes, joined_settings, recompile
 from .recompile import installed_compiler
 
 _MICRO_BATCHES = (2, 4, 8, 16)
 _SEGMENTS = (8, 4, 16)
-_MOST_SEARCHES = 6  # compiles for the largest length that fits
-_ENOUGH = 1 / 64  # of the limit: a search ends when less than this is left
 _MOST_PATCHES = 3
 
 Sites = Mapping[str, Sequence[live.Place]]  # as Step.sites
@@ -73,7 +72,10 @@ class TracedStep:
             self.edits[setting] = [edit for some in edits for edit in some]
         build = self._build(module)
         digest = hashlib.sha256(module.bytecode).hexdigest()
-        self._keys[setting] = json.dumps([digest, build, variant.build, limits.whole], sort_keys=True)
+        key = json.dumps([digest, build, variant.build, limits.whole], sort_keys=True)
+        if key in [known for other, known in self._keys.items() if other != setting]:
+            raise Impossible("an earlier attempt has the same module")
+        self._keys[setting] = key
         known = self._cache.find(self._keys[setting])
         if known and not limits.keeps_dump:
             return known
@@ -104,25 +106,14 @@ class TracedStep:
         if setting in self._keys:
             self._cache.store(self._keys[setting], result)
 
-    def joined(self, attempts: Sequence[Attempt]) -> Attempt | None:
-        trace: dict[str, Any] = {}
-        build: dict[str, Any] = {}
-        for attempt in attempts:
-            for whole, more in ((trace, attempt.change.trace), (build, attempt.change.build)):
-                for key, value in more.items():
-                    before = whole.get(key)
-                    if before is None:
-                        whole[key] = value
-                    elif isinstance(before, dict) and not set(before) & set(value):
-                        whole[key] = {**before, **value}
-                    elif isinstance(before, list) and not {type(one) for one in before} & {type(one) for one in value}:
-                        whole[key] = before + value
-                    else:
-                        return None
-        edits = tuple(edit for attempt in attempts for edit in attempt.change.edits)
-        return Attempt(
-            "+".join(one.remedy for one in attempts), joined_settings(attempts), Variant(trace, build, edits)
+    def joined(self, attempts: Sequence[Attempt]) -> Attempt:
+        changes = [attempt.change for attempt in attempts]
+        variant = Variant(
+            joined_changes([one.trace for one in changes]),
+            joined_changes([one.build for one in changes]),
+            tuple(edit for one in changes for edit in one.edits),
         )
+        return Attempt("+".join(one.remedy for one in attempts), joined_settings(attempts), variant)
 
     def why_not(self, remedy: str) -> str:
         return "nothing in this program can be changed this way"
@@ -228,31 +219,25 @@ class TracedStep:
             yield from self._search("shorten_sequence", "sequence", axis, trial)
 
     def _search(self, remedy: str, noun: str, axis: live.Axis, trial: Trial) -> Attempts:
-        """The largest length that fits, by bisection; between two known needs, where a line would meet the limit."""
-        limit = trial.limit or 0
         # Round lengths: users do not choose 827 of 1024. A length of 1025 is that of 1024 tokens and their successors.
         more = 1 if axis.length % 16 == 1 else 0
-        unit = axis.multiple
+        devices = len(self._call.compile.devices) if self._call.compile and axis.leads else 1
+        unit = axis.multiple if axis.length % devices else math.lcm(axis.multiple, devices)
         while (axis.length - more) % (2 * unit) == 0 and 32 * unit <= axis.length:
             unit *= 2
-        fitting, too_large = (more, limit), (axis.length, trial.unchanged)
-        length = (axis.length - more) // 2 // unit * unit + more
-        for _ in range(_MOST_SEARCHES):
-            if not fitting[0] < length < too_large[0]:
-                return
-            edit = self._at_jit("length", name=noun, old=axis.length, new=length, per=axis.multiple)
-            variant = Variant({"axes": {axis: length}}, edits=(edit,))
-            need = yield Attempt(remedy, f"{noun} {length} instead of {axis.length}", variant)
-            if need is None or (trial.fits(need) and limit - need < _ENOUGH * limit):
-                return
-            if trial.fits(need):
-                fitting = (length, need)
-            else:
-                too_large = (length, need)
-            slope = (too_large[1] - fitting[1]) / (too_large[0] - fitting[0])
-            guess = fitting[0] + (limit - fitting[1]) / slope if fitting[0] > more and slope > 0 else 0
-            guess = guess if fitting[0] < guess < too_large[0] else (fitting[0] + too_large[0]) / 2
-            length = max(fitting[0] + unit, (int(guess) - more) // unit * unit + more)
+
+        def attempt(length: int) -> Attempt:
+            detail = {"name": noun, "old": axis.length, "new": length, "parts": (axis.multiple, devices)}
+            variant = Variant({"axes": {axis: length}}, edits=(self._at_jit("length", **detail),))
+            return Attempt(remedy, f"{noun} {length} instead of {axis.length}", variant)
+
+        fits = yield from search(trial, axis.length, attempt, unit, more)
+        if fits:
+            trial.room.update({noun: axis.length, f"largest_{noun}": fits})
+
+    def find_room(self, trial: Trial) -> None:
+        """Finds the largest batch of a step that fits, or the largest sequence if it has no batch."""
+        trial.find_room(self._batches(trial) if self._batch() else self._sequences(trial))
 
     def add_patches(self, trial: Trial) -> None:
         """Makes the patches of the cheapest attempts that fit."""
@@ -300,7 +285,11 @@ def try_remedies(call: capture.Call, error: str, request: Mapping[str, Any]) -> 
         return  # not a TPU
     chip = call.compile.topology.split(":")[0]
     limit = request.get("limit_bytes") or limit_in(error) or request.get("chips", {}).get(chip)
-    _run(TracedStep(call, request), {**request, "limit_bytes": limit})
+    try:
+        _run(TracedStep(call, request), {**request, "limit_bytes": limit})
+    except Exception as problem:
+        why = f"the function that failed cannot be traced again: {first_line(problem)}"
+        write_json(request["results"], {**read_results(request), "error": why})
 
 
 def _run(program: TracedStep, request: Mapping[str, Any]) -> None:
@@ -321,6 +310,8 @@ def check_step(call: capture.Call, request: Mapping[str, Any]) -> None:
     trial = Trial(program, {**request, "limit_bytes": limit}, _say)
     need = trial.compile_unchanged()
     size = f"{(need or 0) / 2**30:.2f} of {limit / 2**30:.2f} GiB"
+    if "verify" not in request and trial.fits(need):
+        program.find_room(trial)
     if "verify" in request or trial.fits(need):
         _say(f"{program.module} fits: {size}")
         return

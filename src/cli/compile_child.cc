@@ -32,8 +32,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// argv[0] of the child; the interpreter, the script and the request follow.
-constexpr const char* kCompileName = "whyoom: compiles";
+// argv[0] of a child that is confined or not; its command follows.
+constexpr const char* kConfinedName = "whyoom: compiles";
+constexpr const char* kFreeName = "whyoom: runs";
 
 #if defined(__linux__)
 // Only local sockets remain. Other calls fail with an error that Python can report.
@@ -50,7 +51,6 @@ void ForbidNetwork() {
 }
 
 void DropPrivileges() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   close_range(3, ~0U, 0);
@@ -104,17 +104,23 @@ void KillTree(pid_t pid) {
 }  // namespace
 
 void BecomeCompileIfAsked(int argc, char** argv) {
-  if (argc != 4 || std::string_view(argv[0]) != kCompileName) return;
-  DropPrivileges();
-  execlp(argv[1], argv[1], argv[2], argv[3], nullptr);
+  const std::string_view name = argv[0] == nullptr ? "" : argv[0];
+  if (argc < 2 || (name != kConfinedName && name != kFreeName)) return;
+#if defined(__linux__)
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (name == kConfinedName) DropPrivileges();
+  execvp(argv[1], argv + 1);
   std::fprintf(stderr, "cannot run %s: %s\n", argv[1], strerror(errno));
   _exit(127);
 }
 
 PrivateFolder::PrivateFolder() {
   std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "whyoom-try-XXXXXX").string();
+  std::string name = (fs::absolute(fs::temp_directory_path(error)) / "whyoom-try-XXXXXX").string();
   if (error) throw Error("cannot create a temporary folder: TMPDIR names no folder");
+  if (name.find(':') != std::string::npos)
+    throw Error("cannot use the temporary folder " + Printable(name) + ": PYTHONPATH cannot name a path with ':'");
   if (mkdtemp(name.data()) == nullptr)
     throw Error(fmt::format("cannot create {}: {}", Printable(name), strerror(errno)));
   path_ = name;
@@ -125,10 +131,14 @@ PrivateFolder::~PrivateFolder() {
   fs::remove_all(path_, ignored);
 }
 
-ChildProgram Confined(const std::vector<std::string>& command, const fs::path& folder) {
-  std::vector<std::string> arguments = command;
-  arguments.insert(arguments.begin(), kCompileName);
-  return {"/proc/self/exe", std::move(arguments), ChildEnvironment(folder)};
+ChildProgram Confined(std::vector<std::string> command, const fs::path& folder) {
+  command.insert(command.begin(), kConfinedName);
+  return {std::move(command), ChildEnvironment(folder)};
+}
+
+ChildProgram Free(std::vector<std::string> command, std::vector<std::string> environment) {
+  command.insert(command.begin(), kFreeName);
+  return {std::move(command), std::move(environment)};
 }
 
 std::string LastLine(const fs::path& file) {
@@ -165,11 +175,11 @@ CompileChild::CompileChild(const ChildProgram& program, const fs::path& output) 
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  const int error = posix_spawnp(&pid_, program.file.c_str(), &files, &attributes, pointers(program.arguments).data(),
-                                 pointers(program.environment).data());
+  const int error = posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, pointers(program.arguments).data(),
+                                pointers(program.environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw Error(fmt::format("cannot run {}: {}", Printable(program.arguments.front()), strerror(error)));
+  if (error != 0) throw Error(fmt::format("cannot run {}: {}", Printable(program.arguments.at(1)), strerror(error)));
 }
 
 CompileChild::~CompileChild() {

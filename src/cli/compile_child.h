@@ -1,7 +1,7 @@
 // The child processes of `whyoom try`: its Python part, and the user's own command.
 //
 // A module of a dump may come from a stranger. The Python that compiles it has no network, no environment variables
-// except those that Python needs, a private folder for its files, and is killed with whyoom.
+// except those that Python needs, and a private folder for its files.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace whyoom {
 
-// Call first in main. If this process was started for ConfinedPython, drops its privileges, runs Python instead of
-// whyoom, and does not return.
+// Call first in main. If this process was started as a child of these, runs its command instead of whyoom, and does not
+// return.
 void BecomeCompileIfAsked(int argc, char** argv);
 
 // A folder that only this user can read; removed with the object.
@@ -31,15 +31,16 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
+// A command, looked up in PATH, that is killed when whyoom ends.
 struct ChildProgram {
-  std::string file;                      // to run; looked up in PATH if it has no slash
-  std::vector<std::string> arguments;    // including the name of the program
+  std::vector<std::string> arguments;    // see Confined and Free
   std::vector<std::string> environment;  // "NAME=value"
 };
 
-// `command`, an interpreter that is looked up in PATH, a script and its argument; confined as above, with `folder` for
-// its files.
-ChildProgram Confined(const std::vector<std::string>& command, const std::filesystem::path& folder);
+// Confined as above, with `folder` for its files.
+ChildProgram Confined(std::vector<std::string> command, const std::filesystem::path& folder);
+
+ChildProgram Free(std::vector<std::string> command, std::vector<std::string> environment);
 
 // The last line of a child's output, preferably one that names an error.
 std::string LastLine(const std::filesystem::path& file);

@@ -133,14 +133,6 @@ void PrintStatusNote(int of_job, int status) {
                   status, of_job));
 }
 
-// Names no file in a folder that will be deleted.
-void ForgetDump(Report* report) {
-  for (Diagnosis& finding : report->findings) {
-    const std::string dump = finding.facts.Text("dump");
-    if (!dump.empty()) finding.facts.Set("dump", std::filesystem::path(dump).filename().string(), {}, true);
-  }
-}
-
 bool FailedToCompile(const FindingTable& table) {
   const std::vector<const FindingTable::Entry*> entries = table.entries();
   return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
@@ -182,7 +174,8 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
-  if (job.dump.temporary() && !options.keep_dump) ForgetDump(&report);
+  if (job.trial != nullptr) job.trial->AddRoom(&report);
+  if (job.dump.temporary() && !options.keep_dump) ForgetFolder(job.dump.path(), &report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});

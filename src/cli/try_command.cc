@@ -229,8 +229,7 @@ void Trial::Run(const json& more, bool confined, const ReadControl& control) {
   WriteText(path, request.dump());
   const std::vector<std::string> command = {request["python"], (folder_.path() / "driver.py").string(), path.string()};
   const fs::path output = folder_.path() / "driver.txt";
-  const ChildProgram program =
-      confined ? Confined(command, folder_.path()) : ChildProgram{command.front(), command, EnvironmentWith({})};
+  const ChildProgram program = confined ? Confined(command, folder_.path()) : Free(command, EnvironmentWith({}));
   CompileChild child(program, output);
   Await(&child, folder_.path() / "results.json", control, run_.options);
   if (!child.HasEnded() || fs::exists(folder_.path() / "results.json")) return;
@@ -288,6 +287,40 @@ void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readin
   readings->table->SetRecompilation(std::move(results));
 }
 
+void Trial::AddRoom(Report* report) const {
+  constexpr std::string_view kPrefix = "room-";  // then the module's name
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
+    const std::string name = entry.path().filename().string();
+    const json found = name.starts_with(kPrefix) ? ReadJson(entry.path()) : json();
+    const auto replace = [&](const Evidence& facts, std::optional<ProgramEstimates>* estimates) {
+      if (!found.is_object() || !*estimates || kPrefix.data() + facts.Text("module") != name) return;
+      Room& room = (*estimates)->room;
+      room.batch = found.value("batch", room.batch);
+      room.largest_batch = found.value("largest_batch", room.largest_batch);
+      room.sequence = found.value("sequence", room.sequence);
+      room.largest_sequence = found.value("largest_sequence", room.largest_sequence);
+    };
+    for (Diagnosis& finding : report->findings) replace(finding.facts, &finding.estimates);
+    for (CompiledProgram& program : report->programs) replace(program.facts, &program.estimates);
+  }
+}
+
+void ForgetFolder(const std::string& folder, Report* report) {
+  const auto shorten = [&](std::string* path) {
+    if (path->starts_with(folder)) *path = fs::path(*path).filename().string();
+  };
+  for (Diagnosis& finding : report->findings) {
+    shorten(&finding.where.artifact.path);
+    std::string dump = finding.facts.Text("dump");
+    if (!dump.starts_with(folder)) continue;
+    finding.tally.places = {};
+    shorten(&dump);
+    finding.facts.Set("dump", dump, {}, true);
+  }
+  for (CompiledProgram& program : report->programs) shorten(&program.where.artifact.path);
+  for (Problem& problem : report->problems) shorten(&problem.path);
+}
+
 Recompilation ReadResults(const std::string& path) {
   try {
     const json found = ReadJson(path);
@@ -306,23 +339,6 @@ Recompilation ReadResults(const std::string& path) {
 
 namespace {
 
-// Names the files of a temporary dump without its folder, which is removed.
-void ForgetFolder(const std::string& folder, Report* report) {
-  const auto shorten = [&](std::string* path) {
-    if (path->starts_with(folder)) *path = fs::path(*path).filename().string();
-  };
-  for (Diagnosis& finding : report->findings) {
-    shorten(&finding.where.artifact.path);
-    std::string dump = finding.facts.Text("dump");
-    if (!dump.starts_with(folder)) continue;
-    finding.tally.places = {};
-    shorten(&dump);
-    finding.facts.Set("dump", dump, {}, true);
-  }
-  for (CompiledProgram& program : report->programs) shorten(&program.where.artifact.path);
-  for (Problem& problem : report->problems) shorten(&problem.path);
-}
-
 // The limit of --hbm, or of the chip of --topology.
 std::optional<double> LimitOf(const RunContext& run) {
   const std::string& chips = run.options.attempts.topology;
@@ -338,7 +354,7 @@ Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder&
   std::map<std::string, std::string> variables = trial.JobVariables();
   if (dumps.flags()) variables["XLA_FLAGS"] = *dumps.flags();
   variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
-  CompileChild job({run.options.job.front(), run.options.job, EnvironmentWith(variables)}, output);
+  CompileChild job(Free(run.options.job, EnvironmentWith(variables)), output);
   Await(&job, "", control, run.options);
   if (control.stopped() && !trial.has_results()) throw Error("interrupted");
   Readings readings = ReadArtifact(run.engine, {NameOfJob(run.options.job), ""}, *OpenFile(output.string()));
@@ -388,6 +404,8 @@ int RunTry(const RunContext& run) {
     dump.StopAt(&control, limits);
     run.AddDump(dump, limit, &readings);
     Report report = run.MakeReport(std::move(readings));
+    trial.AddRoom(&report);
+    if (!report.findings.empty()) report.programs.clear();  // small steps that fit
     if (folder && folder->temporary()) ForgetFolder(folder->path(), &report);
     ForgetFolder(trial.folder(), &report);
     const int status = run.Print(&report);

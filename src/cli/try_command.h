@@ -39,6 +39,9 @@ class Trial {
   // ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be compiled.
   void Finish(const XlaDump& dump, ReadControl* control, Readings* readings);
 
+  // Replaces estimated sizes that fit by the compiled ones.
+  void AddRoom(Report* report) const;
+
  private:
   void Run(const nlohmann::json& more, bool confined, const ReadControl& control);
   void RunCommand(const XlaDump& inputs, const ReadControl& control, const Readings& readings);
@@ -47,6 +50,9 @@ class Trial {
   const RunContext& run_;
   const PrivateFolder folder_;
 };
+
+// Names the files of a temporary dump without its folder, which is removed.
+void ForgetFolder(const std::string& folder, Report* report);
 
 // Reads results that the Python part wrote. Throws Error if it cannot.
 Recompilation ReadResults(const std::string& path);

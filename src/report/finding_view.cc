@@ -33,8 +33,11 @@ std::string ScenarioText(const Diagnosis& finding) {
   return !id.empty() && IsDigit(id[0]) ? "scenario " + id : "";
 }
 
-// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
+// " with 4 micro-batches"; empty if the estimate assumes no number of parts. " with batch 8 instead of 64": the setting
+// that was compiled, except of the first remedy, which shows it as a step.
 std::string PartsText(const RankedRemedy& ranked) {
+  constexpr std::size_t kMostSetting = 80;
+  if (ranked.compiled && ranked.rank > 1) return " with " + CutBytes(Printable(ranked.compiled->setting), kMostSetting);
   const std::string& in_parts = ranked.remedy->in_parts;
   const std::size_t hole = in_parts.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return {};
