@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a report does not contradict itself: `room`, the remedies, `budget` and the order.
+"""Checks that a report does not contradict itself: `room`, the remedies and the order.
 
     tests/invariants.py build/release/whyoom ../shared/corpus ../shared/world
 
@@ -74,21 +74,12 @@ def room(found, by_id):
             yield f"{remedy} is enough with 1/{r['parts']}, but {largest} is {found.get(largest)} of {found[whole]}"
 
 
-def sums(budget, remedies, by_id):
-    pairs = [(r["id"], other) for r in remedies for other in r.get("enough_with", [])]
-    for one, other in pairs:
+def pairs(remedies, by_id):
+    for one, other in [(r["id"], other) for r in remedies for other in r.get("enough_with", [])]:
         if other not in by_id:
             yield f"{one} is enough with {other}, which is not offered"
         elif one not in by_id[other].get("enough_with", []):
             yield f"{one} is enough with {other}, but not vice versa"
-    if not budget:
-        return
-    alone = any(r.get("enough") for r in remedies)
-    added = sum(step["saves_bytes"] for step in budget["steps"]) + len(budget["steps"]) >= budget["excess_bytes"]
-    if budget["covered"] != added:
-        yield f"covered is {budget['covered']}, but the steps do {'' if added else 'not '}add up to the excess"
-    if not budget["covered"] and (alone or pairs):
-        yield "a remedy is enough, alone or with another, but the budget is not covered"
 
 
 def contradictions(diagnosis):
@@ -97,7 +88,7 @@ def contradictions(diagnosis):
     yield from order(remedies)
     yield from estimates(facts, remedies)
     yield from room(diagnosis.get("room") or {}, by_id)
-    yield from sums(diagnosis.get("budget"), remedies, by_id)
+    yield from pairs(remedies, by_id)
     topology = by_id.get("larger_topology", {})
     if topology.get("enough") and "alone change nothing" in " ".join(topology["how"]):
         yield "larger_topology is enough, but its steps state that more chips change nothing"

@@ -129,17 +129,6 @@ def measure(cases, diagnoses):
             # A ratio to a tiny saving is meaningless.
             if measured > 0.02 * limit and estimated > 0:
                 remedy.ratios.append(estimated / measured)
-        budget = diagnosis.get("budget")
-        if budget:
-            overall["budgets"] += 1
-            overall["budgets covered"] += budget["covered"]
-            if budget["covered"] and len(budget["steps"]) == 1:
-                result = outcome(case, budget["steps"][0]["id"])
-                if result in ("fits", "fails"):
-                    overall["budgets of one"] += 1
-                    overall["budgets of one right"] += result == "fits"
-            elif budget["covered"]:
-                overall["budgets of several"] += 1
     return remedies, causes, overall
 
 
@@ -172,8 +161,6 @@ def page(cases, diagnoses):
         ["one of the first two remedies addresses the planted cause (of the compiles whose cause has a remedy)", share(overall["two for cause"], overall["has cause"])],
         ["\"enough\" or \"not enough\" was right (of the remedies for which it was reported)", share(overall["verdicts right"], overall["verdicts"])],
         ["an estimate differed from the measured bytes by at most 25 % of them, or by at most 2 % of the limit", share(overall["estimates close"], overall["estimates"])],
-        ["the budget (a list of remedies to combine) is estimated to cover the excess", share(overall["budgets covered"], overall["budgets"])],
-        ["… the program fitted (if the budget lists only one remedy, and it was tried)", share(overall["budgets of one right"], overall["budgets of one"])],
     ]
     if overall["no advice"]:
         overview.append(["no diagnosis or no remedy at all", share(overall["no advice"], overall["cases"])])

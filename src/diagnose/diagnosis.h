@@ -89,19 +89,6 @@ struct RuledOut {
   std::string why;
 };
 
-struct BudgetStep {
-  const Remedy* remedy = nullptr;
-  std::int64_t saves_bytes = 0;  // after the previous steps, so that the steps add up
-};
-
-// A set of remedies to apply together, see diagnose/budget.h.
-struct Budget {
-  std::int64_t excess_bytes = 0;
-  bool at_most = false;           // excess_bytes is an upper bound, because the sizes are rounded
-  std::vector<BudgetStep> steps;  // in order of rank; empty if nothing can be estimated
-  bool covered = false;           // the steps are estimated to save the excess
-};
-
 // `facts` also contains the derived facts. `facts` and `allocations` omit figures that contradict each other.
 struct Diagnosis : Finding {
   Diagnosis() = default;
@@ -118,7 +105,6 @@ struct Diagnosis : Finding {
   std::vector<CodeLine> code;  // only if the sources are at hand, see cli/source_lines.h
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
-  std::optional<Budget> budget;  // if the excess is known
 };
 
 struct HiddenFindings {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "diagnose/budget.h"
 #include "diagnose/conclude.h"
 #include "diagnose/finding_scope.h"
 #include "rules/recorder.h"
@@ -227,23 +226,17 @@ RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bo
   return reasons;
 }
 
-// Finds pairs of remedies that are enough together but not alone: those that the compiler confirmed or, if there are
-// none, those that are enough by the rules of the budget.
-void PairUp(const Diagnosis& diagnosis, double excess, double least_share, std::vector<Candidate>* candidates) {
-  const auto& compiled = diagnosis.recompilation;
-  const auto is_step = [&](const RankedRemedy& ranked) { return IsStep(ranked, excess, least_share); };
+// Finds pairs of remedies that the compiler confirmed to be enough together but not alone.
+void PairUp(const Diagnosis& diagnosis, std::vector<Candidate>* candidates) {
+  if (!diagnosis.recompilation) return;
   for (Candidate& candidate : *candidates) {
     RankedRemedy& one = candidate.ranked;
-    std::vector<std::string> confirmed;
     for (const Candidate& other_candidate : *candidates) {
       const RankedRemedy& other = other_candidate.ranked;
       if (&one == &other || one.enough != false || other.enough != false) continue;
-      if (compiled && compiled->FittingPair(one.remedy->id, other.remedy->id, diagnosis.facts) != nullptr)
-        confirmed.push_back(other.remedy->id);
-      if (is_step(one) && is_step(other) && AreEnough(one, other, diagnosis))
+      if (diagnosis.recompilation->FittingPair(one.remedy->id, other.remedy->id, diagnosis.facts) != nullptr)
         one.enough_with.push_back(other.remedy->id);
     }
-    if (!confirmed.empty()) one.enough_with = std::move(confirmed);
   }
 }
 
@@ -314,6 +307,27 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   return ranked;
 }
 
+// The excess, or its upper bound if the sizes are rounded to the same figure.
+std::optional<double> MostExcess(const Diagnosis& diagnosis) {
+  const std::optional<double> excess = diagnosis.facts.Number("excess_bytes");
+  return excess ? excess : diagnosis.facts.Number("excess_below_bytes");
+}
+
+ListedPart PartOf(const FindingScope& scope, std::size_t row) {
+  const auto is = [&](std::string_view field) { return AsBool(scope.GetInRow(row, field)) == true; };
+  if (is("is_constant")) return ListedPart::kConstant;
+  if (is("is_plain_argument")) return ListedPart::kArgument;
+  if (is("is_argument")) return ListedPart::kCopied;
+  if (is("is_convert")) return ListedPart::kConverted;
+  if (is("is_loop_residual")) return ListedPart::kStacked;
+  if (is("in_backward")) return ListedPart::kBackward;
+  return is("in_gradient") ? ListedPart::kForward : ListedPart::kOther;
+}
+
+std::int64_t Bytes(const Finding& finding, std::string_view fact) {
+  return ClampToBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
+}
+
 // Names for the message about a missing name: the name, its package, and the log's version.
 class NeedScope : public Scope {
  public:
@@ -349,6 +363,19 @@ std::string VersionProblem(const RuleSet& rules, const std::string& step, const 
 
 }  // namespace
 
+ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope) {
+  ListedProgram listed;
+  listed.need_bytes = Bytes(finding, "need_bytes");
+  listed.arguments_bytes = Bytes(finding, "arguments_bytes");
+  listed.fragmentation_bytes = Bytes(finding, "fragmentation_bytes");
+  for (std::size_t row = 0; row < scope.row_count(); ++row) {
+    const Allocation& allocation = scope.RowAt(row);
+    if (!allocation.array || !allocation.size_bytes || allocation.kind == kRequestedAllocation) continue;
+    listed.values.push_back({*allocation.array, *allocation.size_bytes, PartOf(scope, row)});
+  }
+  return listed;
+}
+
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis) {
   const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
   const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
@@ -371,8 +398,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     ranked->section = use.section;
     candidates.push_back({*std::move(ranked), use.prior});
   }
-  const double least_share = rules.Threshold("worth_a_step");
-  if (excess) PairUp(*diagnosis, *excess, least_share, &candidates);
+  PairUp(*diagnosis, &candidates);
   SetFree(*diagnosis, &candidates);
   // If a supported remedy is estimated to be enough, no inquiry is needed first.
   const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
@@ -384,7 +410,6 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
     candidate.ranked.rank_reasons = ReasonsOf(candidate, *diagnosis, known, worked_out);
   diagnosis->remedies = InOrder(std::move(candidates));
   diagnosis->ruled_out = std::move(ruled_out);
-  diagnosis->budget = MakeBudget(*diagnosis, least_share);
 }
 
 std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope) {

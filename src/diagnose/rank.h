@@ -23,12 +23,16 @@
 
 #include "diagnose/diagnosis.h"
 #include "diagnose/finding_scope.h"
+#include "program/listed.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// Sets remedies, ruled_out and the budget of a diagnosis whose scenario is set. `scope` belongs to the diagnosis.
+// Sets remedies and ruled_out of a diagnosis whose scenario is set. `scope` belongs to the diagnosis.
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
+
+// Converts the allocation list. `scope` belongs to the finding. Skips rows without a single array of known size.
+ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope);
 
 // A name that does not exist in the log's version of a package.
 struct MissingName {

@@ -14,13 +14,6 @@ const RemedyEstimate* ProgramEstimates::Find(std::string_view change) const {
   return nullptr;
 }
 
-const PairEstimate* ProgramEstimates::Find(std::string_view change, std::string_view other) const {
-  for (const PairEstimate& pair : pairs) {
-    if ((pair.change == change && pair.other == other) || (pair.change == other && pair.other == change)) return &pair;
-  }
-  return nullptr;
-}
-
 const CompiledAttempt* Recompilation::Best(std::string_view remedy, const Evidence& facts) const {
   return BestOf({std::string(remedy)}, facts);
 }

@@ -104,13 +104,6 @@ struct RemedyEstimate {
   std::optional<ArraySplit> split;   // the largest array that is split, if the mesh is known
 };
 
-// The estimated effect of two remedies together. Only for remedies that are not enough alone.
-struct PairEstimate {
-  std::string change;
-  std::string other;
-  std::int64_t left_bytes = 0;  // with the spread
-};
-
 // A sign of a typical mistake in the program, see program/signs.h.
 struct ProgramSign {
   std::string name;        // "whole_state"
@@ -128,10 +121,8 @@ struct ProgramEstimates {
   // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies
   // is unknown.
   std::vector<RemedyEstimate> changes;
-  std::vector<PairEstimate> pairs;
   std::vector<ProgramSign> signs;  // of a failed program
   const RemedyEstimate* Find(std::string_view change) const;
-  const PairEstimate* Find(std::string_view change, std::string_view other) const;  // the order does not matter
 };
 
 // A remedy, or two together, applied to the program and compiled (`whyoom try`).

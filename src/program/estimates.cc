@@ -17,8 +17,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::int64_t kLeastOfPair = 2;  // percent of the limit: pairs ignore a remedy that saves less
-
 // By ValueKind.
 constexpr std::array<const char*, 12> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
@@ -200,10 +198,6 @@ class Estimator {
   }
 
  private:
-  struct Applied {
-    std::string name;
-    ModifiedProgram modified;
-  };
   // A remedy with a number of parts that fits.
   struct FittingRemedy {
     std::string_view name;
@@ -212,23 +206,13 @@ class Estimator {
   };
 
   void ApplyRemedies(ProgramEstimates* estimates) const {
-    std::vector<Applied> partial;
     for (const ProgramRemedy& remedy : kRemedies) {
       if (simulator_.IsStopped()) return;
       std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      const RemedyEstimate& estimate = estimates->changes.emplace_back(RemedyEstimateOf(remedy.name, *modified));
-      if (!estimate.open && limit_ > 0 && estimate.left_bytes > limit_ &&
-          estimate.saves_bytes > kLeastOfPair * limit_ / 100)
-        partial.push_back({estimate.change, std::move(*modified)});
+      estimates->changes.push_back(RemedyEstimateOf(remedy.name, *modified));
     }
     UseFittingSizes(estimates);
-    for (std::size_t i = 0; i < partial.size(); ++i) {
-      for (std::size_t j = i + 1; j < partial.size() && !simulator_.IsStopped(); ++j) {
-        const Estimate after = simulator_.EstimateOf(simulator_.Combined(partial[i].modified, partial[j].modified));
-        estimates->pairs.push_back({partial[i].name, partial[j].name, after.left_bytes + after.spread_bytes});
-      }
-    }
   }
 
   RemedyEstimate RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {

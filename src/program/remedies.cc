@@ -29,26 +29,6 @@ ModifiedProgram Simulator::RuledOut(std::string_view why) const {
   return modified;
 }
 
-ModifiedProgram Simulator::Combined(const ModifiedProgram& one, const ModifiedProgram& other) const {
-  const auto share = [&](std::int64_t bytes, ValueId id, const ModifiedProgram& by) {
-    const std::int64_t size = program_.values()[id].size;
-    if (size <= 0) return bytes;
-    return ClampToBytes(static_cast<double>(bytes) * static_cast<double>(by.sizes[id]) / static_cast<double>(size));
-  };
-  ModifiedProgram both{.sizes = one.sizes, .more = one.more + other.more};
-  for (const ValueId id : program_.values().ids()) both.sizes[id] = share(one.sizes[id], id, other);
-  // Scale an added buffer like the value that it replaces. If the other remedy removes the value, remove the buffer.
-  const auto add = [&](const ModifiedProgram& from, const ModifiedProgram& by) {
-    for (Buffer buffer : from.added) {
-      if (!buffer.values.empty()) buffer.size = share(buffer.size, buffer.values.front(), by);
-      both.added.push_back(std::move(buffer));
-    }
-  };
-  add(one, other);
-  add(other, one);
-  return both;
-}
-
 Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t without_remat =

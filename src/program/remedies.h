@@ -71,8 +71,6 @@ class Simulator {
     }
     return sizes;
   }
-  // Applies two remedies together: each scales the sizes that the other leaves.
-  ModifiedProgram Combined(const ModifiedProgram& one, const ModifiedProgram& other) const;
 
   Estimate EstimateOf(const ModifiedProgram& modified) const;
   // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).

@@ -42,35 +42,6 @@ std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
   return texts;
 }
 
-// True if one remedy covers the excess alone. Its own text then makes the total redundant.
-bool IsOneRemedy(const Budget& budget) { return budget.covered && budget.steps.size() == 1; }
-
-// "5.02 GiB over: …", with the remedies that are estimated to save that much.
-std::string BudgetText(const Budget& budget) {
-  std::string text = (budget.at_most ? "Less than " : "") + FormatSize(budget.excess_bytes) + " over: ";
-  std::string list;
-  double saved = 0;
-  for (std::size_t i = 0; i < budget.steps.size(); ++i) {
-    list += i == 0 ? "" : i + 1 == budget.steps.size() ? " and " : ", ";
-    list += fmt::format("\"{}\" ({})", budget.steps[i].remedy->title, FormatSize(budget.steps[i].saves_bytes));
-    saved += static_cast<double>(budget.steps[i].saves_bytes);
-  }
-  const bool one = budget.steps.size() == 1;
-  if (budget.steps.empty()) return text + "the log does not show how much each remedy would save.";
-  if (budget.covered) return text + list + (one ? " alone is" : " together are") + " estimated to be enough.";
-  return text + "no estimated remedy is enough; " + list + (one ? " alone still leaves " : " together still leave ") +
-         SizeText(static_cast<double>(budget.excess_bytes) - saved) + " too much.";
-}
-
-// BudgetText, but empty if it adds nothing: if a single remedy is enough, or if none of the remedies can be estimated.
-std::string SumText(const Diagnosis& finding) {
-  if (!finding.budget || finding.remedies.empty() || IsOneRemedy(*finding.budget)) return {};
-  const bool is_estimable =
-      std::any_of(finding.remedies.begin(), finding.remedies.end(),
-                  [](const RankedRemedy& ranked) { return ranked.remedy->saves || !ranked.remedy->change.empty(); });
-  return finding.budget->steps.empty() && !is_estimable ? "" : BudgetText(*finding.budget);
-}
-
 // Which framework the steps assume, if the log shows none and other frameworks have their own steps.
 std::string StepsForText(const Diagnosis& finding) {
   const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
@@ -260,8 +231,6 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
   add("note", "Framework", doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, Depth::kAlways, true);
   add("free", kFreeTitle, std::move(free), Depth::kMore);
   add("skip", "Would not help here", std::move(ruled_out), Depth::kMore);
-  const bool is_short = finding.budget && !finding.budget->covered && !finding.budget->steps.empty();
-  add("total", "In total", doc::Paragraph{doc::Sentence(SumText(finding))}, is_short ? Depth::kAlways : Depth::kMore);
 }
 
 }  // namespace whyoom

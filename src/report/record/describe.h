@@ -313,21 +313,6 @@ void Describe(auto& v, RecordOf<RuledOut> auto& out) {
   v.Need("why", out.why);
 }
 
-void Describe(auto& v, RecordOf<BudgetStep> auto& step) {
-  v.Record("budget_step");
-  v.Rule("id", step.remedy);
-  v.Need("saves_bytes", step.saves_bytes);
-}
-
-void Describe(auto& v, RecordOf<Budget> auto& budget) {
-  v.Record("budget");
-  v.Need("excess_bytes", budget.excess_bytes);
-  v.Need("steps", budget.steps);
-  v.Need("covered", budget.covered);
-  v.Maybe("at_most", budget.at_most,
-          {.about = "The excess is below excess_bytes, because the log's sizes are rounded."});
-}
-
 // One scenario of the finding's failure.
 struct ScenarioRecord {
   std::string id;
@@ -442,7 +427,6 @@ void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
   v.Maybe("recompilation", finding.recompilation, {.about = "The compiles of `whyoom try`."});
   v.Need("remedies", finding.remedies);
   v.Maybe("ruled_out", finding.ruled_out);
-  v.Maybe("budget", finding.budget);
   v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
   v.Show("links", [&] { return finding.failure->links; });
 }

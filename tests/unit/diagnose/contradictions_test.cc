@@ -32,8 +32,8 @@ bool Reports(const Diagnosis& diagnosis, const std::string& id) {
 }
 
 bool HasEstimate(const Diagnosis& diagnosis) {
-  return diagnosis.budget || std::any_of(diagnosis.remedies.begin(), diagnosis.remedies.end(),
-                                         [](const RankedRemedy& one) { return one.enough || one.left_bytes; });
+  return std::any_of(diagnosis.remedies.begin(), diagnosis.remedies.end(),
+                     [](const RankedRemedy& one) { return one.enough || one.left_bytes; });
 }
 
 TEST_CASE("figures that agree are not a contradiction", "[diagnose]") {

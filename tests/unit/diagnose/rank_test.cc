@@ -173,19 +173,6 @@ TEST_CASE("a remedy estimated to be too little is not first and ranks below thos
         "h 470, 530 ±59 program enough; l 399 list; b; d; i");
 }
 
-TEST_CASE("the savings of a pair are computed as in the budget", "[diagnose]") {
-  // The sum of 250 and 160 would be enough, but the second saves only a share of the 750 that the first leaves.
-  Case one = Case().Change("half_batch", 250).Change("bfloat16", 160);
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
-  CHECK(Of(one.diagnosis, "h").enough_with.empty());
-  CHECK_FALSE(one.diagnosis.budget->covered);
-  one.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 600}};
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
-  CHECK(Of(one.diagnosis, "h").enough_with == std::vector<std::string>{"b"});
-  CHECK(Of(one.diagnosis, "b").enough_with == std::vector<std::string>{"h"});
-  CHECK(one.diagnosis.budget->covered);
-}
-
 TEST_CASE("a free remedy that is not enough is listed separately, after all others", "[diagnose]") {
   const auto free = [](Case one) {
     RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);

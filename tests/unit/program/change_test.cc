@@ -124,15 +124,6 @@ TEST_CASE("remedies do not apply to a missing axis", "[program]") {
   CHECK_FALSE(InPieces(layer.simulator, Axis(), 2));
 }
 
-TEST_CASE("if two remedies are applied, each shrinks what the other leaves", "[program]") {
-  const Layer layer;
-  const ModifiedProgram half = *Shorten(layer.simulator, layer.semantics.batch(), 2);
-  CHECK(layer.Left(layer.simulator.Combined(half, half)) ==
-        layer.Left(Shorten(layer.simulator, layer.semantics.batch(), 4)));
-  CHECK(layer.Left(layer.simulator.Combined(half, layer.simulator.Unmodified())) == layer.Left(half));
-  CHECK(layer.Left(layer.simulator.Combined(layer.simulator.Unmodified(), half)) == layer.Left(half));
-}
-
 TEST_CASE("a remedy that is ruled out does not modify the program", "[program]") {
   const Layer layer;
   const ModifiedProgram none = layer.simulator.RuledOut("no_gradients");

@@ -178,11 +178,9 @@ std::string RemediesText(const Program& program, const Semantics& semantics) {
   const Simulator simulator(program, semantics, kLimit);
   std::string text =
       fmt::format("  needs {}{}\n", Exact(simulator.need_bytes()), simulator.whole() ? "" : ", too large");
-  std::map<std::string_view, ModifiedProgram> made;
   for (const ProgramRemedy& remedy : kRemedies) {
     const std::optional<ModifiedProgram> modified = remedy.apply(simulator);
     if (!modified) continue;
-    made.emplace(remedy.name, *modified);
     const Estimate estimate = simulator.EstimateOf(*modified);
     text += fmt::format("  {} leaves {}", remedy.name, Exact(estimate.left_bytes));
     if (estimate.spread_bytes > 0) text += fmt::format(" ± {}", estimate.spread_bytes);
@@ -192,10 +190,6 @@ std::string RemediesText(const Program& program, const Semantics& semantics) {
     if (modified->of_state) text += ", of weights and state";
     if (simulator.IsOpen(*modified)) text += ", open";
     text += "\n" + RemedyText(simulator, *modified);
-  }
-  if (made.contains("bfloat16") && made.contains("recompute_layers")) {
-    const ModifiedProgram both = simulator.Combined(made.at("bfloat16"), made.at("recompute_layers"));
-    text += fmt::format("  bfloat16 and recompute_layers leave {}\n", Exact(simulator.EstimateOf(both).left_bytes));
   }
   if (const Axis batch = semantics.batch()) {
     const ModifiedProgram longer = *Resize(simulator, batch, batch.size * 3 / 2);

@@ -163,23 +163,6 @@ TEST_CASE("remedies that are free but not enough are a separate list in every fo
   }
 }
 
-TEST_CASE("a missing estimate is mentioned only if one was possible", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  Remedy remedy;
-  finding.remedies.assign(1, RankedRemedy());
-  finding.remedies[0].remedy = &remedy;
-  finding.budget = Budget{1 << 20, false, {}, false};
-  const auto shown = [&] { return PrintText(MadeReport({finding}), {.detail = Detail::kAll}); };
-  CHECK(shown().find("total ") == std::string::npos);
-  remedy.change = "donate";
-  CHECK(shown().find("\ntotal 1.00 MiB over: the log does not show how much each remedy would save.") !=
-        std::string::npos);
-  finding.budget->steps = {{&remedy, 2 << 20}};
-  finding.budget->covered = true;
-  CHECK(shown().find("total ") == std::string::npos);  // the remedy's own text is enough
-}
-
 TEST_CASE("a row shows the excess as exactly as the log does", "[report]") {
   const Failure failure = MadeFailure();
   Diagnosis finding = MadeFinding(failure);

@@ -80,7 +80,6 @@ inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const wh
   finding.estimates = whyoom::ProgramEstimates();
   finding.estimates->memory = {{"activations", std::int64_t{5} << 30, {{Hostile(), 1 << 30}}}};
   finding.ruled_out = {{&remedy, Hostile()}};
-  finding.budget = whyoom::Budget{std::int64_t{2} << 30, false, {{&remedy, 1 << 30}}, false};
   return finding;
 }
 
