@@ -2,23 +2,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kUtf16Block = std::size_t{1} << 16;
-constexpr std::size_t kMaxRuns = 200'000;
+constexpr std::size_t kMostAnchors = 200'000;
 
+bool IsHighSurrogate(char32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool IsLowSurrogate(char32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
+// iconv would need glibc's conversion modules, which the static program cannot load.
 class WideSource : public ByteSource {
  public:
   WideSource(std::unique_ptr<ByteSource> source, const WideText& wide) : source_(std::move(source)), wide_(wide) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (at_ == text_.size()) Convert();
+    while (at_ == text_.size() && !ended_) Convert();
     const std::size_t count = text_.copy(buffer, capacity, at_);
     at_ += count;
     return count;
@@ -32,58 +35,55 @@ class WideSource : public ByteSource {
   void AddWork(std::uint64_t bytes) override { source_->AddWork(bytes); }
 
   std::uint64_t RawOffset(std::uint64_t offset) const override {
-    const auto after = std::upper_bound(runs_.begin(), runs_.end(), offset,
-                                        [](std::uint64_t place, const Run& run) { return place < run.given; });
-    if (after == runs_.begin()) return source_->RawOffset(offset);
-    const Run& run = *std::prev(after);
-    const std::uint64_t end = after == runs_.end() ? raw_ : after->raw;
-    return source_->RawOffset(std::min(end, run.raw + (offset - run.given) / run.given_each * run.raw_each));
+    const auto after = std::upper_bound(anchors_.begin(), anchors_.end(), offset,
+                                        [](std::uint64_t place, const Anchor& anchor) { return place < anchor.given; });
+    if (after == anchors_.begin()) {
+      const double ratio = static_cast<double>(after->raw) / static_cast<double>(after->given);
+      return source_->RawOffset(static_cast<std::uint64_t>(static_cast<double>(offset) * ratio));
+    }
+    const Anchor& anchor = *std::prev(after);
+    return source_->RawOffset(anchor.raw + (offset - anchor.given) * wide_.unit);
   }
 
  private:
-  // Consecutive characters with the same length in both encodings.
-  struct Run {
-    std::uint64_t given;
-    std::uint64_t raw;
-    std::size_t given_each;
-    std::size_t raw_each;
+  // A place in both texts. Only ASCII follows it, up to the next anchor.
+  struct Anchor {
+    std::uint64_t given = 0;
+    std::uint64_t raw = 0;
   };
 
-  // Reads until there is a complete character or the source ends.
+  // Converts the next block, except for an incomplete character at its end.
   void Convert() {
+    const std::size_t kept = block_.size();
+    block_.resize(kept + kUtf16Block);
+    block_.resize(kept + source_->Read(block_.data() + kept, kUtf16Block));
+    ended_ = block_.size() == kept;
     text_.clear();
     at_ = 0;
-    while (text_.empty() && !ended_) {
-      const std::size_t kept = block_.size();
-      block_.resize(kept + kUtf16Block);
-      const std::size_t got = source_->Read(block_.data() + kept, kUtf16Block);
-      block_.resize(kept + got);
-      ended_ = got == 0;
-      std::size_t converted = 0;
-      while (const std::size_t length = ConvertOne(converted)) converted += length;
-      block_.erase(0, converted);
-    }
-    if (text_.empty() && !block_.empty())
-      problem_ = wide_.unit == 2 ? "its UTF-16 text ends in the middle of a character"
-                                 : "its UTF-32 text ends in the middle of a character";
+    std::size_t converted = 0;
+    while (const std::size_t length = ConvertOne(converted)) converted += length;
+    block_.erase(0, converted);
+    if (ended_ && !block_.empty())
+      problem_ = "its UTF-" + std::to_string(8 * wide_.unit) + " text ends in the middle of a character";
   }
 
   // Appends the character at `at` of the block and returns its length there; 0 if it may be incomplete.
   std::size_t ConvertOne(std::size_t at) {
     const std::size_t held = block_.size() - at;
-    if (held < wide_.unit) return 0;
+    const bool may_be_pair = wide_.unit == 2 && held >= 2 && IsHighSurrogate(Unit(at));
+    if (held < (may_be_pair && !ended_ ? 4 : wide_.unit)) return 0;
     char32_t code = Unit(at);
     std::size_t length = wide_.unit;
-    if (length == 2 && code >= 0xD800 && code < 0xDC00) {
-      if (held < 4 && !ended_) return 0;
-      if (const char32_t next = held < 4 ? U'\0' : Unit(at + 2); IsLowSurrogate(next)) {
-        code = 0x10000 + ((code & 0x3FF) << 10) + (next & 0x3FF);
-        length = 4;
-      }
+    if (may_be_pair && held >= 4 && IsLowSurrogate(Unit(at + 2))) {
+      code = 0x10000 + ((code & 0x3FF) << 10) + (Unit(at + 2) & 0x3FF);
+      length = 4;
     }
     const std::size_t before = text_.size();
     AppendUtf8(code, &text_);
-    Note(text_.size() - before, length);
+    end_.given += text_.size() - before;
+    end_.raw += length;
+    if (code >= 0x80) anchors_.push_back(end_);
+    if (anchors_.size() > kMostAnchors) anchors_.pop_front();
     return length;
   }
 
@@ -96,34 +96,14 @@ class WideSource : public ByteSource {
     return unit;
   }
 
-  // Records a converted character of these lengths.
-  void Note(std::size_t given_each, std::size_t raw_each) {
-    const bool continues = !runs_.empty() && runs_.back().given_each == given_each && runs_.back().raw_each == raw_each;
-    if (!continues) {
-      if (runs_.size() >= kMaxRuns) ThinOut();
-      runs_.push_back({given_, raw_, given_each, raw_each});
-    }
-    given_ += given_each;
-    raw_ += raw_each;
-  }
-
-  // Drops every second run of the older half, to bound memory; old offsets become less exact.
-  void ThinOut() {
-    const std::size_t half = runs_.size() / 2;
-    for (std::size_t i = 1; i < half / 2; ++i) runs_[i] = runs_[2 * i];
-    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(half / 2),
-                runs_.begin() + static_cast<std::ptrdiff_t>(half));
-  }
-
   const std::unique_ptr<ByteSource> source_;
   const WideText wide_;
   std::string block_;  // not converted yet
   std::string text_;
   std::size_t at_ = 0;  // offset in text_ of the next byte to return
   bool ended_ = false;
-  std::uint64_t given_ = 0;
-  std::uint64_t raw_ = 0;
-  std::vector<Run> runs_;
+  Anchor end_;  // of the converted text
+  std::deque<Anchor> anchors_ = {{}};
   std::string problem_;
 };
 

@@ -25,8 +25,8 @@ struct WideText {
 std::optional<WideText> WideTextOf(std::string_view beginning);
 
 // Converts `source`, which is positioned after the byte order mark. Code units that are no Unicode scalar value, such
-// as half a surrogate pair, become U+FFFD; an incomplete last unit is a problem(). RawOffset is exact back to the last
-// hundred thousand changes between ASCII and other characters.
+// as half a surrogate pair, become U+FFFD; an incomplete last unit is a problem(). RawOffset is exact for the first
+// bytes of characters, back to the last hundred thousand characters that are not ASCII.
 std::unique_ptr<ByteSource> FromWideText(std::unique_ptr<ByteSource> source, const WideText& wide);
 
 inline constexpr char32_t kReplacement = 0xFFFD;
