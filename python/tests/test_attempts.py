@@ -36,7 +36,7 @@ class Folder(unittest.TestCase):
 class Fake:
     """A program of 20 GiB. A change is the number of GiB that it saves."""
 
-    module, compiler = "jit_step", "libtpu 9"
+    module, compiler, earlier = "jit_step", "libtpu 9", 0
 
     def __init__(self, changes: dict[str, list[int]]) -> None:
         self.changes = changes

@@ -17,6 +17,12 @@ if HAS_JAX:
 
     from whyoom import live
 
+
+def micro_batches(step, count, axis=None):
+    batch = axis or step.axes()[0]
+    return live.MicroBatches(batch, count, step.examples(batch))
+
+
 LAYERS, FEATURES, WORDS, EXAMPLES, POSITIONS = 3, 16, 50, 8, 4
 
 
@@ -85,8 +91,7 @@ class Live(unittest.TestCase):
         self.assertEqual(results[2]["of_examples"].shape, (2,))
 
     def test_micro_batches_compute_the_same(self):
-        batch = self.step.axes()[0]
-        traced = self.check_same(live.MicroBatches(batch, 4))
+        traced = self.check_same(micro_batches(self.step, 4))
         self.assertIn(f"f32[{EXAMPLES // 4},{POSITIONS},{WORDS}]", traced)
         self.assertNotIn(f"f32[{EXAMPLES},{POSITIONS},{WORDS}]", traced)
 
@@ -120,12 +125,11 @@ class Live(unittest.TestCase):
         of_loss = jax.grad(loss_of, has_aux=True)
         step = live.Step(lambda params, batch: of_loss(params, batch)[0], (self.args[0]["params"], self.args[1]))
         self.assertIn("remat", str(step.trace(changes=[live.CheckpointScans()]).jaxpr))
-        traced = str(step.trace(changes=[live.MicroBatches(step.axes()[0], 4)]).jaxpr)
+        traced = str(step.trace(changes=[micro_batches(step, 4)]).jaxpr)
         self.assertNotIn(f"f32[{EXAMPLES},{POSITIONS},{WORDS}]", traced)
 
     def test_two_changes(self):
-        batch = self.step.axes()[0]
-        traced = str(self.step.trace(changes=[live.MicroBatches(batch, 4), live.CheckpointSegments(2)]).jaxpr)
+        traced = str(self.step.trace(changes=[micro_batches(self.step, 4), live.CheckpointSegments(2)]).jaxpr)
         self.assertIn("remat", traced)
         self.assertNotIn(f"f32[{EXAMPLES},{POSITIONS},{WORDS}]", traced)
 
@@ -215,7 +219,7 @@ class Changes(unittest.TestCase):
     def test_sites_are_lines_of_the_user(self):
         self.step.trace(changes=[live.CheckpointScans()])
         self.assertEqual(self.step.sites, {"scan": [line_of("jax.lax.scan(lambda x, w")]})
-        self.step.trace(changes=[live.MicroBatches(self.step.axes()[0], 2)])
+        self.step.trace(changes=[micro_batches(self.step, 2)])
         self.assertEqual(self.step.sites, {"value_and_grad": [line_of("jax.value_and_grad(loss_of")]})
         self.step.trace(changes=[live.CheckpointSegments(3)])
         begin, end = line_of("def loss_of")[1], line_of("def train_step")[1]
@@ -271,7 +275,8 @@ class Changes(unittest.TestCase):
             return kept, grads
 
         args = (jnp.full((4, 4), 1 / 3), jnp.ones((8, 4)))
-        for change in (live.Bf16Compute(), live.MicroBatches(live.Axis(8, (), True), 2)):
+        batch = live.Axis(8, ((1, 0),), True)
+        for change in (live.Bf16Compute(), micro_batches(live.Step(step, args), 2, batch)):
             with self.subTest(type(change)):
                 kept, _ = self.run_with(step, args, [change])
                 numpy.testing.assert_array_equal(kept, args[0])
@@ -303,7 +308,7 @@ class Changes(unittest.TestCase):
 
     def check_micro_batches(self, step, args):
         found = live.Step(step, args)
-        change = live.MicroBatches(found.axes()[0], 4)
+        change = micro_batches(found, 4)
         traced = str(found.trace(changes=[change]).jaxpr)
         self.assertNotIn(f"f32[{EXAMPLES},{POSITIONS},{WORDS}]", traced)
         self.check_same(step, args, [change])
@@ -326,14 +331,18 @@ class Changes(unittest.TestCase):
     def test_gradients_with_as_many_layers_as_a_part_has_examples(self):
         self.assertEqual(len(self.args[0]["params"]["layers"]), 3)
         batch = jax.tree.map(lambda tokens: tokens[:6], self.args[1])
-        self.check_same(train_step, (self.args[0], batch), [live.MicroBatches(live.Axis(6, (), True), 2)])
+        self.check_same(
+            train_step, (self.args[0], batch), [micro_batches(live.Step(train_step, (self.args[0], batch)), 2)]
+        )
 
     def test_arguments_of_a_loss_that_are_no_arrays(self):
         def step(params, x):
             return jax.grad(lambda p, x, f, n: f(x @ p).sum() / n)(params, x, jnp.tanh, 2)
 
         step_args = (jnp.ones((4, 4)), jnp.ones((8, 4)))
-        for change in (live.CheckpointSegments(2), live.MicroBatches(live.Axis(8, (), True), 1), live.Bf16Compute()):
+        found = live.Step(step, step_args)
+        micro = micro_batches(found, 1, live.Axis(8, ((1, 0),), True))
+        for change in (live.CheckpointSegments(2), micro, live.Bf16Compute()):
             with self.subTest(type(change)):
                 self.check_same(step, step_args, [change], rtol=2e-2)
 
@@ -345,14 +354,24 @@ class Changes(unittest.TestCase):
             return jax.value_and_grad(loss)(params, x, key)
 
         args = (jnp.ones((4, 4)), jnp.ones((2, 4)), jax.random.key(1), jax.random.PRNGKey(2))
-        wanted, got = step(*args), self.run_with(step, args, [live.MicroBatches(live.Axis(2, (), True), 2)])
+        micro = micro_batches(live.Step(step, args), 2, live.Axis(2, ((1, 0),), True))
+        wanted, got = step(*args), self.run_with(step, args, [micro])
         numpy.testing.assert_allclose(got[1] * 2, wanted[1])  # the loss is a sum here, and parts are averaged
 
     def test_a_batch_that_does_not_lead_is_no_micro_batch(self):
         gradient = jax.grad(lambda p, x: (p * x.sum(1)).sum())
         step = live.Step(lambda p, x: gradient(p, x), (jnp.ones(5), jnp.ones((5, 8))))
         with self.assertRaises(live.Rejected):
-            step.trace(changes=[live.MicroBatches(live.Axis(8, ((1, 1),), False), 2)])
+            step.trace(changes=[micro_batches(step, 2, live.Axis(8, ((1, 1),), False))])
+
+    def test_a_table_with_the_length_of_the_batch_is_not_split(self):
+        def step(params, table, x):
+            return jax.value_and_grad(lambda p, t, x: ((x @ p) @ t.T).mean())(params, table, x)
+
+        args = (jnp.ones((4, 3)), jnp.arange(24.0).reshape(8, 3), jnp.ones((8, 4)))
+        found, batch = live.Step(step, args), live.Axis(8, ((2, 0),), True)
+        self.assertEqual(found.examples(batch), [[(0, False, False), (1, True, False), (2, True, True)]])
+        self.check_same(step, args, [micro_batches(found, 4, batch)])
 
 
 @unittest.skipUnless(HAS_JAX, "JAX is not installed")

@@ -372,6 +372,45 @@ class Values(Case):
                 self.assertIn(f"result = {helper}(jax.", new)
                 self.assertIn("f32[2,8]", names["traced"])
 
+    def test_micro_batches_of_a_loss_that_reads_the_batch_from_its_closure(self):
+        for call in ("jax.value_and_grad(loss, has_aux=True)(params)", "grad_fn(params)"):
+            with self.subTest(call):
+                text = """
+import jax, jax.numpy as jnp
+x, w = jnp.linspace(-1, 1, 64).reshape(8, 8), jnp.eye(8)
+@jax.jit
+def step(params, batch):
+    def loss(params, scale=2.0):
+        y = jnp.tanh(batch["x"] @ params) * scale
+        return (y ** 2).mean(), y
+    grad_fn = jax.value_and_grad(loss, has_aux=True)
+    return CALL
+result = step(w, {"x": x})
+""".replace("CALL", call).replace(
+                    "    grad_fn = jax.value_and_grad(loss, has_aux=True)\n" if "grad_fn" not in call else "#", ""
+                )
+                edit = ("micro_batches", "jax.value_and_grad", {"count": 4, "length": 8, "closure": ["batch"]})
+                new, _ = self.same(text, [edit])
+                self.assertIn("def loss(params, scale=2.0, batch=batch):", new)
+                self.assertIn("(params, batch=batch)", new)
+
+    def test_micro_batches_keep_tables_and_statistics_whole(self):
+        # The table is as long as the batch, and the statistics as long as a part.
+        text = """
+import jax, jax.numpy as jnp
+x, table = jnp.linspace(-1, 1, 64).reshape(8, 8), jnp.linspace(0, 1, 16).reshape(8, 2)
+def loss(params, table, mean, x):
+    y = x @ params
+    return ((y @ table) ** 2).mean(), (0.9 * mean + 0.1 * params[:2].sum(1), y)
+@jax.jit
+def step(params, table, mean, x):
+    return jax.value_and_grad(loss, has_aux=True)(params, table, mean, x)
+result = step(jnp.eye(8), table, jnp.ones(2), x)
+"""
+        edit = ("micro_batches", "jax.value_and_grad", {"count": 4, "length": 8, "whole": [1]})
+        new, _ = self.same(text, [edit])
+        self.assertIn(", 4, 8, whole=(1,))(params, table, mean, x)", new)
+
     def test_checkpoints_and_micro_batches_together(self):
         text = STEP.replace("RESULT", f"result = {next(iter(FORMS))}")
         edits = [

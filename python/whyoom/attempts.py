@@ -102,6 +102,7 @@ class Program(Protocol):
 
     module: str
     compiler: str
+    earlier: int  # modules of this name that the command compiles before
 
     def kinds(self, trial: Trial) -> list[Attempts]:
         """The attempts by kind, in the order of REMEDIES."""
@@ -204,7 +205,8 @@ class Trial:
 
     def compile_unchanged(self) -> int | None:
         """The need of the unchanged program. Its dump stays in a folder beside the results."""
-        self._dumps = os.path.join(os.path.dirname(self._path), f"unchanged-{self._program.module}")
+        folder = os.path.dirname(self._path)
+        self._dumps = tempfile.mkdtemp(prefix=f"unchanged-{self._program.module}-", dir=folder)
         self._limits = self._limits._replace(keeps_dump=True)
         try:
             self._compile([_unchanged()])
@@ -253,6 +255,11 @@ class Trial:
             self.write()
 
     @property
+    def problem(self) -> str:
+        """Why the need of the unchanged program is unknown."""
+        return self._unchanged.problem or self._stopped
+
+    @property
     def unchanged(self) -> int:
         """The need of the unchanged program; 0: unknown."""
         return self._unchanged.need or 0
@@ -287,7 +294,7 @@ class Trial:
         }
         found.update(unchanged_bytes=self._unchanged.need, limit_bytes=self.limit)
         found.update(seconds=self._unchanged.seconds, stopped=self._stopped)
-        found.update({"error": self._error} if self._error else {})
+        found.update({"error": self._error} if self._error else {}, earlier=self._program.earlier)
         write_json(self._path, found)
         if self.room:
             folder = os.path.dirname(self._path)
@@ -328,7 +335,6 @@ class Trial:
         folder = tempfile.mkdtemp(dir=self._folder)
         if attempt is None and self._dumps:
             folder = self._dumps
-            os.makedirs(folder, exist_ok=True)
         os.makedirs(os.path.join(folder, "dump"), exist_ok=True)
         try:
             child = self._program.start(attempt, folder, self._limits)
@@ -383,6 +389,8 @@ def search(
         guess: float = (fitting[0] + too_large[0]) / 2
         if too_large[0] == _MOST_TIMES * length:
             guess = 2 * fitting[0]
+        elif not fitting[1] and too_large[1]:
+            guess = min(guess, too_large[0] * limit / too_large[1])
         slope = (too_large[1] - fitting[1]) / (too_large[0] - fitting[0])
         if fitting[1] and slope > 0:
             line = fitting[0] + (limit - fitting[1]) / slope
@@ -443,7 +451,8 @@ def main() -> None:
                 "its dump cannot be compiled again"
             )
     except Impossible as error:
-        write_json(request["results"], {**read_results(request), "error": str(error)})
+        before = read_results(request)
+        write_json(request["results"], {**before, "error": before.get("error") or str(error)})
 
 
 if __name__ == "__main__":

@@ -62,6 +62,8 @@ class Compile:
     propagate_outputs: list[bool]
     shardy: bool
     compiler_options: dict[str, Any]
+    name: str = ""  # of the module
+    earlier: int = 0  # modules of this name that were compiled before
 
 
 @dataclasses.dataclass
@@ -95,6 +97,7 @@ class Call:
 class Module:
     """A lowered module and what its compile needs."""
 
+    name: str
     bytecode: bytes
     num_partitions: int
     num_replicas: int
@@ -109,6 +112,8 @@ class _State:
     wrap: Callable[[Any], Any] | None = None  # changes what jax.jit returns
     reported = False
     patched = False
+    compiled: Counter[str] = Counter()  # modules by name
+    folder = ""  # where the program was started
     lock = threading.Lock()
 
 
@@ -176,6 +181,8 @@ def _patch() -> None:
 
     @functools.wraps(compile_module)
     def compile_or_report(*args: Any, **kwargs: Any) -> Any:
+        with contextlib.suppress(Exception):
+            count_compile(_name(args[1]))
         try:
             return compile_module(*args, **kwargs)
         except Exception as error:
@@ -370,6 +377,20 @@ def user_line() -> str:
     return f"{place[0]}:{place[1]}" if place else "?"
 
 
+def count_compile(module: str) -> int:
+    """Counts a module that is about to be compiled. Returns how many of its name were before."""
+    _state.compiled[module] += 1
+    return _state.compiled[module] - 1
+
+
+def start_folder() -> str:
+    return _state.folder or os.getcwd()
+
+
+def _name(module: Any) -> str:
+    return str(module.operation.attributes["sym_name"].value)
+
+
 def _compile(args: Any, kwargs: Any) -> Compile:
     """Reads the arguments of compile_or_get_cached: backend, computation, devices, compile_options, …"""
     backend, devices, options = args[0], list(args[2].flatten()), args[3]
@@ -385,6 +406,8 @@ def _compile(args: Any, kwargs: Any) -> Compile:
         list(build.allow_spmd_sharding_propagation_to_output),
         bool(build.use_shardy_partitioner),
         dict(options.env_option_overrides or []),
+        _name(args[1]),
+        _state.compiled[_name(args[1])] - 1,
     )
 
 
@@ -408,8 +431,10 @@ def lower(traced: Any) -> Module:
     needs = lowered._lowering.compile_args
     ordered = len(needs["ordered_effects"])
     parameters, outputs = pxla.get_prop_to_input_output(needs["in_shardings"], needs["out_shardings"], ordered)
+    module = lowered.compiler_ir("stablehlo")
     return Module(
-        mlir.module_to_bytecode(lowered.compiler_ir("stablehlo")),
+        _name(module),
+        mlir.module_to_bytecode(module),
         int(needs["num_devices"]),
         1,
         list(parameters),
@@ -472,6 +497,7 @@ def start(path: str) -> None:
     """
     with open(path, encoding="utf-8") as file:
         request = json.load(file)
+    _state.folder = os.getcwd()
 
     def on_failure(call: Call, error: BaseException) -> None:
         if claim(path):
@@ -483,9 +509,8 @@ def start(path: str) -> None:
         from . import virtual
 
         virtual.install(request["topology"], functools.partial(_check_step, request))
-    else:
-        install(on_failure)
-        print_live_arrays()
+    install(on_failure)
+    print_live_arrays()
     when_imported("jax", _hook_changes)
 
 

@@ -77,6 +77,8 @@ class Trace:
         self.arguments: dict[int, int] = {}  # the identity of a traced argument: its index
         self.differentiated: set[int] = set()  # arguments that were given to a loss as they are
         self.scanned: set[int] = set()  # arguments that were given to a scan as they are
+        # Of each call of a gradient: the arguments of its loss, as loss_arrays names them, with the shapes of their arrays.
+        self.losses: list[list[tuple[Any, tuple[int, ...]]]] = []
 
     def note(self, change: Change, kind: str, place: Place | None) -> None:
         """Records that the change had an effect on a call of the user."""
@@ -118,6 +120,9 @@ def tracing(trace: Trace) -> Iterator[Trace]:
 
 def hook() -> None:
     """Lets changes reach functions of JAX."""
+    for module, hooked in ("jax", (_hooked_grad, _hooked_value_and_grad)), ("jax.lax", (_hooked_scan, _hooked_map)):
+        for function in hooked:
+            function.__module__ = module  # where pickle looks for it
     jax.grad, jax.value_and_grad = _hooked_grad, _hooked_value_and_grad
     jax.lax.scan, jax.lax.map = _hooked_scan, _hooked_map
 
@@ -142,6 +147,7 @@ def _differentiate(fun: Function, kind: str, place: Place | None, options: Any, 
         argnums = more.get("argnums", options[0] if options else 0)
         numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         trace.differentiated |= trace.known([args[n] for n in numbers if -len(args) <= n < len(args)])
+        trace.losses.append([(name, getattr(leaf, "shape", ())) for name, leaf in loss_arrays(fun, args, kwargs)])
         loss = fun
         for change in trace.changes:
             loss, before = change.of_loss(loss), loss
@@ -372,19 +378,20 @@ class Without64(Change):
 
 
 class MicroBatches(Change):
-    """Gradients are averaged over `count` parts of a batch, one after the other."""
+    """Gradients are averaged over `count` parts of a batch, one after the other. `examples`: see Step.examples."""
 
-    def __init__(self, batch: Any, count: int) -> None:
+    def __init__(self, batch: Any, count: int, examples: Sequence[Sequence[tuple[Any, bool, bool]]]) -> None:
         self._batch = batch.length
         self._count = count
+        self._losses = [[is_example for _, _, is_example in call] for call in examples]
 
     def of_gradients(self, value_and_grad: Function, loss: Function, argnums: Sequence[int]) -> Function:
         def run(*args: Any, **kwargs: Any) -> Any:
-            closure = Closure(loss, self._is_split)
             leaves, tree = tree_flatten((args, kwargs))
-            # Parameters may have the length of the batch, too: 8 stacked layers, and 8 examples.
-            weights = {id(leaf) for n in argnums if -len(args) <= n < len(args) for leaf in tree_leaves(args[n])}
-            at = [i for i, leaf in enumerate(leaves) if self._is_split(leaf) and id(leaf) not in weights]
+            arrays = [leaf for _, leaf in loss_arrays(loss, args, kwargs)]
+            split = {id(leaf) for leaf, is_split in zip(arrays, self._are_split(arrays)) if is_split}
+            closure = Closure(loss, lambda leaf: id(leaf) in split)
+            at = [i for i, leaf in enumerate(leaves) if id(leaf) in split]
             if not (at or closure.leaves) or self._batch % self._count != 0:
                 raise Rejected("no array has the examples of the batch in its first dimension")
             count_of_grads = 0
@@ -408,9 +415,12 @@ class MicroBatches(Change):
 
         return run
 
-    def _is_split(self, leaf: Any) -> bool:
-        is_key = getattr(leaf, "dtype", None) == jnp.uint32 and leaf.shape == (2,)  # of jax.random.PRNGKey
-        return getattr(leaf, "shape", ())[:1] == (self._batch,) and not is_key
+    def _are_split(self, arrays: Sequence[Any]) -> Sequence[bool]:
+        number = len(_state.trace.losses) - 1 if _state.trace else 0
+        known = self._losses[number] if number < len(self._losses) else ()
+        if len(known) != len(arrays):
+            raise Rejected("this gradient was not seen when the batch was halved")
+        return known
 
     def _split(self, array: Any) -> Any:
         # Each part takes every count-th example, so that an array that is split over devices stays split.
@@ -456,11 +466,23 @@ class MicroBatches(Change):
         return out
 
 
+def loss_arrays(loss: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """What a loss is given: the leaves with the position or name of their argument, then those of its closure with the
+    name of the variable in a tuple.
+    """
+    named = [*enumerate(args), *sorted(kwargs.items())]
+    leaves = [(name, leaf) for name, value in named for leaf in tree_leaves(value)]
+    closure = Closure(loss, lambda _: True)
+    return leaves + [((name,), leaf) for name, leaf in zip(closure.names, closure.leaves)]
+
+
 class Closure:
     """The traced arrays that a function reaches through its closure or functools.partial, if they are wanted."""
 
     def __init__(self, function: Function, is_wanted: Callable[[Any], bool]) -> None:
         self.leaves: list[Any] = []
+        self.names: list[str] = []  # of the variable of each; "": not a variable of the function itself
+        self._function = function
         self._holders: list[tuple[Any, Any, list[int], list[Any]]] = []  # with the tree, indexes and all leaves
         self._is_wanted = is_wanted
         self._seen: set[int] = set()
@@ -471,27 +493,28 @@ class Closure:
             return
         self._seen.add(id(value))
         if isinstance(value, functools.partial):
-            self._add(value, (value.args, value.keywords))
+            self._add(value, (value.args, value.keywords), "")
             self._visit(value.func, depth - 1)
         elif isinstance(value, types.MethodType):
             self._visit(value.__func__, depth - 1)
         elif isinstance(value, types.FunctionType):
-            for cell in value.__closure__ or ():
+            for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
                 with contextlib.suppress(ValueError):  # a cell that is empty yet
                     if id(cell) not in self._seen:
                         self._seen.add(id(cell))
-                        self._add(cell, cell.cell_contents)
+                        self._add(cell, cell.cell_contents, name if value is self._function else "")
                     self._visit(cell.cell_contents, depth - 1)
         elif callable(value) and not isinstance(value, type):  # such as what flax.nnx gives to jax.grad
             for each in list(getattr(value, "__dict__", {}).values()):
                 self._visit(each, depth - 1)
 
-    def _add(self, holder: Any, contents: Any) -> None:
+    def _add(self, holder: Any, contents: Any, name: str) -> None:
         leaves, tree = tree_flatten(contents)
         at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.core.Tracer) and self._is_wanted(leaf)]
         if at:
             self._holders.append((holder, tree, at, leaves))
             self.leaves += [leaves[i] for i in at]
+            self.names += [name] * len(at)
 
     @contextlib.contextmanager
     def replaced(self, arrays: Sequence[Any]) -> Iterator[None]:

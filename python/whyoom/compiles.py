@@ -59,27 +59,26 @@ def _assigned(path: str) -> tuple[int, int]:
     return need, total
 
 
-def find_need(folder: str, module: str = "", confirmed: bool = False) -> Need | None:
+def find_need(folder: str, module: str = "", confirmed: bool = False, earlier: int = 0) -> Need | None:
     """The need of `module` (empty: of the one that failed or needs most) in a dump that may still be being written.
 
-    `confirmed`: only one that the compiler's report confirms.
+    `confirmed`: only one that the compiler's report confirms. `earlier`: how many modules of that name to pass over.
     """
+    paths = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names]
+    known = [(path, _MODULE.fullmatch(os.path.basename(path))) for path in paths]
+    wanted = [path for path, found in known if found and (not module or found[1] == module)]
     best = None
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            found = _MODULE.fullmatch(name)
-            if not found or (module and found[1] != module):
-                continue
-            stem = os.path.join(parent, name[: -len("after_optimizations-buffer-assignment.txt")])
-            report = stem + "after_optimizations-memory-usage-report.txt"
-            stated = _TOTAL.search(_read(report)) if os.path.exists(report) else None
-            if confirmed and not stated:
-                continue
-            need, total = _assigned(os.path.join(parent, name))
-            if need == 0 or (os.path.exists(report) and (not stated or int(stated[1]) != total)):
-                continue
-            one = Need(os.path.exists(stem + "oom_intermediate_module.txt"), need)
-            best = max(best, one) if best else one
+    for path in sorted(wanted, key=lambda path: (os.stat(path).st_mtime_ns, path))[earlier:]:
+        stem = path[: -len("after_optimizations-buffer-assignment.txt")]
+        report = stem + "after_optimizations-memory-usage-report.txt"
+        stated = _TOTAL.search(_read(report)) if os.path.exists(report) else None
+        if confirmed and not stated:
+            continue
+        need, total = _assigned(path)
+        if need == 0 or (os.path.exists(report) and (not stated or int(stated[1]) != total)):
+            continue
+        one = Need(os.path.exists(stem + "oom_intermediate_module.txt"), need)
+        best = max(best, one) if best else one
     return best
 
 
@@ -110,9 +109,15 @@ class Child:
     """A process that compiles `module` (empty: any) and dumps it to folder/dump. The folder must exist."""
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str], folder: str, module: str, limits: Limits
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: str,
+        module: str,
+        limits: Limits,
+        earlier: int = 0,
     ) -> None:
-        self._folder, self._module, self._limits = folder, module, limits
+        self._folder, self._module, self._limits, self._earlier = folder, module, limits, earlier
         self._begin = time.monotonic()
         self._patience = 0.0  # seconds from the start until a need above the limit counts
         with open(os.path.join(folder, "output.txt"), "wb") as output:
@@ -137,7 +142,7 @@ class Child:
         ended = self._process.poll() is not None
         seconds = time.monotonic() - self._begin
         dump = os.path.join(self._folder, "dump")
-        known = None if self._limits.whole and not ended else find_need(dump, self._module, confirmed=not ended)
+        known = None if self._limits.whole and not ended else find_need(dump, self._module, not ended, self._earlier)
         if known and not ended and 0 < self._limits.hbm < known.bytes:
             # The compiler may try again, and the last report counts.
             self._patience = self._patience or 3 * seconds + 20

@@ -345,6 +345,21 @@ class Step:
             return False
         return not self._kinds(self.state_arguments(), self._resized(half)) - _kinds(results)
 
+    def examples(self, batch: Axis) -> list[list[tuple[Any, bool, bool]]]:
+        """Of each call of a gradient, the arrays of the loss by argument: whether the first dimension has the length of
+        the batch, and whether it has the examples. Found by halving the batch; empty if the calls then differ.
+        """
+        half = Trace()
+        self._evaluate({batch: batch.length // 2}, half)
+        calls = list(zip(self._first.losses, half.losses))
+        if len(self._first.losses) != len(half.losses) or any(len(one) != len(other) for one, other in calls):
+            return []
+        lengths = ((batch.length,), (batch.length // 2,))
+        return [
+            [(name, shape[:1] == lengths[0], (shape[:1], less[:1]) == lengths) for (name, shape), (_, less) in zip(*pair)]
+            for pair in calls
+        ]
+
     def _resized(self, axes: Mapping[Axis, int]) -> list[Any]:
         leaves = list(self._leaves)
         for axis, length in axes.items():

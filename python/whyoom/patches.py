@@ -83,11 +83,15 @@ def _checkpoint_scan(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
         source.wrap(body, source.local(remat, call) + "(", f"{options}, prevent_cse=False)")
 
 
-_MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,)):
-    """Averages what `value_and_grad` returns over `count` parts of the arrays whose first dimension is `batch`."""
+_MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,), whole=()):
+    """Averages what `value_and_grad` returns over `count` parts of the arrays whose first dimension is `batch`.
+
+    Arguments at the positions `argnums` and `whole` are not split.
+    """
+    kept = (*argnums, *whole)
 
     def run(*args, **kwargs):
-        inputs = [None if i in argnums else arg for i, arg in enumerate(args)]
+        inputs = [None if i in kept else arg for i, arg in enumerate(args)]
         leaves, tree = {jax}.tree.flatten((inputs, kwargs))
         # Each part takes every count-th example, so that an array that is split over devices stays split.
         parts = {{
@@ -95,12 +99,12 @@ _MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,)):
             for i, leaf in enumerate(leaves)
             if getattr(leaf, "shape", ())[:1] == (batch,)
         }}
-        if not parts or batch % count:
-            raise ValueError("no argument of the loss has the batch as its first dimension")
+        if not parts:  # another batch, such as the last one of an epoch
+            return value_and_grad(*args, **kwargs)
 
         def of_part(part):
             some, more = {jax}.tree.unflatten(tree, [part.get(i, leaf) for i, leaf in enumerate(leaves)])
-            some = [arg if i in argnums else own for i, (arg, own) in enumerate(zip(args, some))]
+            some = [arg if i in kept else own for i, (arg, own) in enumerate(zip(args, some))]
             {evaluate}
 
         first = {{i: part[0] for i, part in parts.items()}}
@@ -113,17 +117,19 @@ _MICRO = '''def {helper}(value_and_grad, count, batch, argnums=(0,)):
             return {jax}.tree.map(lambda t, x: t + x / count, total, out), aux
 
         out, aux = {jax}.lax.scan(add, zeros, parts)
-{whole}        return {result}
+{join}        return {result}
 
     return run
 '''
 _MICRO_AUX = """
-        def whole(x):
-            if x.shape[1:2] == (batch // count,):
+        known = {{(x.shape, x.dtype) for x in {jax}.tree.leaves((args, kwargs)) if hasattr(x, "dtype")}}
+
+        def joined(x):  # what there is of each example, but not a statistic
+            if x.shape[1:2] == (batch // count,) and (x.shape[1:], x.dtype) not in known:
                 return x.swapaxes(0, 1).reshape(batch, *x.shape[2:])
             return x.mean(0) if {jax}.numpy.issubdtype(x.dtype, {jax}.numpy.inexact) else x[-1]
 
-        aux = {jax}.tree.map(whole, aux)
+        aux = {jax}.tree.map(joined, aux)
 """
 # Flax NNX changes modules while it runs: each part has a copy, whose statistics are averaged.
 _MICRO_NNX = """some = [{nnx}.clone(arg) if i in argnums else arg for i, arg in enumerate(some)]
@@ -160,14 +166,46 @@ def _micro_batches(edit: Edit, sources: Sources, argv: Sequence[str]) -> None:
     else:
         evaluate = "return value_and_grad(*some, **more)"
     jax = source.local("jax", call)
-    whole = _MICRO_AUX.format(jax=jax) if has_aux or nnx else ""
+    join = _MICRO_AUX.format(jax=jax) if has_aux or nnx else ""
     if nnx:
-        whole += f"        {nnx}.update([args[i] for i in argnums], aux[0])\n        aux = aux[1]\n"
-    text = _MICRO.format(helper=helper, jax=jax, evaluate=evaluate, whole=whole, result=packed if has_aux else "out")
+        join += f"        {nnx}.update([args[i] for i in argnums], aux[0])\n        aux = aux[1]\n"
+    text = _MICRO.format(helper=helper, jax=jax, evaluate=evaluate, join=join, result=packed if has_aux else "out")
     source.insert_helper(call, text)
     argnums = numbers(literal(options["argnums"])) if "argnums" in options else {0}
+    whole = set(edit.detail.get("whole", ())) - argnums
+    if edit.detail.get("mixed") or not all(isinstance(one, int) for one in whole):
+        raise Problem(f"{source.path}:{line}: other arrays of the loss have the length of the batch, too")
     more = "" if argnums == {0} else f", argnums={_tuple(argnums)}"
+    more += f", whole={_tuple(whole)}" if whole else ""
+    for variable in sorted(edit.detail.get("closure", ())):
+        _pass_variable(source, call, variable)
     source.wrap(call, f"{helper}(", f", {edit.detail['count']}, {edit.detail['length']}{more})")
+
+
+def _pass_variable(source: Source, call: ast.Call, variable: str) -> None:
+    """Makes a variable that a loss reads from its closure an argument. `call`: of jax.value_and_grad with that loss."""
+    scope: Any = source.parents[call]
+    while not isinstance(scope, (ast.FunctionDef, ast.Module)):
+        scope = source.parents[scope]
+    loss = call.args[0] if call.args else None
+    functions = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef) and n is not scope]
+    named = [n for n in functions if isinstance(loss, ast.Name) and n.name == loss.id]
+    function = loss if isinstance(loss, ast.Lambda) else named[0] if len(named) == 1 else None
+    user: Any = source.parents[call]
+    if isinstance(user, ast.Assign) and isinstance(user.targets[0], ast.Name):
+        name = user.targets[0].id
+        users = [
+            n for n in ast.walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name
+        ]
+        user = users[0] if len(users) == 1 else None
+    is_called = isinstance(user, ast.Call) and call not in user.args
+    if not variable or function is None or not is_called or not function.args.args or function.args.vararg:
+        raise Problem(f"{source.path}:{call.lineno}: the loss reads {variable or 'the batch'} from its closure")
+    parameters: list[Any] = [*function.args.args, *function.args.defaults]
+    last = max(parameters, key=lambda node: (node.end_lineno, node.end_col_offset))
+    end = source.span(last)[1]
+    source.replace(end, end, f", {variable}={variable}")  # other callers need not pass it
+    source.add_argument(user, f"{variable}={variable}")
 
 
 def _assigned(statement: ast.AST) -> set[str]:
@@ -414,8 +452,8 @@ _EDITS: dict[str, Callable[[Edit, Sources, list[str]], None]] = {
 }
 
 
-def make_patch(edits: Sequence[Edit], argv: Sequence[str] = ()) -> Patch:
-    """Makes all of the edits, or none of them and a problem."""
+def make_patch(edits: Sequence[Edit], argv: Sequence[str] = (), folder: str = ".") -> Patch:
+    """Makes all of the edits, or none of them and a problem. The diff names files relative to the folder."""
     sources, words = Sources(), list(argv)
     try:
         for edit in edits:
@@ -430,12 +468,12 @@ def make_patch(edits: Sequence[Edit], argv: Sequence[str] = ()) -> Patch:
     except SyntaxError as error:
         return Patch({}, "", problem=f"the edit of {error.filename} is not valid Python: {error.msg}")
     files = {path: text for path, text in files.items() if text != sources.opened[path].text}
-    diff = "".join(_diff(sources.opened[path], text) for path, text in files.items())
+    diff = "".join(_diff(sources.opened[path], text, folder) for path, text in files.items())
     return Patch(files, diff, words if words != list(argv) else None)
 
 
-def _diff(source: Source, text: str) -> str:
-    relative = os.path.relpath(source.path, os.path.realpath(os.getcwd()))
+def _diff(source: Source, text: str, folder: str) -> str:
+    relative = os.path.relpath(source.path, os.path.realpath(folder))
     name = source.path.lstrip(os.sep) if relative.startswith("..") else relative
     name += "\t" if " " in name else ""
     old, new = (

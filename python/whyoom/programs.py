@@ -108,7 +108,7 @@ class DumpedModule:
     def __init__(self, request: Request) -> None:
         self._folder = str(request["module"])
         self._python = str(request.get("python") or sys.executable)
-        self.module = str(request.get("name", ""))
+        self.module, self.earlier = str(request.get("name", "")), 0
         self._description = self._describe(request)
         self.compiler = str(self._description["compiler"])
         self._cache = self._cache_for(request)
@@ -164,7 +164,7 @@ class DumpedModule:
     def why_not(self, remedy: str) -> str:
         if remedy in FLAGS or remedy in ("donate_buffers", "shard_tensor", "host_offload"):
             return "nothing in this program can be changed this way"
-        return "changes the program's source, which a dump does not contain (see whyoom try -- CMD)"
+        return "changes the program's source, and only its dump could be compiled"
 
     def kinds(self, trial: Trial) -> list[Attempts]:
         makers = {"donate_buffers": self._donations, "shard_tensor": self._splits, "host_offload": self._host}
@@ -315,7 +315,7 @@ class Command:
 
     def __init__(self, request: Request) -> None:
         self._command = list(request["command"])
-        self.module = str(request["name"])
+        self.module, self.earlier = str(request["name"]), 0
         self._settings = self.settings_for(self._command)
 
     @staticmethod
@@ -386,7 +386,7 @@ def verify(request: Request) -> None:
                 more["WHYOOM_TRY"] = os.path.join(folder, "request.json")
                 inner = {**request, "results": os.path.join(folder, "dump", "results.json"), "verify": True}
                 write_json(more["WHYOOM_TRY"], inner)
-            child = run_command(command, folder, results["module"], limits, more)
+            child = run_command(command, folder, results["module"], limits, more, results.get("earlier", 0))
             try:
                 result = finished(child)
             finally:
@@ -412,10 +412,12 @@ def finished(child: Child) -> Result:
         time.sleep(0.05)
 
 
-def run_command(command: Sequence[str], folder: str, module: str, limits: Limits, more: Mapping[str, str]) -> Child:
-    """Runs the user's command until the need of its module is known."""
+def run_command(
+    command: Sequence[str], folder: str, module: str, limits: Limits, more: Mapping[str, str], earlier: int = 0
+) -> Child:
+    """Runs the user's command until the need of its module is known; see find_need."""
     dump = os.path.join(folder, "dump")
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={dump}"  # the last folder counts
     # A compile from JAX's cache would write no dump.
     set_here = {"XLA_FLAGS": flags, "JAX_ENABLE_COMPILATION_CACHE": "false", "TPU_LOG_DIR": folder, **more}
-    return Child(command, {**os.environ, **set_here}, folder, module, limits)
+    return Child(command, {**os.environ, **set_here}, folder, module, limits, earlier)

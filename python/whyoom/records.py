@@ -362,22 +362,6 @@ class RuledOut(Record):
     why: str
 
 
-class BudgetStep(Record):
-    __slots__ = ()
-    id: str
-    saves_bytes: int
-
-
-class Budget(Record):
-    __slots__ = ()
-    _records = {"steps": BudgetStep}
-    excess_bytes: int
-    steps: List[BudgetStep]
-    covered: bool
-    # The excess is below excess_bytes, because the log's sizes are rounded.
-    at_most: Optional[bool]
-
-
 class Diagnosis(Record):
     __slots__ = ()
     _records = {
@@ -398,7 +382,6 @@ class Diagnosis(Record):
         "recompilation": Recompilation,
         "remedies": Remedy,
         "ruled_out": RuledOut,
-        "budget": Budget,
         "links": Link,
     }
     # Identifies the failure; independent of host, time and log prefix.
@@ -454,7 +437,6 @@ class Diagnosis(Record):
     recompilation: Optional[Recompilation]
     remedies: List[Remedy]
     ruled_out: Optional[List[RuledOut]]
-    budget: Optional[Budget]
     # The command to type next.
     next: str
     links: List[Link]
@@ -622,8 +604,6 @@ __all__ = [
     "RankReasons",
     "Remedy",
     "RuledOut",
-    "BudgetStep",
-    "Budget",
     "Diagnosis",
     "Program",
     "Share",

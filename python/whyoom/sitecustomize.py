@@ -20,6 +20,22 @@ def run_next() -> None:
         spec.loader.exec_module(module)
 
 
+class StartWithJax:
+    """Prepares the process when it imports jax; other programs pay nothing."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "jax":
+            return None
+        sys.meta_path.remove(self)
+        try:
+            from whyoom_try import capture
+
+            capture.start(os.environ["WHYOOM_TRY"])
+        except Exception:
+            pass
+        return util.find_spec(name)
+
+
 try:
     run_next()
 finally:
@@ -29,8 +45,6 @@ finally:
 
             patched.install_from_environment()
         if os.environ.get("WHYOOM_TRY"):
-            from whyoom_try import capture
-
-            capture.start(os.environ["WHYOOM_TRY"])
+            sys.meta_path.insert(0, StartWithJax())
     except Exception:
         pass

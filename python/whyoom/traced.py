@@ -3,12 +3,13 @@ compiled in processes of their own. Part of `whyoom try`."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import os
-import re
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -48,7 +49,9 @@ class TracedStep:
 
     def __init__(self, call: capture.Call, request: Mapping[str, Any]) -> None:
         self.step = live.Step(call.function, call.args, call.kwargs, call.options)
-        self.module = "jit_" + re.sub(r"[^\w.-]", "_", getattr(call.function, "__name__", "step"))
+        self._unchanged = None if call.compile and call.compile.name else capture.lower(self.step.trace())
+        self.module = self._unchanged.name if self._unchanged else call.compile.name  # type: ignore[union-attr]
+        self.earlier = capture.count_compile(self.module) if self._unchanged else call.compile.earlier  # type: ignore[union-attr]
         self.compiler = installed_compiler() or "libtpu"
         self._call = call
         self._request = request
@@ -63,7 +66,8 @@ class TracedStep:
     def start(self, attempt: Attempt | None, folder: str, limits: Limits) -> Child | Result:
         variant = attempt.change if attempt else Variant()
         try:
-            module = capture.lower(self.step.trace(**variant.trace))
+            module = None if attempt else self._unchanged
+            module = module or capture.lower(self.step.trace(**variant.trace))
         except live.Rejected as error:
             raise Impossible(str(error)) from error
         setting = attempt.setting if attempt else ""
@@ -183,12 +187,20 @@ class TracedStep:
 
     def _micro_batches(self, trial: Trial) -> Attempts:
         for batch in self._batch():
+            calls = self.step.examples(batch)
+            # Arguments that are as long as the batch, such as a table, and those with the examples.
+            others = {name for call in calls for name, is_long, is_example in call if is_long and not is_example}
+            examples = {name for call in calls for name, _, is_example in call if is_example}
+            detail = {
+                "length": batch.length,
+                "whole": [name for name in others if not isinstance(name, tuple)],
+                "closure": [name[0] for name in examples if isinstance(name, tuple)],
+                "mixed": list(others & examples),
+            }
             for count in _MICRO_BATCHES:
                 if batch.length % (count * batch.multiple) == 0:
-                    edit = _edits_at(
-                        "micro_batches", ["grad", "value_and_grad"], {"count": count, "length": batch.length}
-                    )
-                    change = Variant({"changes": [live.MicroBatches(batch, count)]}, edits=(edit,))
+                    edit = _edits_at("micro_batches", ["grad", "value_and_grad"], {"count": count, **detail})
+                    change = Variant({"changes": [live.MicroBatches(batch, count, calls)]}, edits=(edit,))
                     yield Attempt("micro_batch", f"{count} micro-batches of {batch.length // count}", change)
 
     def _batch(self) -> list[live.Axis]:
@@ -246,9 +258,9 @@ class TracedStep:
             edits = self.edits.get(attempt.setting)
             if not edits or made == _MOST_PATCHES:
                 continue
-            patch = patches.make_patch(edits, sys.orig_argv)
-            if not patch.diff.isascii():
-                patch = patch._replace(diff=patch.diff.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+            patch = patches.make_patch(edits, sys.orig_argv, capture.start_folder())
+            if any("\udc80" <= c <= "\udcff" for c in patch.diff):
+                patch = patches.Patch({}, "", problem="the lines to change are not UTF-8")
             more: dict[str, Any] = {"sources": patch.files, "command": patch.argv, "patch": patch.diff}
             if patch.argv:
                 more["setting"] = changed_words(sys.orig_argv, patch.argv)
@@ -256,6 +268,23 @@ class TracedStep:
                 more["setting"] = f"{attempt.setting} (no patch: {patch.problem})"
             trial.more[attempt.setting] = more
             made += bool(patch.diff or patch.argv)
+
+
+class _Silent:
+    """Drops what one thread prints while it traces the user's function again."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._thread = stream, threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return len(text) if threading.get_ident() == self._thread else int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _silent() -> Any:
+    return contextlib.redirect_stdout(_Silent(sys.stdout))  # type: ignore[type-var, unused-ignore]
 
 
 def changed_words(old: Sequence[str], new: Sequence[str]) -> str:
@@ -286,7 +315,8 @@ def try_remedies(call: capture.Call, error: str, request: Mapping[str, Any]) -> 
     chip = call.compile.topology.split(":")[0]
     limit = request.get("limit_bytes") or limit_in(error) or request.get("chips", {}).get(chip)
     try:
-        _run(TracedStep(call, request), {**request, "limit_bytes": limit})
+        with _silent():
+            _run(TracedStep(call, request), {**request, "limit_bytes": limit})
     except Exception as problem:
         why = f"the function that failed cannot be traced again: {first_line(problem)}"
         write_json(request["results"], {**read_results(request), "error": why})
@@ -308,13 +338,17 @@ def check_step(call: capture.Call, request: Mapping[str, Any]) -> None:
     call.compile = capture.Compile(list(range(count)), topology, 1, 1, count, [], [], True, {})
     program = TracedStep(call, request)
     trial = Trial(program, {**request, "limit_bytes": limit}, _say)
-    need = trial.compile_unchanged()
-    size = f"{(need or 0) / 2**30:.2f} of {limit / 2**30:.2f} GiB"
-    if "verify" not in request and trial.fits(need):
-        program.find_room(trial)
-    if "verify" in request or trial.fits(need):
-        _say(f"{program.module} fits: {size}")
-        return
-    _say(f"{program.module} does not fit: {size}")
-    _run(program, {**request, "limit_bytes": limit, "unchanged_bytes": need})
+    with _silent():
+        need = trial.compile_unchanged()
+        if need is None:
+            write_json(request["results"], {"error": f"{program.module} was not compiled: {trial.problem}"})
+            raise SystemExit(1)
+        size = f"{need / 2**30:.2f} of {limit / 2**30:.2f} GiB"
+        if "verify" not in request and trial.fits(need):
+            program.find_room(trial)
+        if "verify" in request or trial.fits(need):
+            _say(f"{program.module} fits: {size}")
+            return
+        _say(f"{program.module} does not fit: {size}")
+        _run(program, {**request, "limit_bytes": limit, "unchanged_bytes": need})
     raise SystemExit(1)

@@ -117,8 +117,9 @@ void BecomeCompileIfAsked(int argc, char** argv) {
 
 PrivateFolder::PrivateFolder() {
   std::error_code error;
-  std::string name = (fs::absolute(fs::temp_directory_path(error)) / "whyoom-try-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path(error);
   if (error) throw Error("cannot create a temporary folder: TMPDIR names no folder");
+  std::string name = (fs::absolute(parent) / "whyoom-try-XXXXXX").string();
   if (name.find(':') != std::string::npos)
     throw Error("cannot use the temporary folder " + Printable(name) + ": PYTHONPATH cannot name a path with ':'");
   if (mkdtemp(name.data()) == nullptr)

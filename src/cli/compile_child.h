@@ -55,7 +55,8 @@ class CompileChild {
   CompileChild& operator=(const CompileChild&) = delete;
 
   bool HasEnded();
-  std::string HowItEnded() const;  // "signal 9", "exit status 1"
+  bool has_failed() const { return status_ != 0; }  // once it has ended
+  std::string HowItEnded() const;                   // "signal 9", "exit status 1"
 
  private:
   const std::filesystem::path output_;

@@ -134,9 +134,9 @@ void PrintStatusNote(int of_job, int status) {
 }
 
 bool FailedToCompile(const FindingTable& table) {
-  const std::vector<const FindingTable::Entry*> entries = table.entries();
-  return std::any_of(entries.begin(), entries.end(), [](const FindingTable::Entry* entry) {
-    return !FindingOf(*entry).failure->reader.empty() && FindingOf(*entry).failure->phase == "compile";
+  const std::vector<const Diagnosis*> findings = table.entries();
+  return std::any_of(findings.begin(), findings.end(), [](const Diagnosis* finding) {
+    return !finding->failure->reader.empty() && finding->failure->phase == "compile";
   });
 }
 
@@ -161,7 +161,10 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
-  if (job.trial != nullptr && readings.table && FailedToCompile(*readings.table)) {
+  const bool is_tried = job.trial != nullptr && job.trial->has_results();
+  if (is_tried && (!readings.table || readings.table->entries().empty())) modules.MarkAsInputs();  // it hid its error
+  if (is_tried && !readings.table) readings.table.emplace(run.rules.rules());
+  if (is_tried || (job.trial != nullptr && readings.table && FailedToCompile(*readings.table))) {
     try {
       job.trial->Finish(modules, &control, &readings);
     } catch (const Error& error) {
@@ -198,7 +201,7 @@ int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence
   if (result.undelivered_bytes > 0)
     WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
                            result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
-  if (result.exit_status == 0) {
+  if (result.exit_status == 0 && (job.trial == nullptr || !job.trial->has_results())) {
     RecordSuccess(run, &job.log);
     return 0;
   }
@@ -217,7 +220,11 @@ int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence
 int RunAndDiagnose(const RunContext& run) {
   const Options& options = run.options;
   std::optional<Trial> trial;
-  if (options.attempts.after_failure) trial.emplace(run);
+  try {
+    if (options.attempts.after_failure) trial.emplace(run);
+  } catch (const Error& error) {  // the job must run all the same
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+  }
   const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;

@@ -81,12 +81,9 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                  {"whole", options.whole}};
   json chips = json::object();
   for (const Chip& chip : run.rules.rules().chips()) chips[chip.id] = chip.limits.front();
-  json request = {{"results", (folder / "results.json").string()},
-                  {"python", PythonOf(run.options)},
-                  {"remedies", options.remedies},
-                  {"cache", options.use_cache ? CacheFolder() : ""},
-                  {"limits", std::move(limits)},
-                  {"chips", std::move(chips)}};
+  json request = {
+      {"results", (folder / "results.json").string()},   {"python", options.python},    {"remedies", options.remedies},
+      {"cache", options.use_cache ? CacheFolder() : ""}, {"limits", std::move(limits)}, {"chips", std::move(chips)}};
   if (const std::optional<double> limit = run.Limit()) request["limit_bytes"] = static_cast<std::int64_t>(*limit);
   if (!options.topology.empty()) request["topology"] = options.topology;
   return request;
@@ -152,8 +149,8 @@ json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputMod
   const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
   if (target) facts["limit_bytes"] = target->limit_bytes;
   if (const std::optional<double> limit = run.Limit()) facts["limit_bytes"] = *limit;
-  for (const FindingTable::Entry* entry : readings.table->entries()) {
-    const Finding& finding = FindingOf(*entry);
+  for (const Diagnosis* each : readings.table->entries()) {
+    const Diagnosis& finding = *each;
     const std::string& name = finding.facts.Text("module");
     if (finding.failure->phase != "compile" || (!name.empty() && name != module.name)) continue;
     if (const std::optional<double> need = finding.facts.Number("need_bytes")) facts["stated_bytes"] = *need;
@@ -176,7 +173,7 @@ int StatusOf(const Report& report, int nothing_failed) {
     }
   }
   if (is_tried) return kFound;
-  return report.findings.empty() ? nothing_failed : kCouldNotRun;
+  return report.findings.empty() && nothing_failed != kUnreadInput ? nothing_failed : kCouldNotRun;
 }
 
 void CheckRemedies(const RunContext& run) {
@@ -214,6 +211,13 @@ bool Trial::has_results() const {
   return found.contains("attempts") && !found["attempts"].empty();
 }
 
+std::string Trial::problem() const {
+  const json found = ReadJson(folder_.path() / "results.json");
+  if (!found.is_object()) return "";
+  const std::string error = found.value("error", "");
+  return Printable(error.empty() ? found.value("stopped", "") : error);
+}
+
 void Trial::AddDump(XlaDump* dump, std::vector<Problem>* problems) const {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
     if (entry.path().filename().string().starts_with("unchanged-"))
@@ -224,6 +228,7 @@ void Trial::AddDump(XlaDump* dump, std::vector<Problem>* problems) const {
 // Runs the Python part with more keys in its request.
 void Trial::Run(const json& more, bool confined, const ReadControl& control) {
   json request = RequestOf(run_, folder_.path());
+  request["python"] = PythonOf(run_.options);
   request.update(more);
   const fs::path path = folder_.path() / "driver.json";
   WriteText(path, request.dump());
@@ -275,10 +280,10 @@ void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const 
 void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const {
   const fs::path path = folder_.path() / "results.json";
   const json found = ReadJson(path);
-  const std::string error = found.is_object() ? Printable(found.value("error", "")) : "";
+  const std::string error = problem();
   if (!has_results())
     throw Error("cannot try remedies: " + (error.empty() ? "the job has not shown the function that failed" : error));
-  if (!error.empty()) readings->problems.push_back({"--try", "", error, true});
+  if (!error.empty() && error != found.value("stopped", "")) readings->problems.push_back({"--try", "", error, true});
   Recompilation results = ReadResults(path.string());
   if (control.stopped()) results.stopped = "interrupted";
   for (const XlaDump::InputModule& module : inputs.InputModules()) {
@@ -361,10 +366,16 @@ Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder&
   if (!readings.table) readings.table.emplace(run.rules.rules());
   *dump = dumps.Read(run.outputs);
   trial.AddDump(dump, &readings.problems);
-  const bool has_program = !run.options.attempts.topology.empty() || !dump->empty();
-  if (!has_program && readings.table->entries().empty() && !control.stopped())
-    throw Error(
-        fmt::format("cannot try remedies: the command wrote no XLA dump: {} ({})", LastLine(output), job.HowItEnded()));
+  if (!readings.table->entries().empty() || control.stopped()) return readings;
+  const bool is_virtual = !run.options.attempts.topology.empty();
+  if (is_virtual && !trial.problem().empty()) throw Error("cannot try remedies: " + trial.problem());
+  const std::string end = fmt::format("{} ({})", LastLine(output), job.HowItEnded());
+  if (dump->empty())
+    throw Error(fmt::format("cannot try remedies: the command {}: {}",
+                            is_virtual ? "compiled no large step" : "wrote no XLA dump", end));
+  // Without a TPU, a command usually ends at a value that was not computed.
+  if (job.has_failed() && !trial.has_results())
+    readings.problems.push_back({NameOfJob(run.options.job), "", end, !is_virtual, is_virtual ? Problem::kNote : ""});
   return readings;
 }
 

@@ -31,6 +31,8 @@ class Trial {
 
   // Whether the job's process has written results.
   bool has_results() const;
+  // Why it has not; empty if it did not say.
+  std::string problem() const;
 
   // Adds the dumps of the steps that were compiled for --topology.
   void AddDump(XlaDump* dump, std::vector<Problem>* problems) const;
