@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -25,35 +24,11 @@
 namespace whyoom {
 namespace {
 
-constexpr std::string_view kAnyHeader = R"({"schema":"whyoom.journal/)";
-constexpr std::string_view kHeader = R"({"schema":"whyoom.journal/1",)";
-constexpr std::string_view kSqlite = "SQLite format 3";  // the state file of earlier versions
-constexpr std::string_view kSum = R"({"sum":")";         // of everything after the checksum
-constexpr std::string_view kKey = R"(","key":")";        // digest of the path
-constexpr std::size_t kDigest = 16;
+constexpr std::string_view kHeader = "{\"schema\":\"whyoom.journal/2\"}\n";
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures need about ten million bytes
-constexpr std::chrono::seconds kSyncEvery{1};
 
-std::string Digest(std::string_view text) { return Sha256Hex(text).substr(0, kDigest); }
-
-std::optional<std::uint64_t> KeyOf(std::string_view digest) {
-  std::uint64_t key = 0;
-  const auto [end, error] = std::from_chars(digest.data(), digest.data() + digest.size(), key, 16);
-  if (error != std::errc() || end != digest.data() + digest.size()) return std::nullopt;
-  return key;
-}
-
-// Returns nullopt if the line is damaged. `line` includes its line feed.
-std::optional<std::uint64_t> KeyOfLine(std::string_view line) {
-  constexpr std::size_t kSumEnd = kSum.size() + kDigest;
-  if (!line.starts_with(kSum) || line.size() < kSumEnd + kKey.size() + kDigest) return std::nullopt;
-  line.remove_suffix(1);
-  if (line.substr(kSum.size(), kDigest) != Digest(line.substr(kSumEnd))) return std::nullopt;
-  return KeyOf(line.substr(kSumEnd + kKey.size(), kDigest));
-}
-
-// A line without its checksum, key and findings.
+// A line without its findings.
 struct Entry {
   std::string path;
   std::uint64_t size = 0;
@@ -76,13 +51,6 @@ void Describe(auto& v, RecordOf<Entry> auto& entry) {
   v.Maybe("problems", entry.problems);
 }
 
-std::string PrintLine(const Entry& entry, const std::optional<FindingTable>& table, const std::string& rules) {
-  Json json = ToRecord(entry);
-  if (table) json["table"] = ToRecord(*table, rules);
-  const std::string rest = fmt::format("{}{}\",{}", kKey, Digest(entry.path), LineOf(json).substr(1));
-  return fmt::format("{}{}{}\n", kSum, Digest(rest), rest);
-}
-
 std::string CurrentFolder() {
   std::error_code error;
   return std::filesystem::current_path(error).string();
@@ -91,9 +59,17 @@ std::string CurrentFolder() {
 }  // namespace
 
 ResumeJournal::ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : path_(path), rules_(rules), absolute_(Digest(settings)), relative_(Digest(settings + "\n" + CurrentFolder())) {
+    : path_(path),
+      rules_(rules),
+      absolute_(Sha256Hex(settings)),
+      relative_(Sha256Hex(settings + "\n" + CurrentFolder())) {
   Open();
-  ReadHeader();
+  const std::string begin = ReadAt(0, kHeader.size());
+  if (kHeader.starts_with(begin)) {  // empty, or a crash cut the header off
+    if (begin.size() < kHeader.size()) Append(kHeader);
+  } else {
+    Refuse("is not a journal of this version of whyoom; give the name of another file");
+  }
   ReadIndex();
   if (!failure_.empty()) Refuse(fmt::format("cannot be written: {}", failure_));
 }
@@ -122,68 +98,24 @@ void ResumeJournal::Open() {
   own_ = StampOf(path_);
 }
 
-void ResumeJournal::ReadHeader() {
-  const std::string header =
-      fmt::format("{}\"version\":\"{}\",\"rules\":\"{}\"}}\n", kHeader, WHYOOM_VERSION, rules_.fingerprint());
-  const std::string begin = ReadAt(0, header.size() + 4096);
-  const std::size_t feed = begin.find('\n');
-  if (header.starts_with(begin)) {  // empty, or the header was truncated by a crash
-    Append(header);
-  } else if (begin.starts_with(kHeader) && feed != std::string::npos) {
-    end_ = feed + 1;
-  } else if (begin.starts_with(kAnyHeader) && feed != std::string::npos) {
-    Refuse("was written by another version of whyoom (expected whyoom.journal/1); give the name of another file");
-  } else if (begin.starts_with(kSqlite)) {
-    Refuse("is an SQLite file, as earlier versions of whyoom wrote; give the name of another file");
-  } else {
-    Refuse("is not a whyoom journal; give the name of another file");
-  }
-}
-
 // Finds the last line of each path. Removes the last line of the file if a crash or a full disk truncated it.
 void ResumeJournal::ReadIndex() {
-  const std::uint64_t begin = end_;
-  ForEachLine(begin, [this](Line place, std::string_view line) {
-    end_ = place.offset + place.size;
-    if (const std::optional<std::uint64_t> key = KeyOfLine(line)) {
-      index_[*key] = place;
-    } else {
-      ++damaged_lines_;
-    }
-  });
-  Truncate();
-  std::uint64_t used = 0;
-  for (const auto& [key, line] : index_) used += line.size;
-  if (damaged_lines_ > 0 || end_ - begin > 2 * used) Compact(begin);
-}
-
-// Moves the lines of the index to the beginning, in place. If the process is killed meanwhile, at most the line being
-// moved is damaged, and its input is read again.
-void ResumeJournal::Compact(std::uint64_t begin) {
-  end_ = begin;
-  ForEachLine(begin, [this](Line place, std::string_view line) {
-    const std::optional<std::uint64_t> key = KeyOfLine(line);
-    const auto found = key ? index_.find(*key) : index_.end();
-    if (found == index_.end() || found->second.offset != place.offset || !failure_.empty()) return;
-    WriteAt(end_, line);
-    found->second.offset = end_;
-    end_ += place.size;
-  });
-  if (failure_.empty()) Truncate();
-}
-
-// Calls `use` for each complete line from `begin` on, including its line feed.
-void ResumeJournal::ForEachLine(std::uint64_t begin, const std::function<void(Line, std::string_view)>& use) const {
-  std::string text;  // starts at `begin`
-  for (std::string block; !(block = ReadAt(begin + text.size(), kBlock)).empty();) {
+  end_ = kHeader.size();
+  std::string text;  // from end_ on
+  for (std::string block; !(block = ReadAt(end_ + text.size(), kBlock)).empty();) {
     text += block;
     std::size_t at = 0;
-    for (std::size_t feed; (feed = text.find('\n', at)) != std::string::npos; at = feed + 1)
-      use({begin + at, feed + 1 - at}, std::string_view(text).substr(at, feed + 1 - at));
+    for (std::size_t feed; (feed = text.find('\n', at)) != std::string::npos; at = feed + 1) {
+      const auto line = std::string_view(text).substr(at, feed - at);
+      const std::optional<Entry> entry = FromRecord<Entry>(nlohmann::json::parse(line, nullptr, false));
+      if (entry) index_[entry->path] = {end_ + at, line.size()};
+      damaged_lines_ += entry ? 0 : 1;
+    }
     text.erase(0, at);
-    begin += at;
+    end_ += at;
     if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove the file to read all inputs again");
   }
+  if (!text.empty() && ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) failure_ = std::strerror(errno);
 }
 
 // Returns fewer bytes at the end of the file.
@@ -201,36 +133,24 @@ std::string ResumeJournal::ReadAt(std::uint64_t offset, std::size_t size) const 
   return text;
 }
 
-void ResumeJournal::WriteAt(std::uint64_t offset, std::string_view text) {
-  const bool moved = lseek(file_.get(), static_cast<off_t>(offset), SEEK_SET) >= 0;
-  if (const int problem = moved ? WriteAll(file_.get(), text) : errno; problem != 0) failure_ = std::strerror(problem);
-}
-
-void ResumeJournal::Truncate() {
-  if (ftruncate(file_.get(), static_cast<off_t>(end_)) != 0 && failure_.empty()) failure_ = std::strerror(errno);
-}
-
+// Writes a line at the end, over what a failed write left there.
 void ResumeJournal::Append(std::string_view line) {
-  WriteAt(end_, line);
-  if (failure_.empty()) {
+  const bool moved = lseek(file_.get(), static_cast<off_t>(end_), SEEK_SET) >= 0;
+  const int problem = moved ? WriteAll(file_.get(), line) : errno;
+  if (problem == 0) {
     end_ += line.size();
-  } else {
-    Truncate();  // remove the incomplete line
+    return;
   }
-}
-
-void ResumeJournal::Sync() {
-  synced_ = std::chrono::steady_clock::now();
-  if (fsync(file_.get()) != 0 && failure_.empty()) failure_ = std::strerror(errno);
+  failure_ = std::strerror(problem);
+  [[maybe_unused]] const int ignored = ftruncate(file_.get(), static_cast<off_t>(end_));
 }
 
 std::optional<Readings> ResumeJournal::Recall(const Artifact& input, const FileStamp& stamp) const {
-  const auto found = index_.find(*KeyOf(Digest(input.path)));
+  const auto found = index_.find(input.path);
   if (!stamp.regular || found == index_.end()) return std::nullopt;
-  const std::string line = ReadAt(found->second.offset, found->second.size);
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(ReadAt(found->second.offset, found->second.size), nullptr, false);
   std::optional<Entry> entry = FromRecord<Entry>(json);
-  if (!entry || entry->path != input.path || entry->size != stamp.size || entry->modified != stamp.modified ||
+  if (!entry || entry->size != stamp.size || entry->modified != stamp.modified ||
       entry->settings != SettingsOf(input.path))
     return std::nullopt;
   Readings readings;
@@ -247,25 +167,24 @@ std::optional<Readings> ResumeJournal::Recall(const Artifact& input, const FileS
 
 void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
   if (!stamp.regular || readings.retry || readings.problems_left_out > 0) return;
-  const Entry entry = {.path = input.path,
-                       .size = stamp.size,
-                       .modified = stamp.modified,
-                       .settings = SettingsOf(input.path),
-                       .artifacts = readings.artifacts,
-                       .bytes = readings.bytes,
-                       .unknown_times = readings.unknown_times,
-                       .problems = readings.problems};
-  const std::string line = PrintLine(entry, readings.table, rules_.fingerprint());
+  Json json = ToRecord(Entry{.path = input.path,
+                             .size = stamp.size,
+                             .modified = stamp.modified,
+                             .settings = SettingsOf(input.path),
+                             .artifacts = readings.artifacts,
+                             .bytes = readings.bytes,
+                             .unknown_times = readings.unknown_times,
+                             .problems = readings.problems});
+  if (readings.table) json["table"] = ToRecord(*readings.table, rules_.fingerprint());
+  const std::string line = LineOf(json) + "\n";
   if (line.size() > kLongestLine) return;
   const std::lock_guard lock(mutex_);
-  if (!failure_.empty()) return;
-  Append(line);
-  if (std::chrono::steady_clock::now() - synced_ >= kSyncEvery) Sync();
+  if (failure_.empty()) Append(line);
 }
 
 std::optional<Problem> ResumeJournal::Close() {
   const std::lock_guard lock(mutex_);
-  Sync();
+  if (fsync(file_.get()) != 0 && failure_.empty()) failure_ = std::strerror(errno);
   if (failure_.empty()) return std::nullopt;
   return Problem{path_, "",
                  fmt::format("cannot write the journal ({}); the next run reads the missing inputs again", failure_)};

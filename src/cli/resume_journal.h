@@ -1,18 +1,15 @@
-// The journal of --resume: a file with one line for each input that was read to its end, with its findings. A later run
-// reuses the findings of unchanged inputs and reads the others. The report is byte-identical.
+// The journal of --resume: a file to which a batch appends a JSON line for each input that was read to its end, with
+// its findings. A later run reuses the findings of unchanged inputs and reads the others. The report is byte-identical.
 //
-// The first line names the format, and the version and rules of the run that created the file. Each further line is a
-// JSON object with a checksum. A line is valid only for the same path, size, modification time and settings (version,
-// rules, limits, time range, and the current folder of a relative path). The last line of a path replaces earlier ones.
+// The first line names the format. A line is valid only for the same path, size, modification time and settings
+// (version, rules, limits, time range, and the current folder of a relative path). The last line of a path counts.
 //
 // Never recorded, and so read by each run: standard input and pipes, inputs cut short by an interrupt, and inputs that
 // could not be opened. Damaged inputs and those over a limit are recorded with their problems.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -46,27 +43,21 @@ class ResumeJournal {
     return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
   }
 
-  // Number of lines with a wrong checksum. They were removed, and their inputs are read again.
+  // Number of lines that are no records. Their inputs are read again.
   std::size_t damaged_lines() const { return damaged_lines_; }
 
   // Flushes the journal to disk. Returns the first write error, if there was one. Call once, at the end.
   std::optional<Problem> Close();
 
  private:
-  struct Line {
+  struct Place {
     std::uint64_t offset = 0;
-    std::uint64_t size = 0;  // including the line feed
+    std::size_t size = 0;
   };
   void Open();
-  void ReadHeader();
   void ReadIndex();
-  void Compact(std::uint64_t begin);
-  void ForEachLine(std::uint64_t begin, const std::function<void(Line, std::string_view)>& use) const;
   std::string ReadAt(std::uint64_t offset, std::size_t size) const;
-  void WriteAt(std::uint64_t offset, std::string_view text);
-  void Truncate();
   void Append(std::string_view line);
-  void Sync();
   const std::string& SettingsOf(const std::string& path) const { return path.starts_with('/') ? absolute_ : relative_; }
   [[noreturn]] void Refuse(const std::string& why) const;
 
@@ -76,13 +67,12 @@ class ResumeJournal {
   const std::string relative_;  // digest of the settings of inputs with a relative path: includes the current folder
   Descriptor file_;
   FileStamp own_;
-  std::unordered_map<std::uint64_t, Line> index_;  // last line of each path, by digest of the path
+  std::unordered_map<std::string, Place> index_;  // last line of each path
   std::size_t damaged_lines_ = 0;
 
   std::mutex mutex_;       // guards all members below
   std::uint64_t end_ = 0;  // of the last complete line
-  std::chrono::steady_clock::time_point synced_;
-  std::string failure_;  // why writing stopped; empty: it did not
+  std::string failure_;    // why writing stopped; empty: it did not
 };
 
 }  // namespace whyoom

@@ -248,9 +248,8 @@ TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
     CHECK(result.err.find(why) != std::string::npos);
     CHECK((ReadText(scratch.path() + "/journal") == text));
   };
-  refuse(Failure(10), "is not a whyoom journal");
-  refuse(std::string(100000, '\0'), "is not a whyoom journal");
-  refuse("SQLite format 3" + std::string(5000, '\0'), "is an SQLite file, as earlier versions of whyoom wrote");
+  refuse(Failure(10), "is not a journal of this version of whyoom");
+  refuse(std::string(100000, '\0'), "is not a journal of this version of whyoom");
   CHECK(RunWhyoom({"logs", "--resume", ""}, "", scratch.path()).exit_status == 2);
   CHECK(RunWhyoom({"logs", "--resume", "logs"}, "", scratch.path()).exit_status == 2);
   CHECK(RunWhyoom({"logs", "--resume", "no/such/folder/journal"}, "", scratch.path()).exit_status == 2);
@@ -258,27 +257,6 @@ TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
   scratch.Write("empty", "");
   CHECK(RunWhyoom({"logs", "--resume", "empty"}, "", scratch.path()).exit_status == 1);
   CHECK(fs::file_size(scratch.path() + "/empty") > 0);
-}
-
-TEST_CASE("wrong bytes in a journal do not change the report", "[cli]") {
-  const ScratchFolder scratch;
-  for (int i = 0; i < 40; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
-  const std::vector<std::string> plain = {"--format", "json", "logs"};
-  const std::string expected = RunWhyoom(plain, "", scratch.path()).out;
-  RunWhyoom({"logs", "--resume", "good"}, "", scratch.path());
-  const std::string good = ReadText(scratch.path() + "/good");
-  std::mt19937 random(20261124);
-  for (int round = 0; round < 16; ++round) {
-    std::string wrong = good;
-    const std::size_t header = good.find('\n') + 1;
-    for (int i = 0; i < 1 + round % 20; ++i)
-      wrong[header + random() % (wrong.size() - header)] ^= static_cast<char>(1 + random() % 127);
-    scratch.Write("journal", wrong);
-    const ProcessResult result = RunWhyoom({"--format", "json", "logs", "--resume", "journal"}, "", scratch.path());
-    INFO(result.err);
-    CHECK((result.out == expected));
-    CHECK(result.err.find("damaged line") != std::string::npos);
-  }
 }
 
 TEST_CASE("two processes do not share a journal", "[cli]") {

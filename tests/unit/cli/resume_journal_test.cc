@@ -100,52 +100,43 @@ TEST_CASE("a journal truncated at any byte keeps its complete lines", "[cli]") {
   }
 }
 
-TEST_CASE("a damaged line is removed, and the lines around it stay valid", "[cli]") {
+TEST_CASE("a line that is no record is skipped, and the lines around it stay valid", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b", "/c"});
   const std::string whole = ReadText(folder.path);
-  const std::size_t begin = whole.find("\n", whole.find("/a")) + 1;
-  const std::size_t end = whole.find("\n", begin);
-  for (std::size_t at = begin; at < end; ++at) {
-    INFO(at);
-    std::string wrong = whole;
-    wrong[at] = static_cast<char>(wrong[at] ^ 1);
-    folder.scratch.Write("journal", wrong);
-    for (const bool first : {true, false}) {
-      const ResumeJournal journal(folder.path, folder.rules, "settings");
-      CHECK((journal.damaged_lines() > 0) == first);
-      CHECK(journal.Recall({"/a", ""}, Stamp(0)));
-      CHECK_FALSE(journal.Recall({"/b", ""}, Stamp(1)));
-      CHECK(journal.Recall({"/c", ""}, Stamp(2)));
-    }
+  const std::size_t begin = whole.find('\n', whole.find("/a")) + 1;
+  const std::size_t end = whole.find('\n', begin);
+  for (const std::string line : {"", "{", "{}", "[1]", "{\"path\":1}", "\xff\0"}) {
+    INFO(line);
+    folder.scratch.Write("journal", whole.substr(0, begin) + line + whole.substr(end));
+    const ResumeJournal journal(folder.path, folder.rules, "settings");
+    CHECK(journal.damaged_lines() == 1);
+    CHECK(journal.Recall({"/a", ""}, Stamp(0)));
+    CHECK_FALSE(journal.Recall({"/b", ""}, Stamp(1)));
+    CHECK(journal.Recall({"/c", ""}, Stamp(2)));
   }
 }
 
-TEST_CASE("a journal does not grow when the same inputs change repeatedly", "[cli]") {
+TEST_CASE("the last line of an input counts", "[cli]") {
   const Folder folder;
   folder.Record({"/a", "/b", "/c"});
-  const std::uintmax_t size = fs::file_size(folder.path);
-  for (int i = 0; i < 20; ++i) folder.Record({"/a", "/c", "/b"});
-  CHECK(fs::file_size(folder.path) < 4 * size);
+  folder.Record({"/a", "/c", "/b"});
   const ResumeJournal journal(folder.path, folder.rules, "settings");
-  CHECK(journal.damaged_lines() == 0);
   CHECK(journal.Recall({"/c", ""}, Stamp(1))->bytes == 1);
   CHECK(journal.Recall({"/b", ""}, Stamp(2))->bytes == 2);
+  CHECK_FALSE(journal.Recall({"/c", ""}, Stamp(2)));
 }
 
 TEST_CASE("a file that is not a journal is rejected and not changed", "[cli]") {
   const Folder folder;
   folder.Record({"/a"});
   const std::string good = ReadText(folder.path);
-  std::string newer = good;
-  newer[newer.find("/1") + 1] = '2';
   const std::string long_line = good + std::string((64 << 20) + 1, ' ');
-  for (const auto& [text, why] : {std::pair<std::string, std::string>("step 1\n", "is not a whyoom journal"),
-                                  {"{}", "is not a whyoom journal"},
-                                  {std::string(100000, '\0'), "is not a whyoom journal"},
-                                  {good.substr(1), "is not a whyoom journal"},
-                                  {"SQLite format 3" + std::string(4000, '\0'), "is an SQLite file, as earlier"},
-                                  {newer, "was written by another version of whyoom"},
+  const std::string other = "is not a journal of this version of whyoom";
+  for (const auto& [text, why] : {std::pair<std::string, std::string>("step 1\n", other),
+                                  {"{}", other},
+                                  {std::string(100000, '\0'), other},
+                                  {good.substr(1), other},
                                   {long_line, "has a line of more than 64 MiB"}}) {
     folder.scratch.Write("journal", text);
     CHECK(folder.Error().starts_with(fmt::format("--resume: '{}' {}", folder.path, why)));
