@@ -11,7 +11,7 @@
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "diagnose/finding_table.h"
 #include "diagnose/read_input.h"
 #include "facts/masking.h"

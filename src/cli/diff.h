@@ -8,7 +8,7 @@
 
 #include "cli/file_writer.h"
 #include "cli/options.h"
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "diagnose/diagnosis.h"
 #include "read/engine.h"
 #include "report/text/text_printer.h"

@@ -44,7 +44,7 @@ std::uint64_t KindOf(std::string_view line) {
 }
 
 // Line of the failure's last report; 0 if unknown, because only about the first hundred reports are stored.
-std::uint64_t LastLine(const Finding& finding) {
+std::uint64_t LastLine(const Diagnosis& finding) {
   const auto& places = finding.tally.places.all();
   if (finding.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
   std::uint64_t last = std::max(finding.where.line, finding.where.last_line);
@@ -53,7 +53,7 @@ std::uint64_t LastLine(const Finding& finding) {
 }
 
 // Whether the failure ended the job, see FailsAgain.
-bool EndedJob(const Finding& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
+bool EndedJob(const Diagnosis& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
   const std::uint64_t last = LastLine(finding);
   return !finding.recovered && !finding.may_have_recovered && exit_status != 0 && EndedByItself(exit_status) &&
          last > lines.CountBeforeWindow(end) && last + kMostLinesAfter >= lines.count() &&

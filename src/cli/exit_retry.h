@@ -37,7 +37,7 @@ class PrintedLines {
 // will recur, that there is no unknown memory error, and that the failures ended the job:
 // - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports
 //   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.
-// - The job did not continue: no later line shows that (Finding::recovered) or an error with another cause.
+// - The job did not continue: no later line shows that (Diagnosis::recovered) or an error with another cause.
 //   Each failure was last printed within the last ten minutes and the last 500
 //   lines, and no line after it repeats with other numbers, as training steps do.
 // In doubt, returns false: a useless retry costs less than a job that is given up. `end`: when the job ended;

@@ -29,7 +29,7 @@ std::string Text(const Value& value) {
 }
 
 // Returns the derived facts; empty if deriving them would not add any of the named facts.
-Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Finding& finding) {
+Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Diagnosis& finding) {
   const std::vector<DerivedFact>& derived = finding.failure->derived;
   const auto adds = [&](const DerivedFact& one) {
     const bool is_named = std::find(names.begin(), names.end(), one.name) != names.end();
@@ -100,14 +100,14 @@ void TruncateTexts(Sighting* sighting) {
 }
 
 // Whether both have a compiler's report, and their figures differ.
-bool HaveOtherReports(const Finding& one, const Finding& other) {
+bool HaveOtherReports(const Diagnosis& one, const Diagnosis& other) {
   std::vector<std::string> figures = ReaderFacts(one.failure->reader);
   std::erase_if(figures, [](const std::string& name) { return !name.ends_with("_bytes"); });
   return Contradict(one.facts, other.facts, figures);
 }
 
 // Sets whether the job went on: every stream that reported the failure must show it.
-void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& last_reports, Finding* finding) {
+void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& last_reports, Diagnosis* finding) {
   bool all = !last_reports.empty();
   for (const auto& [stream, report] : last_reports) {
     const auto own = signs.find(stream);
@@ -133,7 +133,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
   framework_ = framework;
   for (Sighting& sighting : sightings) {
     TruncateTexts(&sighting);
-    Finding finding;
+    Diagnosis finding;
     finding.failure = sighting.failure;
     finding.message = std::move(sighting.message);
     finding.facts = std::move(sighting.facts);
@@ -165,7 +165,7 @@ void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& f
 }
 
 // Keeps the allocation list unless the lists exceed the limit.
-void ArtifactFindings::KeepRows(Finding* finding) {
+void ArtifactFindings::KeepRows(Diagnosis* finding) {
   const std::size_t bytes = RowBytes(*finding);
   if (row_bytes_ + bytes > FindingTable::kMaxRowBytes) {
     finding->allocations_left_out = finding->allocations.size();
@@ -175,7 +175,8 @@ void ArtifactFindings::KeepRows(Finding* finding) {
   }
 }
 
-ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Finding& finding, const Evidence& identity) {
+ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Diagnosis& finding,
+                                                    const Evidence& identity) {
   const Failure& failure = *finding.failure;
   std::vector<Entry>& entries = of_code.entries;
   const auto known = of_code.by_identity.find(IdentityText(failure, identity));
@@ -189,7 +190,7 @@ ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Findi
   return nullptr;
 }
 
-void ArtifactFindings::Count(const Sighting& sighting, const Finding& finding, Entry* entry) const {
+void ArtifactFindings::Count(const Sighting& sighting, const Diagnosis& finding, Entry* entry) const {
   Tally& tally = entry->finding.tally;
   if (!sighting.stream_name.empty()) {
     entry->named = true;
@@ -230,8 +231,8 @@ void ArtifactFindings::Close(const Signs& signs, Entry* entry) const {
   if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
-void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
-  Finding& kept = entry->finding;
+void ArtifactFindings::Join(Diagnosis&& finding, Entry* entry) {
+  Diagnosis& kept = entry->finding;
   kept.completeness.whole = kept.completeness.whole || finding.completeness.whole;
   // Show the place of the report with the allocation list.
   if (kept.allocations.empty() && !finding.allocations.empty()) {
@@ -251,7 +252,7 @@ void ArtifactFindings::Join(Finding&& finding, Entry* entry) {
 
 // Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.
 void ArtifactFindings::Identify(Entry* entry) const {
-  Finding& finding = entry->finding;
+  Diagnosis& finding = entry->finding;
   const Failure& failure = *finding.failure;
   finding.framework = framework_;
   finding.completeness.row_bytes = RowBytes(finding);

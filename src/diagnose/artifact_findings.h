@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 #include "diagnose/finding_table.h"
 #include "input/artifact.h"
 #include "read/recovery.h"
@@ -32,7 +32,7 @@ class ArtifactFindings {
 
  private:
   struct Entry {
-    Finding finding;
+    Diagnosis finding;
     Evidence identity;                               // the facts that distinguish the finding from others of its code
     std::map<std::string, LastReport> last_reports;  // by stream
     bool named = false;                              // at least one report names its stream
@@ -44,11 +44,11 @@ class ArtifactFindings {
     std::map<std::string, std::size_t> by_identity;  // by the identifying facts that an entry had when it was added
     std::uint64_t left_out = 0;                      // number of reports dropped because of the limit
   };
-  static Entry* FindSame(OfCode& of_code, const Finding& finding, const Evidence& identity);
-  void Count(const Sighting& sighting, const Finding& finding, Entry* entry) const;
+  static Entry* FindSame(OfCode& of_code, const Diagnosis& finding, const Evidence& identity);
+  void Count(const Sighting& sighting, const Diagnosis& finding, Entry* entry) const;
   void Close(const Signs& signs, Entry* entry) const;
-  void Join(Finding&& finding, Entry* entry);
-  void KeepRows(Finding* finding);
+  void Join(Diagnosis&& finding, Entry* entry);
+  void KeepRows(Diagnosis* finding);
   void Identify(Entry* entry) const;
 
   const RuleSet* rules_;

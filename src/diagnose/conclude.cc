@@ -131,8 +131,7 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
   return reasons;
 }
 
-Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures, Recorder* recorder) {
-  Diagnosis diagnosis{std::move(finding)};
+Diagnosis Conclude(const RuleSet& rules, Diagnosis diagnosis, Figures figures, Recorder* recorder) {
   diagnosis.rules = &rules;
   const Failure& failure = *diagnosis.failure;
   if (figures == Figures::kChecked) TakeOutContradictions(rules, &diagnosis);

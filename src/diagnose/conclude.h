@@ -11,7 +11,7 @@ namespace whyoom {
 
 enum class Figures { kChecked, kTrusted };
 
-// Makes the diagnosis of a finding:
+// Adds the conclusions to a failure that has none:
 //   0. Removes figures that contradict each other by the rule data, so that no later step uses them.
 //   1. Adds the failure's derived facts, and the chip that its limit identifies.
 //   2. Selects the scenario with the highest priority among those whose condition is true. If there is none, those
@@ -22,7 +22,7 @@ enum class Figures { kChecked, kTrusted };
 //   5. Ranks the remedies, see diagnose/rank.h.
 //
 // Skips step 0 if the figures are trusted. `recorder` records steps 1, 2, 5 and the reasons; it may be null.
-Diagnosis Conclude(const RuleSet& rules, Finding finding, Figures figures = Figures::kChecked,
+Diagnosis Conclude(const RuleSet& rules, Diagnosis diagnosis, Figures figures = Figures::kChecked,
                    Recorder* recorder = nullptr);
 
 // Returns the sentences whose conditions are true in `scope`, with their placeholders filled and the line that proves

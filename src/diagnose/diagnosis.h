@@ -1,7 +1,8 @@
-// A failure and the conclusions about it: the scenario, the reasons, and the ranked remedies. Only Conclude
-// (diagnose/conclude.h) makes one from a finding.
+// One failure: the joined output of all its streams and, once Conclude (diagnose/conclude.h) has drawn them, the
+// conclusions: the scenario, the reasons, and the ranked remedies.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -11,8 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/finding.h"
+#include "facts/allocation.h"
+#include "facts/evidence.h"
 #include "facts/program_estimates.h"
+#include "facts/sighting.h"
+#include "facts/tally.h"
+#include "facts/where.h"
+#include "input/artifact.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -89,11 +95,41 @@ struct RuledOut {
   std::string why;
 };
 
-// `facts` also contains the derived facts. `facts` and `allocations` omit figures that contradict each other.
-struct Diagnosis : Finding {
-  Diagnosis() = default;
-  // Makes a diagnosis without conclusions.
-  explicit Diagnosis(Finding finding) : Finding(std::move(finding)) {}
+// How complete a finding's report is. If many artifacts report one failure, the most complete report is kept. Computed
+// before data from a dump is added.
+struct Completeness {
+  std::uint64_t row_bytes = 0;  // of its allocation list; compared first, so joining findings never decreases it
+  bool whole = true;            // false: a fragment of a message, with low confidence only
+  std::uint64_t numbers = 0;    // number of known facts among those that high confidence requires
+  std::uint64_t facts = 0;
+
+  friend auto operator<=>(const Completeness&, const Completeness&) = default;
+};
+
+struct Diagnosis {
+  std::string id;
+  const Failure* failure = nullptr;  // borrowed from the rule set
+  std::string message;
+  Where where;
+  Tally tally;
+  Completeness completeness;
+  std::string framework;  // empty: none seen
+  Evidence facts;
+  std::vector<Allocation> allocations;
+  std::uint64_t allocations_left_out = 0;     // number dropped to limit memory
+  std::optional<Problem> dump_problem;        // why its XLA dump could not be read
+  std::optional<ProgramEstimates> estimates;  // from the program of its XLA dump
+
+  std::optional<Recompilation> recompilation;  // its program compiled again, with remedies
+
+  std::optional<SurvivalSign> recovered;  // if every process that failed went on
+  bool may_have_recovered = false;        // something else may have ended the job
+
+  // Places of the reports other than `where`; about the first hundred, in order.
+  std::vector<Where> Also() const;
+
+  // The conclusions. They add derived facts to `facts`, and remove figures that contradict each other.
+  bool is_concluded() const { return rules != nullptr; }
 
   const RuleSet* rules = nullptr;           // used for the conclusions; borrowed, like all rules below
   const Scenario* scenario = nullptr;       // null if the log does not show which one it is

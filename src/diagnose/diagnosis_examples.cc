@@ -128,8 +128,8 @@ Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, st
   return row;
 }
 
-Finding FindingOf(const RuleSet& rules, const DiagnosisExample& situation) {
-  Finding finding;
+Diagnosis FindingOf(const RuleSet& rules, const DiagnosisExample& situation) {
+  Diagnosis finding;
   finding.failure = rules.FindFailure(situation.code);
   finding.framework = situation.framework;
   std::uint64_t line = 0;
@@ -140,7 +140,7 @@ Finding FindingOf(const RuleSet& rules, const DiagnosisExample& situation) {
 }
 
 std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& situation) {
-  Finding finding = FindingOf(rules, situation);
+  Diagnosis finding = FindingOf(rules, situation);
   if (finding.failure == nullptr) return std::nullopt;
   // Most examples show one condition, with arbitrary other figures.
   const bool checks = Json::parse(situation.expect, nullptr, false).contains("contradictions");

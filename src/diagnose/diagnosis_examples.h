@@ -10,7 +10,7 @@
 namespace whyoom {
 
 // Converts the example's facts; `failure` is null if the rules do not contain the code.
-Finding FindingOf(const RuleSet& rules, const DiagnosisExample& situation);
+Diagnosis FindingOf(const RuleSet& rules, const DiagnosisExample& situation);
 
 // Returns the diagnosis of the example, or nullopt if the rules do not contain its failure. Checks the figures for
 // contradictions only if the example expects something about them. The facts are on lines 1, 2, … in order of their

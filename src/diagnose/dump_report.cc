@@ -43,7 +43,7 @@ class DumpReporter {
                std::vector<Problem>* problems)
       : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
     failure_ = FailureOfDumps(rules);
-    for (const FindingTable::Entry* entry : table->entries()) logged_.Add(FindingOf(*entry));
+    for (const Diagnosis* finding : table->entries()) logged_.Add(*finding);
   }
 
   // Reports the modules of a folder. Returns false if interrupted.

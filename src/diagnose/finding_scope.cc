@@ -22,8 +22,8 @@ std::string_view OpScope(const Allocation& row) {
 
 }  // namespace
 
-FindingScope::FindingScope(const RuleSet& rules, const Finding& finding)
-    : rules_(rules), finding_(finding), order_(finding.allocations.size()) {
+FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& finding, Recorder* recorder)
+    : rules_(rules), finding_(finding), recorder_(recorder), order_(finding.allocations.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
     return finding.allocations[a].size_bytes.value_or(-1) > finding.allocations[b].size_bytes.value_or(-1);
@@ -36,12 +36,6 @@ FindingScope::FindingScope(const RuleSet& rules, const Finding& finding)
     ++counts[keys.back()];
   }
   for (const auto& key : keys) same_size_count_.push_back(counts[key]);
-}
-
-FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& diagnosis, Recorder* recorder)
-    : FindingScope(rules, static_cast<const Finding&>(diagnosis)) {
-  diagnosis_ = &diagnosis;
-  recorder_ = recorder;
 }
 
 Value FindingScope::Get(std::string_view name) const {
@@ -59,10 +53,7 @@ Value FindingScope::Get(std::string_view name) const {
     return finding_.estimates ? AxisField(finding_.estimates->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
   if (name == "code") return finding_.failure->code;
-  if (name == "scenario") {
-    const bool is_known = diagnosis_ != nullptr && diagnosis_->scenario != nullptr;
-    return is_known ? Value(diagnosis_->scenario->id) : Value{Unknown{}};
-  }
+  if (name == "scenario") return finding_.scenario != nullptr ? Value(finding_.scenario->id) : Value{Unknown{}};
   if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
   return finding_.facts.Get(name);
 }

@@ -16,15 +16,14 @@ namespace whyoom {
 
 class FindingScope : public Scope {
  public:
-  // Borrows both. The finding's rows must not change while the scope is in use. For a Finding, the scenario is unknown.
-  FindingScope(const RuleSet& rules, const Finding& finding);
-  FindingScope(const RuleSet& rules, const Diagnosis& diagnosis, Recorder* recorder = nullptr);
+  // Borrows all. The finding's rows must not change while the scope is in use.
+  FindingScope(const RuleSet& rules, const Diagnosis& finding, Recorder* recorder = nullptr);
 
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return order_.size(); }
   Value GetInRow(std::size_t row, std::string_view name) const override;
 
-  const Finding& finding() const { return finding_; }
+  const Diagnosis& finding() const { return finding_; }
   Recorder* recorder() const override { return recorder_; }
   // The allocation of a row; rows are sorted by descending size.
   const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
@@ -34,9 +33,8 @@ class FindingScope : public Scope {
   Value SourceInScopeOf(std::size_t row) const;
 
   const RuleSet& rules_;
-  const Finding& finding_;
-  const Diagnosis* diagnosis_ = nullptr;  // null for a finding without diagnosis
-  Recorder* recorder_ = nullptr;
+  const Diagnosis& finding_;
+  Recorder* const recorder_;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by index in order_
   // Cache of row tests, by test and index in order_: they match patterns on long texts, and many conditions use them.

@@ -19,7 +19,7 @@ namespace whyoom {
 namespace {
 
 // Returns the finding's facts as a text, to order findings at the same place in different inputs of the same name.
-std::string Content(const Finding& finding) {
+std::string Content(const Diagnosis& finding) {
   std::string text = finding.message + "\n" + finding.framework + "\n";
   for (const auto& [name, fact] : finding.facts.all()) {
     const std::string* value = AsText(fact.value);
@@ -28,34 +28,30 @@ std::string Content(const Finding& finding) {
   return text;
 }
 
-bool IsBetter(const Finding& a, const Finding& b) {
+bool IsBetter(const Diagnosis& a, const Diagnosis& b) {
   if (a.completeness != b.completeness) return a.completeness > b.completeness;
   const int order = CompareWhere(a.where, b.where);
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
-// The id does not change, because it is computed from the unmasked text.
-void MaskSecretsOf(Finding* finding) {
+// The id does not change, because it is computed from the unmasked text. Also masks the conclusions, which contain
+// facts; a merged report may come from an older version of whyoom.
+void MaskSecretsOf(Diagnosis* finding) {
   finding->message = MaskSecrets(finding->message);
   MaskSecretsOf(&finding->facts);
   MaskSecretsOf(&finding->allocations);
   MaskSecretsOf(&finding->estimates);
   if (finding->recovered) finding->recovered->text = MaskSecrets(finding->recovered->text);
-}
-
-// Also masks the conclusions, which contain facts; a merged report may come from an older version of whyoom.
-void MaskSecretsOf(Diagnosis* diagnosis) {
-  MaskSecretsOf(static_cast<Finding*>(diagnosis));
-  for (Reason& reason : diagnosis->why) reason.text = MaskSecrets(reason.text);
-  for (RuledOut& out : diagnosis->ruled_out) out.why = MaskSecrets(out.why);
-  for (RankedRemedy& ranked : diagnosis->remedies) {
+  for (Reason& reason : finding->why) reason.text = MaskSecrets(reason.text);
+  for (RuledOut& out : finding->ruled_out) out.why = MaskSecrets(out.why);
+  for (RankedRemedy& ranked : finding->remedies) {
     for (Reason& reason : ranked.why) reason.text = MaskSecrets(reason.text);
     for (std::string& step : ranked.how) step = MaskSecrets(step);
   }
 }
 
 // Adds the report of the same compile's dump to a finding without an allocation list.
-void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
+void AddReportOf(const XlaDump& dump, const RuleSet& rules, Diagnosis* finding) {
   if (finding->failure->reader.empty() || finding->failure->phase != "compile" ||
       (!finding->allocations.empty() && finding->allocations.front().kind != kRequestedAllocation))
     return;
@@ -73,23 +69,6 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Finding* finding) {
   finding->framework = FrameworkOf(rules.frameworks(), reading->sources, finding->framework);
   if (!reading->estimates.changes.empty()) finding->estimates = std::move(reading->estimates);
   MaskSecretsOf(finding);
-}
-
-// A failure that ended one job was not survived, even if another job went on.
-void JoinRecovery(const Finding& other, Finding* kept) {
-  if (!other.recovered) kept->recovered.reset();
-  kept->may_have_recovered = kept->may_have_recovered || other.may_have_recovered;
-}
-
-// As JoinFindings; keeps the conclusions of the kept entry.
-void JoinEntries(FindingTable::Entry entry, FindingTable::Entry* kept) {
-  if (IsBetter(FindingOf(entry), FindingOf(*kept))) std::swap(entry, *kept);
-  auto* diagnosis = std::get_if<Diagnosis>(kept);
-  const auto* other = std::get_if<Diagnosis>(&entry);
-  if (diagnosis != nullptr && other != nullptr && diagnosis->recovered && !other->recovered)
-    diagnosis->retry = other->retry;
-  std::visit([&](Finding& finding) { JoinRecovery(FindingOf(entry), &finding); }, *kept);
-  std::visit([&](Finding& finding) { finding.tally.Join(FindingOf(entry).tally); }, *kept);
 }
 
 std::string PlaceName(const Diagnosis& diagnosis) {
@@ -117,9 +96,9 @@ void SortByCause(std::vector<Diagnosis>* diagnoses) {
   });
 }
 
-double NeedOf(const Finding& finding) { return finding.facts.Number("program_need_bytes").value_or(0); }
+double NeedOf(const Diagnosis& finding) { return finding.facts.Number("program_need_bytes").value_or(0); }
 
-bool IsOfDump(const Finding& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); }
+bool IsOfDump(const Diagnosis& finding) { return XlaDump::IsDumpFile(finding.where.artifact.path); }
 
 // Drops findings of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as one
 // run.
@@ -133,7 +112,7 @@ void DropReportedDumps(std::vector<Diagnosis>* diagnoses) {
 }
 
 // Whether the failure is that of the compile. A dump may contain several compiles of one module.
-bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
+bool IsSameCompile(const Recompilation& recompilation, const Diagnosis& finding) {
   if (finding.failure->phase != "compile") return false;
   if (finding.facts.Find("dump") != nullptr && !recompilation.dump.empty())
     return finding.facts.Text("dump") == recompilation.dump;
@@ -143,7 +122,7 @@ bool IsSameCompile(const Recompilation& recompilation, const Finding& finding) {
 
 }  // namespace
 
-void LoggedDumps::Add(const Finding& finding) {
+void LoggedDumps::Add(const Diagnosis& finding) {
   if (IsOfDump(finding) || finding.failure->reader.empty() || finding.failure->phase != "compile") return;
   const std::string module = finding.facts.Text("module");
   if (finding.facts.Find("dump") != nullptr) {
@@ -153,7 +132,7 @@ void LoggedDumps::Add(const Finding& finding) {
   }
 }
 
-std::uint64_t RowBytes(const Finding& finding) {
+std::uint64_t RowBytes(const Diagnosis& finding) {
   constexpr std::uint64_t kRow = 300;
   std::uint64_t bytes = 0;
   for (const Allocation& row : finding.allocations) {
@@ -162,45 +141,43 @@ std::uint64_t RowBytes(const Finding& finding) {
   return bytes;
 }
 
-const Finding& FindingOf(const FindingTable::Entry& entry) {
-  return std::visit([](const Finding& finding) -> const Finding& { return finding; }, entry);
-}
-
-void JoinFindings(Finding finding, Finding* kept) {
+void JoinFindings(Diagnosis finding, Diagnosis* kept) {
   if (IsBetter(finding, *kept)) std::swap(finding, *kept);
-  JoinRecovery(finding, kept);
+  if (finding.is_concluded() && kept->is_concluded() && kept->recovered && !finding.recovered)
+    kept->retry = finding.retry;
+  // A failure that ended one job was not survived, even if another job went on.
+  if (!finding.recovered) kept->recovered.reset();
+  kept->may_have_recovered = kept->may_have_recovered || finding.may_have_recovered;
   kept->tally.Join(finding.tally);
 }
 
-Diagnosis FindingTable::ToDiagnosis(Entry entry) const {
-  if (auto* diagnosis = std::get_if<Diagnosis>(&entry)) return std::move(*diagnosis);
-  if (!framework_.empty()) std::get<Finding>(entry).framework = framework_;
-  if (no_dump_) std::get<Finding>(entry).facts.Set("no_dump", true, {});
-  if (Finding& finding = std::get<Finding>(entry); recompilation_ && IsSameCompile(*recompilation_, finding))
-    finding.recompilation = recompilation_;
-  Recorder* const recorder = recorder_for_ ? recorder_for_(std::get<Finding>(entry)) : nullptr;
-  return Conclude(*rules_, std::get<Finding>(std::move(entry)), Figures::kChecked, recorder);
+Diagnosis FindingTable::Concluded(Diagnosis finding) const {
+  if (finding.is_concluded()) return finding;
+  if (!framework_.empty()) finding.framework = framework_;
+  if (no_dump_) finding.facts.Set("no_dump", true, {});
+  if (recompilation_ && IsSameCompile(*recompilation_, finding)) finding.recompilation = recompilation_;
+  Recorder* const recorder = recorder_for_ ? recorder_for_(finding) : nullptr;
+  return Conclude(*rules_, std::move(finding), Figures::kChecked, recorder);
 }
 
-void FindingTable::Add(Entry entry) {
-  std::visit([](auto& kept) { MaskSecretsOf(&kept); }, entry);
-  Keep(std::move(entry));
+void FindingTable::Add(Diagnosis finding) {
+  MaskSecretsOf(&finding);
+  Keep(std::move(finding));
 }
 
-void FindingTable::Keep(Entry entry) {
-  const Finding& finding = FindingOf(entry);
-  const std::string& code = finding.failure->code;
+void FindingTable::Keep(Diagnosis finding) {
+  const std::string code = finding.failure->code;
   OfCode& of_code = by_code_[code];
   of_code.row_bytes += finding.allocations.empty() ? 0 : finding.completeness.row_bytes;
   const auto same = of_code.by_id.find(finding.id);
   if (same != of_code.by_id.end()) {
-    JoinEntries(std::move(entry), &same->second);
+    JoinFindings(std::move(finding), &same->second);
   } else {
     const std::string id = finding.id;
-    of_code.by_id.emplace(id, std::move(entry));
+    of_code.by_id.emplace(id, std::move(finding));
     if (of_code.by_id.size() > kMostOfCode) {
       const auto last = std::prev(of_code.by_id.end());
-      LeaveOut(code, FindingOf(last->second).tally.reports);
+      LeaveOut(code, last->second.tally.reports);
       of_code.by_id.erase(last);
     }
   }
@@ -218,15 +195,12 @@ void FindingTable::LeaveOut(const std::string& code, std::uint64_t reports) {
 void FindingTable::DropRows(OfCode* of_code) const {
   std::uint64_t before = 0;
   of_code->row_bytes = 0;
-  for (auto& [id, entry] : of_code->by_id) {
-    const Finding& full = FindingOf(entry);
-    if (before > kMaxRowBytes && !full.allocations.empty() && full.completeness.row_bytes > 0) {
-      Diagnosis diagnosis = ToDiagnosis(std::move(entry));
-      diagnosis.allocations_left_out += diagnosis.allocations.size();
-      diagnosis.allocations.clear();
-      entry = std::move(diagnosis);
+  for (auto& [id, finding] : of_code->by_id) {
+    if (before > kMaxRowBytes && !finding.allocations.empty() && finding.completeness.row_bytes > 0) {
+      finding = Concluded(std::move(finding));
+      finding.allocations_left_out += finding.allocations.size();
+      finding.allocations.clear();
     }
-    const Finding& finding = FindingOf(entry);
     before += finding.completeness.row_bytes;
     of_code->row_bytes += finding.allocations.empty() ? 0 : finding.completeness.row_bytes;
   }
@@ -235,15 +209,15 @@ void FindingTable::DropRows(OfCode* of_code) const {
 void FindingTable::Join(FindingTable other) {
   for (const auto& [code, reports] : other.left_out_) LeaveOut(code, reports);
   for (auto& [code, of_code] : other.by_code_) {
-    for (auto& [id, entry] : of_code.by_id) Keep(std::move(entry));
+    for (auto& [id, finding] : of_code.by_id) Keep(std::move(finding));
   }
   programs_.Join(std::move(other.programs_));
 }
 
-std::vector<const FindingTable::Entry*> FindingTable::entries() const {
-  std::vector<const Entry*> all;
+std::vector<const Diagnosis*> FindingTable::entries() const {
+  std::vector<const Diagnosis*> all;
   for (const auto& [code, of_code] : by_code_) {
-    for (const auto& [id, entry] : of_code.by_id) all.push_back(&entry);
+    for (const auto& [id, finding] : of_code.by_id) all.push_back(&finding);
   }
   return all;
 }
@@ -267,8 +241,8 @@ void FindingTable::AddDump(const XlaDump& dump) {
   if (dump.empty()) return;
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
-    for (auto& [id, entry] : of_code.by_id) {
-      if (auto* finding = std::get_if<Finding>(&entry)) AddReportOf(dump, *rules_, finding);
+    for (auto& [id, finding] : of_code.by_id) {
+      if (!finding.is_concluded()) AddReportOf(dump, *rules_, &finding);
     }
   }
 }
@@ -277,7 +251,7 @@ std::vector<Diagnosis> FindingTable::Finish(std::vector<Problem>* problems) {
   std::vector<Diagnosis> diagnoses;
   for (auto& [code, of_code] : by_code_) {
     DropRows(&of_code);
-    for (auto& [id, entry] : of_code.by_id) diagnoses.push_back(ToDiagnosis(std::move(entry)));
+    for (auto& [id, finding] : of_code.by_id) diagnoses.push_back(Concluded(std::move(finding)));
   }
   by_code_.clear();
   SortByCause(&diagnoses);

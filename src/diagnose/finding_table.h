@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "diagnose/diagnosis.h"
@@ -31,10 +30,6 @@ class FindingTable {
   // Borrows the rules.
   explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
 
-  // A finding, or its diagnosis. A diagnosis is made early if data of the finding was dropped or is in another
-  // process.
-  using Entry = std::variant<Finding, Diagnosis>;
-
   // Sets the framework whose steps the remedies show; empty: the log's. Affects only findings without conclusions.
   void SetFramework(const std::string& id) { framework_ = id; }
   // Adds the fact no_dump to findings, because an XLA dump was requested but there is none.
@@ -44,12 +39,13 @@ class FindingTable {
   void SetRecompilation(Recompilation recompilation) { recompilation_ = std::move(recompilation); }
 
   // Returns the recorder for a finding that is being concluded, or null.
-  using RecorderFor = std::function<Recorder*(const Finding&)>;
+  using RecorderFor = std::function<Recorder*(const Diagnosis&)>;
   void SetRecorder(RecorderFor recorder_for) { recorder_for_ = std::move(recorder_for); }
 
   // Adds a finding with its id, tally and completeness. If the table contains the id, keeps the more complete
-  // finding, see JoinFindings. Masks secrets.
-  void Add(Entry entry);
+  // finding, see JoinFindings. Masks secrets. A finding is concluded early if data of it was dropped or is in another
+  // process.
+  void Add(Diagnosis finding);
 
   // Counts reports of failures that are not kept.
   void LeaveOut(const std::string& code, std::uint64_t reports);
@@ -66,7 +62,7 @@ class FindingTable {
   std::vector<Diagnosis> Finish(std::vector<Problem>* problems);
 
   // All current entries, by code and id. Borrowed until the table changes.
-  std::vector<const Entry*> entries() const;
+  std::vector<const Diagnosis*> entries() const;
 
   // Compiled programs that were found, independent of failures; joined like findings.
   ProgramTable& programs() { return programs_; }
@@ -77,11 +73,11 @@ class FindingTable {
 
  private:
   struct OfCode {
-    std::map<std::string, Entry> by_id;
+    std::map<std::string, Diagnosis> by_id;
     std::uint64_t row_bytes = 0;  // upper bound of the size of the lists, except those from AddDump
   };
-  void Keep(Entry entry);
-  Diagnosis ToDiagnosis(Entry entry) const;
+  void Keep(Diagnosis finding);
+  Diagnosis Concluded(Diagnosis finding) const;
   void DropRows(OfCode* of_code) const;
   void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
@@ -97,21 +93,18 @@ class FindingTable {
 
 // The compiles that findings of logs report, so that a finding of the dump itself would report them twice.
 struct LoggedDumps {
-  void Add(const Finding& finding);  // ignores a finding of a dump
+  void Add(const Diagnosis& finding);  // ignores a finding of a dump
 
   // Of dumps that a finding uses: the module and its need in bytes, which a copy of the dump has, too.
   std::set<std::pair<std::string, double>> used;
   std::set<std::string> named;  // modules that a finding with its own list names
 };
 
-// The finding of an entry, without conclusions.
-const Finding& FindingOf(const FindingTable::Entry& entry);
-
 // Joins two findings with the same id: keeps the more complete one, or else the first by path, member and offset, and
-// joins their tallies.
-void JoinFindings(Finding finding, Finding* kept);
+// joins their tallies. Keeps the conclusions of the kept one.
+void JoinFindings(Diagnosis finding, Diagnosis* kept);
 
 // Approximate memory of the allocation list; the same on every machine.
-std::uint64_t RowBytes(const Finding& finding);
+std::uint64_t RowBytes(const Diagnosis& finding);
 
 }  // namespace whyoom

@@ -324,7 +324,7 @@ ListedPart PartOf(const FindingScope& scope, std::size_t row) {
   return is("in_gradient") ? ListedPart::kForward : ListedPart::kOther;
 }
 
-std::int64_t Bytes(const Finding& finding, std::string_view fact) {
+std::int64_t Bytes(const Diagnosis& finding, std::string_view fact) {
   return ClampToBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
 }
 
@@ -363,7 +363,7 @@ std::string VersionProblem(const RuleSet& rules, const std::string& step, const 
 
 }  // namespace
 
-ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope) {
+ListedProgram ToListedProgram(const Diagnosis& finding, const FindingScope& scope) {
   ListedProgram listed;
   listed.need_bytes = Bytes(finding, "need_bytes");
   listed.arguments_bytes = Bytes(finding, "arguments_bytes");

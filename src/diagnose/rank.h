@@ -32,7 +32,7 @@ namespace whyoom {
 void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
 
 // Converts the allocation list. `scope` belongs to the finding. Skips rows without a single array of known size.
-ListedProgram ToListedProgram(const Finding& finding, const FindingScope& scope);
+ListedProgram ToListedProgram(const Diagnosis& finding, const FindingScope& scope);
 
 // A name that does not exist in the log's version of a package.
 struct MissingName {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
 

@@ -190,7 +190,7 @@ class Tracer {
  private:
   void Conclude(FindingTable* table) {
     std::map<std::pair<std::string, std::string>, Recorder> recordings;  // by code and id of the finding
-    table->SetRecorder([&](const Finding& finding) {
+    table->SetRecorder([&](const Diagnosis& finding) {
       const bool is_asked = finding.where.line <= trace_.request.line && trace_.request.line <= finding.where.last_line;
       const bool is_kept = recordings.size() < (is_asked ? 2 : 1) * kMostTracedFindings;
       return is_kept ? &recordings[{finding.failure->code, finding.id}] : nullptr;

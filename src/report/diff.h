@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "input/artifact.h"
 #include "report/document.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "facts/row_names.h"
 #include "facts/where.h"
 #include "report/layout.h"

@@ -435,7 +435,7 @@ class RuleSet {
   // Returns the text for `id`, such as "diff.total.need_bytes": the concatenation of the sentences that apply, or
   // empty.
   std::string Say(std::string_view id, const Scope& scope) const;
-  // The threshold `id`, such as "worth_a_step", as a share; 0 if the rule data does not set it.
+  // The threshold `id`, such as "worth_telling", as a share; 0 if the rule data does not set it.
   double Threshold(std::string_view id) const;
   const std::vector<PrefixOrSuffixExample>& prefix_and_suffix_examples() const { return prefix_and_suffix_examples_; }
   const std::vector<DiagnosisExample>& diagnosis_examples() const { return diagnosis_examples_; }

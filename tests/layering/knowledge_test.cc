@@ -115,7 +115,7 @@ bool IsOfProblem(const std::string& statement) {
 }
 
 bool IsBelowPrinters(const std::string& path) {
-  static constexpr std::array<std::string_view, 5> kLayers = {"diagnose/", "compare/", "program/", "read/", "facts/"};
+  static constexpr std::array<std::string_view, 4> kLayers = {"diagnose/", "program/", "read/", "facts/"};
   return std::any_of(kLayers.begin(), kLayers.end(), [&](std::string_view layer) { return path.starts_with(layer); });
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "diagnose/finding_scope.h"
 #include "diagnose/rule_test.h"
 #include "facts/row_fields.h"
@@ -117,7 +117,7 @@ TEST_CASE("the rule data contains every text and threshold that the program uses
   for (const char* id :
        {"ruled_out.no_gradients", "ruled_out.64_bits", "ruled_out.nothing_to_donate", "ruled_out.next_to_nothing"})
     CHECK(says(id));
-  for (const char* id : {"next_to_nothing", "worth_a_step", "worth_telling"}) CHECK(BuiltIn().Threshold(id) > 0);
+  for (const char* id : {"next_to_nothing", "spread_of_limit", "worth_telling"}) CHECK(BuiltIn().Threshold(id) > 0);
   const RoleWords& roles = BuiltIn().role_words();
   for (const std::set<std::string>* words : {&roles.optimizer_state, &roles.weights, &roles.cache, &roles.inputs})
     CHECK(words->size() > 10);

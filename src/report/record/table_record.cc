@@ -51,12 +51,10 @@ void Describe(auto& v, RecordOf<TableRecord> auto& record) {
 Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint) {
   Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
   json["findings"] = Json::array();
-  for (const FindingTable::Entry* entry : table.entries()) {
-    const auto* diagnosis = std::get_if<Diagnosis>(entry);
-    bool concluded = diagnosis != nullptr;
-    const Diagnosis finding = concluded ? *diagnosis : Diagnosis(FindingOf(*entry));
+  for (const Diagnosis* finding : table.entries()) {
+    bool concluded = finding->is_concluded();
     RecordWriter kept;
-    DescribeEntry(kept, finding, concluded, rules_fingerprint);
+    DescribeEntry(kept, *finding, concluded, rules_fingerprint);
     json["findings"].push_back(kept.Take());
   }
   json["programs"] = Json::array();
@@ -77,11 +75,8 @@ std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const Ru
     bool concluded = false;
     DescribeEntry(kept, finding, concluded, "");
     if (kept.faulty()) return std::nullopt;
-    if (concluded) {
-      table.Add(std::move(finding));
-    } else {
-      table.Add(Finding(std::move(finding)));
-    }
+    if (concluded) finding.rules = &rules;
+    table.Add(std::move(finding));
   }
   for (const nlohmann::json& element : programs) {
     std::optional<CompiledProgram> program = FromRecord<CompiledProgram>(element);

@@ -61,7 +61,7 @@ const RuleSet& Rules() {
 }
 
 Diagnosis MakeDiagnosis(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
-  Finding finding;
+  Diagnosis finding;
   finding.failure = Rules().FindFailure("T1");
   REQUIRE(finding.failure != nullptr);
   if (need != 0) finding.facts.Set("need_bytes", need, {3, 30});

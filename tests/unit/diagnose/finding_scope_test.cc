@@ -14,19 +14,19 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-Finding Make(std::vector<Allocation> rows = {}) {
-  Finding finding;
+Diagnosis Make(std::vector<Allocation> rows = {}) {
+  Diagnosis finding;
   finding.failure = TestEngine().rules().FindFailure("T1");
   finding.allocations = std::move(rows);
   return finding;
 }
 
-std::string Get(const Finding& finding, const std::string& name) {
+std::string Get(const Diagnosis& finding, const std::string& name) {
   return Show(FindingScope(BuiltInRules(), finding).Get(name));
 }
 
 // Returns a field of each row, in the order of the scope.
-std::string Rows(const Finding& finding, const std::string& name) {
+std::string Rows(const Diagnosis& finding, const std::string& name) {
   const FindingScope scope(BuiltInRules(), finding);
   std::string shown;
   for (std::size_t row = 0; row < scope.row_count(); ++row)
@@ -41,7 +41,7 @@ Allocation Op(const std::string& op_name, const std::string& file, std::int64_t 
 }
 
 TEST_CASE("facts and the finding's own fields have names", "[diagnose]") {
-  Finding finding = Make();
+  Diagnosis finding = Make();
   finding.facts.Set("used_bytes", 7.0, {});
   CHECK(Get(finding, "used_bytes") == "7");
   CHECK(Get(finding, "limit_bytes") == "unknown");
@@ -59,7 +59,7 @@ TEST_CASE("facts and the finding's own fields have names", "[diagnose]") {
 }
 
 TEST_CASE("rows are sorted by descending size, stable, those without a size last", "[diagnose]") {
-  const Finding finding =
+  const Diagnosis finding =
       Make({MakeRow("f32[1]", 10), MakeRow("f32[2]"), MakeRow("f32[3]", 30), MakeRow("f32[4]", 10)});
   CHECK(Rows(finding, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
   CHECK(Rows(finding, "size_bytes") == "30 10 10 unknown");
@@ -84,7 +84,7 @@ TEST_CASE("rows of the same size and shape are counted, whatever their layout", 
 }
 
 TEST_CASE("dimensions of the program have names", "[diagnose]") {
-  Finding finding = Make();
+  Diagnosis finding = Make();
   CHECK(Get(finding, "batch.length") == "unknown");
   finding.estimates.emplace();
   CHECK(Get(finding, "batch.length") == "unknown");

@@ -15,8 +15,8 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-Finding Make(const std::string& code, int id, int artifact, std::uint64_t row_bytes = 0) {
-  Finding finding;
+Diagnosis Make(const std::string& code, int id, int artifact, std::uint64_t row_bytes = 0) {
+  Diagnosis finding;
   finding.failure = BuiltInRules().FindFailure(code);
   finding.id = fmt::format("{:016x}", static_cast<unsigned>(id) * 2654435761U);
   finding.message = fmt::format("message {} of {}", id, artifact);
@@ -53,15 +53,15 @@ std::string Finish(FindingTable table) {
   return Show(table.Finish(&problems), problems);
 }
 
-void CheckAnyGrouping(std::vector<Finding> findings) {
+void CheckAnyGrouping(std::vector<Diagnosis> findings) {
   FindingTable whole(BuiltInRules());
-  for (const Finding& finding : findings) whole.Add(finding);
+  for (const Diagnosis& finding : findings) whole.Add(finding);
   const std::string expected = Finish(std::move(whole));
   std::mt19937 random(3);
   for (int round = 0; round < 6; ++round) {
     std::shuffle(findings.begin(), findings.end(), random);
     std::vector<FindingTable> parts(1 + random() % 7, FindingTable(BuiltInRules()));
-    for (const Finding& finding : findings) parts[random() % parts.size()].Add(finding);
+    for (const Diagnosis& finding : findings) parts[random() % parts.size()].Add(finding);
     while (parts.size() > 1) {  // join two random tables
       const std::size_t from = random() % parts.size();
       FindingTable taken = std::move(parts[from]);
@@ -73,12 +73,12 @@ void CheckAnyGrouping(std::vector<Finding> findings) {
 }
 
 TEST_CASE("the same failure in many artifacts is one finding", "[diagnose]") {
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   for (int artifact = 0; artifact < 200; ++artifact) {
     for (int id = 0; id < 5; ++id) findings.push_back(Make(id % 2 == 0 ? "E1000" : "0100", id, artifact));
   }
   FindingTable table(BuiltInRules());
-  for (const Finding& finding : findings) table.Add(finding);
+  for (const Diagnosis& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Diagnosis> found = table.Finish(&problems);
   REQUIRE(found.size() == 5);
@@ -97,7 +97,7 @@ TEST_CASE("the most complete report of a failure is kept", "[diagnose]") {
   table.Add(Make("E1000", 1, 1));
   table.Add(Make("E1000", 1, 3, 500));
   table.Add(Make("E1000", 1, 2, 500));
-  Finding fragment = Make("E1000", 1, 0);
+  Diagnosis fragment = Make("E1000", 1, 0);
   fragment.completeness.whole = false;
   table.Add(fragment);
   std::vector<Problem> problems;
@@ -109,12 +109,12 @@ TEST_CASE("the most complete report of a failure is kept", "[diagnose]") {
 }
 
 TEST_CASE("beyond the maximum number of failures, reports are only counted, whatever the order", "[diagnose][slow]") {
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   for (int id = 0; id < 1500; ++id) {
     for (int artifact = 0; artifact < 1 + id % 3; ++artifact) findings.push_back(Make("E1000", id, artifact));
   }
   FindingTable table(BuiltInRules());
-  for (const Finding& finding : findings) table.Add(finding);
+  for (const Diagnosis& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Diagnosis> found = table.Finish(&problems);
   CHECK(found.size() == FindingTable::kMostOfCode);
@@ -127,13 +127,13 @@ TEST_CASE("beyond the maximum number of failures, reports are only counted, what
 }
 
 TEST_CASE("allocation lists beyond the limit are dropped consistently, after the conclusions", "[diagnose]") {
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   for (int id = 0; id < 30; ++id) {
     findings.push_back(Make("E1000", id, 1, std::uint64_t{5} << 20));
     if (id % 4 == 0) findings.push_back(Make("E1000", id, 2, std::uint64_t{9} << 20));
   }
   FindingTable table(BuiltInRules());
-  for (const Finding& finding : findings) table.Add(finding);
+  for (const Diagnosis& finding : findings) table.Add(finding);
   std::vector<Problem> problems;
   const std::vector<Diagnosis> found = table.Finish(&problems);
   const auto without =
@@ -149,7 +149,7 @@ TEST_CASE("allocation lists beyond the limit are dropped consistently, after the
 }
 
 TEST_CASE("the order of inputs with the same name, failure and location does not matter", "[diagnose]") {
-  std::vector<Finding> findings;
+  std::vector<Diagnosis> findings;
   for (int i = 0; i < 6; ++i) {
     findings.push_back(Make("E1000", 1, 1));
     findings.back().message = "message " + std::to_string(i % 3);

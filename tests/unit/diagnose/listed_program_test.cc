@@ -35,17 +35,19 @@ std::string PartName(ListedPart part) {
   return "?";
 }
 
-Finding Make(std::vector<Allocation> rows) {
-  Finding finding;
+Diagnosis Make(std::vector<Allocation> rows) {
+  Diagnosis finding;
   finding.failure = BuiltInRules().FindFailure("E1000");
   finding.allocations = std::move(rows);
   return finding;
 }
 
-ListedProgram Listed(const Finding& finding) { return ToListedProgram(finding, FindingScope(BuiltInRules(), finding)); }
+ListedProgram Listed(const Diagnosis& finding) {
+  return ToListedProgram(finding, FindingScope(BuiltInRules(), finding));
+}
 
 std::string PartOf(const std::string& op_name, const std::string& label, const std::string& kind = "HLO temp") {
-  Finding finding = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});
+  Diagnosis finding = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});
   finding.allocations[0].kind = kind;
   const ListedProgram listed = Listed(finding);
   REQUIRE(listed.values.size() == 1);
@@ -66,8 +68,8 @@ TEST_CASE("a row's part in the program is recognized by its operation", "[diagno
 }
 
 TEST_CASE("values are the rows with a single array of known size, largest first", "[diagnose]") {
-  Finding finding = Make({MakeRow("f32[8,128]{1,0}", 4096), MakeRow("(f32[2], u32[])", 9000), MakeRow("f32[16,128]"),
-                          MakeRow("f32[32,128]{1,0}", 16384), MakeRow("f32[64,128]{1,0}", 32768)});
+  Diagnosis finding = Make({MakeRow("f32[8,128]{1,0}", 4096), MakeRow("(f32[2], u32[])", 9000), MakeRow("f32[16,128]"),
+                            MakeRow("f32[32,128]{1,0}", 16384), MakeRow("f32[64,128]{1,0}", 32768)});
   finding.allocations[4].kind = "requested";
   finding.facts.Set("need_bytes", 70000.0, {});
   finding.facts.Set("arguments_bytes", 500.0, {});

@@ -37,7 +37,6 @@ const RuleSet& Rules() {
     add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
     return RulesWith(R"({"format": "whyoom.rules/1",
       "thresholds": {"next_to_nothing": {"share": 0.005, "about": "of the need"},
-                     "worth_a_step": {"share": 0.01, "about": "of the excess"},
                      "spread_of_limit": {"share": 0.02, "about": "of the limit"}},
       "wording": {"ruled_out.no_gradients": [{"text": "the program computes no gradients"}],
                   "ruled_out.next_to_nothing": [{"text": "worked out on this program, it saves next to nothing"}]},
@@ -136,20 +135,6 @@ TEST_CASE("an estimate from facts is based on the list", "[diagnose]") {
   CHECK(Ranked(Case().Set("test_saves", 400).Set("listed_bytes", 100)) == "l >=400 list enough; h; b; d; i");
   CHECK(Ranked(Case().Set("test_saves", 399).Change("bfloat16", 300)) ==
         "h; d; l 399 list; i; b 300, 700 ±12 program little");
-}
-
-TEST_CASE("two remedies that name each other and are enough together rank above those without an estimate",
-          "[diagnose]") {
-  CHECK(Ranked(Case().Change("half_batch", 300).Change("bfloat16", 300)) ==
-        "b 300, 700 ±12 program little +h; h 300, 700 ±42 program little +b; d; l; i");
-  CHECK(Ranked(Case().Change("half_batch", 200).Change("bfloat16", 200)) ==
-        "d; l; i; h 200, 800 ±32 program little; b 200, 800 ±12 program little");
-  // The need of the program modified by both counts, not the sum.
-  Case made = Case().Change("half_batch", 300).Change("bfloat16", 300);
-  made.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 601}};
-  CHECK(Ranked(made) == "d; l; i; h 300, 700 ±42 program little; b 300, 700 ±12 program little");
-  made.diagnosis.estimates->pairs = {{"bfloat16", "half_batch", 600}};
-  CHECK(Ranked(made) == "b 300, 700 ±12 program little +h; h 300, 700 ±42 program little +b; d; l; i");
 }
 
 TEST_CASE("the cure of a mistake ranks first if it is enough", "[diagnose]") {

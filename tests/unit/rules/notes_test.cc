@@ -60,16 +60,16 @@ TEST_CASE("a term about two runs is valid in comparisons only", "[rules]") {
 TEST_CASE("wording and thresholds that the program does not use are faults", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()}, {{"user.json", Section(R"(
-    "wording": {"diff.total.need_bytes": [{"text": "wanted"}]}, "thresholds": {"worth_a_step": {"share": 0.5, "about": "x"}})")}},
+    "wording": {"diff.total.need_bytes": [{"text": "wanted"}]}, "thresholds": {"worth_telling": {"share": 0.5, "about": "x"}})")}},
              &set) == "");
   CHECK(set.Say("diff.total.need_bytes", TwoRuns()) == "wanted");
   CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
-  CHECK(set.Threshold("worth_a_step") == 0.5);
+  CHECK(set.Threshold("worth_telling") == 0.5);
   CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
         "user.json:2:13: whyoom does not use 'diff.total.need_byte' in 'wording' (did you mean "
         "'diff.total.need_bytes'?)\n");
-  CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_a_stop\": {\"share\": 1, \"about\": \"x\"}}")) ==
-        "user.json:2:16: whyoom does not use 'worth_a_stop' in 'thresholds' (did you mean 'worth_a_step'?)\n");
+  CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_tellin\": {\"share\": 1, \"about\": \"x\"}}")) ==
+        "user.json:2:16: whyoom does not use 'worth_tellin' in 'thresholds' (did you mean 'worth_telling'?)\n");
 }
 
 }  // namespace TEST_FILE

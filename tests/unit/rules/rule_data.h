@@ -68,7 +68,7 @@ inline RuleFile BaseRules() {
   "json_logs": {"text": ["/message"], "reporter": ["/host"]},
   "row_fields": {"replicated": {"when": "contains(xla_label, 'replicated')", "about": "the label says so"}},
   "wording": {"diff.total.need_bytes": [{"text": "needed"}]},
-  "thresholds": {"worth_a_step": {"share": 0.01, "about": "of the excess"}}
+  "thresholds": {"worth_telling": {"share": 0.01, "about": "of the need"}}
 })json"};
 }
 

@@ -1,12 +1,12 @@
 // The other locations at which a failure was reported.
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 #include "catch.h"
 
 using namespace whyoom;
 
 TEST_CASE("the other locations omit one copy of the finding's own location", "[diagnose]") {
-  Finding finding;
+  Diagnosis finding;
   const Where here = {{"a", ""}, 5, 6, 50};
   const Where there = {{"b", ""}, 1, 2, 10};
   finding.where = here;

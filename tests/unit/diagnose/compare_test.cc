@@ -1,5 +1,5 @@
 // Comparing two hand-written runs: totals, rows, and the trace of each remedy.
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 
 #include <string>
 #include <utility>
@@ -55,7 +55,7 @@ std::vector<Allocation> Layers(const std::string& shape, double gib, const std::
 
 const std::string kLayer = "f32[64,1024,4096]{2,1,0:T(8,128)}";
 
-TEST_CASE("the change between two runs follows from their figures", "[compare]") {
+TEST_CASE("the change between two runs follows from their figures", "[diagnose]") {
   const auto change = [](const Run& before, const Run& after) { return Compare(before, after).change; };
   CHECK(change(MakeRun(20, {}), MakeRun(18, {})) == RunChange::kLess);
   CHECK(change(MakeRun(20, {}), MakeRun(22, {})) == RunChange::kWorse);
@@ -72,7 +72,7 @@ TEST_CASE("the change between two runs follows from their figures", "[compare]")
   CHECK(change(unknown, unknown) == RunChange::kCannotTell);
 }
 
-TEST_CASE("a run without a failure fits only if there is evidence", "[compare]") {
+TEST_CASE("a run without a failure fits only if there is evidence", "[diagnose]") {
   Run silent;
   CHECK(Compare(MakeRun(20, {}), silent).change == RunChange::kNoEvidence);
   CHECK(Compare(silent, silent).change == RunChange::kNoEvidence);
@@ -88,7 +88,7 @@ TEST_CASE("a run without a failure fits only if there is evidence", "[compare]")
   CHECK(Compare(MakeRun(21, {}), failed).change == RunChange::kLess);
 }
 
-TEST_CASE("a verdict follows from the change", "[compare]") {
+TEST_CASE("a verdict follows from the change", "[diagnose]") {
   CHECK(VerdictOf(RunChange::kFitsNow) == DiffVerdict::kFits);
   CHECK(VerdictOf(RunChange::kNeitherFails) == DiffVerdict::kFits);
   CHECK(VerdictOf(RunChange::kNoEvidence) == DiffVerdict::kUnknown);
@@ -97,7 +97,7 @@ TEST_CASE("a verdict follows from the change", "[compare]") {
     CHECK(VerdictOf(change) == DiffVerdict::kStillOver);
 }
 
-TEST_CASE("a limit that only one run states applies to both", "[compare]") {
+TEST_CASE("a limit that only one run states applies to both", "[diagnose]") {
   Run dump = MakeRun(12, {});
   dump.facts = Evidence();
   dump.facts.Set("need_bytes", 12 * kGiB, {});
@@ -106,7 +106,7 @@ TEST_CASE("a limit that only one run states applies to both", "[compare]") {
   CHECK(comparison.over_after == static_cast<std::int64_t>(-4 * kGiB));
 }
 
-TEST_CASE("a report that counts temporaries only is a lower bound", "[compare]") {
+TEST_CASE("a report that counts temporaries only is a lower bound", "[diagnose]") {
   const std::vector<std::pair<std::string, double>> only = {
       {"hlo_temp_bytes", 18}, {"arguments_bytes", 0}, {"output_bytes", 0}};
   const std::vector<std::pair<std::string, double>> all = {
@@ -120,7 +120,7 @@ TEST_CASE("a report that counts temporaries only is a lower bound", "[compare]")
   for (const TotalChange& total : worse.totals) CHECK((total.id != "arguments_bytes" || !total.after));
 }
 
-TEST_CASE("different modules are compared with a note", "[compare]") {
+TEST_CASE("different modules are compared with a note", "[diagnose]") {
   Run other = MakeRun(18, {});
   other.facts.Set("module", std::string("jit_eval"), {}, true);
   const Comparison comparison = Compare(MakeRun(20, {}), other);
@@ -130,7 +130,7 @@ TEST_CASE("different modules are compared with a note", "[compare]") {
   CHECK(comparison.notes[0].find("jit_eval") != std::string::npos);
 }
 
-TEST_CASE("allocations are matched, and equal changes are joined", "[compare]") {
+TEST_CASE("allocations are matched, and equal changes are joined", "[diagnose]") {
   std::vector<Allocation> before = Layers(kLayer, 1);
   before.push_back(MakeRow("jit(step)/logits", "f32[8,128]{1,0}", 3));
   before.push_back(MakeRow("jit(step)/kept", "f32[16,128]{1,0}", 2));
@@ -151,14 +151,14 @@ TEST_CASE("allocations are matched, and equal changes are joined", "[compare]") 
   CHECK(comparison.rows[2].size_after == static_cast<std::int64_t>(0.25 * kGiB));
 }
 
-TEST_CASE("rounded sizes are not a change", "[compare]") {
+TEST_CASE("rounded sizes are not a change", "[diagnose]") {
   const Comparison comparison =
       Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));
   CHECK(comparison.unchanged_rows == 1);
   CHECK(comparison.rows.empty());
 }
 
-TEST_CASE("findings with the same code and module are compared", "[compare]") {
+TEST_CASE("findings with the same code and module are compared", "[diagnose]") {
   Failure compile;
   compile.code = "E1000";
   Failure run;

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "catch.h"
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "made_rows.h"
 
 using namespace whyoom;
@@ -30,7 +30,7 @@ std::string PaddingOf(const Run& before, const Run& after) {
   return show(total.before) + " > " + show(total.after);
 }
 
-TEST_CASE("facts in bytes are returned if they are plausible", "[compare]") {
+TEST_CASE("facts in bytes are returned if they are plausible", "[diagnose]") {
   const Run run = Make({{"need_bytes", 7.0}, {"huge", 1e19}, {"negative", -7.0}});
   CHECK(Bytes(run, "need_bytes") == 7);
   CHECK(Bytes(run, "negative") == -7);
@@ -38,7 +38,7 @@ TEST_CASE("facts in bytes are returned if they are plausible", "[compare]") {
   CHECK_FALSE(Bytes(run, "other"));
 }
 
-TEST_CASE("arguments and outputs are unknown if a failure counts only temporaries", "[compare]") {
+TEST_CASE("arguments and outputs are unknown if a failure counts only temporaries", "[diagnose]") {
   Run run = Make({{"hlo_temp_bytes", 9.0},
                   {"limit_bytes", 5.0},
                   {"arguments_bytes", 0.0},
@@ -56,7 +56,7 @@ TEST_CASE("arguments and outputs are unknown if a failure counts only temporarie
   CHECK_FALSE(CountsTemporariesOnly(run));
 }
 
-TEST_CASE("the padding of both runs is measured in the same way", "[compare]") {
+TEST_CASE("the padding of both runs is measured in the same way", "[diagnose]") {
   CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding(5, {3})) == "7 > 5");
   CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding({}, {3, {}})) == "3 > 3");
   CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding(5, {4})) == "3 > 4");
@@ -68,7 +68,7 @@ TEST_CASE("the padding of both runs is measured in the same way", "[compare]") {
   CHECK(PaddingOf(WithPadding({}, {}), WithPadding({}, {})) == "? > ?");
 }
 
-TEST_CASE("a row is shown without layouts and folders", "[compare]") {
+TEST_CASE("a row is shown without layouts and folders", "[diagnose]") {
   CHECK(ShapeOf(MakeRow("f32[2,3]{1,0:T(8,128)}")) == "f32[2,3]");
   CHECK(ShapeOf(MakeRow("(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
   Allocation row = MakeRow("f32[2]");

@@ -1,4 +1,4 @@
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -174,87 +175,27 @@ SizedRows Sized(const std::vector<Allocation>& rows) {
   return sized;
 }
 
-// The op name without the wrappers that checkpointing adds.
-std::string OpWithoutCheckpoints(const Allocation& row) { return WithoutCheckpoints(row.op_name); }
-
 std::string Dims(const Allocation& row) {
   return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
 }
 
-std::string Shape(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
-
-// Whether every dimension of `after` is unchanged or divided by the same factor of at least 2, and at least one is
-// divided.
-bool IsDivided(const ArrayShape& before, const ArrayShape& after) {
-  if (before.dims.size() != after.dims.size()) return false;
-  std::int64_t divided_by = 1;
-  for (std::size_t axis = 0; axis < before.dims.size(); ++axis) {
-    if (before.dims[axis] == after.dims[axis]) continue;
-    if (after.dims[axis] <= 0 || before.dims[axis] % after.dims[axis] != 0) return false;
-    const std::int64_t factor = before.dims[axis] / after.dims[axis];
-    if (factor < 2 || (divided_by != 1 && factor != divided_by)) return false;
-    divided_by = factor;
+// Moves rows with equal keys, in order of size, to the pairs. An empty key matches nothing.
+void Pair(const std::function<std::string(const Allocation&)>& key_of, MatchedRows* rows) {
+  std::map<std::string, SizedRows> by_key;
+  for (const Allocation* row : rows->added) by_key[key_of(*row)].push_back(row);
+  by_key.erase("");
+  std::map<std::string, std::size_t> used;
+  std::set<const Allocation*> paired;
+  for (const Allocation* row : rows->gone) {
+    const std::string key = key_of(*row);
+    const auto same = by_key.find(key);
+    if (same == by_key.end() || used[key] == same->second.size()) continue;
+    rows->pairs.push_back({row, same->second[used[key]++]});
+    paired.insert({row, rows->pairs.back().after});
   }
-  return divided_by > 1;
+  for (SizedRows* left : {&rows->gone, &rows->added})
+    std::erase_if(*left, [&](const Allocation* row) { return paired.contains(row); });
 }
-
-class Matcher {
- public:
-  Matcher(SizedRows before, SizedRows after) : before_(std::move(before)), after_(std::move(after)) {}
-
-  using KeyOf = std::function<std::string(const Allocation&)>;
-
-  // Pairs rows with equal keys, in order of size. An empty key matches nothing. `once`: only keys that occur exactly
-  // once on both sides.
-  void Pair(const KeyOf& key_of, bool once = false) {
-    std::map<std::string, std::pair<SizedRows, SizedRows>> by_key;
-    for (const Allocation* row : before_) by_key[key_of(*row)].first.push_back(row);
-    for (const Allocation* row : after_) by_key[key_of(*row)].second.push_back(row);
-    by_key.erase("");
-    std::map<const Allocation*, bool> used;
-    for (const auto& [key, rows] : by_key) {
-      if (once && (rows.first.size() != 1 || rows.second.size() != 1)) continue;
-      for (std::size_t i = 0; i < std::min(rows.first.size(), rows.second.size()); ++i)
-        Take({rows.first[i], rows.second[i]}, &used);
-    }
-    Drop(used);
-  }
-
-  // Pairs rows with the same op if the dimensions of the second run's row are divided.
-  void PairDivided() {
-    std::map<std::string, SizedRows> later;
-    for (const Allocation* row : after_) later[OpWithoutCheckpoints(*row)].push_back(row);
-    std::map<const Allocation*, bool> used;
-    for (const Allocation* row : before_) {
-      const std::string op = OpWithoutCheckpoints(*row);
-      if (op.empty() || !row->array) continue;
-      for (const Allocation* other : later[op]) {
-        if (used.contains(other) || !other->array || !IsDivided(*row->array, *other->array)) continue;
-        Take({row, other}, &used);
-        break;
-      }
-    }
-    Drop(used);
-  }
-
-  MatchedRows Finish() { return {std::move(pairs_), std::move(before_), std::move(after_)}; }
-
- private:
-  void Take(RowPair pair, std::map<const Allocation*, bool>* used) {
-    used->emplace(pair.before, true);
-    used->emplace(pair.after, true);
-    pairs_.push_back(pair);
-  }
-  void Drop(const std::map<const Allocation*, bool>& used) {
-    for (SizedRows* rows : {&before_, &after_})
-      rows->erase(std::remove_if(rows->begin(), rows->end(), [&](const Allocation* row) { return used.contains(row); }),
-                  rows->end());
-  }
-
-  SizedRows before_;
-  SizedRows after_;
-  std::vector<RowPair> pairs_;
-};
 
 }  // namespace
 
@@ -361,27 +302,21 @@ std::string SourceOf(const Allocation& row) {
 }
 
 MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
-  Matcher matcher(Sized(before), Sized(after));
-  const auto with_op = [](const std::function<std::string(const Allocation&)>& rest) {
-    return [rest](const Allocation& row) {
-      const std::string op = OpWithoutCheckpoints(row);
-      const std::string more = rest(row);
-      return op.empty() || more.empty() ? std::string() : op + "\n" + more;
-    };
+  MatchedRows rows{{}, Sized(before), Sized(after)};
+  const auto sized_shape = [](const Allocation& row) {
+    return ShapeOf(row).empty() ? "" : fmt::format("{} {}", ShapeOf(row), *row.size_bytes);
   };
-  const auto sized_shape = [](const Allocation& row) { return fmt::format("{} {}", Shape(row), *row.size_bytes); };
-  matcher.Pair(with_op(sized_shape));
-  matcher.Pair(with_op(Shape));
-  matcher.Pair(with_op(Dims));
-  matcher.Pair(with_op([](const Allocation& row) {
-    return row.array && ElementCount(*row.array) > 1 ? fmt::format("{}", ElementCount(*row.array)) : std::string();
-  }));
-  matcher.PairDivided();
-  matcher.Pair([&](const Allocation& row) { return Shape(row).empty() ? std::string() : sized_shape(row); });
-  matcher.Pair(Shape);  // logs round sizes, dumps do not
-  matcher.Pair(Dims, true);
-  matcher.Pair(OpWithoutCheckpoints, true);
-  return matcher.Finish();
+  const auto with_op = [](const Allocation& row, const std::string& more) {
+    const std::string op = WithoutCheckpoints(row.op_name);
+    return op.empty() || more.empty() ? std::string() : op + "\n" + more;
+  };
+  Pair([&](const Allocation& row) { return with_op(row, sized_shape(row)); }, &rows);
+  Pair([&](const Allocation& row) { return with_op(row, ShapeOf(row)); }, &rows);
+  Pair([&](const Allocation& row) { return with_op(row, "any"); }, &rows);
+  Pair(sized_shape, &rows);
+  Pair(ShapeOf, &rows);  // logs round sizes, dumps do not
+  Pair(Dims, &rows);
+  return rows;
 }
 
 }  // namespace whyoom

@@ -1,8 +1,8 @@
-#include "diagnose/finding.h"
+#include "diagnose/diagnosis.h"
 
 namespace whyoom {
 
-std::vector<Where> Finding::Also() const {
+std::vector<Where> Diagnosis::Also() const {
   std::vector<Where> others;
   bool found = false;
   for (const Where& place : tally.places.all()) {

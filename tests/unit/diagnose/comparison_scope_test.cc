@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "compare/compare.h"
+#include "diagnose/compare.h"
 #include "made_rows.h"
 #include "show.h"
 
@@ -45,7 +45,7 @@ struct Two {
   Comparison comparison;
 };
 
-TEST_CASE("facts are prefixed with the name of their run", "[compare]") {
+TEST_CASE("facts are prefixed with the name of their run", "[diagnose]") {
   const Two two({}, {});
   CHECK(two.Get("before.need_bytes") == "3000");
   CHECK(two.Get("after.need_bytes") == "1000");
@@ -57,7 +57,7 @@ TEST_CASE("facts are prefixed with the name of their run", "[compare]") {
   CHECK(two.Get("before.before.need_bytes") == "unknown");
 }
 
-TEST_CASE("a run has properties besides its facts", "[compare]") {
+TEST_CASE("a run has properties besides its facts", "[diagnose]") {
   const Two two({MakeRow("f32[8]", 32, "a")}, {});
   CHECK(two.Get("before.failed") == "true");
   CHECK(two.Get("after.failed") == "false");
@@ -78,7 +78,7 @@ TEST_CASE("a run has properties besides its facts", "[compare]") {
   CHECK(two.Get("after.is_at_least") == "false");
 }
 
-TEST_CASE("the comparison has properties", "[compare]") {
+TEST_CASE("the comparison has properties", "[diagnose]") {
   Two two({}, {});
   CHECK(two.Get("lists_compared") == "true");
   CHECK(two.Get("same_job") == "true");

@@ -138,11 +138,8 @@ struct MatchedRows {
 // Finds the allocations of the first report in the second one. Borrows the rows; skips rows without a size.
 //
 // Nothing identifies an allocation across compiles: instructions are renumbered, and op names change with the program.
-// So the most reliable criteria are tried first, and each row is used once:
-//   1. the op name, and one of: the same shape; the same dimensions (element type changed); the same number of elements
-//      (dimensions moved or merged); dimensions that are equal or divided by the same whole number;
-//   2. without the op name: the shape; the dimensions (element type changed), if they occur once;
-//   3. only the op name, if it occurs once on both sides.
+// So the most reliable criteria are tried first, and each row is used once, in order of size: the op name and the
+// shape; the op name; the shape; the dimensions (the element type changed).
 MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
 
 // The names that the rules can use when comparing two runs: before.FACT, after.FACT and others, see
