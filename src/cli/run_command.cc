@@ -220,6 +220,7 @@ int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence
 int RunAndDiagnose(const RunContext& run) {
   const Options& options = run.options;
   std::optional<Trial> trial;
+  CheckRemedies(run);
   try {
     if (options.attempts.after_failure) trial.emplace(run);
   } catch (const Error& error) {  // the job must run all the same

@@ -176,6 +176,8 @@ int StatusOf(const Report& report, int nothing_failed) {
   return report.findings.empty() && nothing_failed != kUnreadInput ? nothing_failed : kCouldNotRun;
 }
 
+}  // namespace
+
 void CheckRemedies(const RunContext& run) {
   std::vector<std::string> known;
   for (const auto& [name, remedy] : run.rules.rules().remedies()) known.push_back(name);
@@ -187,10 +189,7 @@ void CheckRemedies(const RunContext& run) {
   }
 }
 
-}  // namespace
-
 Trial::Trial(const RunContext& run) : run_(run) {
-  CheckRemedies(run);
   const fs::path package = folder_.path() / "whyoom_try";
   fs::create_directory(package);
   WriteText(package / "__init__.py", "");
@@ -385,6 +384,7 @@ int RunTry(const RunContext& run) {
   const Options& options = run.options;
   ReadControl control;
   const Interrupt interrupt(&control.stop);
+  CheckRemedies(run);
   try {
     Trial trial(run);
     std::optional<DumpFolder> folder;

@@ -18,10 +18,13 @@
 
 namespace whyoom {
 
+// Throws Error if an option names a remedy that no rule has.
+void CheckRemedies(const RunContext& run);
+
 // The results of one program. They are in a private folder, with the scripts that write them.
 class Trial {
  public:
-  // Borrows `run`. Throws Error if an option names a remedy that no rule has, or if the folder cannot be written.
+  // Borrows `run`. Throws Error if the folder cannot be written.
   explicit Trial(const RunContext& run);
 
   std::string folder() const { return folder_.path().string(); }
