@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -278,11 +277,12 @@ void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const 
 
 void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const {
   const fs::path path = folder_.path() / "results.json";
-  const json found = ReadJson(path);
-  const std::string error = problem();
-  if (!has_results())
-    throw Error("cannot try remedies: " + (error.empty() ? "the job has not shown the function that failed" : error));
-  if (!error.empty() && error != found.value("stopped", "")) readings->problems.push_back({"--try", "", error, true});
+  if (!has_results()) {
+    const std::string why = problem();
+    throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
+  }
+  const std::string error = Printable(ReadJson(path).value("error", ""));
+  if (!error.empty()) readings->problems.push_back({"--try", "", error, true});
   Recompilation results = ReadResults(path.string());
   if (control.stopped()) results.stopped = "interrupted";
   for (const XlaDump::InputModule& module : inputs.InputModules()) {
@@ -367,7 +367,7 @@ Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder&
   trial.AddDump(dump, &readings.problems);
   if (!readings.table->entries().empty() || control.stopped()) return readings;
   const bool is_virtual = !run.options.attempts.topology.empty();
-  if (is_virtual && !trial.problem().empty()) throw Error("cannot try remedies: " + trial.problem());
+  if (const std::string why = trial.problem(); is_virtual && !why.empty()) throw Error("cannot try remedies: " + why);
   const std::string end = fmt::format("{} ({})", LastLine(output), job.HowItEnded());
   if (dump->empty())
     throw Error(fmt::format("cannot try remedies: the command {}: {}",

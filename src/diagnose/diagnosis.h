@@ -54,7 +54,7 @@ struct RankReasons {
   bool free = false;         // listed separately, after the others
   bool confirmed = false;    // the compiler confirmed that it is enough alone
   bool falls_short = false;  // not enough, not even with any other remedy
-  bool supported = false;    // the log supports it, or it is estimated to be enough, alone or with another
+  bool supported = false;    // the log supports it, or it is enough, alone or in a compiled pair
   bool too_little = false;
   bool gamble = false;     // has no estimate although others have one from the program or the list
   bool undoes = false;     // it is enough and undoes a mistake that the report names

@@ -4,10 +4,10 @@
 // A remedy ranks higher by these criteria, most important first:
 //   1. An inquiry that this log supports, if the scenario is unknown and no remedy that the log supports is estimated
 //      to be enough.
-//   2. A remedy that may be enough, alone or with one that it names, before one estimated not to be. A remedy that
+//   2. A remedy that may be enough, alone or in a compiled pair, before one estimated not to be. A remedy that
 //      costs nothing and is not enough alone (`free`) counts as the latter and is listed separately.
-//   3. A remedy that this log supports (by a sentence of evidence, or by an estimate that covers the excess, alone or
-//      with another) before other remedies and before inquiries.
+//   3. A remedy that this log supports (by a sentence of evidence, or by an estimate that covers the excess) before
+//      other remedies and before inquiries.
 //   4. A remedy not estimated to be too little alone before one that is. Among the former, if there are estimates on
 //      the program or on a list of allocations, a remedy with an estimate before one without, unless it is a cure (5).
 //   5. The cure of a mistake that the report names, unless it is estimated to be too little.
