@@ -304,10 +304,11 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App* sub = app.add_subcommand(
       "trace", "Show which rules matched a log, which values its conditions had, and how remedies were ranked");
   sub->footer(
-      "A header pattern matches the start of an error message. With LINE (counted from 1), shows each header pattern\n"
-      "with a fixed text (literal) near that line, and what followed if it matches. Without LINE, shows every line\n"
-      "that contains a literal. Then shows for each finding its facts, the conditions with the values used in them,\n"
-      "and the order of the remedies.\n"
+      "Shows the lines that whyoom examines, because they contain a fixed text (literal) of a pattern, and what each\n"
+      "header pattern (the start of an error message) and context did there; with LINE (counted from 1), only that "
+      "line.\n"
+      "Then shows for each failure its facts, the conditions with the values used in them, and the order of the\n"
+      "remedies.\n"
       "\n"
       "Exit status: 0 traced, even if nothing was found, 2 could not run, 3 some input could not be read completely.\n"
       "\n"
@@ -319,8 +320,9 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
          "Log, optionally with a line number; - for standard input, which is also read if no LOG is given and it is a "
          "pipe")
       ->type_name("LOG[:LINE]");
-  sub->add_option("--rule", options->trace_rules,
-                  "Also show the header patterns of this failure, even if no literal occurs (may be repeated)")
+  sub->add_option(
+         "--rule", options->trace_rules,
+         "Also list the literals of this failure's header patterns that the log does not contain (may be repeated)")
       ->type_name("CODE")
       ->allow_extra_args(false);
   AddCommon(*sub, options, words);

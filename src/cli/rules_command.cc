@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,9 +18,10 @@
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
 #include "cli/terminal.h"
+#include "diagnose/read_input.h"
 #include "diagnose/rule_case.h"
 #include "diagnose/rule_test.h"
-#include "diagnose/trace.h"
+#include "facts/masking.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"
@@ -178,8 +180,8 @@ std::string ToJson(const std::vector<RuleEntry>& entries) {
   return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-std::set<std::string> Codes(const RuleSet& rules, const std::vector<std::string>& given) {
-  std::set<std::string> codes;
+std::vector<const Failure*> FindFailures(const RuleSet& rules, const std::vector<std::string>& given) {
+  std::vector<const Failure*> failures;
   for (const std::string& name : given) {
     const Failure* failure = rules.FindFailure(name);
     if (failure == nullptr) {
@@ -189,9 +191,9 @@ std::set<std::string> Codes(const RuleSet& rules, const std::vector<std::string>
       throw Error(fmt::format("--rule: unknown failure '{}'{}", Printable(name),
                               meant.empty() ? " (`whyoom rules list` lists them)" : ", " + meant));
     }
-    codes.insert(failure->code);
+    failures.push_back(failure);
   }
-  return codes;
+  return failures;
 }
 
 int ListRules(const Options& options, const TextOptions& text) {
@@ -224,18 +226,26 @@ int RunTrace(const Options& options, const TextOptions& text) {
     paths = {"-"};
   }
   const RuleSet rules = LoadRules(options);
-  const TraceRequest request{options.trace_line, Codes(rules, options.trace_rules)};
+  LogTrace trace{.line = options.trace_line, .asked = FindFailures(rules, options.trace_rules)};
   const Engine engine(rules);
-  std::vector<Problem> problems;
-  std::vector<Artifact> inputs;
-  for (Walk walk(paths); std::optional<Artifact> input = walk.Next(&problems);) inputs.push_back(*std::move(input));
+  Recorder recorder;
+  Readings readings;
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
-  LogTrace trace = TraceInputs(engine, inputs, request, options.limits, &control);
-  trace.problems.insert(trace.problems.begin(), problems.begin(), problems.end());
+  ReadOptions reading;
+  reading.control = &control;
+  reading.recorder = &recorder;
+  for (Walk walk(paths); const std::optional<Artifact> input = walk.Next(&trace.problems);)
+    readings.Join(ReadInput(engine, *input, options.limits, reading));
+  trace.reading = recorder.Take();
+  if (readings.table) {
+    readings.table->SetRecorder(&recorder, trace.line);
+    trace.failures = readings.table->Finish(&readings.problems).size();
+    trace.conclusions = recorder.Take();
+  }
+  std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(trace.problems));
+  MaskSecretsOf(&trace.problems);
   const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
                                     [](const Problem& problem) { return problem.is_unknown_error(); });
-  if (request.line > trace.last_line && all_read && trace.lines.empty())
-    throw Error(fmt::format("{} has only {} lines, not line {}", Printable(paths[0]), trace.last_line, request.line));
   WriteOutput(PrintBlocks(TraceBlocks(trace), text), options.output);
   return all_read ? kNothing : kUnreadInput;
 }

@@ -115,6 +115,12 @@ void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
   if (list) diagnosis->allocations.clear();
 }
 
+void RecordFacts(const Diagnosis& diagnosis, Recorder* recorder) {
+  RecordedStep facts(recorder, "Facts");
+  for (const auto& [name, fact] : diagnosis.facts.all())
+    RecordedStep(recorder, name).Set(ValueText(fact.value), "", fact.place.line);
+}
+
 }  // namespace
 
 std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope,
@@ -135,6 +141,7 @@ Diagnosis Conclude(const RuleSet& rules, Diagnosis diagnosis, Figures figures, R
   diagnosis.rules = &rules;
   const Failure& failure = *diagnosis.failure;
   if (figures == Figures::kChecked) TakeOutContradictions(rules, &diagnosis);
+  RecordFacts(diagnosis, recorder);
   const FindingScope scope(rules, diagnosis, recorder);
   {
     RecordedStep step(recorder, "Derived facts");

@@ -151,12 +151,18 @@ void JoinFindings(Diagnosis finding, Diagnosis* kept) {
   kept->tally.Join(finding.tally);
 }
 
-Diagnosis FindingTable::Concluded(Diagnosis finding) const {
+Diagnosis FindingTable::Concluded(Diagnosis finding) {
   if (finding.is_concluded()) return finding;
   if (!framework_.empty()) finding.framework = framework_;
   if (no_dump_) finding.facts.Set("no_dump", true, {});
   if (recompilation_ && IsSameCompile(*recompilation_, finding)) finding.recompilation = recompilation_;
-  Recorder* const recorder = recorder_for_ ? recorder_for_(finding) : nullptr;
+  const Where& where = finding.where;
+  const bool is_asked = recorded_line_ == 0 || (where.line <= recorded_line_ && recorded_line_ <= where.last_line);
+  Recorder* const recorder = is_asked && recorded_ < kMostRecorded ? recorder_ : nullptr;
+  if (recorder != nullptr) ++recorded_;
+  RecordedStep step(recorder, finding.failure->code, finding.failure->title);
+  step.Set("", fmt::format("{} {}, lines {} to {}", where.artifact.path, where.artifact.member, where.line,
+                           where.last_line));
   return Conclude(*rules_, std::move(finding), Figures::kChecked, recorder);
 }
 
@@ -192,7 +198,7 @@ void FindingTable::LeaveOut(const std::string& code, std::uint64_t reports) {
 // Keeps the lists of the findings with the smallest ids. A list that is dropped now would also be dropped later,
 // because the findings before it only grow in number and size. Lists from a dump are not counted and are kept. Draws
 // the conclusions before dropping a list, so that the result does not depend on when that happens.
-void FindingTable::DropRows(OfCode* of_code) const {
+void FindingTable::DropRows(OfCode* of_code) {
   std::uint64_t before = 0;
   of_code->row_bytes = 0;
   for (auto& [id, finding] : of_code->by_id) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 #include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
+#include "rules/recorder.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -38,9 +38,13 @@ class FindingTable {
   // Sets the compiles of a module. Diagnoses of the module's failures use them. Call before AddDump and Finish.
   void SetRecompilation(Recompilation recompilation) { recompilation_ = std::move(recompilation); }
 
-  // Returns the recorder for a finding that is being concluded, or null.
-  using RecorderFor = std::function<Recorder*(const Diagnosis&)>;
-  void SetRecorder(RecorderFor recorder_for) { recorder_for_ = std::move(recorder_for); }
+  // Maximum number of findings to record: one needs tens of milliseconds.
+  static constexpr std::size_t kMostRecorded = 20;
+  // Records the conclusions of the first findings (of those at this line, unless it is 0). Borrows the recorder.
+  void SetRecorder(Recorder* recorder, std::uint64_t line) {
+    recorder_ = recorder;
+    recorded_line_ = line;
+  }
 
   // Adds a finding with its id, tally and completeness. If the table contains the id, keeps the more complete
   // finding, see JoinFindings. Masks secrets. A finding is concluded early if data of it was dropped or is in another
@@ -77,8 +81,8 @@ class FindingTable {
     std::uint64_t row_bytes = 0;  // upper bound of the size of the lists, except those from AddDump
   };
   void Keep(Diagnosis finding);
-  Diagnosis Concluded(Diagnosis finding) const;
-  void DropRows(OfCode* of_code) const;
+  Diagnosis Concluded(Diagnosis finding);
+  void DropRows(OfCode* of_code);
   void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
@@ -87,7 +91,9 @@ class FindingTable {
   ProgramTable programs_;
   std::string framework_;  // empty: the one seen in the artifacts and dumps
   bool no_dump_ = false;
-  RecorderFor recorder_for_;
+  Recorder* recorder_ = nullptr;
+  std::uint64_t recorded_line_ = 0;
+  std::size_t recorded_ = 0;  // number of findings
   std::optional<Recompilation> recompilation_;
 };
 

@@ -1,5 +1,7 @@
 #include "diagnose/rank.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -271,6 +273,33 @@ std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
   return remedies;
 }
 
+// "supported, enough, cost 0, prior 20": the sort keys of a remedy (RankReasons), in order.
+std::string OrderText(const RankReasons& reasons) {
+  std::string text;
+  const auto add = [&](bool applies, const std::string& part) {
+    if (applies) text += (text.empty() ? "" : ", ") + part;
+  };
+  add(reasons.finds_out, "finds out");
+  add(reasons.free, "free");
+  add(reasons.confirmed, "compiled");
+  add(reasons.falls_short, "falls short");
+  add(true, reasons.supported ? "supported" : "not supported");
+  add(true, !reasons.estimated ? "no estimate" : reasons.too_little ? "not enough" : "enough");
+  add(reasons.gamble, "gamble");
+  add(reasons.undoes, "undoes mistake");
+  add(reasons.doubtful, "doubtful");
+  add(reasons.supported, fmt::format("cost {}", reasons.cost));
+  add(true, fmt::format("prior {}", reasons.prior));
+  return text;
+}
+
+void RecordOrder(const Diagnosis& diagnosis, Recorder* recorder) {
+  RecordedStep step(recorder, "Order");
+  if (!step.is_recorded()) return;
+  for (const RankedRemedy& ranked : diagnosis.remedies)
+    RecordedStep(recorder, fmt::format("{}", ranked.rank), ranked.remedy->id).Set(OrderText(*ranked.rank_reasons));
+}
+
 // Returns the remedy as offered here, or nullopt. Adds the reason to `ruled_out` if it has a text.
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
   const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
@@ -389,14 +418,16 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
       MissingNames(rules, scope)};
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
-  RecordedStep step(scope.recorder(), own ? "Scenario remedies" : "Remedies");
-  for (const RemedyUse& use : uses) {
-    const Remedy* remedy = rules.FindRemedy(use.remedy);
-    if (remedy == nullptr) continue;  // the loader reports it
-    std::optional<RankedRemedy> ranked = Consider(*remedy, ranking, &ruled_out);
-    if (!ranked) continue;
-    ranked->section = use.section;
-    candidates.push_back({*std::move(ranked), use.prior});
+  {
+    RecordedStep step(scope.recorder(), own ? "Scenario remedies" : "Remedies");
+    for (const RemedyUse& use : uses) {
+      const Remedy* remedy = rules.FindRemedy(use.remedy);
+      if (remedy == nullptr) continue;  // the loader reports it
+      std::optional<RankedRemedy> ranked = Consider(*remedy, ranking, &ruled_out);
+      if (!ranked) continue;
+      ranked->section = use.section;
+      candidates.push_back({*std::move(ranked), use.prior});
+    }
   }
   PairUp(*diagnosis, &candidates);
   SetFree(*diagnosis, &candidates);
@@ -409,6 +440,7 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
   for (Candidate& candidate : candidates)
     candidate.ranked.rank_reasons = ReasonsOf(candidate, *diagnosis, known, worked_out);
   diagnosis->remedies = InOrder(std::move(candidates));
+  RecordOrder(*diagnosis, scope.recorder());
   diagnosis->ruled_out = std::move(ruled_out);
 }
 

@@ -56,6 +56,7 @@ Readings ArtifactReader::Finish() {
 }
 
 Readings ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
+  RecordedStep step(options.recorder, artifact.path, artifact.member);
   ArtifactReader reader(engine, artifact, source, options);
   while (reader.Next()) {
   }

@@ -97,31 +97,37 @@ bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
 }
 
-bool CandidateFinder::Finds(const Line& line, const RawLine* raw) const {
-  return !line.binary && Classify(line, raw).is_error();
-}
-
-CandidateFinder::Look CandidateFinder::Classify(const Line& line, const RawLine* raw) const {
+bool CandidateFinder::Finds(const Line& line, const RawLine* raw, Recorder* recorder) const {
+  if (line.binary) return false;
   const std::string_view text = std::string_view(line.text).substr(0, kLongestCandidate);
-  Look look;
+  const auto matches = [&](const Pattern& pattern) { return pattern.IsIn(text); };
+  const CandidateError* words = nullptr;
+  bool excluded = false;
   for (const std::size_t i : words_.FindCandidates(text)) {
-    const CandidateError& suspect = rules_.candidate_errors()[i];
-    if (!suspect.pattern.IsIn(text)) continue;
-    const auto unless = std::find_if(suspect.unless.begin(), suspect.unless.end(),
-                                     [&](const Pattern& pattern) { return pattern.IsIn(text); });
-    look.words = &suspect;
-    look.unless = unless == suspect.unless.end() ? nullptr : &*unless;
-    if (look.unless == nullptr) break;
+    const CandidateError& candidate = rules_.candidate_errors()[i];
+    if (!candidate.pattern.IsIn(text)) continue;
+    words = &candidate;
+    excluded = std::any_of(candidate.unless.begin(), candidate.unless.end(), matches);
+    if (!excluded) break;
   }
-  if (look.words == nullptr) return look;
+  if (words == nullptr || (excluded && recorder == nullptr)) return false;
+  bool is_error = false;
+  bool is_healthy = false;
   const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
   for (const std::size_t i : looks_.FindCandidates(whole)) {
     const ErrorLine& error_line = rules_.error_lines()[i];
-    const ErrorLine*& found = error_line.healthy ? look.healthy : look.looks;
+    bool& found = error_line.healthy ? is_healthy : is_error;
     // Once one is found, the others of its kind need not even be compiled.
-    if (found == nullptr && error_line.pattern.IsIn(whole)) found = &error_line;
+    found = found || error_line.pattern.IsIn(whole);
   }
-  return look;
+  RecordedStep recorded(recorder, text.substr(0, Recorder::kLongestText));
+  recorded.Set("", line.stream_name, line.number);
+  RecordedStep(recorder, "candidate error", words->id)
+      .Set(excluded     ? "excluded by another pattern (unless)"
+           : is_healthy ? "the level of the line means that nothing failed (error_lines)"
+           : !is_error  ? "the line does not look like an error (error_lines)"
+                        : "an unknown memory error, unless the line belongs to a known failure");
+  return !excluded && is_error && !is_healthy;
 }
 
 void CandidateTracker::Feed(const Line& line, std::vector<CandidateLine>* decided) {

@@ -19,6 +19,7 @@
 #include "input/artifact.h"
 #include "input/line_scanner.h"
 #include "rules/pattern_set.h"
+#include "rules/recorder.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 #include "text/timestamp.h"
@@ -43,20 +44,8 @@ class CandidateFinder {
   explicit CandidateFinder(const RuleSet& rules);
 
   // Whether a process reports a memory error in `line`. `raw` is the original line with its prefixes, or null if
-  // unknown.
-  bool Finds(const Line& line, const RawLine* raw) const;
-
-  // The patterns that decide the result of `Finds`. If `words` is null, the other members are not set.
-  struct Look {
-    const CandidateError* words = nullptr;  // the candidate pattern that matches
-    const Pattern* unless =
-        nullptr;  // the exception that rules out `words`; null if any matching candidate pattern has none that matches
-    const ErrorLine* looks = nullptr;    // the pattern that shows an error line
-    const ErrorLine* healthy = nullptr;  // the pattern that shows that nothing failed
-
-    bool is_error() const { return words != nullptr && unless == nullptr && looks != nullptr && healthy == nullptr; }
-  };
-  Look Classify(const Line& line, const RawLine* raw) const;
+  // unknown. Records in `recorder`, which may be null, what decided that for a line with the words of such an error.
+  bool Finds(const Line& line, const RawLine* raw, Recorder* recorder = nullptr) const;
 
   // Whether the text around the message, such as a log level, shows that nothing failed.
   bool IsHealthy(const Line& line, const RawLine* raw) const;

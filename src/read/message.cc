@@ -280,7 +280,7 @@ std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMa
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
 // quotation precede only the first.
 void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                              std::vector<HeaderMatch>* headers, Quoted* quoted) const {
+                              std::vector<HeaderMatch>* headers, Quoted* quoted, Recorder* recorder) const {
   constexpr std::size_t kSentence = 400;
   std::size_t quoted_to = 0;
   std::size_t printed = std::string::npos;  // where the last header begins that is not quoted
@@ -295,6 +295,8 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
       }
       quoted->any = true;
       quoted->notable = quoted->notable || (quotation != nullptr && !quotation->own_report);
+      RecordedStep(recorder, head.failure->code, head.head->id)
+          .Set("matches, but only in a quotation", quotation == nullptr ? "binary data" : quotation->id);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
     return true;
@@ -302,7 +304,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
 }
 
 std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                                            Quoted* quoted) const {
+                                            Quoted* quoted, Recorder* recorder) const {
   std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
     const auto& [failure, head] = heads_[i];
@@ -313,13 +315,27 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
       headers.push_back(found);
     }
   }
+  if (recorder != nullptr) RecordMisses(joined, headers, recorder);
   std::stable_sort(headers.begin(), headers.end(), [](const HeaderMatch& a, const HeaderMatch& b) {
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
   Quoted unused;
-  DropQuoted(joined, around, in_report, &headers, quoted == nullptr ? &unused : quoted);
+  DropQuoted(joined, around, in_report, &headers, quoted == nullptr ? &unused : quoted, recorder);
   return headers;
+}
+
+void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<HeaderMatch>& headers,
+                                Recorder* recorder) const {
+  const std::string_view line = std::string_view(joined.text()).substr(0, joined.first_line_end());
+  for (const std::size_t i : patterns_.FindCandidates(line, PatternSet::Blanks::kSingle)) {
+    const auto& [failure, head] = heads_[i];
+    const auto is_its = [&, pattern = head](const HeaderMatch& match) { return match.head == pattern; };
+    if (std::any_of(headers.begin(), headers.end(), is_its)) continue;
+    const bool is_inside = head->line_start && head->pattern.IsIn(line);
+    RecordedStep(recorder, failure->code, head->id)
+        .Set(is_inside ? "must be at the start of a line (line_start)" : "does not match", head->pattern.source());
+  }
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "facts/evidence.h"
 #include "input/prefilter.h"
 #include "rules/pattern_set.h"
+#include "rules/recorder.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 
@@ -142,17 +143,13 @@ class HeaderFinder {
 
   // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
   // Omits quoted headers and sets `quoted`. `in_report`: the caller ignores headers of reports, so
-  // they may be quoted; each row of a report is one.
+  // they may be quoted; each row of a report is one. Records in `recorder`, which may be null, the patterns with a
+  // literal in the first line that do not match, and the quoted headers.
   std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report = false,
-                                Quoted* quoted = nullptr) const;
+                                Quoted* quoted = nullptr, Recorder* recorder = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
-
-  // See QuotationFinder::FindQuotation.
-  const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const {
-    return quotations_.FindQuotation(around, column);
-  }
 
   // Returns where the message of `head` ends at the latest. That is the first header after the first line that starts
   // another message: the header of a failure that the rule data does not allow in the same message, or a header of the
@@ -179,7 +176,8 @@ class HeaderFinder {
 
  private:
   void DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                  std::vector<HeaderMatch>* headers, Quoted* quoted) const;
+                  std::vector<HeaderMatch>* headers, Quoted* quoted, Recorder* recorder) const;
+  void RecordMisses(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, Recorder* recorder) const;
 
   const Prefilter& prefilter_;
   const std::size_t triggers_;

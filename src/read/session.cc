@@ -24,11 +24,13 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 
 }  // namespace
 
-Session::Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop)
+Session::Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop,
+                 Recorder* recorder)
     : finder_(engine.finder()),
       context_finder_(engine.contexts()),
       shared_(*shared),
       stop_(stop),
+      recorder_(recorder),
       stream_name_(std::move(stream_name)) {}
 
 void Session::Feed(Line line, SessionOutput* done) {
@@ -151,12 +153,14 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
                            context_finder_.MayContainNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
                            (of_more && finder_.MayMatter(glued.text()));
   if (!has_literal) return;
+  RecordedStep line(recorder_, std::string_view(front.text).substr(0, Recorder::kLongestText));
+  line.Set("", stream_name_, front.number);
   AddContexts(joined, front);
   const Surroundings around{before_, pending_};
   const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   HeaderFinder::Quoted quoted;
   const bool ignores_reports = IgnoresReports(front);
-  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted);
+  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted, recorder_);
   if (quoted.any) candidate_errors_.Drop(front.number);
   if (quoted.notable) shared_.quoted.Add(front.number);
   if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
@@ -178,9 +182,21 @@ void Session::AddJobFacts(const Line& line) {
   }
 }
 
+namespace {
+
+void RecordCaptures(const PatternMatch& match, Recorder* recorder) {
+  if (recorder == nullptr) return;
+  for (const Capture& capture : match.captures) recorder->Note(capture.name, capture.value);
+}
+
+}  // namespace
+
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   constexpr std::uint64_t kLinesOfReport = 60;
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
+    RecordedStep step(recorder_, "context", found.context->id);
+    step.Set("matches");
+    RecordCaptures(found.match, recorder_);
     if (found.context->of_report && message_healthy_ && front.prefixes >= prefixes_) message_reports_ = !found.ends();
     if (found.context->of_report && IgnoresReports(front)) {
       ignored_until_ = ordinal_ + kLinesOfReport;
@@ -212,7 +228,10 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
                             const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
+    RecordedStep step(recorder_, head.failure->code, head.head->id);
+    step.Set("matches, but is ignored (of_report): the line is part of a report, or nothing failed");
     if (head.head->of_report && IgnoresReports(front)) continue;
+    step.Set("matches, but a fact rules it out (unless)", head.head->unless);
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
     OpenSighting open;
     Sighting& sighting = open.sighting;
@@ -221,7 +240,12 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
     sighting.facts = std::move(message.facts);
     sighting.message = std::move(message.text);
     std::optional<UserCall> call = traceback_.user_call();
-    if (MergeIntoOpen(joined, head, sighting.facts, &call)) continue;
+    if (const Sighting* of = MergeIntoOpen(joined, head, sighting.facts, &call)) {
+      step.Set("matches; belongs to another message", of->failure->code, of->head.line);
+      continue;
+    }
+    step.Set("matches; a failure begins here");
+    RecordCaptures(head.match, recorder_);
     sighting.failure = head.failure;
     sighting.fragment = head.head->fragment;
     sighting.stream_name = stream_name_;
@@ -287,12 +311,13 @@ bool Session::BeginsInside(std::size_t column, const OpenSighting& open) const {
   return ordinal_ < open.header_end_line || (ordinal_ == open.header_end_line && column < open.head_end);
 }
 
-// Returns whether `head` continues an open sighting, so that it must not open another. A message may contain several
-// headers. The code's name and the sentence after it are one failure. A header may be part of another failure's message
+// Returns the open sighting that `head` continues, so that it must not open another, or null. A message may contain
+// several headers. The code's name and the sentence after it are one failure. A header may be part of another failure's
+// message
 // ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its cause;
 // the rule data lists these pairs.
-bool Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                            std::optional<UserCall>* call) {
+const Sighting* Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
+                                       std::optional<UserCall>* call) {
   const std::size_t column = joined.ColumnOf(head.match.begin);
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
     OpenSighting& open = open_[i];
@@ -302,17 +327,17 @@ bool Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, 
       sighting.facts.Add(facts);
       sighting.fragment = sighting.fragment && head.head->fragment;
       SetHeaderEnd(joined, head, &open);
-      return true;
+      return &sighting;
     }
     const bool inside = BeginsInside(column, open);
-    if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return true;
+    if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return &sighting;
     const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
     if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
       open.state = OpenSighting::State::kAbsorbed;
       if (open.call) *call = open.call;  // the traceback ends with this cause
     }
   }
-  return false;
+  return nullptr;
 }
 
 // Reads the report of the newest sighting in the current line up to `end`. Called at the next failure's header and at

@@ -23,6 +23,7 @@
 #include "read/memory_report_reader.h"
 #include "read/message.h"
 #include "read/traceback.h"
+#include "rules/recorder.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
 #include "text/timestamp.h"
@@ -59,8 +60,9 @@ struct SessionOutput {
 class Session {
  public:
   // Borrows all but the name. `stream_name` is empty if no prefix gives one. Once `stop` (may be null) is overdue, the
-  // rest of a line is skipped.
-  Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop = nullptr);
+  // rest of a line is skipped. `recorder`, which may be null, records what each header and context pattern does.
+  Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop = nullptr,
+          Recorder* recorder = nullptr);
 
   // Processes the stream's next line.
   void Feed(Line line, SessionOutput* done);
@@ -122,8 +124,8 @@ class Session {
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
   void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
                      const Line& front);
-  bool MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                     std::optional<UserCall>* call);
+  const Sighting* MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
+                                std::optional<UserCall>* call);
   void MarkWaiting(const Failure& next);
   void EndReports(const Failure& next);
   void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenSighting* open) const;
@@ -138,6 +140,7 @@ class Session {
   const ContextFinder& context_finder_;
   SharedByStreams& shared_;
   const Stop* const stop_;
+  Recorder* const recorder_;
   std::string stream_name_;
   std::deque<Line> pending_;     // the current line and those that a wrapped message may continue in
   std::size_t bytes_ahead_ = 0;  // of all of these lines but the first

@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "read/header_trace.h"
-
 namespace whyoom {
 namespace {
 
@@ -144,7 +142,7 @@ void LineReader::FeedLines(const RawLine* raw) {
     seeks_signs_ = seeks_signs_ || may_matter;
     if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
     line.healthy = engine_.candidate_errors().IsHealthy(line, own);
-    line.is_candidate_error = may_matter && engine_.candidate_errors().Finds(line, own);
+    line.is_candidate_error = may_matter && engine_.candidate_errors().Finds(line, own, recorder_);
     stream->session.Feed(std::move(line), &done_);
     NoteCrowdedLine(stream);
     EnforceMemoryLimit(stream);
@@ -217,7 +215,7 @@ LineReader::LogStream* LineReader::FindStream(const std::string& name) {
   }
   UpdateFramework(name);
   recent_.push_back(name);
-  LogStream made{Session(engine_, shared_.get(), name, stop_), std::prev(recent_.end())};
+  LogStream made{Session(engine_, shared_.get(), name, stop_, recorder_), std::prev(recent_.end())};
   return &log_streams_.try_emplace(name, std::move(made)).first->second;
 }
 
@@ -267,7 +265,7 @@ bool IsLarge(const ByteSource& source) {
 
 // A trace shows all lines that the literals select.
 std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
-  return options.trace == nullptr ? engine.trigger_count() : kAllTriggers;
+  return options.recorder == nullptr ? engine.trigger_count() : kAllTriggers;
 }
 
 }  // namespace
@@ -285,9 +283,8 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                   return lead;
                 },
                 LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
-      lines_(engine, LineReader::kMaxBuffered, options.stop),
+      lines_(engine, LineReader::kMaxBuffered, options.stop, options.recorder),
       filter_(options.range),
-      trace_(options.trace),
       stop_(options.stop) {}
 
 // Returns false at the end of the source or after a stop.
@@ -319,7 +316,6 @@ std::vector<Sighting> SightingReader::Next() {
     if (looked_after_ < lines_.headers() && !lines_.wants_adjacent()) LookAhead();
     if (NextLine(&line)) {
       source_.AddWork(line.bytes.size() * kWorkOfLine);
-      if (trace_ != nullptr) trace_->kept.Feed(line);
       lines_.Feed(line);
     } else {
       lines_.Pause();
@@ -340,7 +336,6 @@ std::vector<Sighting> SightingReader::Take() {
   filter_.Apply(&done.sightings);
   for (Sighting& sighting : done.sightings) {
     sighting.head.offset = source_.RawOffset(sighting.head.offset);
-    if (trace_ != nullptr) trace_->See(sighting);
   }
   return std::move(done.sightings);
 }

@@ -31,6 +31,7 @@
 #include "read/recovery.h"
 #include "read/session.h"
 #include "read/time_filter.h"
+#include "rules/recorder.h"
 #include "text/normalizer.h"
 #include "text/timestamp.h"
 
@@ -44,10 +45,11 @@ class LineReader {
   static constexpr std::size_t kMaxBuffered = std::size_t{96} << 20;
 
   // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
-  // lines; if one of them reads or expects a report, also sets
-  // problem(). Once `stop` is overdue, skips lines.
-  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr)
-      : engine_(engine), max_buffered_(max_buffered), stop_(stop) {}
+  // lines; if one of them reads or expects a report, also sets problem(). Once `stop` is overdue, skips lines.
+  // `recorder` may be null.
+  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr,
+                      Recorder* recorder = nullptr)
+      : engine_(engine), max_buffered_(max_buffered), stop_(stop), recorder_(recorder) {}
 
   void Feed(const RawLine& raw);
 
@@ -140,6 +142,7 @@ class LineReader {
   const Engine& engine_;
   const std::size_t max_buffered_;
   const Stop* const stop_;
+  Recorder* const recorder_;
   SignCollector signs_;
   bool seeks_signs_ = false;           // a literal of the rules was seen
   std::uint64_t looked_ahead_to_ = 0;  // signs in lines with smaller offsets were collected
@@ -165,14 +168,12 @@ class LineReader {
   std::uint64_t cut_short_ = 0;  // open reports that were closed to save memory
 };
 
-struct ReadTrace;
-
 struct ReadOptions {
   TimeRange range;                 // failures outside are dropped
   std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
   ReadControl* control = nullptr;  // stops reading from another thread; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
-  ReadTrace* trace = nullptr;      // records lines and sightings (read/header_trace.h); may be null
+  Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
 };
 
 // Results of an artifact besides its sightings.
@@ -216,7 +217,6 @@ class SightingReader {
   LineScanner scanner_;
   LineReader lines_;
   TimeFilter filter_;
-  ReadTrace* const trace_;
   const Stop* const stop_;
   CandidateTable candidate_errors_;
   std::uint64_t looked_after_ = 0;  // number of headers when lines were last searched ahead

@@ -19,6 +19,8 @@ void Recorder::Close(std::string result, const std::string& detail, std::uint64_
   entry.result = std::move(result);
   entry.line = line;
   entry.detail = detail.empty() ? fmt::format("{}", fmt::join(notes_.back(), ", ")) : detail;
+  const bool is_empty = entry.result.empty() && open_.back() + 1 == entries_.size() && notes_.back().empty();
+  if (is_empty) entries_.pop_back();
   open_.pop_back();
   notes_.pop_back();
 }

@@ -27,9 +27,13 @@ struct RecordEntry {
 
 class Recorder {
  public:
+  // Callers cut longer texts of a log to this length.
+  static constexpr std::size_t kLongestText = 1600;
+
   // Adds an entry. Entries added until it is closed become its children.
   void Open(std::string what);
-  // Closes the innermost open entry. If `detail` is empty, the values noted for it become its detail.
+  // Closes the innermost open entry. If `detail` is empty, the values noted for it become its detail. Drops an entry
+  // without a result, a detail and children.
   void Close(std::string result, const std::string& detail = "", std::uint64_t line = 0);
 
   // Notes a value that the innermost entry used. Ignores duplicates.

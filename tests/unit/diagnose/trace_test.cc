@@ -1,12 +1,11 @@
-// The data of `whyoom rules trace`: the headers near a line, and how a finding was diagnosed.
-#include "diagnose/trace.h"
-
+// What is recorded for `whyoom rules trace`: what the patterns did in each line, and how a failure was diagnosed.
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "process.h"
+#include "diagnose/readings.h"
+#include "rules/recorder.h"
 
 using namespace whyoom;
 
@@ -58,80 +57,54 @@ const RuleSet& Rules() {
   return rules;
 }
 
-LogTrace TraceOf(const std::string& log, std::uint64_t line = 0, const std::set<std::string>& codes = {}) {
+struct Recorded {
+  std::vector<RecordEntry> reading;
+  std::vector<RecordEntry> conclusions;
+};
+
+Recorded TraceOf(const std::string& log) {
   static const Engine engine(Rules());
-  const ScratchFolder scratch;
-  return TraceInputs(engine, {{scratch.Write("test.log", log), ""}}, {line, codes}, Limits());
+  Recorder recorder;
+  ReadOptions options;
+  options.recorder = &recorder;
+  Readings readings = ReadArtifact(engine, {"test.log", ""}, *OpenMemory(log), options);
+  Recorded recorded{recorder.Take(), {}};
+  if (!readings.table) return recorded;
+  std::vector<Problem> problems;
+  readings.table->SetRecorder(&recorder, 0);
+  readings.table->Finish(&problems);
+  recorded.conclusions = recorder.Take();
+  return recorded;
 }
 
-const TracedHeader* HeadOf(const LogTrace& trace, const std::string& id) {
-  for (const LineTrace& line : trace.lines) {
-    for (const TracedHeader& head : line.header_patterns) {
-      if (head.trace.head->id == id) return &head;
-    }
+// Returns what the patterns did in the lines of a log, one per line: "2: T1 pool = does not match".
+std::string LinesOf(const std::string& log) {
+  std::string shown;
+  std::uint64_t line = 0;
+  for (const RecordEntry& entry : TraceOf(log).reading) {
+    if (entry.depth == 1) line = entry.line;
+    if (entry.depth == 2) shown += std::to_string(line) + ": " + entry.what + " = " + entry.result + "\n";
   }
-  return nullptr;
+  return shown;
 }
 
-using Outcome = HeaderTrace::Outcome;
-using Fate = TracedHeader::Fate;
-
-TEST_CASE("a header with a literal near the line is recorded if it does not match", "[diagnose]") {
-  const LogTrace trace = TraceOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n", 2);
-  REQUIRE(trace.lines.size() == 1);
-  CHECK(trace.findings.empty());
-  CHECK(trace.lines[0].line == 2);
-  const TracedHeader* head = HeadOf(trace, "pool");
-  REQUIRE(head != nullptr);
-  CHECK(head->trace.outcome == Outcome::kNoMatch);
-  CHECK(head->trace.literal == "test pool of");
-}
-
-TEST_CASE("without a matching literal, the literals are listed", "[diagnose]") {
-  const LogTrace trace = TraceOf("all is well\nTest pol of 9B in 5B is ful\n", 2);
-  REQUIRE(trace.lines.size() == 1);
-  CHECK(trace.lines[0].header_patterns.empty());
-  CHECK(std::find(trace.literals.begin(), trace.literals.end(), "test_exhausted") != trace.literals.end());
-  CHECK(TraceOf("all is well\n", 1, {"T1"}).lines[0].header_patterns.size() == 2);
-  CHECK(TraceOf("all is well\n", 7).lines.empty());
-  CHECK(TraceOf("all is well\n", 7).last_line == 1);
+TEST_CASE("a header pattern that does not match is recorded for the line with its literal", "[diagnose]") {
+  CHECK(LinesOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n") == "2: T1 pool = does not match\n");
+  CHECK(LinesOf("all is well\nTest pol of 9B in 5B is ful\n").empty());
 }
 
 TEST_CASE("a header that starts no failure is recorded with the reason", "[diagnose]") {
-  const TracedHeader* head = nullptr;
-  LogTrace trace = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
-  REQUIRE((head = HeadOf(trace, "pool")) != nullptr);
-  CHECK(head->trace.outcome == Outcome::kQuoted);
-  REQUIRE(head->trace.quotation != nullptr);
-
-  trace = TraceOf("the word TEST_EXHAUSTED in a sentence\n");
-  REQUIRE((head = HeadOf(trace, "status")) != nullptr);
-  CHECK(head->trace.outcome == Outcome::kNotAtLineStart);
-  CHECK(head->trace.place.column == 10);
-
-  trace = TraceOf("Test load failed; Test request refused\n");
-  REQUIRE((head = HeadOf(trace, "request")) != nullptr);
-  CHECK(head->fate == Fate::kAbsorbed);
-  CHECK(head->by->code == "T3");
-  REQUIRE((head = HeadOf(trace, "load")) != nullptr);
-  CHECK(head->fate == Fate::kOpened);
-
-  trace = TraceOf("here it comes\nTest load failed\n", 1);
-  REQUIRE((head = HeadOf(trace, "load")) != nullptr);
-  CHECK(head->trace.outcome == Outcome::kInLaterLine);
-}
-
-TEST_CASE("lines that differ only in figures are traced once, at most kMostTracedLines in all", "[diagnose]") {
-  std::string log;
-  for (int i = 0; i < 30; ++i) log += "the word TEST_EXHAUSTED, " + std::to_string(i) + "\n";
-  LogTrace trace = TraceOf(log);
-  REQUIRE(trace.lines.size() == 1);
-  CHECK(trace.lines[0].alike == 29);
-  log.clear();
-  for (int i = 0; i < 30; ++i) log += "the word TEST_EXHAUSTED" + std::string(static_cast<std::size_t>(i), '!') + "\n";
-  trace = TraceOf(log);
-  CHECK(trace.lines.size() == kMostTracedLines);
-  CHECK(trace.lines_left_out == 30 - kMostTracedLines);
+  const Recorded quoted = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
+  REQUIRE(quoted.reading.size() == 3);  // the input, the line and the pattern
+  CHECK(quoted.reading[2].what == "T1 pool");
+  CHECK(quoted.reading[2].result == "matches, but only in a quotation");
+  CHECK_FALSE(quoted.reading[2].detail.empty());
+  CHECK(LinesOf("the word TEST_EXHAUSTED in a sentence\n") ==
+        "1: T1 status = must be at the start of a line (line_start)\n");
+  CHECK(LinesOf("Test load failed; Test request refused\n") ==
+        "1: T3 load = matches; a failure begins here\n1: T2 request = matches; belongs to another message\n");
+  // A header that begins in the next line belongs to that line.
+  CHECK(LinesOf("here it comes\nTest load failed\n") == "2: T3 load = matches; a failure begins here\n");
 }
 
 // Returns the entries of a recording, one per line: "  what = result [detail]", two blanks per level.
@@ -139,9 +112,9 @@ std::string Shown(const std::vector<RecordEntry>& entries, const std::string& un
   std::string shown;
   bool is_inside = false;
   for (const RecordEntry& entry : entries) {
-    if (entry.depth == 0) is_inside = entry.what == under;
-    if (!is_inside || entry.depth == 0) continue;
-    shown += std::string(2 * static_cast<std::size_t>(entry.depth - 1), ' ') + entry.what + " = " + entry.result;
+    if (entry.depth == 1) is_inside = entry.what == under;
+    if (!is_inside || entry.depth < 2) continue;
+    shown += std::string(2 * static_cast<std::size_t>(entry.depth - 2), ' ') + entry.what + " = " + entry.result;
     if (!entry.detail.empty()) shown += " [" + entry.detail + "]";
     if (entry.line > 0) shown += " line " + std::to_string(entry.line);
     shown += "\n";
@@ -149,18 +122,16 @@ std::string Shown(const std::vector<RecordEntry>& entries, const std::string& un
   return shown;
 }
 
-TEST_CASE("the facts of a finding name their pattern or context", "[diagnose]") {
-  const LogTrace trace = TraceOf("test mesh of 8\nTest pool of 9B in 5B is full\n");
-  REQUIRE(trace.findings.size() == 1);
-  const FindingTrace& finding = trace.findings[0];
-  std::string facts;
-  for (const FactTrace& fact : finding.facts)
-    facts += fact.name + "=" + ValueText(fact.value) + " " + std::to_string(fact.line) + " " + fact.from + "\n";
-  CHECK(facts ==
-        "limit_bytes=5 2 header pattern pool\nover_bytes=4 0 \ntest_devices=8 1 context test_mesh\n"
-        "used_bytes=9 2 header pattern pool\n");
-  CHECK(finding.silent == std::vector<std::string>{"pattern with %{size:free_bytes} free", "context test_step"});
-  CHECK(Shown(finding.recorded, "Derived facts") ==
+TEST_CASE("facts are recorded with their line, and with the context or header pattern there", "[diagnose]") {
+  const std::string log = "test mesh of 8\nTest pool of 9B in 5B is full\n";
+  const Recorded recorded = TraceOf(log);
+  CHECK(Shown(recorded.conclusions, "Facts") ==
+        "limit_bytes = 5 line 2\ntest_devices = 8 line 1\nused_bytes = 9 line 2\n");
+  REQUIRE(recorded.reading.size() == 5);
+  CHECK(recorded.reading[2].what == "context test_mesh");
+  CHECK(recorded.reading[2].detail == "test_devices = 8");
+  CHECK(recorded.reading[4].detail == "used_bytes = 9, limit_bytes = 5");
+  CHECK(Shown(recorded.conclusions, "Derived facts") ==
         "over_bytes = 4\n"
         "  used_bytes - limit_bytes = 4 [used_bytes = 9, limit_bytes = 5]\n"
         "odd_bytes = not derived\n"
@@ -168,21 +139,19 @@ TEST_CASE("the facts of a finding name their pattern or context", "[diagnose]") 
 }
 
 TEST_CASE("an undecided scenario names the unknown facts", "[diagnose]") {
-  const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
-  REQUIRE(trace.findings.size() == 1);
-  CHECK(Shown(trace.findings[0].recorded, "Scenarios") ==
+  const Recorded recorded = TraceOf("Test pool of 9B in 5B is full\n");
+  CHECK(Shown(recorded.conclusions, "Scenarios") ==
         "scenario tight = unknown [priority 1, t]\n"
         "  free_bytes < 3 = unknown [free_bytes = unknown]\n"
         "scenario small = false [priority 2, s]\n"
         "  used_bytes < limit_bytes = false [used_bytes = 9, limit_bytes = 5]\n");
-  const LogTrace told = TraceOf("Test pool of 9B in 5B is full with 2B free\n");
-  CHECK(Shown(told.findings.at(0).recorded, "Scenarios").starts_with("scenario tight = true"));
+  const Recorded decided = TraceOf("Test pool of 9B in 5B is full with 2B free\n");
+  CHECK(Shown(decided.conclusions, "Scenarios").starts_with("scenario tight = true"));
 }
 
 TEST_CASE("remedies are recorded with the reasons for and against them", "[diagnose]") {
-  const LogTrace trace = TraceOf("Test pool of 9B in 5B is full\n");
-  REQUIRE(trace.findings.size() == 1);
-  CHECK(Shown(trace.findings[0].recorded, "Remedies") ==
+  const Recorded recorded = TraceOf("Test pool of 9B in 5B is full\n");
+  CHECK(Shown(recorded.conclusions, "Remedies") ==
         "remedy test_move = offered\n"
         "  for = yes [always]\n"
         "remedy test_shrink = offered\n"
@@ -215,8 +184,8 @@ TEST_CASE("for a function over rows, the largest row and the result are recorded
   REQUIRE(faults.empty());
   CHECK(condition.Evaluate(rows) == Value(true));
   std::vector<RecordEntry> entries = rows.recording.Take();
-  for (RecordEntry& entry : entries) ++entry.depth;
-  entries.insert(entries.begin(), RecordEntry{.depth = 0, .what = "all"});
+  for (RecordEntry& entry : entries) entry.depth += 2;
+  entries.insert(entries.begin(), RecordEntry{.depth = 1, .what = "all"});
   CHECK(Shown(entries, "all") ==
         "not (count_of(size > 2) == 2 and size > 1) = true\n"
         "  count_of(size > 2) == 2 and size > 1 = false\n"
