@@ -1,6 +1,5 @@
 # WHYOOM_STATIC: links everything statically, even the C library, so that the program runs in any image of its
-# architecture. Debian has static versions of all libraries except ISA-L, which packaging/static_isal.sh builds. fmt is
-# used header-only.
+# architecture. fmt is used header-only.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_link_options(-static-pie)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -9,20 +8,17 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 macro(whyoom_check_static)
   set(WHYOOM_FMT fmt::fmt-header-only)
   find_library(WHYOOM_NETTLE nettle REQUIRED)  # used by libarchive for encrypted zips
-  find_library(WHYOOM_ZLIB z REQUIRED)
   pkg_check_modules(WHYOOM_NETTLE_PC REQUIRED nettle)  # for the versions in --version
-  pkg_check_modules(WHYOOM_ZLIB_PC REQUIRED zlib)
-  set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ${WHYOOM_ZLIB})
-  foreach(library RE2 ISAL ZSTD LZ4 LZMA ARCHIVE SECCOMP)
+  set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ZLIB::ZLIB)
+  foreach(library RE2 ZSTD LZ4 LZMA ARCHIVE SECCOMP)
     foreach(file ${${library}_LINK_LIBRARIES})
       if(NOT file MATCHES "\\.a$" AND NOT file MATCHES "^-")
-        message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file}); for ISA-L run packaging/static_isal.sh FOLDER and pass "
-          "-DCMAKE_PREFIX_PATH=FOLDER")
+        message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file})")
       endif()
     endforeach()
   endforeach()
 endmacro()
 
 # Packages of the linked libraries. Their licences must be distributed with the program.
-set(WHYOOM_STATIC_PARTS libre2-dev libisal-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
+set(WHYOOM_STATIC_PARTS libre2-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
   liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libstdc++-12-dev libc6-dev)

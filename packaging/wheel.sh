@@ -5,7 +5,7 @@
 #
 # Its program is linked statically and needs only a kernel, so it can be copied to a cluster as a single file.
 # Requires the packages in .ci/packages and .ci/packages-static, those in packaging/packages-arm64 to build for aarch64 on
-# another machine, and a Python package index. Exit status 3: ISA-L's sources or the Python packages cannot be downloaded.
+# another machine, and a Python package index. Exit status 3: the Python packages cannot be downloaded.
 set -euo pipefail
 mkdir -p "${1:-dist}"
 folder=$(cd "${1:-dist}" && pwd)
@@ -13,8 +13,6 @@ arch=${2:-$(uname -m)}
 case $arch in x86_64 | aarch64) ;; *) echo "packaging/wheel.sh: unknown architecture: $arch (expected x86_64 or aarch64)" >&2; exit 2 ;; esac
 cd "$(dirname "$0")/.."
 
-static=$PWD/build/static-$arch
-packaging/static_isal.sh "$static" "$arch"
 python=${PYTHON:-python3}
 tools=build/wheel-tools
 "$python" -m venv "$tools"
@@ -24,7 +22,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 define=--config-settings=cmake.define  # Debian 12's pip does not support -C
-settings=(--config-settings=build-dir="build/wheel-$arch" "$define.WHYOOM_STATIC=ON" "$define.CMAKE_PREFIX_PATH=$static")
+settings=(--config-settings=build-dir="build/wheel-$arch" "$define.WHYOOM_STATIC=ON")
 [ "$arch" = "$(uname -m)" ] || settings+=("$define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/$arch-linux-gnu.cmake")
 "$tools/bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$work" "${settings[@]}" .
 # Without a C library, any tag fits: the oldest that current installers accept, and musl's.

@@ -23,7 +23,6 @@ class FileInMemory : public ByteSource {
     at_ += count;
     return count;
   }
-  std::optional<std::uint64_t> Size() const override { return bytes_.size(); }
   bool SeekTo(std::uint64_t offset) override {
     if (offset > bytes_.size()) return false;
     at_ = static_cast<std::size_t>(offset);

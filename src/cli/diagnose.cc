@@ -387,14 +387,13 @@ int RunMerge(const RunContext& run) {
   const std::vector<std::string>& paths = run.options.paths;
   ReportReader reader(run.rules.rules());
   std::vector<Problem> problems;
-  const auto add_problem = [&](const Problem& problem) { problems.push_back(problem); };
   for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
     const std::string& path = artifact->path;
     run.outputs.ThrowIfOutput(path);
     if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsPartMetadata(path)) continue;
-    ReadMembers(
-        *artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits,
-        [&](const Artifact& part, ByteSource& source) { reader.Read(part.path, source); }, add_problem);
+    Members members(*artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits);
+    for (Artifact part; ByteSource* source = members.Next(&part);) reader.Read(part.path, *source);
+    for (Problem& problem : members.TakeProblems()) problems.push_back(std::move(problem));
   }
   for (const Problem& problem : problems) reader.Tell(problem);
   Report report = run.MakeReport(reader.Take());

@@ -310,7 +310,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->group(group);
   app.add_flag_callback(
          "--no-sandbox", [limits] { limits->sandbox = false; },
-         "Unpack archives in this process instead of in a sandboxed child process")
+         "Unpack in this process instead of in a sandboxed child process")
       ->group(group);
 }
 

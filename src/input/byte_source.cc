@@ -65,31 +65,14 @@ class DescriptorSource : public ByteSource {
 
   std::string_view problem() const override { return problem_; }
 
-  std::optional<std::uint64_t> Size() const override {
-    struct stat status;
-    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    const std::optional<std::uint64_t> start = Start();
-    const auto end = static_cast<std::uint64_t>(status.st_size);
-    if (!start) return std::nullopt;
-    return end - std::min(end, *start);
-  }
-
   bool SeekTo(std::uint64_t offset) override {
-    const std::optional<std::uint64_t> start = Size() ? Start() : std::nullopt;
-    if (!start || lseek(descriptor_, static_cast<off_t>(*start + offset), SEEK_SET) < 0) return false;
+    if (!regular_ || lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) return false;
     given_ = offset;
     ended_ = false;
     return true;
   }
 
  private:
-  // The file offset of the source's first byte. The parent process may have read part of standard input.
-  std::optional<std::uint64_t> Start() const {
-    const off_t here = lseek(descriptor_, 0, SEEK_CUR);
-    if (here < 0 || static_cast<std::uint64_t>(here) < given_) return std::nullopt;
-    return static_cast<std::uint64_t>(here) - given_;
-  }
-
   // Advises the system of sequential reading. Pays off for large files only.
   void Advise() {
 #ifdef POSIX_FADV_SEQUENTIAL
@@ -169,44 +152,16 @@ std::string ReadUpTo(ByteSource& source, std::size_t most) {
   return bytes;
 }
 
-namespace {
-
-constexpr std::size_t kPeekBlock = std::size_t{1} << 16;
-
-}  // namespace
-
-PeekedSource::PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked)
-    : source_(std::move(source)),
-      peeked_(peeked),
-      block_(std::make_unique_for_overwrite<char[]>(std::max(peeked, kPeekBlock))) {
-  const std::size_t capacity = std::max(peeked, kPeekBlock);
-  const std::size_t wanted = source_->RegularFile() >= 0 ? capacity : peeked;  // reading others on may wait
-  while (held_ < wanted && !ended_) {
-    const std::size_t got = source_->Read(block_.get() + held_, capacity - held_);
-    held_ += got;
-    ended_ = got == 0;
-  }
-}
-
-void PeekedSource::Skip(std::size_t count) {
-  given_ += count;
-  skipped_ += count;
-}
-
 std::size_t PeekedSource::Read(char* buffer, std::size_t capacity) {
-  if (given_ == held_) return ended_ ? 0 : source_->Read(buffer, capacity);
-  const std::size_t count = std::min(capacity, held_ - given_);
-  std::memcpy(buffer, block_.get() + given_, count);
+  if (given_ == beginning_.size()) return source_->Read(buffer, capacity);
+  const std::size_t count = beginning_.copy(buffer, capacity, given_);
   given_ += count;
-  if (given_ == held_) block_.reset();
   return count;
 }
 
 bool PeekedSource::SeekTo(std::uint64_t offset) {
-  if (!source_->SeekTo(offset)) return false;
-  given_ = held_;
-  ended_ = false;
-  block_.reset();
+  if (RegularFile() < 0 || !source_->SeekTo(offset)) return false;
+  given_ = beginning_.size();
   return true;
 }
 

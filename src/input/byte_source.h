@@ -3,11 +3,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,10 +63,8 @@ class ByteSource {
   // limit work use it (limits.h).
   virtual void AddWork(std::uint64_t /*bytes*/) {}
 
-  // The total number of bytes, or nullopt if it is unknown or SeekTo does not work.
-  virtual std::optional<std::uint64_t> Size() const { return std::nullopt; }
-
-  // Continues at `offset`, even after the end was read. Returns false, and changes nothing, if that is not possible.
+  // Continues at `offset`, even after the end was read. Works if there is a RegularFile; otherwise returns false and
+  // changes nothing.
   virtual bool SeekTo(std::uint64_t /*offset*/) { return false; }
 };
 
@@ -94,39 +90,28 @@ std::string ReadUpTo(ByteSource& source, std::size_t most);
 // A source whose first bytes can be inspected before they are read.
 class PeekedSource : public ByteSource {
  public:
-  // Reads until it has `peeked` bytes or the source ends. Fetches a small file completely; of a large one, only this
-  // first block is copied.
-  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked);
+  // Reads until it has `peeked` bytes or the source ends.
+  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked)
+      : source_(std::move(source)), beginning_(ReadUpTo(*source_, peeked)) {}
 
-  // The first `peeked` bytes, fewer if the source is shorter. Valid before the first Read only.
-  std::string_view beginning() const { return {block_.get() + given_, std::min(held_, peeked_) - given_}; }
-
-  // The last bytes, at most `most`; nullopt unless all bytes are in memory. Valid before the first Read only.
-  std::optional<std::string_view> Tail(std::size_t most) const {
-    if (!ended_) return std::nullopt;
-    const std::size_t size = std::min(most, held_ - given_);
-    return std::string_view(block_.get() + held_ - size, size);
-  }
+  // The first bytes, fewer than `peeked` if the source is shorter. Valid before the first Read only.
+  std::string_view beginning() const { return std::string_view(beginning_).substr(given_); }
 
   // Skips the first `count` bytes of beginning(); RawOffset still counts them.
-  void Skip(std::size_t count);
+  void Skip(std::size_t count) { given_ = skipped_ = count; }
 
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return source_->problem(); }
   void AddWork(std::uint64_t bytes) override { source_->AddWork(bytes); }
   std::uint64_t RawOffset(std::uint64_t offset) const override { return source_->RawOffset(offset + skipped_); }
-  std::optional<std::uint64_t> Size() const override { return source_->Size(); }
   int RegularFile() const override { return skipped_ == 0 ? source_->RegularFile() : -1; }
   bool SeekTo(std::uint64_t offset) override;
 
  private:
-  std::unique_ptr<ByteSource> source_;
-  std::size_t peeked_;
-  std::unique_ptr<char[]> block_;
-  std::size_t held_ = 0;
-  std::size_t given_ = 0;
+  const std::unique_ptr<ByteSource> source_;
+  const std::string beginning_;
+  std::size_t given_ = 0;  // bytes of it
   std::size_t skipped_ = 0;
-  bool ended_ = false;  // the source has no more bytes than those held
 };
 
 // Iterates over all lines of a source, for files of a known format.

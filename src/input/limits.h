@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,7 @@ struct Limits {
   double seconds = 0;                         // 0: no limit
   std::size_t memory = std::size_t{1} << 27;  // of one decoder: the xz dictionary, the zstd window
 
-  // Read archives in a sandboxed process (archive/worker.h), on systems that support it.
+  // Unpack in a sandboxed process (archive/worker.h), on systems that support it.
 #if defined(__linux__)
   bool sandbox = true;
 #else
@@ -53,19 +54,20 @@ struct ReadControl {
 std::string TimeIsUpText(const Limits& limits);
 std::string TooLongText(const Limits& limits);
 
-// Enforces the limits of one input. Threads may read sources of different depths concurrently.
+// Enforces the limits of one input.
 class Quota {
  public:
   // Borrows `control`, which may be null. Once it requests a stop, the sources end without a problem.
   explicit Quota(const Limits& limits, const ReadControl* control = nullptr);
 
   const Limits& limits() const { return limits_; }
+  bool TimeIsUp() const;
+
+  // Why reading must end now: the time limit, or an empty text after a stop request. Nullopt if it need not end.
+  std::optional<std::string> WhyStop() const;
 
   // Whether `problem` means that a limit of the whole input was reached, so that nothing more of it may be read.
   bool EndsInput(std::string_view problem) const;
-
-  bool TimeIsUp() const;
-  bool IsTimeLimit(std::string_view problem) const;
 
   // Wraps `source` so that it ends at the limits. Depth 0 is the file itself: counted, but limited only by time. `cost`
   // is the work per byte relative to a fast format.
@@ -74,13 +76,12 @@ class Quota {
  private:
   class LimitedSource;
 
-  bool IsStopped() const { return control_ != nullptr && control_->stopped(); }
-
   const Limits limits_;
   const ReadControl* const control_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<std::atomic<std::uint64_t>> given_;  // bytes read, by depth
-  std::atomic<std::uint64_t> looked_at_{0};        // see ByteSource::AddWork
+  std::vector<std::uint64_t> given_;  // bytes read, by depth
+  std::uint64_t looked_at_ = 0;       // see ByteSource::AddWork
+  std::string reached_;               // the limit on bytes that was reached; empty if none was
 };
 
 // Formats a size in the largest unit without a fraction: "64 MiB", "1 TiB".

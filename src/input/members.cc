@@ -1,32 +1,19 @@
 #include "input/members.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <deque>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "input/archive/archive_reader.h"
 #include "input/archive/sandboxed_reader.h"
-#include "input/byte_source.h"
-#include "input/decompress.h"
-#include "input/limits.h"
+#include "input/archive/unpacker.h"
 #include "input/packing.h"
 #include "input/utf16_source.h"
 
 namespace whyoom {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
-// Bytes to inspect for a packing, program or encoding, and for a zip archive after a short script.
+// Bytes to inspect for a packing, a program or an encoding.
 constexpr std::size_t kPeekedBytes = 4096;
 
 // Bounds the report for an archive of, for example, a million encrypted members.
@@ -34,219 +21,160 @@ constexpr std::uint64_t kMostMemberProblems = 100;
 
 constexpr std::uint64_t kCostOfBzip2 = 8;  // per byte, see Quota::Limit
 
-// Reads the current member of an archive.
+// Reads the current member of a packed file.
 class MemberSource : public ByteSource {
  public:
-  MemberSource(MemberReader& reader, const ByteSource& archive) : reader_(reader), archive_(archive) {}
+  MemberSource(Unpacker& unpacker, const ByteSource& packed) : unpacker_(unpacker), packed_(packed) {}
 
-  std::size_t Read(char* buffer, std::size_t capacity) override {
-    const std::uint64_t left_out = reader_.left_out();
-    const std::size_t got = reader_.Read(buffer, capacity);
-    if (reader_.left_out() != left_out) {
-      if (holes_.size() >= kMostHoles) holes_.pop_front();
-      holes_.emplace_back(given_, reader_.left_out());
-    }
-    given_ += got;
-    return got;
-  }
+  std::size_t Read(char* buffer, std::size_t capacity) override { return unpacker_.Read(buffer, capacity); }
+
+  // If the packed bytes have a problem, that caused any other problem.
   std::string_view problem() const override {
-    const std::string_view own = reader_.member_problem();
-    const std::string_view cause = archive_.problem();
-    return cause.empty() || own.empty() || !reader_.input_ended() ? own : cause;
-  }
-  std::uint64_t RawOffset(std::uint64_t offset) const override {
-    const auto before =
-        std::find_if(holes_.rbegin(), holes_.rend(), [&](const auto& hole) { return hole.first < offset; });
-    return before == holes_.rend() ? offset : offset + before->second;
+    const std::string_view own = unpacker_.member_problem();
+    return own.empty() || packed_.problem().empty() ? own : packed_.problem();
   }
 
  private:
-  // Only the last kMostHoles holes are stored, so earlier offsets are computed too small.
-  static constexpr std::size_t kMostHoles = 1000;
-
-  MemberReader& reader_;
-  const ByteSource& archive_;
-  std::uint64_t given_ = 0;
-  std::deque<std::pair<std::uint64_t, std::uint64_t>>
-      holes_;  // the position of each hole, and the number of zeros left out up to it
+  Unpacker& unpacker_;
+  const ByteSource& packed_;
 };
-
-class Unpacker {
- public:
-  Unpacker(const Limits& limits, const MemberOptions& options,
-           const std::function<void(const Artifact&, ByteSource&)>& read,
-           const std::function<void(const Problem&)>& problem)
-      : quota_(limits, options.control), limits_(quota_.limits()), options_(options), read_(read), problem_(problem) {}
-
-  void Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth);
-  void Finish(const Artifact& input) const;
-
- private:
-  void SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSource> source, int depth);
-  void ReportZip(const Artifact& artifact, const PeekedSource& source);
-  void ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> source);
-  std::unique_ptr<MemberReader> Open(ByteSource& source, Packing packing, std::string* why_not) const;
-  void UnpackMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth);
-  void Tell(const Artifact& artifact, std::string_view what);
-  void MayDiffer() {
-    if (options_.may_differ != nullptr) *options_.may_differ = true;
-  }
-  void AddProblemOnce(const Artifact& artifact, std::string_view what);
-
-  Quota quota_;
-  const Limits& limits_;
-  const MemberOptions& options_;
-  const std::function<void(const Artifact&, ByteSource&)>& read_;
-  const std::function<void(const Problem&)>& problem_;
-  std::uint64_t members_ = 0;
-  std::uint64_t reported_ = 0;
-  std::uint64_t unreported_ = 0;
-  std::string last_reported_;
-  bool stopped_ = false;  // a limit of the whole input was reached
-};
-
-void Unpacker::Tell(const Artifact& artifact, std::string_view what) {
-  if (what.empty()) return;
-  last_reported_ = what;
-  // Only a reported problem ends the input, not one that a read-ahead source has met, so that every run reads the same.
-  if (quota_.EndsInput(what)) stopped_ = true;
-  if (quota_.IsTimeLimit(what)) MayDiffer();
-  if (reported_ >= kMostMemberProblems && !stopped_) {
-    ++unreported_;
-    return;
-  }
-  ++reported_;
-  problem_({artifact.path, artifact.member, std::string(what)});
-}
-
-// A failure also ends the packings around the failing source. Only the innermost, most specific problem is reported.
-void Unpacker::AddProblemOnce(const Artifact& artifact, std::string_view what) {
-  if (what != last_reported_) Tell(artifact, what);
-}
-
-void Unpacker::Finish(const Artifact& input) const {
-  if (unreported_ > 0)
-    problem_({input.path, input.member, fmt::format("{} more problems are not listed", unreported_)});
-}
-
-void Unpacker::Take(const Artifact& artifact, std::unique_ptr<ByteSource> source, int depth) {
-  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
-  if (IsProgram(peeked->beginning())) return SkipProgram(artifact, std::move(peeked), depth);
-  if (IsSevenZip(peeked->beginning())) return Tell(artifact, "7z archives are not supported; unpack it first");
-  const Packing packing = PackingOf(peeked->beginning());
-  if (packing == Packing::kNone && (depth > 0 || limits_.seconds <= 0)) return ReadPlain(artifact, std::move(peeked));
-  if (packing != Packing::kNone && depth >= limits_.depth) {
-    return Tell(artifact, fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing),
-                                      limits_.depth));
-  }
-  std::unique_ptr<ByteSource> packed = std::move(peeked);
-  if (depth == 0) packed = quota_.Limit(std::move(packed), 0);
-  if (packing == Packing::kNone)
-    return ReadPlain(artifact, std::make_unique<PeekedSource>(std::move(packed), kPeekedBytes));
-  if (IsArchive(packing)) return UnpackMembers(artifact, *packed, packing, depth);
-  std::unique_ptr<ByteSource> unpacked = ReadAhead(Decompress(std::move(packed), packing, limits_.memory));
-  const std::uint64_t cost = packing == Packing::kBzip2 ? kCostOfBzip2 : 1;
-  Take(artifact, quota_.Limit(std::move(unpacked), depth + 1, cost), depth + 1);
-}
-
-// Reads a packed program to its end, because its unpacked bytes count towards the limits; seeks to the end of others.
-// Reports text or a zip archive at the end, which is not part of it: a log, or a self-extracting archive's content.
-void Unpacker::SkipProgram(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked, int depth) {
-  constexpr std::uint64_t kTail = 512;
-  std::string tail;
-  const std::optional<std::uint64_t> size = peeked->Size();
-  if (size && *size > kTail) peeked->SeekTo(*size - kTail);
-  std::unique_ptr<ByteSource> source = std::move(peeked);
-  if (depth == 0) source = quota_.Limit(std::move(source), 0);
-  std::vector<char> buffer(std::size_t{1} << 16);
-  while (const std::size_t got = source->Read(buffer.data(), buffer.size())) {
-    tail.append(buffer.data(), got);
-    tail.erase(0, tail.size() - std::min<std::size_t>(tail.size(), kTail));
-  }
-  if (quota_.EndsInput(source->problem())) return Tell(artifact, source->problem());
-  if (IsText(tail)) Tell(artifact, "starts like a program or library but ends as text; not read");
-  if (ContainsZip(tail))
-    Tell(artifact, "program followed by a zip archive; the archive was not read (unpack it first)");
-}
-
-// Reports a zip archive that starts in the first bytes or ends the file.
-void Unpacker::ReportZip(const Artifact& artifact, const PeekedSource& source) {
-  char bytes[64];
-  std::optional<std::string_view> tail = source.Tail(sizeof bytes);
-  struct stat status {};
-  if (const int file = source.RegularFile(); !tail && file >= 0 && fstat(file, &status) == 0) {
-    const ssize_t got =
-        pread(file, bytes, sizeof bytes, std::max<off_t>(0, status.st_size - static_cast<off_t>(sizeof bytes)));
-    tail.emplace(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  }
-  if (ContainsZip(source.beginning()) || (tail && ContainsZip(*tail)))
-    Tell(artifact, "contains a zip archive after other bytes; the archive was not read (remove the bytes before it)");
-}
-
-void Unpacker::ReadPlain(const Artifact& artifact, std::unique_ptr<PeekedSource> peeked) {
-  const std::string_view beginning = peeked->beginning();
-  ReportZip(artifact, *peeked);
-  const std::optional<WideText> wide = WideTextOf(beginning);
-  if (beginning.starts_with("\xef\xbb\xbf"sv)) peeked->Skip(3);
-  if (wide) peeked->Skip(wide->mark);
-  std::unique_ptr<ByteSource> source = std::move(peeked);
-  if (wide) source = FromWideText(std::move(source), *wide);
-  read_(artifact, *source);
-  Tell(artifact, source->problem());
-}
-
-// Returns null if no reader can be started.
-std::unique_ptr<MemberReader> Unpacker::Open(ByteSource& source, Packing packing, std::string* why_not) const {
-  if (!limits_.sandbox) return std::make_unique<ArchiveReader>(source, packing, limits_.memory);
-  std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(limits_.memory, why_not);
-  if (!process) return nullptr;
-  const auto why_stop = [this]() -> std::optional<std::string> {
-    if (quota_.TimeIsUp()) return TooLongText(limits_);
-    if (options_.control != nullptr && options_.control->stopped()) return "";
-    return std::nullopt;
-  };
-  return std::make_unique<SandboxedReader>(std::move(process), source, packing, SandboxedReader::Clock{why_stop});
-}
-
-void Unpacker::UnpackMembers(const Artifact& artifact, ByteSource& source, Packing packing, int depth) {
-  last_reported_.clear();
-  std::string why_not;
-  const std::unique_ptr<MemberReader> reader = Open(source, packing, &why_not);
-  if (!reader) {
-    MayDiffer();
-    return Tell(artifact, why_not);
-  }
-  ArchiveMember member;
-  while (!stopped_ && reader->Next(&member)) {
-    if (++members_ > limits_.members) {
-      stopped_ = true;
-      return Tell(artifact,
-                  fmt::format("stopped after {} members (--max-members); the rest was not read", limits_.members));
-    }
-    if (!member.has_content) continue;
-    const Artifact inner = {artifact.path, artifact.member.empty() ? member.name : artifact.member + "/" + member.name};
-    if (!member.unreadable.empty()) {
-      Tell(inner, member.unreadable);
-      continue;
-    }
-    std::unique_ptr<ByteSource> content = std::make_unique<MemberSource>(*reader, source);
-    // Only zip members are compressed. A worker unpacks ahead anyway.
-    if (!limits_.sandbox && packing == Packing::kZip) content = ReadAhead(std::move(content));
-    Take(inner, quota_.Limit(std::move(content), depth + 1), depth + 1);
-  }
-  if (stopped_) return;
-  if (reader->may_differ()) MayDiffer();
-  AddProblemOnce(artifact, source.problem().empty() ? reader->problem() : source.problem());
-}
 
 }  // namespace
 
-void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
-                 const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem, const MemberOptions& options) {
-  Unpacker unpacker(limits, options, read, problem);
-  unpacker.Take(artifact, std::move(source), 0);
-  unpacker.Finish(artifact);
+struct Members::Level {
+  Artifact artifact;
+  Packing packing;
+  std::unique_ptr<ByteSource> packed;
+  std::unique_ptr<Unpacker> unpacker;
+};
+
+Members::Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits, const ReadControl* control)
+    : quota_(limits, control),
+      input_(std::move(input)),
+      raw_(*source),
+      file_(quota_.Limit(std::move(source), 0)),
+      current_(input_) {}
+
+Members::~Members() = default;
+
+ByteSource* Members::Next(Artifact* artifact) {
+  if (plain_) Report(current_, std::exchange(plain_, nullptr)->problem());
+  if (file_) Open(std::move(file_));
+  while (!plain_ && !stopped_ && !levels_.empty()) {
+    if (std::unique_ptr<ByteSource> member = NextMember()) Open(std::move(member));
+  }
+  *artifact = current_;
+  return plain_.get();
+}
+
+std::vector<Problem> Members::TakeProblems() {
+  if (unreported_ > 0)
+    problems_.push_back({input_.path, input_.member, fmt::format("{} more problems are not listed", unreported_)});
+  return std::move(problems_);
+}
+
+void Members::Report(const Artifact& artifact, std::string_view what) {
+  if (what.empty()) return;
+  last_reported_ = what;
+  // Only a reported problem ends the input: a source around it may have met a limit further on.
+  if (quota_.EndsInput(what)) stopped_ = true;
+  if (quota_.TimeIsUp() || !raw_.problem().empty()) may_differ_ = true;
+  if (problems_.size() >= kMostMemberProblems && !stopped_) {
+    ++unreported_;
+  } else {
+    problems_.push_back({artifact.path, artifact.member, std::string(what)});
+  }
+}
+
+// Opens `current_`, whose bytes are `source`, unless it is to be skipped.
+void Members::Open(std::unique_ptr<ByteSource> source) {
+  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
+  const std::string_view beginning = peeked->beginning();
+  const Packing packing = PackingOf(beginning);
+  if (IsProgram(beginning)) return Skip(std::move(peeked));
+  if (IsSevenZip(beginning)) {
+    Report(current_, "7z archives are not supported; unpack it first");
+    return Skip(std::move(peeked));
+  }
+  if (packing == Packing::kNone) return OpenPlain(std::move(peeked));
+  const Limits& limits = quota_.limits();
+  if (std::cmp_greater_equal(levels_.size(), limits.depth)) {
+    Report(current_,
+           fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing), limits.depth));
+    return Skip(std::move(peeked));
+  }
+  OpenPacked(std::move(peeked), packing);
+}
+
+void Members::OpenPlain(std::unique_ptr<PeekedSource> peeked) {
+  const std::optional<WideText> wide = WideTextOf(peeked->beginning());
+  if (peeked->beginning().starts_with("\xef\xbb\xbf")) peeked->Skip(3);
+  if (wide) peeked->Skip(wide->mark);
+  plain_ = std::move(peeked);
+  if (wide) plain_ = FromWideText(std::move(plain_), *wide);
+}
+
+void Members::OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing) {
+  last_reported_.clear();
+  const std::size_t memory = quota_.limits().memory;
+  std::unique_ptr<Unpacker> unpacker;
+  if (quota_.limits().sandbox) {
+    std::string why_not;
+    std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(memory, &why_not);
+    if (!process) {
+      may_differ_ = true;
+      Report(current_, why_not);
+      return Skip(std::move(packed));
+    }
+    unpacker = std::make_unique<SandboxedReader>(std::move(process), *packed, packing, quota_);
+  } else {
+    unpacker = OpenUnpacker(*packed, packing, memory);
+  }
+  levels_.push_back({current_, packing, std::move(packed), std::move(unpacker)});
+}
+
+// Returns the bytes of the innermost packed file's next member, which becomes `current_`. Returns null if it has none,
+// or if there is no other member: then closes the packed file.
+std::unique_ptr<ByteSource> Members::NextMember() {
+  const Level& level = levels_.back();
+  Member member;
+  if (!level.unpacker->Next(&member)) {
+    Close();
+    return nullptr;
+  }
+  const Limits& limits = quota_.limits();
+  if (IsArchive(level.packing) && ++members_ > limits.members) {
+    stopped_ = true;
+    Report(level.artifact,
+           fmt::format("stopped after {} members (--max-members); the rest was not read", limits.members));
+    return nullptr;
+  }
+  if (!member.has_content) return nullptr;
+  current_ = level.artifact;
+  if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + member.name;
+  Report(current_, member.unreadable);
+  if (!member.unreadable.empty()) return nullptr;
+  return quota_.Limit(std::make_unique<MemberSource>(*level.unpacker, *level.packed), static_cast<int>(levels_.size()),
+                      level.packing == Packing::kBzip2 ? kCostOfBzip2 : 1);
+}
+
+// A failure also ends the packings around the failing source. Only the innermost, most specific problem is reported.
+void Members::Close() {
+  const Level level = std::move(levels_.back());
+  levels_.pop_back();
+  if (level.unpacker->may_differ()) may_differ_ = true;
+  const std::string_view cause = level.packed->problem();
+  const std::string_view what = cause.empty() ? level.unpacker->problem() : cause;
+  if (what != last_reported_) Report(level.artifact, what);
+}
+
+// Reads a member to its end, because its unpacked bytes count towards the limits.
+void Members::Skip(std::unique_ptr<ByteSource> source) {
+  if (levels_.empty()) return;
+  std::vector<char> buffer(std::size_t{1} << 16);
+  while (source->Read(buffer.data(), buffer.size()) > 0) {
+  }
+  if (quota_.EndsInput(source->problem())) Report(current_, source->problem());
 }
 
 }  // namespace whyoom

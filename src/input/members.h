@@ -1,33 +1,65 @@
-// Unpacks an input: calls back for the input itself or for everything packed in it, at any depth.
+// Unpacks an input: returns the input itself, or everything packed in it at any depth, one stream after another.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
+#include "input/packing.h"
 
 namespace whyoom {
 
-struct MemberOptions {
-  const ReadControl* control = nullptr;  // borrowed, may be null: a stop request ends an archive soon
-  bool* may_differ = nullptr;  // borrowed, may be null: set if a second run may give another result, because of a time
-                               // limit or a failure of the system
-};
+class Members {
+ public:
+  // Borrows `control`, which may be null: a stop request ends reading soon.
+  Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits,
+          const ReadControl* control = nullptr);
+  ~Members();
 
-// Calls `read` once for each stream of unpacked bytes in `source`, in stored order: for `artifact` itself if it is
-// plain or only compressed; otherwise for each file in the archive, with its name as the member ("inner.tar/job.log"
-// for an archive inside the archive). Converts UTF-16 and UTF-32 to UTF-8 and drops a byte order mark. Skips programs
-// and libraries, because no job printed the messages in them; that is a problem only if one ends with text or a zip
-// archive. Plain bytes that contain a zip archive after other bytes are a problem, too. `read` must read the source to
-// its end; only the calling thread calls it.
-//
-// Calls `problem` for everything that could not be read: damaged, encrypted, truncated or over a limit. Passes data
-// before the damage to `read`, and data after it if that can be found. Links, folders and devices have no bytes and are
-// not a problem.
-void ReadMembers(const Artifact& artifact, std::unique_ptr<ByteSource> source, const Limits& limits,
-                 const std::function<void(const Artifact&, ByteSource&)>& read,
-                 const std::function<void(const Problem&)>& problem, const MemberOptions& options = {});
+  // Returns the next stream of unpacked bytes, in stored order, or null at the end. Read it to its end; it is valid
+  // until the next call. Sets `artifact`: the input if it is plain or only compressed; otherwise a file in the archive,
+  // with its name as the member ("inner.tar/job.log" for an archive inside the archive).
+  //
+  // Converts UTF-16 and UTF-32 to UTF-8 and drops a byte order mark. Skips programs and libraries, because no job
+  // printed the messages in them. Links, folders and devices have no bytes.
+  ByteSource* Next(Artifact* artifact);
+
+  // Call after Next returned null. Everything that could not be read: damaged, encrypted, truncated or over a limit.
+  // Data before the damage was returned by Next.
+  std::vector<Problem> TakeProblems();
+
+  // Whether a second run may give another result, because of a time limit or a failure of the system.
+  bool may_differ() const { return may_differ_; }
+
+ private:
+  struct Level;
+
+  void Open(std::unique_ptr<ByteSource> source);
+  void OpenPlain(std::unique_ptr<PeekedSource> peeked);
+  void OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing);
+  std::unique_ptr<ByteSource> NextMember();
+  void Close();
+  void Skip(std::unique_ptr<ByteSource> source);
+  void Report(const Artifact& artifact, std::string_view what);
+
+  Quota quota_;
+  const Artifact input_;
+  const ByteSource& raw_;              // the file; valid as long as something reads it
+  std::unique_ptr<ByteSource> file_;   // until it is opened
+  std::vector<Level> levels_;          // the open packed files, each packed in the one before
+  Artifact current_;                   // what is being opened or read
+  std::unique_ptr<ByteSource> plain_;  // the stream that Next returned
+  std::uint64_t members_ = 0;
+  std::vector<Problem> problems_;
+  std::uint64_t unreported_ = 0;  // number of problems beyond the limit
+  std::string last_reported_;
+  bool stopped_ = false;  // a limit of the whole input was reached
+  bool may_differ_ = false;
+};
 
 }  // namespace whyoom

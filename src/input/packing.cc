@@ -24,44 +24,24 @@ constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"PK\x06\x06"sv, Packing::kZip},  // without members, zip64
     {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
     {"PK00PK\x03\x04"sv, Packing::kZip},
-    {"!<arch>\n"sv, Packing::kAr},
-    // The magic of a block, after "BZh" and the level, which alone could be text.
-    {"\x31\x41\x59\x26\x53\x59"sv, Packing::kBzip2},
-    {"\x17\x72\x45\x38\x50\x90"sv, Packing::kBzip2},  // without a block
 });
 
 bool IsZstdSkippable(std::string_view bytes) {
   return bytes.size() >= 4 && bytes[0] >= '\x50' && bytes[0] <= '\x5f' && bytes.substr(1, 3) == "\x2a\x4d\x18"sv;
 }
 
-std::uint32_t Byte(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
-
-// A header of digits starts like a date ("070701 12:00:00"), so the complete header is checked.
-bool IsCpioText(std::string_view bytes) {
-  constexpr std::size_t kNewHeader = 110;
-  constexpr std::size_t kOldHeader = 76;
-  const auto is_header = [&](std::size_t size, const char* digits) {
-    return bytes.size() >= size && bytes.find_first_not_of(digits) >= size;
-  };
-  if (bytes.starts_with("070701") || bytes.starts_with("070702"))
-    return is_header(kNewHeader, "0123456789abcdefABCDEF");
-  return bytes.starts_with("070707") && is_header(kOldHeader, "01234567");
+// "BZh" and the level alone could be text, so the magic of the block after them, or of the end, is checked.
+bool IsBzip2(std::string_view bytes) {
+  if (bytes.size() < 10 || !bytes.starts_with("BZh") || bytes[3] < '1' || bytes[3] > '9') return false;
+  const std::string_view block = bytes.substr(4, 6);
+  return block == "\x31\x41\x59\x26\x53\x59"sv || block == "\x17\x72\x45\x38\x50\x90"sv;
 }
 
-// The magic has only two bytes, so the file name after the header is checked, too.
-bool IsCpioBinary(std::string_view bytes) {
-  constexpr std::size_t kHeader = 26;
-  constexpr std::size_t kNameSize = 20;
-  constexpr std::uint32_t kLongestName = 4096;
-  if (bytes.size() < kHeader) return false;
-  const bool little = bytes.starts_with("\xc7\x71"sv);
-  if (!little && !bytes.starts_with("\x71\xc7"sv)) return false;
-  const std::uint32_t low = Byte(bytes, kNameSize + (little ? 0 : 1));
-  const std::uint32_t size = low | Byte(bytes, kNameSize + (little ? 1 : 0)) << 8;
-  if (size < 2 || size > kLongestName) return false;
-  const std::string_view name = bytes.substr(kHeader, size);
-  const std::size_t end = name.find('\0');
-  return name.size() == size ? end == size - 1 : end == std::string_view::npos;
+// The magic starts like a date ("070701 12:00:00"), so the digits of the rest of the header are checked.
+bool IsCpio(std::string_view bytes) {
+  constexpr std::size_t kHeader = 76;  // the old one; the new one is longer
+  return (bytes.starts_with("070701") || bytes.starts_with("070702") || bytes.starts_with("070707")) &&
+         bytes.size() >= kHeader && bytes.find_first_not_of("0123456789abcdefABCDEF") >= kHeader;
 }
 
 // The header contains the sum of its bytes as octal digits; the field itself counts as blanks. Tar formats older than
@@ -73,14 +53,10 @@ bool HasTarChecksum(std::string_view bytes) {
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   std::uint32_t stated = 0;
   if (std::from_chars(field.data(), field.data() + field.size(), stated, 8).ec != std::errc()) return false;
-  std::int64_t as_unsigned = 0;
-  std::int64_t as_signed = 0;  // as written by some old programs
-  for (std::size_t i = 0; i < kPackingBytes; ++i) {
-    const char byte = i >= kField && i < kField + kFieldSize ? ' ' : bytes[i];
-    as_unsigned += static_cast<unsigned char>(byte);
-    as_signed += static_cast<signed char>(byte);
-  }
-  return stated == as_unsigned || stated == as_signed;
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < kPackingBytes; ++i)
+    sum += i >= kField && i < kField + kFieldSize ? ' ' : static_cast<unsigned char>(bytes[i]);
+  return stated == sum;
 }
 
 bool IsTar(std::string_view bytes) {
@@ -92,22 +68,18 @@ bool IsTar(std::string_view bytes) {
 }  // namespace
 
 Packing PackingOf(std::string_view beginning) {
-  constexpr std::string_view kBzip2 = "BZh";
-  std::string_view magic = beginning;
-  const bool bzip2 = beginning.starts_with(kBzip2) && beginning.size() > kBzip2.size() &&
-                     beginning[kBzip2.size()] >= '1' && beginning[kBzip2.size()] <= '9';
-  if (bzip2) magic.remove_prefix(kBzip2.size() + 1);
   for (const auto& [bytes, packing] : kMagic) {
-    if (magic.starts_with(bytes) && (packing == Packing::kBzip2) == bzip2) return packing;
+    if (beginning.starts_with(bytes)) return packing;
   }
   if (IsZstdSkippable(beginning)) return Packing::kZstd;
-  if (IsCpioText(beginning) || IsCpioBinary(beginning)) return Packing::kCpio;
+  if (IsBzip2(beginning)) return Packing::kBzip2;
+  if (IsCpio(beginning)) return Packing::kCpio;
   return IsTar(beginning) ? Packing::kTar : Packing::kNone;
 }
 
 std::string_view NameOf(Packing packing) {
-  constexpr std::array<std::string_view, 10> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2",
-                                                       "lz4",   "tar",  "zip",  "cpio", "ar"};
+  constexpr std::array<std::string_view, 9> kNames = {"plain", "gzip", "zstd", "xz",  "bzip2",
+                                                      "lz4",   "tar",  "zip",  "cpio"};
   return kNames[static_cast<std::size_t>(packing)];
 }
 
@@ -136,13 +108,12 @@ bool HasProgramMagic(std::string_view beginning) {
       "\x7f"
       "ELF"sv,
       "\xfe\xed\xfa\xce"sv,  // Mach-O, 32 and 64 bit, both byte orders
-      "\xfe\xed\xfa\xcf"sv,
-      "\xce\xfa\xed\xfe"sv,
-      "\xcf\xfa\xed\xfe"sv,
+      "\xfe\xed\xfa\xcf"sv, "\xce\xfa\xed\xfe"sv, "\xcf\xfa\xed\xfe"sv,
       "\xca\xfe\xba\xbe"sv,  // Mach-O universal binaries; Java classes
       "\0asm"sv,
       "BC\xc0\xde"sv,  // LLVM
       "MZ"sv,
+      "!<arch>\n"sv,  // libraries and Debian packages
   });
   if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
     return true;
@@ -150,45 +121,12 @@ bool HasProgramMagic(std::string_view beginning) {
   return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
 }
 
-// Only a library of machine code starts with a table of its symbols. BSD stores a long member name, such as that of the
-// table, after the header.
-bool IsLibrary(std::string_view beginning) {
-  constexpr std::string_view kAr = "!<arch>\n";
-  constexpr std::size_t kHeader = 60;
-  if (!beginning.starts_with(kAr) || beginning.size() < kAr.size() + kHeader) return false;
-  const std::string_view name = beginning.substr(kAr.size());
-  const std::string_view content = name.substr(kHeader);
-  const bool long_name = name.starts_with("#1/") && content.starts_with("__.SYMDEF");
-  return (long_name || name.starts_with("/ ") || name.starts_with("__.SYMDEF")) && IsBinary(content);
-}
-
 }  // namespace
 
 bool IsProgram(std::string_view beginning) {
-  if (IsLibrary(beginning)) return true;
   // The flags after the magic may be zeros.
   const std::size_t header = beginning.size() > 64 ? 16 : 4;
   return HasProgramMagic(beginning) && beginning.size() > header && IsBinary(beginning.substr(header));
-}
-
-bool IsText(std::string_view bytes) {
-  return !bytes.empty() && std::none_of(bytes.begin(), bytes.end(), IsNonTextByte);
-}
-
-bool ContainsZip(std::string_view bytes) {
-  constexpr std::string_view kMember = "PK\x03\x04";
-  constexpr std::size_t kMemberHeader = 30;
-  for (std::size_t at = bytes.find(kMember); at != std::string_view::npos; at = bytes.find(kMember, at + 1)) {
-    const std::string_view header = bytes.substr(at, kMemberHeader);
-    if (header.size() < kMemberHeader) break;
-    const auto number = [&](std::size_t place) { return Byte(header, place) | Byte(header, place + 1) << 8; };
-    constexpr std::uint32_t kNewestVersion = 63;
-    constexpr std::uint32_t kLastMethod = 99;
-    const std::uint32_t name = number(26);
-    if (Byte(header, 4) <= kNewestVersion && number(8) <= kLastMethod && name > 0 && name < 4096) return true;
-  }
-  constexpr std::string_view kEnd = "PK\x05\x06";  // the last 22 bytes of an archive without a comment
-  return bytes.size() >= 22 && bytes.substr(bytes.size() - 22).starts_with(kEnd);
 }
 
 bool IsOwnReport(std::string_view beginning) {

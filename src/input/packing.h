@@ -18,7 +18,6 @@ enum class Packing {
   kTar,
   kZip,
   kCpio,
-  kAr,
 };
 
 // Maximum number of bytes needed for detection.
@@ -38,12 +37,6 @@ bool IsSevenZip(std::string_view beginning);
 // Whether the bytes begin a program, a library or compiled code: no job printed the messages in it. False if text
 // follows the magic bytes.
 bool IsProgram(std::string_view beginning);
-
-// Whether the bytes are all text; false if there are none.
-bool IsText(std::string_view bytes);
-
-// Whether the bytes contain the start of a zip member or the end of a zip archive.
-bool ContainsZip(std::string_view bytes);
 
 // Whether the text begins a whyoom report, in any format.
 bool IsOwnReport(std::string_view beginning);

@@ -14,7 +14,6 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop can carry ten thousand values
-constexpr std::size_t kUsualLine = 160;
 constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
 constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
 constexpr std::size_t kLongestLiteral = 200;
@@ -56,9 +55,6 @@ class HloReader {
         shapes_(texts_, &module_.shapes) {}
 
   HloModule Read() {
-    // Reserving too much memory costs nothing, but moving instructions does.
-    const std::uint64_t guess = source_.Size().value_or(0) / kUsualLine;
-    module_.instructions.reserve(std::min<std::uint64_t>(guess, limits_.instructions));
     TextLines lines(source_, kLongestLine);
     std::string_view line;
     while (lines.Next(&line)) {

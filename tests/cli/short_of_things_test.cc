@@ -46,16 +46,16 @@ TEST_CASE("running out of memory anywhere yields an error message", "[cli][slow]
   CHECK(short_of_it > 0);
 }
 
-TEST_CASE("if no archive process can be started, that is reported and the rest is read", "[cli]") {
+TEST_CASE("if no process can be started that unpacks, that is reported and the rest is read", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   REQUIRE(RunProcess({"/bin/tar", "-cf", "logs.tar", "train.log"}, "", scratch.path()).exit_status == 0);
-  const ProcessResult small = RunUnder("ulimit -f 100", "train.log logs.tar", scratch.path());
+  const ProcessResult small = RunUnder("ulimit -n 5", "-j 1 train.log logs.tar", scratch.path());
   CHECK(small.exit_status == 3);
   CHECK(Holds(small.out, "E1000"));
-  CHECK(Holds(small.out, "cannot start the process that reads archives"));
+  CHECK(Holds(small.out, "cannot start the process that unpacks it"));
   CHECK(Holds(small.out, "--no-sandbox"));
-  const ProcessResult without = RunUnder("ulimit -f 100", "--no-sandbox logs.tar", scratch.path());
+  const ProcessResult without = RunUnder("ulimit -n 5", "--no-sandbox logs.tar", scratch.path());
   CHECK(without.exit_status == 1);
 }
 

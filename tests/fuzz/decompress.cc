@@ -1,14 +1,13 @@
 // Any bytes in each stream compression: the output depends neither on the chunking of the input nor on the previous
 // contents of the buffer. The first byte selects the format, and whether the rest is compressed data or a text that is
 // compressed here and then damaged.
-#include "input/decompress.h"
-
 #include <array>
 #include <cstring>
 
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/packed_bytes.h"
+#include "input/archive/unpacker.h"
 
 using namespace whyoom;
 
@@ -24,7 +23,10 @@ struct Unpacked {
 };
 
 Unpacked Unpack(std::string_view packed, Packing packing, std::size_t chunk, std::size_t capacity, int filling) {
-  const auto source = Decompress(OpenMemory(packed, chunk), packing, kMemory);
+  const std::unique_ptr<ByteSource> bytes = OpenMemory(packed, chunk);
+  const std::unique_ptr<Unpacker> source = OpenStream(*bytes, packing, kMemory);
+  Member member;
+  Require(source->Next(&member), "a stream is one member");
   // A heap buffer of the exact size, so sanitizers detect writes past its end.
   const auto buffer = std::make_unique<char[]>(capacity);
   Unpacked unpacked;
@@ -33,7 +35,7 @@ Unpacked Unpack(std::string_view packed, Packing packing, std::size_t chunk, std
     const std::size_t got = source->Read(buffer.get(), capacity);
     if (got == 0) {
       Require(source->Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
-      unpacked.problem = source->problem();
+      unpacked.problem = source->member_problem();
       break;
     }
     Require(got <= capacity, "a read returns at most the requested bytes");

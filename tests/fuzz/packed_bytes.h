@@ -2,12 +2,11 @@
 #pragma once
 
 #include <bzlib.h>
-#include <isa-l/igzip_lib.h>
 #include <lz4frame.h>
 #include <lzma.h>
+#include <zlib.h>
 #include <zstd.h>
 
-#include <memory>
 #include <string>
 
 #include "fuzz/fuzz.h"
@@ -16,17 +15,18 @@
 namespace whyoom {
 
 inline std::string Gzip(std::string_view bytes) {
-  const auto stream = std::make_unique<isal_zstream>();
-  isal_deflate_stateless_init(stream.get());
-  std::string packed(bytes.size() + 1000, '\0');
-  stream->gzip_flag = IGZIP_GZIP;
-  stream->end_of_stream = 1;
-  stream->next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(bytes.data()));
-  stream->avail_in = static_cast<std::uint32_t>(bytes.size());
-  stream->next_out = reinterpret_cast<std::uint8_t*>(packed.data());
-  stream->avail_out = static_cast<std::uint32_t>(packed.size());
-  Require(isal_deflate_stateless(stream.get()) == COMP_OK, "gzip compression succeeds");
-  packed.resize(stream->total_out);
+  z_stream stream{};
+  constexpr int kWithGzipHeader = 16;
+  Require(deflateInit2(&stream, 1, Z_DEFLATED, kWithGzipHeader + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+          "zlib starts");
+  std::string packed(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
+  stream.avail_in = static_cast<unsigned>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<unsigned>(packed.size());
+  Require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "gzip compression succeeds");
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
   return packed;
 }
 

@@ -1,4 +1,4 @@
-// Returns the output of ReadMembers as text, for comparison.
+// Returns the output of Members as text, for comparison.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ extern "C" const char* __asan_default_options() { return "max_allocation_size_mb
 
 namespace whyoom {
 
-// "member: text" for each piece, and each problem, in order.
+// "member: text" for each piece, then each problem.
 inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacity) {
   Limits limits;
   limits.sandbox = false;
@@ -26,22 +26,21 @@ inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacit
   std::string all;
   std::uint64_t pieces = 0;
   const auto buffer = std::make_unique<char[]>(capacity);
-  ReadMembers(
-      {"in", ""}, std::move(source), limits,
-      [&](const Artifact& artifact, ByteSource& piece) {
-        Require(++pieces <= limits.members + 1, "members are limited");
-        Require(artifact.path == "in", "a piece belongs to the input");
-        all += "\n" + artifact.member + ": ";
-        while (const std::size_t got = piece.Read(buffer.get(), capacity)) {
-          Require(got <= capacity, "a read returns at most the requested bytes");
-          all.append(buffer.get(), got);
-        }
-        Require(piece.Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
-      },
-      [&](const Problem& problem) {
-        Require(!problem.what.empty(), "a problem has a message");
-        all += "\n! " + problem.member + ": " + problem.what;
-      });
+  Members members({"in", ""}, std::move(source), limits);
+  for (Artifact artifact; ByteSource* piece = members.Next(&artifact);) {
+    Require(++pieces <= limits.members + 1, "members are limited");
+    Require(artifact.path == "in", "a piece belongs to the input");
+    all += "\n" + artifact.member + ": ";
+    while (const std::size_t got = piece->Read(buffer.get(), capacity)) {
+      Require(got <= capacity, "a read returns at most the requested bytes");
+      all.append(buffer.get(), got);
+    }
+    Require(piece->Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
+  }
+  for (const Problem& problem : members.TakeProblems()) {
+    Require(!problem.what.empty(), "a problem has a message");
+    all += "\n! " + problem.member + ": " + problem.what;
+  }
   return all;
 }
 

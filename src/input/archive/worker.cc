@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <seccomp.h>
@@ -17,12 +18,10 @@
 #include <cstring>
 #include <fstream>
 #include <new>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "input/archive/archive_reader.h"
+#include "input/archive/unpacker.h"
 
 namespace whyoom {
 
@@ -32,21 +31,31 @@ namespace worker {
 #define MSG_NOSIGNAL 0
 #endif
 
-bool Send(int socket, const Message& message) {
+bool Channel::Send(Kind kind, std::string_view bytes, bool wait) {
+  iovec parts[] = {{&kind, 1}, {const_cast<char*>(bytes.data()), bytes.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
   ssize_t sent = -1;
-  do sent = send(socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+  do sent = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
   while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(sizeof(message));
+  return sent == static_cast<ssize_t>(1 + bytes.size());
 }
 
-Received Receive(int socket, int milliseconds, Message* message) {
-  pollfd ready{socket, POLLIN, 0};
-  const int polled = milliseconds < 0 ? 1 : poll(&ready, 1, milliseconds);
-  if (polled == 0 || (polled < 0 && errno == EINTR)) return Received::kNothing;
-  ssize_t got = -1;
-  do got = recv(socket, message, sizeof(*message), 0);
-  while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(sizeof(*message)) ? Received::kMessage : Received::kClosed;
+Received Channel::Receive(int milliseconds, Message* message) {
+  const int flags = MSG_TRUNC | (milliseconds < 0 ? 0 : MSG_DONTWAIT);
+  for (bool polled = false;; polled = true) {
+    const ssize_t got = recv(socket_.get(), buffer_.get(), 1 + kMostBytes, flags);
+    if (got > 0 && static_cast<std::size_t>(got) <= 1 + kMostBytes) {
+      *message = {static_cast<Kind>(buffer_[0]), {buffer_.get() + 1, static_cast<std::size_t>(got) - 1}};
+      return Received::kMessage;
+    }
+    if (got >= 0) return Received::kClosed;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Received::kClosed;
+    pollfd ready{socket_.get(), POLLIN, 0};
+    if (polled || poll(&ready, 1, milliseconds) <= 0) return Received::kNothing;
+  }
 }
 
 }  // namespace worker
@@ -54,123 +63,68 @@ Received Receive(int socket, int milliseconds, Message* message) {
 #if defined(__linux__)
 namespace {
 
-using worker::kBlockBytes;
-using worker::kBlocks;
-using worker::kControl;
-using worker::kInputs;
+using worker::Kind;
 using worker::Message;
-using worker::Record;
-using worker::Send;
-using worker::Shared;
 
-// Reads an archive: acts as the source of the archive's bytes, and writes records of its members.
+// Unpacks files: acts as the source of their bytes, and sends their members. The process ends when whyoom closes the
+// socket.
 class Worker : public ByteSource {
  public:
-  Worker(Shared& shared, std::size_t memory) : shared_(shared), memory_(memory) {}
+  explicit Worker(std::size_t memory) : memory_(memory) {}
 
-  void ReadArchive() {
-    Message begin;
-    do begin = Receive();  // skip messages about the previous archive
-    while (begin.block != kControl);
-    ArchiveReader reader(*this, static_cast<Packing>(begin.bytes), memory_);
-    ArchiveMember member;
-    for (std::uint64_t number = 1; reader.Next(&member); ++number) {
-      Add({Record::Kind::kMember, 0, member.name.size(), member.has_content}, member.name + member.unreadable);
-      if (member.has_content && member.unreadable.empty()) SendContent(reader, number);
+  void Serve() {
+    Send(Kind::kReady, {});
+    while (true) {
+      Message begin;
+      do begin = Receive();  // skip inputs of the previous file
+      while (begin.kind != Kind::kBegin || begin.bytes.empty());
+      input_ = {};
+      ended_ = false;
+      SendMembers(static_cast<Packing>(begin.bytes[0]));
     }
-    Add({Record::Kind::kEnd}, reader.problem());
-    Flush();
   }
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (read_ == held_ && !NextInput()) return 0;
-    const std::size_t count = std::min(capacity, held_ - read_);
-    std::memcpy(buffer, shared_.blocks[input_].data() + read_, count);
-    read_ += count;
+    if (input_.empty() && !ended_) {
+      Message message;
+      do message = Receive();
+      while (message.kind != Kind::kInput);
+      input_ = message.bytes;
+      ended_ = input_.empty();
+      if (!ended_) Send(Kind::kNeed, {});  // arrives while this input is unpacked
+    }
+    const std::size_t count = input_.copy(buffer, capacity);
+    input_.remove_prefix(count);
     return count;
   }
 
  private:
-  void SendContent(ArchiveReader& reader, std::uint64_t number) {
-    constexpr std::size_t kLeast = 1024;  // minimum output size of a record
-    while (shared_.unwanted.load(std::memory_order_relaxed) != number && reader.HasPiece()) {
-      char* const to = Room(kLeast);
-      const std::uint64_t left_out = reader.left_out();
-      const std::size_t count = reader.Read(to, kBlockBytes - written_ - sizeof(Record));
-      const std::uint64_t hole = reader.left_out() - left_out;
-      Finish({hole > 0 ? Record::Kind::kHole : Record::Kind::kData, static_cast<std::uint32_t>(count), hole});
+  void SendMembers(Packing packing) {
+    const std::unique_ptr<Unpacker> unpacker = OpenUnpacker(*this, packing, memory_);
+    for (Member member; unpacker->Next(&member);) {
+      Send(member.has_content ? Kind::kMember : Kind::kOther, member.name + '\0' + member.unreadable);
+      if (!member.has_content || !member.unreadable.empty()) continue;
+      while (const std::size_t got = unpacker->Read(data_.get(), worker::Channel::kMostBytes))
+        Send(Kind::kData, {data_.get(), got});
+      Send(Kind::kMemberEnd, unpacker->member_problem());
     }
-    Add({Record::Kind::kMemberEnd, 0, 0, reader.input_ended()}, reader.member_problem());
+    Send(Kind::kEnd, unpacker->problem());
   }
 
-  // Returns where to write the next record's bytes; there is space for at least `count`.
-  char* Room(std::size_t count) {
-    if (kBlockBytes - written_ < sizeof(Record) + count) Flush();
-    Await(output_);
-    return shared_.blocks[output_].data() + written_ + sizeof(Record);
+  void Send(Kind kind, std::string_view bytes) {
+    if (!channel_.Send(kind, bytes.substr(0, worker::Channel::kMostBytes), true)) _exit(0);
   }
-
-  void Finish(const Record& record) {
-    std::memcpy(shared_.blocks[output_].data() + written_, &record, sizeof(record));
-    written_ += sizeof(record) + record.bytes;
-  }
-
-  void Add(Record record, std::string_view text) {
-    text = text.substr(0, kBlockBytes - sizeof(Record));
-    text.copy(Room(text.size()), text.size());
-    record.bytes = static_cast<std::uint32_t>(text.size());
-    Finish(record);
-  }
-
-  void Flush() {
-    if (written_ == 0) return;
-    Give(output_, std::exchange(written_, 0));
-    if (++output_ == kBlocks) output_ = kInputs;
-  }
-
-  bool NextInput() {
-    if (ended_) return false;
-    if (held_ > 0) {
-      Give(input_, 0);
-      input_ = (input_ + 1) % kInputs;
-    }
-    if (!owned_[input_]) Flush();  // the next input may take a while
-    read_ = 0;
-    held_ = Await(input_);
-    ended_ = held_ == 0;
-    return !ended_;
-  }
-
-  void Give(std::uint32_t block, std::size_t bytes) {
-    owned_[block].reset();
-    if (!Send(worker::kSocket, {block, static_cast<std::uint32_t>(bytes)})) _exit(0);
-  }
-
-  // Waits until the worker owns the block. Returns the number of bytes that whyoom put into it.
-  std::size_t Await(std::uint32_t block) {
-    while (!owned_[block]) {
-      const Message message = Receive();
-      if (message.block < kBlocks) owned_[message.block] = std::min<std::size_t>(message.bytes, kBlockBytes);
-    }
-    return *owned_[block];
-  }
-
-  // The process ends when whyoom closes the socket.
-  static Message Receive() {
+  Message Receive() {
     Message message;
-    if (worker::Receive(worker::kSocket, -1, &message) != worker::Received::kMessage) _exit(0);
+    if (channel_.Receive(-1, &message) != worker::Received::kMessage) _exit(0);
     return message;
   }
 
-  Shared& shared_;
   const std::size_t memory_;
-  std::array<std::optional<std::size_t>, kBlocks> owned_ = {{{}, {}, 0, 0, 0, 0}};  // blocks, with the bytes in them
-  std::uint32_t input_ = 0;                                                         // block being read
-  std::size_t held_ = 0;                                                            // bytes in it
-  std::size_t read_ = 0;                                                            // bytes of it read so far
-  bool ended_ = false;                                                              // whether the archive's bytes ended
-  std::uint32_t output_ = kInputs;                                                  // block being written
-  std::size_t written_ = 0;                                                         // bytes in it
+  worker::Channel channel_{Descriptor(worker::kSocket)};
+  const std::unique_ptr<char[]> data_ = std::make_unique_for_overwrite<char[]>(worker::Channel::kMostBytes);
+  std::string_view input_;  // in the channel
+  bool ended_ = false;      // whether the file's bytes ended
 };
 
 // libarchive exits if it cannot allocate a name.
@@ -232,18 +186,16 @@ void ServeArchivesIfAsked(int argc, char** argv) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&blocked, number);
   sigprocmask(SIG_SETMASK, &blocked, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  void* const mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, worker::kMemory, 0);
-  if (mapped == MAP_FAILED) _exit(1);
   CloseAllButSocket();
-  ArchiveReader::UseUtf8Names();
+  UseUtf8Names();
   std::atexit(ExitWithoutMemory);
   std::set_new_handler(ExitWithoutMemory);
-  // Memory that libarchive needs for any archive: its blocks, tables and decoder state.
+  // Memory that any packed file needs: blocks, tables and the state of decoders.
   constexpr std::size_t kUsualMemory = std::size_t{32} << 20;
   const auto memory = static_cast<std::size_t>(std::strtoull(argv[1], nullptr, 10));
+  Worker server(memory);
   LockDown(memory > SIZE_MAX - kUsualMemory ? memory : memory + kUsualMemory);
-  if (!Send(worker::kSocket, {kControl, 0})) _exit(0);
-  while (true) Worker(*static_cast<Shared*>(mapped), memory).ReadArchive();
+  server.Serve();
 }
 #else
 void ServeArchivesIfAsked(int, char**) {}

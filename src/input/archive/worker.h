@@ -1,16 +1,17 @@
-// The protocol between whyoom and the child process ("worker") that reads archives for it.
+// The protocol between whyoom and the child process ("worker") that unpacks for it.
 //
-// Archives may come from untrusted sources, and libarchive has a long history of faults. So it runs in a process
-// with little memory, a minimal environment and no files or network. Its death affects only the current archive.
+// Packed files may come from untrusted sources, and decoders have a long history of faults. So they run in a process
+// with little memory, a minimal environment and no files or network. Its death affects only the current packed file.
 //
 // The worker is a newly started copy of the program (posix_spawn), not a fork. A fork would contain whyoom's memory
 // (other logs, credentials), and a lock held by another thread at that moment would stay locked in it forever.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "input/byte_source.h"
 
 #if defined(__has_feature)
 #define WHYOOM_HAS_FEATURE(feature) __has_feature(feature)
@@ -28,68 +29,64 @@ constexpr bool kSanitized = WHYOOM_HAS_FEATURE(address_sanitizer) || WHYOOM_HAS_
                             WHYOOM_HAS_FEATURE(memory_sanitizer);
 #endif
 
-// Call first in main. If this process was started as a worker, drops all privileges, reads archives until whyoom closes
-// the socket, and does not return.
+// Call first in main. If this process was started as a worker, drops all privileges, unpacks until whyoom closes the
+// socket, and does not return.
 void ServeArchivesIfAsked(int argc, char** argv);
 
 namespace worker {
 
 // argv[0] of a worker; argv[1] is its memory limit in bytes.
-constexpr const char* kName = "whyoom: reads archives";
+constexpr const char* kName = "whyoom: unpacks";
 
 // Exit status of a worker that needs more memory than its limit.
 constexpr int kNoMemoryStatus = 12;
 
-// The descriptors of a worker.
+// The only descriptor of a worker.
 constexpr int kSocket = 0;
-constexpr int kMemory = 1;
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
-constexpr std::uint32_t kInputs = 2;  // blocks for the bytes of the archive
-constexpr std::uint32_t kBlocks = 6;  // the inputs, then the blocks for the worker's output
-constexpr std::uint32_t kControl = kBlocks;
-
-// Memory shared by both processes.
-struct Shared {
-  std::atomic<std::uint64_t> unwanted{0};  // number, from 1 on, of the member that whyoom skips
-  alignas(64) std::array<std::array<char, kBlockBytes>, kBlocks> blocks;
+// A message is one of these, followed by bytes. whyoom validates everything, because an archive may have compromised
+// the worker.
+enum class Kind : char {
+  // Sent by whyoom. It sends one input after kBegin and one for each kNeed.
+  kBegin = 'B',  // starts a packed file; the byte is its Packing
+  kInput = 'I',  // the next bytes of the file; none: its end
+  // Sent by the worker.
+  kReady = 'R',      // once, after it has dropped its privileges
+  kNeed = 'N',       // the next input
+  kMember = 'M',     // a name, a zero, and why the content cannot be read, if it cannot
+  kOther = 'O',      // as kMember, without content
+  kData = 'D',       // bytes of the member
+  kMemberEnd = 'E',  // of a readable member; the bytes are the problem if it ended early
+  kEnd = 'X'         // of the packed file; as kMemberEnd. The worker then waits for the next kBegin.
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// Passes a block to the other process. whyoom fills inputs with the next `bytes` of the archive (0: its end), and the
-// worker fills outputs with `bytes` of records. The receiver returns each block for reuse. kControl is not a block: a
-// worker sends it once when it is ready, and whyoom sends it to start an archive, with its Packing as `bytes`. Then
-// whyoom owns all inputs and the worker all outputs.
 struct Message {
-  std::uint32_t block = 0;
-  std::uint32_t bytes = 0;
+  Kind kind = Kind::kEnd;
+  std::string_view bytes;  // valid until the next Receive
 };
-
-// An output block contains complete records. The last one of an archive is kEnd; then the worker waits for the next
-// archive. whyoom validates everything, because an archive may have compromised the worker.
-struct Record {
-  enum class Kind : std::uint32_t {
-    kMember = 1,     // the first `value` bytes are its name; the rest, if any, why it is unreadable
-    kData = 2,       // `bytes` of the member
-    kHole = 3,       // one zero; `value` more zeros are left out
-    kMemberEnd = 4,  // `bytes` are the problem if it ended early
-    kEnd = 5         // of the archive; `bytes` are the problem if it ended early
-  };
-
-  Kind kind = Kind::kData;
-  std::uint32_t bytes = 0;  // number of bytes after the record
-  std::uint64_t value = 0;
-  std::uint64_t flag = 0;  // kMember: it has content; kMemberEnd: the archive's bytes ended
-};
-
-// Never waits. Returns false if the other process has closed the socket, or if the socket is full: only a few messages
-// are ever in flight, so the other process has stopped reading.
-bool Send(int socket, const Message& message);
 
 enum class Received { kMessage, kNothing, kClosed };
 
-// Waits up to `milliseconds` for a message; forever if negative. Returns kClosed for anything that is not a message.
-Received Receive(int socket, int milliseconds, Message* message);
+// One end of the socket (SOCK_SEQPACKET).
+class Channel {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 16;  // of a message
+
+  explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
+  int socket() const { return socket_.get(); }
+  void Close() { socket_.Close(); }
+
+  // Waits for space in the socket if `wait`. Returns false if the other process has closed it, or if it is full: then
+  // the other process has stopped reading, because at most one input is in flight.
+  bool Send(Kind kind, std::string_view bytes, bool wait = false);
+
+  // Waits up to `milliseconds` for a message; forever if negative. Returns kClosed for a message that is too long.
+  Received Receive(int milliseconds, Message* message);
+
+ private:
+  Descriptor socket_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(1 + kMostBytes);
+};
 
 }  // namespace worker
 }  // namespace whyoom

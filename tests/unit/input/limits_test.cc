@@ -87,17 +87,10 @@ TEST_CASE("depth is limited, and other members are read", "[input]") {
 TEST_CASE("an archive bomb ends at the byte limit", "[input][slow]") {
   const std::string zeros = Compress("gzip", std::string(std::size_t{200} << 20, '\0'));
   Limits limits = WithBytes(std::uint64_t{16} << 20);
-  std::uint64_t read = 0;
-  std::vector<std::string> problems;
-  ReadMembers(
-      {"input", ""}, OpenMemory(zeros), limits,
-      [&](const Artifact&, ByteSource& source) {
-        std::vector<char> buffer(1 << 20);
-        while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
-      },
-      [&](const Problem& problem) { problems.push_back(problem.what); });
-  CHECK(read == limits.bytes);
-  CHECK(problems == std::vector<std::string>{"stopped after 16 MiB unpacked (--max-bytes); the rest was not read"});
+  const ReadBack read = Unpack(zeros, limits);
+  CHECK(read.pieces[0].text.size() == limits.bytes);
+  CHECK(read.problems ==
+        std::vector<std::string>{": stopped after 16 MiB unpacked (--max-bytes); the rest was not read"});
 }
 
 TEST_CASE("data that grows suspiciously is not unpacked further", "[input]") {
@@ -122,17 +115,10 @@ TEST_CASE("data that grows suspiciously is not unpacked further", "[input]") {
 
 TEST_CASE("the default limits end bombs after little work", "[input][slow]") {
   const auto unpacked = [](const std::string& bomb) {
-    std::uint64_t read = 0;
-    std::string problem;
-    ReadMembers(
-        {"input", ""}, OpenMemory(bomb), Limits(),
-        [&](const Artifact&, ByteSource& source) {
-          std::vector<char> buffer(1 << 20);
-          while (const std::size_t got = source.Read(buffer.data(), buffer.size())) read += got;
-        },
-        [&](const Problem& told) { problem = told.what; });
-    CHECK(problem.find("(--max-bytes lifts this limit)") != std::string::npos);
-    return read;
+    const ReadBack read = Unpack(bomb);
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].find("(--max-bytes lifts this limit)") != std::string::npos);
+    return read.pieces[0].text.size();
   };
   // Concatenated streams, each with more than 800 bytes per packed byte.
   const auto repeated = [](const std::string& stream, std::size_t bytes) {
@@ -192,7 +178,7 @@ TEST_CASE("the memory of a decoder is limited", "[input]") {
   constexpr std::uint32_t kOneAndAHalfGiB = 37;  // 3 << 29
   const ReadBack xz = Unpack(XzWithDictionary(kOneAndAHalfGiB));
   REQUIRE(xz.problems.size() == 1);
-  CHECK(xz.problems[0].find("unpacking its xz data needs 1537 MiB, more than 128 MiB (--max-memory)") !=
+  CHECK(xz.problems[0].find("unpacking its xz data further needs more than 128 MiB (--max-memory)") !=
         std::string::npos);
   Limits generous;
   generous.memory = std::size_t{2} << 30;
@@ -202,7 +188,8 @@ TEST_CASE("the memory of a decoder is limited", "[input]") {
   const std::string zstd("\x28\xb5\x2f\xfd\x00\xa8\x29\x00\x00text\n", 14);
   const ReadBack wide = Unpack(zstd);
   REQUIRE(wide.problems.size() == 1);
-  CHECK(wide.problems[0].find("unpacking its zstd data needs more than 128 MiB (--max-memory)") != std::string::npos);
+  CHECK(wide.problems[0].find("unpacking its zstd data further needs more than 128 MiB (--max-memory)") !=
+        std::string::npos);
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
@@ -212,14 +199,14 @@ TEST_CASE("the memory that an archive makes libarchive buffer is limited", "[inp
   for (int field = 0; field < 13; ++field) cpio += field == 11 ? "ffffffff" : "00000001";
   Limits limits;
   limits.memory = 1 << 20;
-  const ReadBack read = Unpack(cpio + std::string(8 << 20, 'n'), limits);
+  const ReadBack read = Unpack(cpio + std::string(100 << 20, 'n'), limits);
   CHECK(read.pieces.empty());
   const std::string told =
       "unpacking its cpio data further needs more than 1 MiB (--max-memory); the rest was not read";
   CHECK(read.problems == std::vector<std::string>{": " + told});
 }
 
-TEST_CASE("a hole in a file is read as one zero, and later offsets include the hole", "[input]") {
+TEST_CASE("a hole in a file is read as one zero", "[input]") {
   // A hole of one terabyte before five bytes, in pax.
   const std::uint64_t hole = std::uint64_t{1} << 40;
   const auto record = [](const std::string& text) {
@@ -250,19 +237,7 @@ TEST_CASE("a hole in a file is read as one zero, and later offsets include the h
   for (const bool sandbox : {true, false}) {
     Limits limits;
     limits.sandbox = sandbox;
-    std::string shown;
-    std::uint64_t place = 0;
-    const auto read = [&](const Artifact& artifact, ByteSource& source) {
-      char bytes[100];
-      shown += artifact.member + ":";
-      while (const std::size_t got = source.Read(bytes, sizeof(bytes))) shown.append(bytes, got);
-      place = source.RawOffset(2);
-      CHECK(source.RawOffset(0) == 0);
-    };
-    const auto tell = [&](const Problem& problem) { shown += " !" + problem.what; };
-    ReadMembers({"input", ""}, OpenMemory(tar), limits, read, tell);
-    CHECK(shown == "a:" + std::string(1, '\0') + "text\n");
-    CHECK(place == hole + 1);
+    CHECK(Lines(Unpack(tar, limits)) == std::vector<std::string>{"a: " + std::string(1, '\0') + "text\n"});
   }
 }
 

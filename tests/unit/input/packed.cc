@@ -47,18 +47,17 @@ std::string Write(const std::string& format, const std::string& filter, const st
 
 ReadBack Read(std::unique_ptr<ByteSource> input, const Limits& limits) {
   ReadBack result;
-  ReadMembers(
-      {"input", ""}, std::move(input), limits,
-      [&](const Artifact& artifact, ByteSource& source) {
-        CHECK(artifact.path == "input");
-        std::string text;
-        std::vector<char> buffer(100'000);
-        while (const std::size_t got = source.Read(buffer.data(), buffer.size())) text.append(buffer.data(), got);
-        CHECK(source.Read(buffer.data(), buffer.size()) == 0);
-        result.pieces.push_back({artifact.member, std::move(text)});
-      },
-      [&](const Problem& problem) { result.problems.push_back(problem.member + ": " + problem.what); },
-      {nullptr, &result.may_differ});
+  Members members({"input", ""}, std::move(input), limits);
+  for (Artifact artifact; ByteSource* source = members.Next(&artifact);) {
+    CHECK(artifact.path == "input");
+    std::string text;
+    std::vector<char> buffer(100'000);
+    while (const std::size_t got = source->Read(buffer.data(), buffer.size())) text.append(buffer.data(), got);
+    CHECK(source->Read(buffer.data(), buffer.size()) == 0);
+    result.pieces.push_back({artifact.member, std::move(text)});
+  }
+  for (const Problem& problem : members.TakeProblems()) result.problems.push_back(problem.member + ": " + problem.what);
+  result.may_differ = members.may_differ();
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Packs bytes for tests, and collects what ReadMembers returns.
+// Packs bytes for tests, and collects what Members returns.
 #pragma once
 
 #include <string>

@@ -37,28 +37,10 @@ TEST_CASE("reading a file can continue at any offset", "[input]") {
   const ScratchFolder scratch;
   PeekedSource source(OpenFile(scratch.Write("a", "0123456789")), 4);
   CHECK(source.RegularFile() >= 0);
-  if (!source.Size()) return;
-  CHECK(*source.Size() == 10);
   REQUIRE(source.SeekTo(7));
   CHECK(ReadAll(source) == "789");
   REQUIRE(source.SeekTo(2));
   CHECK(ReadAll(source) == "23456789");
-}
-
-TEST_CASE("the tail is known if the source is completely in memory", "[input]") {
-  const ScratchFolder scratch;
-  PeekedSource small(OpenFile(scratch.Write("small", "0123456789")), 4);
-  CHECK(small.Tail(3) == "789");
-  CHECK(small.Tail(20) == "0123456789");
-  small.Skip(3);
-  CHECK(small.Tail(20) == "3456789");
-  CHECK(ReadAll(small) == "3456789");
-  const std::string large(100'000, 'x');
-  PeekedSource more(OpenFile(scratch.Write("large", large)), 4);
-  CHECK_FALSE(more.Tail(3));
-  CHECK(ReadAll(more) == large);
-  CHECK_FALSE(PeekedSource(OpenMemory("0123456789"), 4).Tail(3));  // reading on to see the end may wait
-  CHECK(PeekedSource(OpenMemory("01"), 4).Tail(3) == "01");
 }
 
 TEST_CASE("a failed seek changes nothing", "[input]") {
@@ -76,6 +58,5 @@ TEST_CASE("a failed seek changes nothing", "[input]") {
   PeekedSource source(std::make_unique<Pipe>(), 4);
   CHECK_FALSE(source.SeekTo(5));
   CHECK(source.RegularFile() == -1);
-  CHECK_FALSE(source.Size());
   CHECK(ReadAll(source) == "012345");
 }

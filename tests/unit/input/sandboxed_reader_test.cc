@@ -3,12 +3,10 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -24,12 +22,12 @@
 namespace whyoom {
 namespace TEST_FILE {
 
+using worker::Kind;
 using worker::Message;
-using worker::Record;
-using worker::Shared;
+using worker::Received;
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
-const auto kNeverStopped = []() -> std::optional<std::string> { return std::nullopt; };
+const Quota kNoLimits{Limits()};
 
 std::string FileOf(const WorkerProcess& process, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(process.pid()) + "/" + name);
@@ -59,25 +57,21 @@ std::string CpioHeader(int file, std::size_t name, int links) {
 
 // A worker that has sent the messages of `say`. It has ended, unless `continues` is set.
 struct Hostile {
-  explicit Hostile(const std::function<void(int socket, Shared& shared)>& say, bool continues = false) {
+  explicit Hostile(const std::function<void(worker::Channel& channel)>& say, bool continues = false) {
     int ends[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
-    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
-    auto* const shared = new (memory) Shared;
-    say(ends[1], *shared);
+    other = std::make_unique<worker::Channel>(Descriptor(ends[1]));
+    say(*other);
     if (!continues) shutdown(ends[1], SHUT_WR);  // messages to it are still accepted
-    other = ends[1];
-    process = std::make_unique<WorkerProcess>(-1, ends[0], shared, kMemory);
+    process = std::make_unique<WorkerProcess>(-1, Descriptor(ends[0]), kMemory);
   }
-  ~Hostile() { close(other); }
 
   // Returns "name: text" of the members, then the problem.
   std::string Read() {
     const std::unique_ptr<ByteSource> source = OpenMemory("any");
-    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
+    SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
     std::string shown;
-    ArchiveMember member;
+    Member member;
     for (int members = 0; members < 10 && client.Next(&member); ++members) {
       shown += member.name.substr(0, 10) + ":";
       char bytes[7];
@@ -91,15 +85,9 @@ struct Hostile {
     return shown + std::string(client.problem());
   }
 
-  int other = -1;
+  std::unique_ptr<worker::Channel> other;
   std::unique_ptr<WorkerProcess> process;
 };
-
-std::size_t Put(Shared& shared, std::size_t at, Record record, const std::string& bytes) {
-  std::memcpy(shared.blocks[worker::kInputs].data() + at, &record, sizeof(record));
-  std::memcpy(shared.blocks[worker::kInputs].data() + at + sizeof(record), bytes.data(), bytes.size());
-  return at + sizeof(record) + bytes.size();
-}
 
 TEST_CASE("a process that reads archives can access nothing else", "[input]") {
   setenv("WHYOOM_TEST_SECRET", "secret", 1);
@@ -136,7 +124,7 @@ TEST_CASE("a worker serves one archive after another, and a killed one is replac
   CHECK(process->pid() == pid);
   kill(pid, SIGKILL);
   char nothing;
-  CHECK(recv(process->socket(), &nothing, 1, 0) == 0);
+  CHECK(recv(process->channel().socket(), &nothing, 1, 0) == 0);
   WorkerProcess::PutBack(std::move(process));
   process = WorkerProcess::Get(kOwnMemory, &why_not);
   REQUIRE(process);
@@ -150,8 +138,8 @@ TEST_CASE("the end of a worker is reported, after the members before it", "[inpu
   const pid_t pid = process->pid();
   const std::string tar = Archive("ustar", {{"a", "first"}, {"b", std::string(8 << 20, 'x')}, {"c", "third"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-  SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
-  ArchiveMember member;
+  SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
+  Member member;
   REQUIRE(client.Next(&member));
   std::string bytes(100, '\0');
   CHECK(client.Read(bytes.data(), bytes.size()) == 5);
@@ -174,14 +162,13 @@ TEST_CASE("a stop while the worker hangs is reported", "[input]") {
   kill(process->pid(), SIGSTOP);
   const std::string tar = Archive("ustar", {{"a", "first"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-  int asked = 0;
-  SandboxedReader client(std::move(process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
-                           return ++asked == 2 ? std::optional<std::string>("stopped") : std::nullopt;
-                         }});
-  ArchiveMember member;
+  Limits limits;
+  limits.seconds = 0.3;
+  const Quota quota(limits);
+  SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
+  Member member;
   CHECK_FALSE(client.Next(&member));
-  CHECK(asked == 2);
-  CHECK(client.problem() == "stopped");
+  CHECK(client.problem() == TooLongText(limits));
 }
 
 TEST_CASE("a worker reads what this process would read", "[input]") {
@@ -223,68 +210,33 @@ TEST_CASE("the memory of libarchive is limited", "[input]") {
 }
 
 TEST_CASE("no message of a compromised worker does harm", "[input]") {
-  const auto sent = [](int socket, std::uint32_t block, std::size_t bytes) {
-    REQUIRE(worker::Send(socket, {block, static_cast<std::uint32_t>(bytes)}));
-  };
-  const std::string told = "the process that unpacks its tar data ended early; the rest was not read";
-  // Invalid blocks and sizes.
-  for (const Message message : {Message{worker::kControl, 100},
-                                {worker::kInputs, worker::kBlockBytes + 1},
-                                {worker::kBlocks + 1, 0},
-                                {UINT32_MAX, UINT32_MAX}}) {
-    CHECK(Hostile([&](int socket, Shared&) { sent(socket, message.block, message.bytes); }).Read() == told);
-  }
-  CHECK(Hostile([&](int socket, Shared&) { REQUIRE(send(socket, "x", 1, 0) == 1); }).Read() == told);
-  // Records longer than their block.
-  CHECK(Hostile([&](int socket, Shared& shared) {
-          std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, 1, 1}, "a");
-          at = Put(shared, at, {Record::Kind::kData, 2, 0, 0}, "xy");
-          Put(shared, at, {Record::Kind::kData, 1000, 0, 0}, "z");
-          sent(socket, worker::kInputs, at + sizeof(Record) + 1);
-        }).Read() == "a:xy (" + told + ");");
-  // A name longer than its record, and a record of the wrong kind.
-  CHECK(Hostile([&](int socket, Shared& shared) {
-          std::size_t at = Put(shared, 0, {Record::Kind::kMember, 1, UINT64_MAX, 1}, "a");
-          at = Put(shared, at, {static_cast<Record::Kind>(77), 2, 0, 0}, "xy");
-          sent(socket, worker::kInputs, at);
-        }).Read() == "a: (" + told + ");");
+  const std::string ended = "the process that unpacks its tar data ended early; the rest was not read";
+  const std::string long_name(worker::Channel::kMostBytes, 'n');
+  // Unknown kinds, kinds that only whyoom sends, an empty message, and one that is too long.
+  for (const char kind : {'\0', 'z', 'B', 'I', 'R', 'D', 'E'})
+    CHECK(Hostile([&](worker::Channel& to) { REQUIRE(to.Send(static_cast<Kind>(kind), "text")); }).Read() == ended);
+  CHECK(Hostile([&](worker::Channel& to) { REQUIRE(send(to.socket(), "", 0, 0) == 0); }).Read() == ended);
+  CHECK(Hostile([&](worker::Channel& to) { REQUIRE(to.Send(Kind::kMember, long_name + "n")); }).Read() == ended);
+  // A member without an end, and a long problem.
+  CHECK(Hostile([&](worker::Channel& to) {
+          REQUIRE(to.Send(Kind::kMember, "a"));
+          REQUIRE(to.Send(Kind::kData, "xy"));
+          REQUIRE(to.Send(Kind::kData, ""));
+          REQUIRE(to.Send(Kind::kMember, "b"));
+        }).Read() == "a:xy (" + ended + ");");
+  CHECK(Hostile([&](worker::Channel& to) { REQUIRE(to.Send(Kind::kEnd, long_name)); }).Read().size() == 1000);
 }
 
-TEST_CASE("a worker that requests input endlessly is stopped, and so is one that reads no answers", "[input]") {
-  for (const std::uint32_t block : {0U, worker::kInputs}) {
-    Hostile hostile([&](int socket, Shared&) {
-      while (worker::Send(socket, {block, 0})) {
-      }
-    });
-    const std::unique_ptr<ByteSource> source = OpenMemory("any");
-    int asked = 0;
-    SandboxedReader client(std::move(hostile.process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
-                             return ++asked == 3 ? std::optional<std::string>("stopped") : std::nullopt;
-                           }});
-    ArchiveMember member;
-    CHECK_FALSE(client.Next(&member));
-    CHECK(client.problem() == "stopped");
+TEST_CASE("a worker that requests input endlessly is ended, and so is one that reads no answers", "[input]") {
+  for (const bool continues : {false, true}) {
+    Hostile hostile(
+        [](worker::Channel& to) {
+          while (to.Send(Kind::kNeed, "")) {
+          }
+        },
+        continues);
+    CHECK(hostile.Read().find("ended early") != std::string::npos);
   }
-  // It sends messages endlessly and reads none of the answers.
-  std::optional<int> full;
-  Hostile hostile(
-      [&](int socket, Shared&) {
-        while (worker::Send(socket, {0, 0})) {
-        }
-        full = socket;
-      },
-      true);
-  const std::unique_ptr<ByteSource> source = OpenMemory("any");
-  int answers = 0;
-  SandboxedReader client(std::move(hostile.process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
-                           ++answers;
-                           worker::Send(*full, {0, 0});
-                           return std::nullopt;
-                         }});
-  ArchiveMember member;
-  CHECK_FALSE(client.Next(&member));
-  CHECK(answers < 10'000);
-  CHECK(client.problem().find("ended early") != std::string::npos);
 }
 
 TEST_CASE("a worker without progress is ended by the client's clock", "[input]") {
@@ -292,8 +244,8 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
     const pid_t pid = process->pid();
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped, std::chrono::milliseconds(300)});
-    ArchiveMember member;
+    SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits, std::chrono::milliseconds(300));
+    Member member;
     while (client.Next(&member)) {
     }
     CHECK(client.problem() ==
@@ -306,19 +258,6 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
   REQUIRE(stopped);
   kill(stopped->pid(), SIGSTOP);
   ends(std::move(stopped));
-  // A compromised worker requests more of the archive endlessly.
-  std::thread requests;
-  Hostile hostile(
-      [&requests](int socket, Shared&) {
-        requests = std::thread([socket] {
-          Message none;
-          while (worker::Send(socket, {0, 0}) && worker::Receive(socket, 1000, &none) == worker::Received::kMessage) {
-          }
-        });
-      },
-      true);
-  ends(std::move(hostile.process));
-  requests.join();
 }
 
 TEST_CASE("an idle worker ends with the thread that used it", "[input]") {
@@ -342,8 +281,8 @@ TEST_CASE("if a worker ends early, another run may give another result", "[input
     kill(process->pid(), signal);
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-    SandboxedReader client(std::move(process), *source, Packing::kTar, {kNeverStopped});
-    ArchiveMember member;
+    SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
+    Member member;
     CHECK_FALSE(client.Next(&member));
     CHECK_FALSE(client.problem().empty());
     return client.may_differ();
@@ -358,33 +297,27 @@ TEST_CASE("a time limit while members are skipped is reported", "[input]") {
   REQUIRE(process);
   const std::string tar = Archive("ustar", {{"a", std::string(16 << 20, 'x')}, {"b", "second"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
-  bool over = false;
-  SandboxedReader client(std::move(process), *source, Packing::kTar, {[&]() -> std::optional<std::string> {
-                           return over ? std::optional<std::string>("stopped") : std::nullopt;
-                         }});
-  ArchiveMember member;
+  Limits limits;
+  limits.seconds = 0.5;
+  const Quota quota(limits);
+  SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
+  Member member;
   REQUIRE(client.Next(&member));
   char first;
   REQUIRE(client.Read(&first, 1) == 1);
-  over = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
   CHECK_FALSE(client.Next(&member));
-  CHECK(client.problem() == "stopped");
+  CHECK(client.problem() == TooLongText(limits));
 }
 
-TEST_CASE("whatever bytes a worker writes, reading ends", "[input]") {
+TEST_CASE("whatever messages a worker sends, reading ends", "[input]") {
   std::mt19937 random(11);
+  constexpr std::string_view kKinds = "NMODEX?";
   for (int run = 0; run < 300; ++run) {
-    Hostile hostile([&](int socket, Shared& shared) {
-      for (std::size_t i = 0; i < 4096; ++i)
-        shared.blocks[worker::kInputs][i] = static_cast<char>(random() % 3 == 0 ? random() : 0);
-      for (std::size_t at = 0; at + sizeof(Record) < 4096; at += sizeof(Record) + random() % 40) {
-        const Record record{static_cast<Record::Kind>(1 + random() % 6), static_cast<std::uint32_t>(random() % 60),
-                            random() % 50, random() % 2};
-        std::memcpy(shared.blocks[worker::kInputs].data() + at, &record, sizeof(record));
-      }
-      for (int messages = 0; messages < 5; ++messages)
-        worker::Send(socket, {static_cast<std::uint32_t>(random() % worker::kBlocks),
-                              static_cast<std::uint32_t>(random() % 5000)});
+    Hostile hostile([&](worker::Channel& to) {
+      for (int messages = 0; messages < 10; ++messages)
+        to.Send(static_cast<Kind>(kKinds[random() % kKinds.size()]),
+                std::string(random() % 50, static_cast<char>(random() % 2)));
     });
     CHECK(hostile.Read().size() < 10'000);
   }

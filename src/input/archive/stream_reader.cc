@@ -1,0 +1,305 @@
+// Decompresses gzip, zstd, xz, bzip2 and lz4.
+//
+// libarchive also supports these formats, but drops up to 64 KiB before damage or a cut, which is where the log of a
+// crashed job ends.
+#include <bzlib.h>
+#include <fmt/format.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "input/archive/unpacker.h"
+
+namespace whyoom {
+namespace {
+
+enum class Outcome { kMore, kStreamEnd, kDamaged, kNoMemory };
+
+// What a call of a decoder reads and writes. The decoder removes what it has read from `packed`, which is empty only at
+// the very end, and advances `out`.
+struct Step {
+  std::string_view packed;
+  char* out;
+  std::size_t room;  // bytes at `out`
+
+  void Read(std::size_t count) { packed.remove_prefix(count); }
+  void Wrote(std::size_t count) {
+    out += count;
+    room -= count;
+  }
+};
+
+// For libraries that count bytes in 32 bits.
+unsigned Bounded(std::size_t size) {
+  return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
+}
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  // Called at the start of each of several concatenated streams.
+  virtual void Begin() = 0;
+  // Must not lose bytes that were decompressed before damage.
+  virtual Outcome Run(Step* step) = 0;
+};
+
+// For zlib, bzip2 and xz, which have the same interface with other names.
+template <class Stream, class Byte>
+void Connect(Stream* stream, const Step& step) {
+  stream->next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step.packed.data()));
+  stream->avail_in = Bounded(step.packed.size());
+  stream->next_out = reinterpret_cast<Byte*>(step.out);
+  stream->avail_out = Bounded(step.room);
+}
+
+template <class Stream>
+void Account(const Stream& stream, Step* step) {
+  step->Read(Bounded(step->packed.size()) - static_cast<unsigned>(stream.avail_in));
+  step->Wrote(Bounded(step->room) - static_cast<unsigned>(stream.avail_out));
+}
+
+class GzipDecoder : public Decoder {
+ public:
+  ~GzipDecoder() override { inflateEnd(&stream_); }
+  void Begin() override {
+    inflateEnd(&stream_);
+    stream_ = {};
+    constexpr int kWithGzipHeader = 16;
+    if (inflateInit2(&stream_, kWithGzipHeader + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  }
+  Outcome Run(Step* step) override {
+    Connect<z_stream, Bytef>(&stream_, *step);
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    Account(stream_, step);
+    if (result == Z_STREAM_END) return Outcome::kStreamEnd;
+    if (result == Z_OK || result == Z_BUF_ERROR) return Outcome::kMore;
+    return result == Z_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
+  }
+
+ private:
+  z_stream stream_ = {};
+};
+
+class Bzip2Decoder : public Decoder {
+ public:
+  ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing if none is open
+  void Begin() override {
+    BZ2_bzDecompressEnd(&stream_);
+    stream_ = {};
+    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
+  }
+  Outcome Run(Step* step) override {
+    Connect<bz_stream, char>(&stream_, *step);
+    const int result = BZ2_bzDecompress(&stream_);
+    Account(stream_, step);
+    if (result == BZ_STREAM_END) return Outcome::kStreamEnd;
+    if (result == BZ_OK) return Outcome::kMore;
+    return result == BZ_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
+  }
+
+ private:
+  bz_stream stream_ = {};
+};
+
+class XzDecoder : public Decoder {
+ public:
+  explicit XzDecoder(std::size_t memory) : memory_(memory) {}
+  ~XzDecoder() override { lzma_end(&stream_); }
+  void Begin() override {
+    if (lzma_stream_decoder(&stream_, memory_, 0) != LZMA_OK) throw std::bad_alloc();
+  }
+  Outcome Run(Step* step) override {
+    Connect<lzma_stream, std::uint8_t>(&stream_, *step);
+    const lzma_ret result = lzma_code(&stream_, step->packed.empty() ? LZMA_FINISH : LZMA_RUN);
+    Account(stream_, step);
+    if (result == LZMA_STREAM_END) return Outcome::kStreamEnd;
+    if (result == LZMA_OK || result == LZMA_BUF_ERROR) return Outcome::kMore;
+    return result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
+  }
+
+ private:
+  const std::size_t memory_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+// A call of zstd or lz4 that finds damage loses what it decompressed before the damage. So each call gets input up to
+// the end of one block, by the decoder's hint for the size of its next input, which includes the next block's header.
+class BlockDecoder : public Decoder {
+ public:
+  // Sizes in bytes: of the shortest header of a stream, and of a block's header.
+  BlockDecoder(std::size_t header, std::size_t block_header) : header_(header), block_header_(block_header) {}
+  void Begin() override { next_ = header_; }
+
+ protected:
+  // A call that filled its output may return more without new input.
+  std::size_t InputOf(const Step& step) const { return full_ ? 0 : std::min(step.packed.size(), next_); }
+
+  Outcome After(std::size_t hint, std::size_t read, std::size_t wrote, Step* step) {
+    step->Read(read);
+    step->Wrote(wrote);
+    full_ = step->room == 0;
+    next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
+    return hint == 0 ? Outcome::kStreamEnd : Outcome::kMore;
+  }
+
+ private:
+  const std::size_t header_;
+  const std::size_t block_header_;
+  std::size_t next_ = 0;
+  bool full_ = false;
+};
+
+class ZstdDecoder : public BlockDecoder {
+ public:
+  explicit ZstdDecoder(std::size_t memory) : BlockDecoder(5, 3), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    // A decoder's memory is almost entirely its window.
+    const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    const int log = static_cast<int>(std::bit_width(memory)) - 1;
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::clamp(log, bounds.lowerBound, bounds.upperBound));
+  }
+  Outcome Run(Step* step) override {
+    ZSTD_outBuffer out = {step->out, step->room, 0};
+    ZSTD_inBuffer in = {step->packed.data(), InputOf(*step), 0};
+    const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
+    if (ZSTD_isError(result) == 0) return After(result, in.pos, out.pos, step);
+    const ZSTD_ErrorCode error = ZSTD_getErrorCode(result);
+    const bool memory = error == ZSTD_error_frameParameter_windowTooLarge || error == ZSTD_error_memory_allocation;
+    return memory ? Outcome::kNoMemory : Outcome::kDamaged;
+  }
+
+ private:
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
+};
+
+class Lz4Decoder : public BlockDecoder {
+ public:
+  Lz4Decoder() : BlockDecoder(7, 4) {
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context_, LZ4F_VERSION)) != 0) throw std::bad_alloc();
+  }
+  ~Lz4Decoder() override { LZ4F_freeDecompressionContext(context_); }
+  Outcome Run(Step* step) override {
+    std::size_t wrote = step->room;
+    std::size_t read = InputOf(*step);
+    const std::size_t result = LZ4F_decompress(context_, step->out, &wrote, step->packed.data(), &read, nullptr);
+    if (LZ4F_isError(result) == 0) return After(result, read, wrote, step);
+    return std::string_view(LZ4F_getErrorName(result)).ends_with("allocation_failed") ? Outcome::kNoMemory
+                                                                                      : Outcome::kDamaged;
+  }
+
+ private:
+  LZ4F_dctx* context_ = nullptr;
+};
+
+std::unique_ptr<Decoder> MakeDecoder(Packing packing, std::size_t memory) {
+  switch (packing) {
+    case Packing::kGzip:
+      return std::make_unique<GzipDecoder>();
+    case Packing::kZstd:
+      return std::make_unique<ZstdDecoder>(memory);
+    case Packing::kXz:
+      return std::make_unique<XzDecoder>(memory);
+    case Packing::kBzip2:
+      return std::make_unique<Bzip2Decoder>();
+    default:
+      return std::make_unique<Lz4Decoder>();
+  }
+}
+
+// Reads concatenated streams as one. Other bytes after the last one are a problem.
+class StreamReader : public Unpacker {
+ public:
+  StreamReader(ByteSource& source, Packing packing, std::size_t memory)
+      : source_(source), packing_(packing), memory_(memory), decoder_(MakeDecoder(packing, memory)) {}
+
+  bool Next(Member* member) override {
+    *member = {};
+    return !std::exchange(opened_, true);
+  }
+  std::size_t Read(char* buffer, std::size_t capacity) override;
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;
+  static constexpr std::size_t kMagic = 16;  // bytes that show whether a stream begins
+
+  std::string_view packed() const { return {block_.get() + begin_, end_ - begin_}; }
+  void Fill(std::size_t least);
+  bool BeginStream();
+  std::string Sentence(const char* what) const { return fmt::format("its {} data {}", NameOf(packing_), what); }
+
+  ByteSource& source_;
+  const Packing packing_;
+  const std::size_t memory_;
+  const std::unique_ptr<Decoder> decoder_;
+  bool opened_ = false;
+  const std::unique_ptr<char[]> block_ = std::make_unique_for_overwrite<char[]>(kBlock);
+  std::size_t begin_ = 0;  // of the bytes that are not decompressed yet
+  std::size_t end_ = 0;
+  bool in_stream_ = false;
+};
+
+// Reads until `least` packed bytes are in the block, fewer at the end of the source.
+void StreamReader::Fill(std::size_t least) {
+  while (end_ - begin_ < least) {
+    if (begin_ > 0) std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+    const std::size_t got = source_.Read(block_.get() + end_, kBlock - end_);
+    if (got == 0) return;
+    end_ += got;
+  }
+}
+
+// Returns false at the end, and with a problem if the next bytes are not a stream. Skips zeros before it, with which
+// tapes and xz fill blocks.
+bool StreamReader::BeginStream() {
+  for (Fill(1); packed().starts_with('\0'); Fill(1))
+    begin_ += std::min(packed().find_first_not_of('\0'), packed().size());
+  Fill(kMagic);
+  if (packed().empty()) return false;
+  if (PackingOf(packed()) != packing_) {
+    member_problem_ = fmt::format("other bytes follow its {} data and were not read", NameOf(packing_));
+    return false;
+  }
+  decoder_->Begin();
+  return in_stream_ = true;
+}
+
+std::size_t StreamReader::Read(char* buffer, std::size_t capacity) {
+  while (member_problem_.empty() && capacity > 0 && (in_stream_ || BeginStream())) {
+    Fill(1);
+    Step step{packed(), buffer, capacity};
+    const bool at_end = step.packed.empty();
+    const Outcome outcome = decoder_->Run(&step);
+    begin_ = end_ - step.packed.size();
+    const std::size_t wrote = capacity - step.room;
+    if (outcome == Outcome::kStreamEnd) {
+      in_stream_ = false;
+    } else if (outcome == Outcome::kNoMemory) {
+      member_problem_ = NeedsMore(packing_, memory_);
+    } else if (outcome == Outcome::kDamaged) {
+      member_problem_ = Sentence("is damaged; the rest was not read");
+    } else if (at_end && wrote == 0) {
+      member_problem_ = Sentence("is truncated");
+    }
+    if (wrote > 0) return wrote;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Unpacker> OpenStream(ByteSource& source, Packing packing, std::size_t memory) {
+  return std::make_unique<StreamReader>(source, packing, memory);
+}
+
+}  // namespace whyoom
