@@ -7,12 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace whyoom {
+#include "text/embedded.h"
 
-struct EmbeddedFile {
-  std::string_view name;  // "hbm_compile.json", also "schema.json"
-  std::string_view text;
-};
+namespace whyoom {
 
 // The files of rules/ and of rules/examples/, sorted by name.
 const std::vector<EmbeddedFile>& EmbeddedFiles();

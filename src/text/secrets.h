@@ -2,29 +2,18 @@
 // reports into tickets, and CI publishes them.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace whyoom {
 
 // Replaces a secret in reports.
 inline constexpr std::string_view kMasked = "***";
 
-// Bytes [begin, end) of a text.
-struct TextRange {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-
-// Returns the secrets in `text`, in order, without overlaps. A secret is the value of a name such as password, API_KEY
-// or --hf-token; the credentials of a URL; a signed URL's signature; or a token of a known form, such as "ghp_…".
-// Counts ("tokens=4096"), array types, paths, digests and the words None, null and true are not secrets. Takes linear
-// time, but uses regular expressions, so pass short texts only.
-std::vector<TextRange> FindSecrets(std::string_view text);
-
-// Returns `text` with each secret replaced by kMasked. Idempotent.
+// Returns `text` with each secret replaced by kMasked. A secret is the value of a name such as password, API_KEY or
+// --hf-token; the credentials of a URL; a signed URL's signature; or a token of a known form, such as "ghp_…". Counts
+// ("tokens=4096"), array types, paths, digests and the words None, null and true are not secrets. Idempotent. Takes
+// linear time, but uses regular expressions, so pass short texts only.
 std::string MaskSecrets(std::string_view text);
 
 }  // namespace whyoom
