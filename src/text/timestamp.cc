@@ -1,197 +1,117 @@
 #include "text/timestamp.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 
-#include "text/numbers.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
-using std::chrono::microseconds;
+namespace chrono = std::chrono;
 
-constexpr std::int64_t kSecond = 1000000;
-constexpr std::int64_t kMinute = 60 * kSecond;
-constexpr std::int64_t kDay = 24 * 60 * kMinute;
+using Moment = chrono::sys_time<chrono::microseconds>;
 
-using ThreeNumbers = std::array<int, 3>;
+Moment MomentOf(const Timestamp& time) { return Moment(chrono::microseconds(time.microseconds)); }
 
-// Microseconds from 1970 to the start of a day; nullopt if the date does not exist.
-std::optional<std::int64_t> DayOf(int year, int month, int day) {
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (year < 1970 || !date.ok()) return std::nullopt;
-  return microseconds(std::chrono::sys_days(date).time_since_epoch()).count();
+// The digits of a fraction of a second, truncated to microseconds.
+chrono::microseconds FractionOf(std::string digits) {
+  digits.resize(6, '0');
+  return chrono::microseconds(std::stoi(digits));
 }
 
-// Reads a timestamp from left to right. Faster than regular expressions, which matters if lines have many timestamps.
-class TimestampReader {
- public:
-  explicit TimestampReader(std::string_view text) : rest_(text) {}
+// What follows a date. Groups: the fields of Clock.
+constexpr std::string_view kClock = R"([T ,] ?(\d\d):(\d\d):(\d\d)(?:[.,:](\d{1,9}))?)";
 
-  bool at_end() const { return rest_.empty(); }
-
-  bool TakeOneOf(std::string_view characters) {
-    if (rest_.empty() || characters.find(rest_.front()) == std::string_view::npos) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  bool TakeWord(std::string_view word) {
-    if (!rest_.starts_with(word)) return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
-
-  // Reads text that matches `format`, or nothing. In `format`, a digit stands for a number of that many digits, "M" for
-  // a month's name, and any other character for itself.
-  std::optional<ThreeNumbers> Scan(std::string_view format) {
-    ThreeNumbers numbers = {};
-    std::string_view rest = rest_;
-    for (std::size_t number = 0; const char c : format) {
-      const std::size_t width = c == 'M' ? 3 : IsDigit(c) ? static_cast<std::size_t>(c - '0') : 0;
-      if (rest.size() < std::max<std::size_t>(width, 1)) return std::nullopt;
-      if (width == 0 && rest.front() != c) return std::nullopt;
-      if (width > 0) {
-        const std::optional<int> read = c == 'M' ? MonthOf(rest.substr(0, 3)) : NumberOf(rest.substr(0, width));
-        if (!read) return std::nullopt;
-        numbers[number++] = *read;
-      }
-      rest.remove_prefix(std::max<std::size_t>(width, 1));
-    }
-    rest_ = rest;
-    return numbers;
-  }
-
-  // Reads "T12:00:00.123456"; returns microseconds of the day.
-  std::optional<std::int64_t> Clock() {
-    if (!TakeOneOf("T ,")) return std::nullopt;
-    TakeOneOf(" ");
-    const std::optional<ThreeNumbers> clock = Scan("2:2:2");
-    if (!clock) return std::nullopt;
-    const auto [hour, minute, second] = *clock;
-    if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
-    return (hour * 60 + minute) * kMinute + second * kSecond + FractionBehind(".,:");
-  }
-
-  // Reads digits after one of `marks` as microseconds; reads nothing and returns 0 if there are none.
-  std::int64_t FractionBehind(std::string_view marks) {
-    return rest_.size() > 1 && IsDigit(rest_[1]) && TakeOneOf(marks) ? Fraction() : 0;
-  }
-
-  // Reads up to nine digits of a fraction of a second as microseconds.
-  std::int64_t Fraction() {
-    std::int64_t unit = kSecond;
-    std::int64_t fraction = 0;
-    for (int digits = 0; digits < 9 && !rest_.empty() && IsDigit(rest_.front()); ++digits) {
-      unit /= 10;
-      fraction += (rest_.front() - '0') * unit;
-      rest_.remove_prefix(1);
-    }
-    return fraction;
-  }
-
-  // Reads "Z", "UTC", "GMT" or "+01:00"; returns the zone's offset in minutes, to be subtracted for UTC. Without a
-  // zone, reads at most a blank and returns nullopt.
-  std::optional<std::int64_t> Zone() {
-    TakeOneOf(" ");
-    if (TakeWord("Z") || TakeWord("UTC") || TakeWord("GMT")) return 0;
-    const std::string_view before = rest_;
-    if (!TakeOneOf("+-")) return std::nullopt;
-    std::optional<ThreeNumbers> ahead;
-    for (const char* format : {"2:2", "22", "2"}) {
-      if (!ahead) ahead = Scan(format);
-    }
-    if (ahead && (*ahead)[0] <= 18 && (*ahead)[1] <= 59)
-      return (before.front() == '-' ? -1 : 1) * ((*ahead)[0] * 60 + (*ahead)[1]);
-    rest_ = before;
-    return std::nullopt;
-  }
-
- private:
-  static std::optional<int> NumberOf(std::string_view digits) {
-    const std::optional<std::uint64_t> number = ParseWholeNumber(digits);
-    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-  }
-
-  static std::optional<int> MonthOf(std::string_view name) {
-    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const std::size_t found = kMonths.find(name);
-    if (found == std::string_view::npos || found % 3 != 0) return std::nullopt;
-    return static_cast<int>(found / 3) + 1;
-  }
-
-  std::string_view rest_;
+struct Clock {
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  std::string fraction;
 };
+
+// The moment without regard to a zone; nullopt if the date or the time of day does not exist.
+std::optional<Moment> MomentOf(int year, int month, int day, const Clock& clock) {
+  const chrono::year_month_day date = chrono::year(year) / month / day;
+  if (!date.ok() || year < 1970 || clock.hour > 23 || clock.minute > 59 || clock.second > 59) return std::nullopt;
+  return chrono::sys_days(date) + chrono::hours(clock.hour) + chrono::minutes(clock.minute) +
+         chrono::seconds(clock.second) + FractionOf(clock.fraction);
+}
 
 // Seconds since 1970 have ten digits from 2001 to 2286; finer units append digits to them.
 std::optional<Timestamp> ParseEpoch(std::string_view text) {
-  constexpr std::size_t kSecondsDigits = 10;
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits != 10 && digits != 13 && digits != 16 && digits != 19) return std::nullopt;
-  const auto seconds = static_cast<std::int64_t>(ParseWholeNumber(text.substr(0, kSecondsDigits)).value_or(0));
-  TimestampReader rest(text.substr(kSecondsDigits));
-  const std::int64_t fraction = digits > kSecondsDigits ? rest.Fraction() : rest.FractionBehind(".");
-  if (!rest.at_end()) return std::nullopt;
-  return Timestamp{seconds * kSecond + fraction, true};
+  static const Regex epoch(R"((\d{10})(?:\.(\d{1,9})|(\d{3}|\d{6}|\d{9}))?)");
+  std::int64_t seconds = 0;
+  std::array<std::string, 2> fraction;
+  if (!re2::RE2::FullMatch(text, epoch, &seconds, &fraction[0], &fraction[1])) return std::nullopt;
+  return Timestamp{(chrono::seconds(seconds) + FractionOf(fraction[0] + fraction[1])).count(), true};
 }
 
 }  // namespace
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) {
   if (const std::optional<Timestamp> time = ParseEpoch(text)) return time;
-  TimestampReader stamp(text);
-  std::optional<ThreeNumbers> date;
-  for (const char* format : {"4-2-2", "4/2/2", "422"}) {
-    if (!date) date = stamp.Scan(format);
+  static const Regex stamp(R"((\d{4})([-/]?)(\d\d)([-/]?)(\d\d))" + std::string(kClock) +
+                           R"( ?(Z|UTC|GMT|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?)");
+  int year = 0;
+  int month = 0;
+  int day = 0;
+  std::array<std::string, 2> marks;
+  Clock clock;
+  std::string zone;
+  if (!re2::RE2::FullMatch(text, stamp, &year, &marks[0], &month, &marks[1], &day, &clock.hour, &clock.minute,
+                           &clock.second, &clock.fraction, &zone) ||
+      marks[0] != marks[1])
+    return std::nullopt;
+  std::optional<Moment> moment = MomentOf(year, month, day, clock);
+  if (!moment) return std::nullopt;
+  if (zone.size() > 1 && (zone[0] == '+' || zone[0] == '-')) {
+    const int minutes = zone.size() > 3 ? std::stoi(zone.substr(zone.size() - 2)) : 0;
+    const chrono::minutes ahead = chrono::hours(std::stoi(zone.substr(1, 2))) + chrono::minutes(minutes);
+    *moment -= zone[0] == '-' ? -ahead : ahead;
   }
-  const std::optional<std::int64_t> clock = date ? stamp.Clock() : std::nullopt;
-  if (!clock) return std::nullopt;
-  const std::optional<std::int64_t> ahead = stamp.Zone();
-  const std::optional<std::int64_t> day = DayOf((*date)[0], (*date)[1], (*date)[2]);
-  if (!day || !stamp.at_end()) return std::nullopt;
-  return Timestamp{*day + *clock - ahead.value_or(0) * kMinute, ahead.has_value()};
+  return Timestamp{moment->time_since_epoch().count(), !zone.empty()};
 }
 
 std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near) {
-  TimestampReader stamp(text);
-  std::optional<ThreeNumbers> date;
-  for (const char* format : {"2/2/4", "2-2", "22", "M 2", "M  1"}) {
-    if (!date) date = stamp.Scan(format);
-  }
-  const std::optional<std::int64_t> clock = date ? stamp.Clock() : std::nullopt;
-  if (!clock || !stamp.at_end()) return std::nullopt;
-  std::optional<Timestamp> nearest;
-  const auto distance = [&](std::int64_t moment) { return std::abs(moment - near.microseconds); };
-  const auto consider = [&](int year, int month, int day) {
-    const std::optional<std::int64_t> begin = DayOf(year, month, day);
-    if (begin && (!nearest || distance(*begin + *clock) < distance(nearest->microseconds)))
-      nearest = Timestamp{*begin + *clock, false};
+  static const Regex stamp(R"((?:(\d\d)[-/]?(\d\d)(?:/(\d{4}))?|([A-Z][a-z]{2}) ([ \d]\d)))" + std::string(kClock));
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  std::array<std::string, 2> numbers;  // day and month, in unknown order if there is a year
+  std::string year, month_name, day;
+  Clock clock;
+  if (!re2::RE2::FullMatch(text, stamp, &numbers[0], &numbers[1], &year, &month_name, &day, &clock.hour, &clock.minute,
+                           &clock.second, &clock.fraction) ||
+      kMonths.find(month_name) == std::string_view::npos)
+    return std::nullopt;
+  std::optional<Moment> nearest;
+  const auto distance = [&](Moment moment) { return chrono::abs(moment - MomentOf(near)); };
+  const auto consider = [&](int of_year, int of_month, int of_day) {
+    const std::optional<Moment> moment = MomentOf(of_year, of_month, of_day, clock);
+    if (moment && (!nearest || distance(*moment) < distance(*nearest))) nearest = moment;
   };
-  const auto [first, second, year] = *date;
-  if (year != 0) {
-    consider(year, first, second);
-    consider(year, second, first);
-    return nearest;
+  if (!month_name.empty()) numbers = {std::to_string(kMonths.find(month_name) / 3 + 1), day};
+  const int first = std::stoi(numbers[0]);
+  const int second = std::stoi(numbers[1]);
+  if (!year.empty()) {
+    consider(std::stoi(year), first, second);
+    consider(std::stoi(year), second, first);
+  } else {
+    const chrono::year_month_day about(chrono::floor<chrono::days>(MomentOf(near)));
+    for (const int years : {0, -1, 1}) consider(static_cast<int>(about.year()) + years, first, second);
+    // If the distance is greater, the date is a leap day, which the nearest year does not have.
+    if (nearest && distance(*nearest) > chrono::days(184)) return std::nullopt;
   }
-  const std::chrono::year_month_day about(
-      std::chrono::floor<std::chrono::days>(std::chrono::sys_time<microseconds>(microseconds(near.microseconds))));
-  const int this_year = static_cast<int>(about.year());
-  for (const int candidate : {this_year, this_year - 1, this_year + 1}) consider(candidate, first, second);
-  // If the distance is greater, the date is a leap day, which the nearest year does not have.
-  constexpr std::int64_t kMaxDays = 184;
-  return nearest && distance(nearest->microseconds) > kMaxDays * kDay ? std::nullopt : nearest;
+  return nearest ? std::optional(Timestamp{nearest->time_since_epoch().count(), false}) : std::nullopt;
 }
 
 std::string ToString(const Timestamp& time) {
-  const std::chrono::sys_time<microseconds> moment{microseconds(time.microseconds)};
-  const auto day = std::chrono::floor<std::chrono::days>(moment);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss<microseconds> clock(moment - day);
+  const Moment moment = MomentOf(time);
+  const auto midnight = chrono::floor<chrono::days>(moment);
+  const chrono::year_month_day date(midnight);
+  const chrono::hh_mm_ss<chrono::microseconds> clock(moment - midnight);
   std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
                                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                                  clock.hours().count(), clock.minutes().count(), clock.seconds().count());
@@ -200,12 +120,9 @@ std::string ToString(const Timestamp& time) {
 }
 
 std::string WeekOf(const Timestamp& time) {
-  constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000;
-  constexpr std::int64_t kSevenDays = 7 * kDay;
-  constexpr std::int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
-  const std::int64_t since = time.microseconds - kFirstMonday;
-  const std::int64_t weeks = since / kSevenDays - (since % kSevenDays < 0 ? 1 : 0);
-  return ToString(Timestamp{kFirstMonday + weeks * kSevenDays, time.zone_known}).substr(0, 10);
+  const auto midnight = chrono::floor<chrono::days>(MomentOf(time));
+  const Moment monday = midnight - (chrono::weekday(midnight) - chrono::Monday);
+  return ToString(Timestamp{monday.time_since_epoch().count(), time.zone_known}).substr(0, 10);
 }
 
 }  // namespace whyoom
