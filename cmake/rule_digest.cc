@@ -47,9 +47,6 @@ namespace {
 
 using namespace whyoom;
 
-// Shorter literals occur in most lines, so they would exclude none.
-constexpr std::size_t kMinPrefixLiteral = 3;
-
 // A C++ literal. Octal escapes have three digits, so a following digit cannot extend them.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
@@ -104,27 +101,6 @@ std::vector<std::string> Packed(const std::vector<ByteSet>& sets) {
   return packed;
 }
 
-std::vector<PrefixOrSuffix> WithSigns(std::vector<PrefixOrSuffix> prefixes_and_suffixes) {
-  for (PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
-    std::vector<SyntaxFault> faults;
-    const bool is_prefix = prefix_or_suffix.place == PrefixOrSuffix::Place::kPrefix;
-    prefix_or_suffix.signs = {is_prefix ? LeadingBytes(prefix_or_suffix.pattern, kSignBytes)
-                                        : TrailingBytes(prefix_or_suffix.pattern, kSignBytes),
-                              NeededBytes(prefix_or_suffix.pattern),
-                              Pattern::Compile(prefix_or_suffix.pattern, &faults).Literals(kMinPrefixLiteral)};
-  }
-  return prefixes_and_suffixes;
-}
-
-void AddSigns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, nlohmann::json* entry) {
-  for (const PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
-    if (prefix_or_suffix.id != entry->at("id")) continue;
-    (*entry)[kSignsKey] = {{"bytes", Packed(prefix_or_suffix.signs->bytes)},
-                           {"needed", Packed(prefix_or_suffix.signs->needed)},
-                           {"literals", prefix_or_suffix.signs->literals}};
-  }
-}
-
 void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
   for (const Quotation& quotation : quotations) {
     if (quotation.id != entry->at("id") || quotation.source_line) continue;
@@ -153,8 +129,7 @@ std::string PackJson(const nlohmann::json& json) {
   return (json.is_array() ? "a" : "o") + SizeOf(packed.size()) + packed;
 }
 
-std::string PackedRules(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes,
-                        const std::vector<Quotation>& quotations) {
+std::string PackedRules(const std::vector<Quotation>& quotations) {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
     nlohmann::json data = nlohmann::json::parse(file.text);
@@ -163,9 +138,6 @@ std::string PackedRules(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes
       for (nlohmann::json& entry : section) {
         if (entry.is_object()) DropExamples(&entry);
       }
-    }
-    if (data.contains("affixes")) {
-      for (nlohmann::json& entry : data["affixes"]) AddSigns(prefixes_and_suffixes, &entry);
     }
     if (data.contains("quotations")) {
       for (nlohmann::json& entry : data["quotations"]) AddNeeds(quotations, &entry);
@@ -203,7 +175,6 @@ int main(int argc, char**) {
     return 0;
   }
   const Engine engine(rules);
-  const std::vector<PrefixOrSuffix> prefixes_and_suffixes = WithSigns(rules.prefixes_and_suffixes());
   std::map<std::string, const Pattern*> patterns;
   for (const PatternSet* set : engine.PreparedSets()) {
     for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->source(), pattern);
@@ -211,7 +182,7 @@ int main(int argc, char**) {
   Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
   Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackedRules(prefixes_and_suffixes, rules.quotations()));
+  PrintBytes("kRules", PackedRules(rules.quotations()));
   PrintPatternLiterals(patterns);
   PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "text/byte_class.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -128,7 +128,7 @@ namespace {
 constexpr std::size_t kMaxJoined = 8192;
 constexpr std::size_t kMaxMessage = 1200;
 
-constexpr ByteClass kLineBlanks(" \t");
+constexpr std::string_view kLineBlanks = " \t";
 
 std::vector<const Pattern*> HeaderPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
@@ -213,7 +213,7 @@ std::size_t JoinedLines::ColumnOf(std::size_t position) const {
   bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
   const std::string& line = part.line->text;
   for (std::size_t column = from; column < line.size(); ++column) {
-    const bool blank = kLineBlanks.Has(line[column]);
+    const bool blank = kLineBlanks.find(line[column]) != std::string_view::npos;
     const bool dropped = blank && (last_blank || taken == 0);
     if (!dropped && taken == position) return column;
     if (!dropped) ++taken;

@@ -35,7 +35,7 @@ void LineReader::FlushPending() {
 
 // Processes an incomplete record or line as it is.
 void LineReader::FeedUnfinished() {
-  records_.Flush([this](const RawLine& whole) { Read(whole); });
+  for (const RawLine& whole : records_.Flush()) Read(whole);
   if (unfinished_.empty()) return;
   lines_.clear();
   engine_.normalizer().Finish(&unfinished_, &lines_);
@@ -76,7 +76,7 @@ std::optional<Problem> LineReader::CutShort() const {
 }
 
 void LineReader::Feed(const RawLine& raw) {
-  records_.Feed(raw, [this](const RawLine& whole) { Read(whole); });
+  for (const RawLine& whole : records_.Feed(raw)) Read(whole);
 }
 
 void LineReader::Read(const RawLine& raw) {

@@ -30,13 +30,9 @@ struct RuleDigest {
 };
 const RuleDigest& BuiltInDigest();
 
-// Keys that the digest adds to the data. kSignsKey of a prefix or suffix pattern: an object with "bytes", "needed" and
-// "literals", see PrefixOrSuffix::Signs. kNeedsKey of a quotation: an object with "before" and "from_head", see
-// Quotation::Needed. Byte sets are packed by PackBytes.
-inline constexpr const char* kSignsKey = "signs";
+// The key that the digest adds to a quotation: an object with "before" and "from_head", see Quotation::Needed. Byte
+// sets are packed by PackBytes.
 inline constexpr const char* kNeedsKey = "needed";
-// Number of bytes that PrefixOrSuffix::Signs describes: enough to distinguish date formats and what follows them.
-inline constexpr std::size_t kSignBytes = 12;
 
 // Returns Pattern::Literals(kSetLiteral) of the pattern with this source, which the build computed for PatternSet;
 // nullopt if it is not built in.

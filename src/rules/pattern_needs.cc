@@ -111,132 +111,6 @@ ByteSet UnpackBytes(std::string_view packed) {
 
 namespace {
 
-// Walks a pattern from one end of the text and collects the bytes that each position can have.
-class Places {
- public:
-  Places(std::string_view source, std::size_t count, bool backwards)
-      : source_(source), backwards_(backwards), bytes_(count) {}
-
-  std::vector<ByteSet> Of(const PatternPiece& whole) {
-    // Beyond the end of the pattern the text is arbitrary.
-    const ReachablePositions over = After(whole, {0});
-    if (!over.empty()) Anything(*std::min_element(over.begin(), over.end()));
-    return std::move(bytes_);
-  }
-
- private:
-  // Positions that the next character can have, ascending and distinct.
-  using ReachablePositions = std::vector<std::size_t>;
-
-  static ReachablePositions United(const ReachablePositions& one, const ReachablePositions& other) {
-    ReachablePositions all;
-    std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(all));
-    return all;
-  }
-
-  void Anything(std::size_t from) {
-    for (std::size_t place = from; place < bytes_.size(); ++place) bytes_[place].set();
-  }
-
-  ReachablePositions AfterCharacter(const ByteSet& bytes, const ReachablePositions& from) {
-    // A non-ASCII character has up to four bytes in UTF-8.
-    const std::size_t longest = (bytes & OutsideAscii()).any() ? 4 : 1;
-    ReachablePositions after;
-    for (const std::size_t place : from) {
-      if (place >= bytes_.size()) continue;
-      bytes_[place] |= bytes;
-      ReachablePositions next;
-      for (std::size_t length = 1; length <= longest && place + length <= bytes_.size(); ++length) {
-        next.push_back(place + length);
-        if (length > 1) bytes_[place + length - 1] |= OutsideAscii();
-        if (length > 1 && backwards_) bytes_[place] |= OutsideAscii();
-      }
-      after = United(after, next);
-    }
-    std::erase(after, bytes_.size());  // beyond the positions of interest
-    return after;
-  }
-
-  ReachablePositions AfterOnce(const PatternPiece& piece, const ReachablePositions& from) {
-    const std::string_view text = source_.substr(piece.begin, piece.end - piece.begin);
-    switch (piece.kind) {
-      case PatternPiece::Kind::kSequence: {
-        ReachablePositions reached = from;
-        for (std::size_t i = 0; i < piece.children.size(); ++i)
-          reached = After(piece.children[backwards_ ? piece.children.size() - 1 - i : i], reached);
-        return reached;
-      }
-      case PatternPiece::Kind::kAlternation: {
-        ReachablePositions reached;
-        for (const PatternPiece& child : piece.children) reached = United(reached, After(child, from));
-        return reached;
-      }
-      case PatternPiece::Kind::kGroup:
-        return piece.children.empty() ? from : After(piece.children.front(), from);
-      case PatternPiece::Kind::kLiteral: {
-        std::optional<std::vector<ByteSet>> characters = BytesOfLiteral(text);
-        if (!characters) break;
-        if (backwards_) std::reverse(characters->begin(), characters->end());
-        ReachablePositions reached = from;
-        for (const ByteSet& bytes : *characters) reached = AfterCharacter(bytes, reached);
-        return reached;
-      }
-      case PatternPiece::Kind::kBlank:
-        return Repeated(from, 1, -1,
-                        [&](const ReachablePositions& places) { return AfterCharacter(WhiteSpace(), places); });
-      case PatternPiece::Kind::kClass:
-        return AfterCharacter(BytesOfClass(std::string(text)), from);
-      case PatternPiece::Kind::kCapture:
-        break;
-      default:
-        return from;
-    }
-    if (!from.empty()) Anything(from.front());
-    return {};
-  }
-
-  template <class Once>
-  ReachablePositions Repeated(const ReachablePositions& from, int least, int most, const Once& once) {
-    ReachablePositions now = from;
-    for (int i = 0; i < least && !now.empty(); ++i) now = once(now);
-    ReachablePositions all = now;
-    for (int i = least; (most < 0 || i < most) && !now.empty(); ++i) {
-      now = once(now);
-      const ReachablePositions more = United(all, now);
-      if (more == all) break;
-      all = more;
-    }
-    return all;
-  }
-
-  ReachablePositions After(const PatternPiece& piece, const ReachablePositions& from) {
-    return Repeated(from, piece.least, piece.most,
-                    [&](const ReachablePositions& places) { return AfterOnce(piece, places); });
-  }
-
-  const std::string_view source_;
-  const bool backwards_;
-  std::vector<ByteSet> bytes_;
-};
-
-std::vector<ByteSet> BytesAtPlaces(std::string_view pattern, std::size_t count, bool backwards) {
-  const std::optional<PatternPiece> whole = ParsePattern(pattern);
-  if (!whole) return std::vector<ByteSet>(count, ByteSet().set());
-  return Places(pattern, count, backwards).Of(*whole);
-}
-
-}  // namespace
-
-std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count) {
-  return BytesAtPlaces(pattern, count, false);
-}
-
-std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count) {
-  return BytesAtPlaces(pattern, count, true);
-}
-
-namespace {
-
 // The byte sets that a piece requires of the line in which it begins (or ends, when matching backwards).
 struct Need {
   std::vector<ByteSet> sets;
@@ -245,9 +119,7 @@ struct Need {
 
 class Needs {
  public:
-  enum class Of { kLine, kMatch };
-  Needs(std::string_view source, Of what, bool backwards = false)
-      : source_(source), of_line_(what == Of::kLine), backwards_(backwards) {}
+  Needs(std::string_view source, bool backwards) : source_(source), backwards_(backwards) {}
 
   Need OfPiece(const PatternPiece& piece) const {
     Need need = OfOnce(piece);
@@ -258,7 +130,7 @@ class Needs {
  private:
   void AddCharacter(const ByteSet& bytes, Need* need) const {
     if (!need->in_line) return;
-    if (of_line_ && bytes.test('\n')) {
+    if (bytes.test('\n')) {
       need->in_line = false;
     } else {
       need->sets.push_back(bytes);
@@ -321,7 +193,7 @@ class Needs {
         return piece.children.empty() ? need : OfPiece(piece.children.front());
       case PatternPiece::Kind::kLiteral: {
         std::optional<std::vector<ByteSet>> characters = BytesOfLiteral(text);
-        need.in_line = characters.has_value() || !of_line_;
+        need.in_line = characters.has_value();
         if (!characters) return need;
         if (backwards_) std::reverse(characters->begin(), characters->end());
         for (const ByteSet& bytes : *characters) AddCharacter(bytes, &need);
@@ -332,7 +204,7 @@ class Needs {
         return need;
       case PatternPiece::Kind::kBlank:
       case PatternPiece::Kind::kCapture:
-        need.in_line = !of_line_;
+        need.in_line = false;
         return need;
       default:
         return need;
@@ -340,7 +212,6 @@ class Needs {
   }
 
   const std::string_view source_;
-  const bool of_line_;
   const bool backwards_;
 };
 
@@ -366,15 +237,10 @@ std::vector<ByteSet> NeededInLine(std::string_view source, std::string_view asse
   const PatternPiece& end = at_end ? whole->children.back() : whole->children.front();
   const bool is_anchored = end.kind == PatternPiece::Kind::kAssertion && TextOf(source, end) == assertion;
   if (!is_anchored) return {};
-  return Distinctive(Needs(source, Needs::Of::kLine, at_end).OfPiece(*whole).sets);
+  return Distinctive(Needs(source, at_end).OfPiece(*whole).sets);
 }
 
 }  // namespace
-
-std::vector<ByteSet> NeededBytes(std::string_view pattern) {
-  const std::optional<PatternPiece> whole = ParsePattern(pattern);
-  return whole ? Distinctive(Needs(pattern, Needs::Of::kMatch).OfPiece(*whole).sets) : std::vector<ByteSet>();
-}
 
 std::vector<ByteSet> NeededInLastLine(std::string_view pattern) { return NeededInLine(pattern, "\\z", true); }
 

@@ -1,19 +1,31 @@
-// Necessary conditions for a pattern to match: bytes at the ends of a text, and bytes anywhere in it or in one line.
-// May omit a condition, never invents one. Patterns use the syntax of rules/pattern.h.
+// Necessary conditions for a pattern to match: bytes in the first or last line of a text. May omit a condition, never
+// invents one. Patterns use the syntax of rules/pattern.h.
 //
-// This is an optimisation: a log with failures takes 12 % longer without the conditions of prefixes and suffixes. A
-// small log takes 24 % longer without those of quotations, because more patterns are compiled.
+// This is an optimisation: a small log takes 24 % longer without the conditions of quotations, because more patterns
+// are compiled.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
+#include <bitset>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "text/byte_class.h"
-
 namespace whyoom {
+
+using ByteSet = std::bitset<256>;
+
+inline ByteSet BytesIn(std::string_view text) {
+  ByteSet bytes;
+  for (const char c : text) bytes[static_cast<unsigned char>(c)] = true;
+  return bytes;
+}
+
+// Whether `bytes` contains a byte of each set.
+inline bool HasByteOfEach(const std::vector<ByteSet>& sets, const ByteSet& bytes) {
+  return std::all_of(sets.begin(), sets.end(), [&](const ByteSet& set) { return (set & bytes).any(); });
+}
 
 // All non-ASCII bytes. A byte set contains all of them or none, and each letter in both cases or in none.
 const ByteSet& OutsideAscii();
@@ -31,17 +43,8 @@ std::optional<std::vector<ByteSet>> BytesOfLiteral(std::string_view text);
 std::string PackBytes(const ByteSet& bytes);
 ByteSet UnpackBytes(std::string_view packed);
 
-// The possible values of the first `count` bytes of a text that the pattern matches from its start. The text may be
-// shorter if the pattern can match fewer bytes.
-std::vector<ByteSet> LeadingBytes(std::string_view pattern, std::size_t count);
-
-// Likewise for the last bytes of a text that the pattern matches up to its end, last byte first.
-std::vector<ByteSet> TrailingBytes(std::string_view pattern, std::size_t count);
-
-// Byte sets. Every match contains at least one byte of each.
-std::vector<ByteSet> NeededBytes(std::string_view pattern);
-
-// Likewise for the last line of a text that the pattern matches up to its end; empty unless the pattern ends with \z.
+// Byte sets for the last line of a text that the pattern matches up to its end: every match contains at least one byte
+// of each there. Empty unless the pattern ends with \z.
 std::vector<ByteSet> NeededInLastLine(std::string_view pattern);
 // Likewise for the first line of a text that the pattern matches from its start; empty unless it begins with \A.
 std::vector<ByteSet> NeededInFirstLine(std::string_view pattern);

@@ -6,7 +6,7 @@
 
 #include "input/word_lists.h"
 #include "rules/builtin.h"
-#include "text/byte_class.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kMinWords = 3;
 
 // A blank in a pattern matches any white space, so texts and words are compared with single blanks.
 std::string WithSingleBlanks(std::string_view text) {
-  static constexpr ByteClass kWhite(" \t\n\f\r");
+  constexpr std::string_view kWhite = " \t\n\f\r";
   std::string collapsed;
   collapsed.reserve(text.size());
   AppendWithSingleBlanks(text, kWhite, &collapsed);

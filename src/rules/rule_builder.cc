@@ -381,18 +381,11 @@ class RuleSetBuilder::Fields {
     Field("logs", line.no_match, {.lines = true});
   }
 
-  void Describe(PrefixOrSuffix::Signs& signs) {
-    Field("bytes", signs.bytes);
-    Field("needed", signs.needed);
-    Field("literals", signs.literals);
-  }
-
   void Describe(PrefixOrSuffix& prefix_or_suffix) {
     Field("id", prefix_or_suffix.id);
     prefix_or_suffix.place =
         node_["place"].Text() == "suffix" ? PrefixOrSuffix::Place::kSuffix : PrefixOrSuffix::Place::kPrefix;
     Field("pattern", prefix_or_suffix.pattern);
-    if (node_.file().from_digest()) Field(kSignsKey, prefix_or_suffix.signs);
     builder_.CheckPrefixOrSuffix(node_, prefix_or_suffix);
   }
 

@@ -9,8 +9,8 @@
 #include "rules/names.h"
 #include "rules/rule_loader.h"
 #include "rules/suggest.h"
-#include "text/byte_class.h"
 #include "text/quantity.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -165,7 +165,7 @@ void RuleSetBuilder::LintExamples(const std::vector<WrittenHeader>& header_patte
     return has_files && a.file().built_in && b.file().built_in;
   };
   const auto judge = [&](const std::string& code, const RuleNode& item) {
-    static constexpr ByteClass kWhite(" \t\n\r");
+    constexpr std::string_view kWhite = " \t\n\r";
     std::string text;
     AppendWithSingleBlanks(item["text"].Lines(), kWhite, &text);
     for (const WrittenHeader& own : header_patterns) {

@@ -1,51 +1,58 @@
 #include "text/cleaning.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <cctype>
 #include <charconv>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "text/byte_class.h"
 #include "text/numbers.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
+using Groups = std::array<re2::StringPiece, 8>;
+
+// Offset of a group in the text that it was matched in.
+std::size_t OffsetIn(std::string_view text, const re2::StringPiece& group) {
+  return static_cast<std::size_t>(group.data() - text.data());
+}
+
+// Matches `regex` in `text` from `from` on. Returns false if it does not match; sets the groups of the expression.
+bool FindNext(const Regex& regex, std::string_view text, std::size_t from, Groups* groups) {
+  const int count = 1 + regex.NumberOfCapturingGroups();
+  return regex.Match(text, from, text.size(), re2::RE2::UNANCHORED, groups->data(), count);
+}
+
+// Replaces each match of `regex` in the line, from `from` on, by what `replacement` returns for its groups; nullopt
+// keeps the match. No expression may match the empty text.
+template <class Replacement>
+void ReplaceEach(std::string_view text, std::size_t from, const Regex& regex, Rewriter* rewriter,
+                 Replacement replacement) {
+  Groups groups;
+  for (std::size_t at = from; at < text.size() && FindNext(regex, text, at, &groups);) {
+    const std::size_t begin = OffsetIn(text, groups[0]);
+    at = begin + groups[0].size();
+    const std::optional<std::string> by = replacement(groups);
+    if (by) rewriter->Replace(begin, at, *by);
+  }
+}
+
+char32_t NumberOf(const re2::StringPiece& digits, int base) {
+  std::uint32_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  return number;
+}
+
 // Control characters that no logger, terminal or progress bar writes.
 bool IsUnprintable(char c) {
   constexpr std::string_view kUsual = "\t\n\r\a\b\f\v\x1b";
-  return static_cast<unsigned char>(c) < 0x20 && c != '\0' && kUsual.find(c) == std::string_view::npos;
-}
-
-// Whether every other byte is zero, as in UTF-16 text appended to a UTF-8 log.
-bool IsWide(std::string_view bytes, std::size_t zeros) {
-  if (zeros * 3 < bytes.size()) return false;
-  std::size_t adjacent = 0;
-  for (std::size_t at = 1; at < bytes.size(); ++at) {
-    if (bytes[at] == '\0' && bytes[at - 1] == '\0') ++adjacent;
-  }
-  return adjacent * 20 < zeros;
-}
-
-// Whether unprintable characters of several kinds make up a larger share than in any text. One kind alone does not
-// count, because it can separate the fields of records.
-bool HasCode(std::string_view bytes) {
-  constexpr std::size_t kLeast = 4;
-  constexpr std::size_t kKinds = 3;
-  constexpr std::size_t kShare = 32;
-  std::bitset<32> kinds;
-  std::size_t count = 0;
-  for (const char c : bytes) {
-    if (!IsUnprintable(c)) continue;
-    kinds.set(static_cast<unsigned char>(c));
-    ++count;
-  }
-  return count >= kLeast && kinds.count() >= kKinds && count * kShare >= bytes.size();
+  return static_cast<unsigned char>(c) < 0x20 && kUsual.find(c) == std::string_view::npos;
 }
 
 }  // namespace
@@ -54,177 +61,58 @@ bool IsBinary(std::string_view bytes) {
   const std::size_t begin = bytes.find_first_not_of('\0');
   if (begin == std::string_view::npos) return false;
   bytes = bytes.substr(begin, bytes.find_last_not_of('\0') + 1 - begin);
-  std::size_t runs = 0;
   std::size_t zeros = 0;
-  for (std::size_t at = bytes.find('\0'); at != std::string_view::npos; at = bytes.find('\0', at)) {
-    const std::size_t end = bytes.find_first_not_of('\0', at);  // found, because trailing zeros were cut off
-    ++runs;
-    zeros += end - at;
-    at = end;
-  }
-  if (runs > 1 && !IsWide(bytes, zeros)) return true;
-  return HasCode(bytes);
-}
-
-namespace {
-
-// Characters that never start a sequence to remove: almost all of a log.
-bool IsPlain(char c) {
-  static constexpr auto kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t byte = 0x20; byte < 0x7F; ++byte) plain[byte] = true;
-    for (const char special : {'[', '^', '#', '\\'}) plain[static_cast<unsigned char>(special)] = false;
-    plain['\t'] = true;
-    return plain;
-  }();
-  return kPlain[static_cast<unsigned char>(c)];
-}
-
-// Offset after the parameters and the final byte of a control sequence whose introducer ends at `at`.
-std::size_t PastCsi(std::string_view text, std::size_t at) {
-  while (at < text.size() && text[at] >= 0x20 && text[at] <= 0x3F) ++at;
-  return at < text.size() && text[at] >= 0x40 && text[at] <= 0x7E ? at + 1 : at;
-}
-
-// Offset after a colour code "[36m" at `at` whose escape character was lost; `at` if there is none. "[2m 30s]" is a
-// duration.
-std::size_t PastOrphanColour(std::string_view text, std::size_t at) {
-  std::size_t end = at + 1;
-  int code = 0;
-  bool usual = true;
-  for (; end < text.size() && end < at + 20 && (IsDigit(text[end]) || text[end] == ';'); ++end) {
-    if (text[end] == ';') continue;
-    code = IsDigit(text[end - 1]) ? code * 10 + (text[end] - '0') : text[end] - '0';
-    usual = usual && code <= 255;
-    if (!usual) code = 0;  // not a colour; a longer number must not overflow
-  }
-  if (end == at + 1 || end >= text.size() || text[end] != 'm' || !usual) return at;
-  ++end;
-  const std::string_view rest = text.substr(end, 2);
-  const bool duration =
-      !rest.empty() && (IsDigit(rest[0]) || rest[0] == ']' || (rest.size() == 2 && rest[0] == ' ' && IsDigit(rest[1])));
-  return duration ? at : end;
-}
-
-// Finds the sequences to remove from a text, from left to right.
-class SequenceFinder {
- public:
-  explicit SequenceFinder(std::string_view text) : text_(text) {}
-
-  // Number of bytes to remove at `at`; 0 for none. Sets `blank` if a blank must replace them.
-  std::size_t Drop(std::size_t at, bool* blank) {
-    const auto byte = static_cast<unsigned char>(text_[at]);
-    if (byte == 0x1B) return Escape(at);
-    if (byte == '[') return PastOrphanColour(text_, at) - at;
-    if (byte == '^' || byte == '#' || byte == '\\') return SpeltOutEscape(at);
-    if (byte < 0x20) return byte == '\t' ? 0 : 1;
-    if (byte < 0x7F) return 0;
-    if (byte == 0x7F) return 1;
-    if (byte != 0xC2 && byte != 0xE2 && byte != 0xEF) return 0;
-    const CodePoint point = DecodeUtf8(text_, at);
-    if (point.code == 0x9B) return PastCsi(text_, at + point.length) - at;
-    if (point.code < 0xA0 || point.code == 0x200B || point.code == 0xFEFF) return point.length;
-    *blank = point.code == 0xA0;
-    return *blank ? point.length : 0;
-  }
-
- private:
-  std::size_t Escape(std::size_t at) {
-    if (at + 1 >= text_.size()) return 1;
-    const char kind = text_[at + 1];
-    if (kind == '[') return PastCsi(text_, at + 2) - at;
-    if (std::string_view("]PX^_").find(kind) != std::string_view::npos) return String(at);
-    std::size_t end = at + 1;
-    while (end < text_.size() && text_[end] >= 0x20 && text_[end] <= 0x2F) ++end;
-    const bool complete = end < text_.size() && text_[end] >= 0x30 && text_[end] <= 0x7E;
-    return complete ? end + 1 - at : 1;
-  }
-
-  // A command string terminated by BEL or ST, such as a link. If it never ends, only its introducer is removed, so that
-  // the line stays visible.
-  std::size_t String(std::size_t at) {
-    // Search again only after passing the last result, so that many commands take linear time.
-    if (bell_ != std::string_view::npos && bell_ < at + 2) bell_ = text_.find('\a', at + 2);
-    if (terminator_ != std::string_view::npos && terminator_ < at + 2) terminator_ = text_.find("\x1b\\", at + 2);
-    if (bell_ == terminator_) return 2;  // neither was found
-    return bell_ < terminator_ ? bell_ + 1 - at : terminator_ + 2 - at;
-  }
-
-  // A colour code whose escape character is spelt out, as by viewers and collectors and in escaped strings.
-  std::size_t SpeltOutEscape(std::size_t at) const {
-    static constexpr std::array<std::string_view, 8> kSpellings = {"^[",    "#033",    "\\033",   "\\x1b",
-                                                                   "\\x1B", "\\u001b", "\\u001B", "\\e"};
-    for (const std::string_view spelling : kSpellings) {
-      const std::size_t bracket = at + spelling.size();
-      if (bracket >= text_.size() || text_[bracket] != '[' || text_.substr(at, spelling.size()) != spelling) continue;
-      const std::size_t end = PastOrphanColour(text_, bracket);
-      return end == bracket ? 0 : end - at;
+  std::size_t runs = 0;  // of zeros
+  std::size_t others = 0;
+  std::bitset<32> kinds;  // of other unprintable characters
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes[at] == '\0') {
+      ++zeros;
+      if (bytes[at - 1] != '\0') ++runs;
+    } else if (IsUnprintable(bytes[at])) {
+      ++others;
+      kinds.set(static_cast<unsigned char>(bytes[at]));
     }
-    return 0;
   }
-
-  const std::string_view text_;
-  std::size_t bell_ = 0;        // the first BEL at or after the last search position
-  std::size_t terminator_ = 0;  // the first ST, likewise
-};
-
-}  // namespace
+  // In UTF-16 text appended to a UTF-8 log, every other byte is zero.
+  const bool is_wide = zeros * 3 >= bytes.size() && (zeros - runs) * 20 < zeros;
+  if (runs > 1 && !is_wide) return true;
+  // Machine code has unprintable characters of several kinds. One kind alone can separate the fields of records.
+  return others >= 4 && kinds.count() >= 3 && others * 32 >= bytes.size();
+}
 
 bool StripControls(MappedText* line) {
-  const std::string_view text = line->text;
-  SequenceFinder dropper(text);
+  static const Regex control(
+      R"((\[\d{1,3}m(?:[\d\]]| \d)))"  // not a colour but a duration: "[2m 30s]"
+      R"(|(?:\x1b\[|\x{9b})[ -?]*[@-~]?)"
+      // Command strings, such as links. If one never ends, only its introducer is removed.
+      R"(|\x1b[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?)"
+      R"(|\x1b(?:[ -/]*[0-~])?)"
+      // Colours whose escape character was lost, or spelt out by a viewer, a collector or in an escaped string.
+      R"(|(?:\^\[|#033|\\(?:033|x1[bB]|u001[bB]|e))?\[(?:[01]?\d?\d|2[0-4]\d|25[0-5])(?:;(?:[01]?\d?\d|2[0-4]\d|25[0-5]))*m)"
+      R"(|(\x{a0})|[\x00-\x08\x0a-\x1f\x7f-\x{9f}\x{200b}\x{feff}])");
   Rewriter rewriter(*line);
-  for (std::size_t at = 0; at < text.size();) {
-    bool blank = false;
-    const std::size_t drop = IsPlain(text[at]) ? 0 : dropper.Drop(at, &blank);
-    if (drop > 0) rewriter.Replace(at, at + drop, blank ? " " : "");
-    at += std::max<std::size_t>(drop, 1);
-  }
+  ReplaceEach(line->text, 0, control, &rewriter, [](const Groups& groups) -> std::optional<std::string> {
+    if (!groups[1].empty()) return std::nullopt;
+    return groups[2].empty() ? "" : " ";
+  });
   return rewriter.Finish(line);
 }
 
-namespace {
-
-// Length of the line break of Unicode at `at`: U+0085, U+2028 or U+2029; 0 if there is none.
-std::size_t UnicodeBreak(std::string_view text, std::size_t at) {
-  if (text.substr(at, 2) == "\xC2\x85") return 2;
-  return text.substr(at, 3) == "\xE2\x80\xA8" || text.substr(at, 3) == "\xE2\x80\xA9" ? 3 : 0;
-}
-
-// Offset of the next line break; the text's size if there is none.
-std::size_t FindBreak(std::string_view text, std::size_t from) {
-  static constexpr ByteClass kBreaks("\r\n\xC2\xE2");
-  std::size_t at = kBreaks.FindIn(text, from);
-  while (at < text.size() && text[at] != '\r' && text[at] != '\n' && UnicodeBreak(text, at) == 0)
-    at = kBreaks.FindIn(text, at + 1);
-  return at;
-}
-
-}  // namespace
-
 std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
+  static const Regex line_break(R"(\r*\n|\r+|\x{85}|\x{2028}|\x{2029})");
   std::vector<MappedText> lines;
   Rewriter rewriter(text);
   std::size_t begin = 0;
-  while (lines.size() + 1 < most) {
-    const std::size_t end = FindBreak(text.text, begin);
-    if (end == text.text.size()) break;
-    if (const std::size_t length = UnicodeBreak(text.text, end); length > 0) {
-      rewriter.Keep(begin, end);
-      lines.push_back(rewriter.Take());
-      begin = end + length;
-      continue;
-    }
-    std::size_t next =
-        text.text.find_first_not_of('\r', end);  // carriage returns before a line feed are part of the break
-    if (next == std::string::npos) next = text.text.size();
-    const bool feed = next < text.text.size() && text.text[next] == '\n';
+  Groups groups;
+  while (lines.size() + 1 < most && FindNext(line_break, text.text, begin, &groups)) {
+    const std::size_t end = OffsetIn(text.text, groups[0]);
     // A lone carriage return restarts the line; if it comes first, nothing was overwritten.
-    if (feed || end > begin) {
+    if (end > begin || groups[0][groups[0].size() - 1] != '\r') {
       rewriter.Keep(begin, end);
       lines.push_back(rewriter.Take());
     }
-    begin = feed ? next + 1 : next;
+    begin = end + groups[0].size();
   }
   if (begin < text.text.size() || lines.empty()) {
     rewriter.Keep(begin, text.text.size());
@@ -233,278 +121,189 @@ std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
   return lines;
 }
 
+std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
+  static const Regex escape(R"(\\(?:([nrt\\'"/])|u([dD][89abAB][[:xdigit:]]{2})\\u([dD][c-fC-F][[:xdigit:]]{2}))"
+                            R"(|(u[[:xdigit:]]{4}|U[[:xdigit:]]{8}|x[[:xdigit:]]{2})|([01][0-7]{2})))");
+  constexpr std::string_view kNames = "nrt\\'\"/";
+  constexpr std::string_view kMeanings = "\n\r\t\\'\"/";
+  constexpr std::size_t kLongest = 12;
+  Groups groups;
+  if (!escape.Match(text, at, std::min(text.size(), at + kLongest), re2::RE2::ANCHOR_START, groups.data(), 6)) {
+    // Copy only the backslash; the next character may start an escape of its own.
+    out->push_back('\\');
+    return 1;
+  }
+  if (!groups[1].empty()) out->push_back(kMeanings[kNames.find(groups[1][0])]);
+  if (!groups[2].empty())
+    AppendUtf8(0x10000 + ((NumberOf(groups[2], 16) - 0xD800) << 10) + (NumberOf(groups[3], 16) - 0xDC00), out);
+  if (!groups[4].empty()) AppendUtf8(NumberOf(groups[4].substr(1), 16), out);
+  if (!groups[5].empty()) AppendUtf8(NumberOf(groups[5], 8), out);
+  return groups[0].size();
+}
+
 namespace {
 
-bool IsQuote(char c) { return c == '\'' || c == '"'; }
-
-// The value of the `count` digits at `at`; nullopt if there are fewer digits.
-std::optional<char32_t> NumberAt(std::string_view text, std::size_t at, std::size_t count, int base) {
-  const std::string_view digits = text.substr(std::min(at, text.size()), count);
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
-  if (digits.size() < count || error != std::errc() || end != digits.data() + count) return std::nullopt;
-  return number;
-}
-
-// "\u00e9", or a surrogate pair of two such escapes.
-std::size_t UnescapeUnit(std::string_view text, std::size_t at, std::string* out) {
-  const std::optional<char32_t> high = NumberAt(text, at + 2, 4, 16);
-  if (!high) return 0;
-  const bool may_pair =
-      *high >= 0xD800 && *high < 0xDC00 && CharAt(text, at + 6) == '\\' && CharAt(text, at + 7) == 'u';
-  const std::optional<char32_t> low = may_pair ? NumberAt(text, at + 8, 4, 16) : std::nullopt;
-  const bool pair = low && *low >= 0xDC00 && *low < 0xE000;
-  AppendUtf8(pair ? 0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00) : *high, out);
-  return pair ? 12 : 6;
-}
-
-// A part of the line in quotes, including the quotes.
+// A part of a line in quotes that contains escapes, including the quotes.
 struct Quoted {
   std::size_t begin;
   std::size_t end;
   bool closed;
-  bool cut;  // contains line breaks to split at; if not, the text is copied unchanged
+  bool split;  // contains line breaks to split at; if not, the text is copied unchanged
 };
 
-// Finds the quoted texts of a line and the escaped line breaks inside and outside them.
-class Scan {
- public:
-  explicit Scan(std::string_view text) : text_(text) {
-    for (std::size_t at = 0; at < text_.size();) {
-      if (text_[at] == '\\') {
-        break_outside_ = break_outside_ || IsBreak(at);
-        at += 2;
-      } else if (IsQuote(text_[at]) && Opens(at)) {
-        at = Quote(at);
-      } else {
-        ++at;
-      }
+// Whether the quote starts a text: it is neither an apostrophe nor a closing quote. b'…', r'…', f'…' and u'…' are
+// Python's.
+bool OpensQuoted(std::string_view text, std::size_t at) {
+  if (at == 0) return true;
+  const char before = text[at - 1];
+  if (before == ')' || before == ']' || before == '}') return false;
+  if (!IsWordChar(before)) return true;
+  return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text[at - 2]));
+}
+
+// Whether the quote opens an attribute of XLA, whose escapes must stay as they are.
+bool OpensXlaAttribute(std::string_view text, std::size_t quote) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view name) { return text.substr(0, quote).ends_with(name); });
+}
+
+// Reads the text in quotes that begins at `begin`; nullopt if it is none or contains no escape. Sets `end` to the
+// offset after it.
+std::optional<Quoted> ReadQuoted(std::string_view text, std::size_t begin, std::size_t* end) {
+  std::size_t at = begin + 1;
+  bool breaks = false;   // it contains a line break
+  bool more = false;     // text follows a line break
+  bool doubled = false;  // "\\n": escaped twice
+  bool escapes = false;
+  while (at < text.size() && text[at] != text[begin]) {
+    const bool escape = text[at] == '\\';
+    const bool is_break = escape && CharAt(text, at + 1) == 'n';
+    doubled = doubled || (escape && text.substr(at, 3) == "\\\\n");
+    more = more || (breaks && !is_break);
+    breaks = breaks || is_break;
+    escapes = escapes || escape;
+    at += escape ? 2 : 1;
+  }
+  const bool closed = at < text.size();
+  *end = closed ? at + 1 : text.size();
+  const bool own = OpensXlaAttribute(text, begin);
+  // Notebooks store a printed line as `    "text\n",`. Elsewhere, a text whose only break is at its end is source code.
+  const bool is_item = IsBlank(text.substr(0, begin)) && CharAt(text, *end) == ',' && IsBlank(text.substr(*end + 1));
+  const bool split = !own && (doubled || (breaks && (more || is_item)));
+  // An unclosed quote is an apostrophe or an inch mark.
+  if (!closed && !split && !own) *end = begin + 1;
+  return escapes && *end > begin + 1 ? std::optional(Quoted{begin, *end, closed, split}) : std::nullopt;
+}
+
+// The texts in quotes of a line. Sets `break_outside` if there are escaped line breaks between them.
+std::vector<Quoted> FindQuoted(std::string_view text, bool* break_outside) {
+  std::vector<Quoted> found;
+  for (std::size_t at = text.find_first_of("\\'\""); at < text.size(); at = text.find_first_of("\\'\"", at)) {
+    if (text[at] == '\\') {
+      *break_outside = *break_outside || CharAt(text, at + 1) == 'n';
+      at += 2;
+    } else if (OpensQuoted(text, at)) {
+      if (const std::optional<Quoted> quoted = ReadQuoted(text, at, &at)) found.push_back(*quoted);
+    } else {
+      ++at;
     }
   }
+  return found;
+}
 
-  const std::vector<Quoted>& quoted() const { return quoted_; }
-  bool break_outside() const { return break_outside_; }
-  bool cuts() const {
-    return break_outside_ || std::any_of(quoted_.begin(), quoted_.end(), [](const Quoted& q) { return q.cut; });
-  }
-
- private:
-  bool IsBreak(std::size_t at) const { return CharAt(text_, at + 1) == 'n'; }
-
-  // Whether the quote starts a text: it is neither an apostrophe nor a closing quote. b'…', r'…', f'…' and u'…' are
-  // Python's.
-  bool Opens(std::size_t at) const {
-    if (at == 0) return true;
-    const char before = text_[at - 1];
-    if (before == ')' || before == ']' || before == '}') return false;
-    if (!IsWordChar(before)) return true;
-    return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text_[at - 2]));
-  }
-
-  // Whether the quote opens an attribute of XLA, whose escapes must stay as they are.
-  bool IsXlaAttribute(std::size_t quote) const {
-    static constexpr std::array<std::string_view, 6> kNames = {
-        "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
-    return std::any_of(kNames.begin(), kNames.end(),
-                       [&](std::string_view name) { return text_.substr(0, quote).ends_with(name); });
-  }
-
-  // Handles the text that the quote at `begin` opens; returns the offset after it.
-  std::size_t Quote(std::size_t begin) {
-    std::size_t at = begin + 1;
-    bool breaks = false;   // it contains a line break
-    bool more = false;     // text follows a line break
-    bool doubled = false;  // "\\n": escaped twice
-    bool escapes = false;
-    while (at < text_.size() && text_[at] != text_[begin]) {
-      const bool escape = text_[at] == '\\';
-      const bool is_break = escape && IsBreak(at);
-      doubled = doubled || (escape && text_.substr(at, 3) == "\\\\n");
-      more = more || (breaks && !is_break);
-      breaks = breaks || is_break;
-      escapes = escapes || escape;
-      at += escape ? 2 : 1;
-    }
-    const bool closed = at < text_.size();
-    const std::size_t end = closed ? at + 1 : text_.size();
-    const bool own = IsXlaAttribute(begin);
-    const bool cut = !own && ((breaks && more) || doubled || (breaks && IsListItem(begin, end)));
-    // An unclosed quote is an apostrophe or an inch mark.
-    if (!closed && !cut && !own) return begin + 1;
-    if (escapes) quoted_.push_back({begin, end, closed, cut});
-    return end;
-  }
-
-  // Notebooks store a printed line as `    "text\n",`. Elsewhere, a text whose only break is at its end is source
-  // code: print("text\n").
-  bool IsListItem(std::size_t begin, std::size_t end) const {
-    return IsBlank(text_.substr(0, begin)) && CharAt(text_, end) == ',' && IsBlank(text_.substr(end + 1));
-  }
-
-  const std::string_view text_;
-  std::vector<Quoted> quoted_;  // those that contain escapes
-  bool break_outside_ = false;
-};
-
-// Writes the parts of a split line.
-class Cutter {
+// Writes the parts of a line that is split at escaped breaks.
+class PartWriter {
  public:
-  Cutter(const MappedText& line, std::size_t most, std::vector<MappedText>* parts)
+  PartWriter(const MappedText& line, std::size_t most, std::vector<MappedText>* parts)
       : text_(line.text), rewriter_(line), most_(most), parts_(parts) {}
 
-  void Cut(const Scan& scan) {
-    std::size_t at = 0;
-    for (const Quoted& quoted : scan.quoted()) {
-      Outside(at, quoted.begin, scan.break_outside());
-      if (quoted.cut) {
-        FlushAround(quoted.begin);
-        Unescaped(quoted.begin + 1, quoted.closed ? quoted.end - 1 : quoted.end);
-        if (!empty_ || !broken_) Flush(quoted.end);
-      } else {
-        Keep(quoted.begin, quoted.end);
+  // Copies text to the current part. If `unescape`, removes one level of escaping and splits at the breaks.
+  void Copy(std::size_t begin, std::size_t end, bool unescape) {
+    const std::string_view text = text_.substr(0, end);
+    while (unescape && (end = text.find('\\', begin)) != std::string_view::npos) {
+      std::string unescaped;
+      rewriter_.Keep(begin, end);
+      const bool is_crlf = text.substr(end, 4) == "\\r\\n";
+      begin = end + Unescape(text, end, &unescaped);
+      if (unescaped != "\n" && unescaped != "\r") {
+        rewriter_.Put(unescaped, end);
+      } else if (!is_crlf) {
+        EndPart(begin);
       }
-      at = quoted.end;
     }
-    Outside(at, text_.size(), scan.break_outside());
-    FlushAround(text_.size());
+    rewriter_.Keep(begin, text.size());
+  }
+
+  // Ends a part before, after or between texts in quotes. Drops it if it contains only brackets and commas.
+  void EndSurrounding(std::size_t at) {
+    if (rewriter_.text().find_first_not_of(" \t()[]{},;.") == std::string::npos) {
+      rewriter_.Take();
+    } else {
+      EndPart(at);
+    }
+  }
+
+  // Ends the text in quotes. A break at its end adds no empty part.
+  void EndQuoted(std::size_t at) {
+    if (!rewriter_.text().empty()) EndPart(at);
   }
 
  private:
-  void Keep(std::size_t begin, std::size_t end) {
-    rewriter_.Keep(begin, end);
-    const std::string_view kept = text_.substr(begin, end - begin);
-    empty_ = empty_ && kept.empty();
-    // Brackets and commas around a quoted text contain no information.
-    idle_ = idle_ && kept.find_first_not_of(" \t()[]{},;.") == std::string_view::npos;
-  }
-
-  void Outside(std::size_t begin, std::size_t end, bool unescape) {
-    if (unescape) {
-      Unescaped(begin, end);
-    } else {
-      Keep(begin, end);
-    }
-  }
-
-  void Unescaped(std::size_t begin, std::size_t end) {
-    const std::string_view text = text_.substr(0, end);
-    std::size_t kept = begin;
-    broken_ = false;
-    for (std::size_t at = text.find('\\', begin); at != std::string_view::npos; at = text.find('\\', at)) {
-      std::string unescaped;
-      const std::size_t length = Unescape(text, at, &unescaped);
-      Keep(kept, at);
-      kept = at + length;
-      if (unescaped != "\n" && unescaped != "\r") {
-        rewriter_.Put(unescaped, at);
-        empty_ = idle_ = false;
-      } else if (text.substr(at, 4) != "\\r\\n") {
-        Flush(kept);
-        broken_ = true;
-      }
-      at = kept;
-    }
-    Keep(kept, end);
-  }
-
   // Ends a part at offset `at` of the line.
-  void Flush(std::size_t at) {
+  void EndPart(std::size_t at) {
     if (parts_->size() + 1 < most_ || at == text_.size()) {
       parts_->push_back(rewriter_.Take());
     } else {
       rewriter_.Put(" ", at);
     }
-    empty_ = idle_ = true;
-  }
-
-  // Ends a part that is before, between or after quoted texts. Drops it if it contains no information.
-  void FlushAround(std::size_t at) {
-    if (!idle_) {
-      Flush(at);
-    } else {
-      rewriter_.Take();
-    }
-    empty_ = idle_ = true;
   }
 
   const std::string_view text_;
   Rewriter rewriter_;
   const std::size_t most_;
   std::vector<MappedText>* parts_;
-  bool empty_ = true;    // the current part is empty
-  bool idle_ = true;     // the current part contains no information
-  bool broken_ = false;  // the current part follows a line break
 };
 
 }  // namespace
 
-std::size_t Unescape(std::string_view text, std::size_t at, std::string* out) {
-  constexpr std::string_view kNames = "nrt\\'\"/";
-  constexpr std::string_view kMeanings = "\n\r\t\\'\"/";
-  const char name = CharAt(text, at + 1);
-  if (const std::size_t simple = kNames.find(name); simple != std::string_view::npos) {
-    out->push_back(kMeanings[simple]);
-    return 2;
-  }
-  if (const std::size_t length = name == 'u' ? UnescapeUnit(text, at, out) : 0; length > 0) return length;
-  struct Number {
-    char name;
-    std::size_t begin;  // of the digits
-    std::size_t digits;
-    int base;
-  };
-  static constexpr std::array<Number, 4> kNumbers = {
-      {{'x', 2, 2, 16}, {'U', 2, 8, 16}, {'0', 1, 3, 8}, {'1', 1, 3, 8}}};
-  for (const Number& number : kNumbers) {
-    if (number.name != name) continue;
-    const std::optional<char32_t> code = NumberAt(text, at + number.begin, number.digits, number.base);
-    if (!code) break;
-    AppendUtf8(*code, out);
-    return number.begin + number.digits;
-  }
-  // Copy only the backslash; the next character may start an escape of its own.
-  out->push_back(text[at]);
-  return 1;
-}
-
 bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
   if (line.text.find("\\n") == std::string::npos) return false;
-  const Scan scan(line.text);
-  if (!scan.cuts()) return false;
-  Cutter(line, most, parts).Cut(scan);
+  bool break_outside = false;
+  const std::vector<Quoted> found = FindQuoted(line.text, &break_outside);
+  if (!break_outside && std::none_of(found.begin(), found.end(), [](const Quoted& q) { return q.split; })) return false;
+  PartWriter writer(line, most, parts);
+  std::size_t at = 0;
+  for (const Quoted& quoted : found) {
+    writer.Copy(at, quoted.begin, break_outside);
+    if (quoted.split) {
+      writer.EndSurrounding(quoted.begin);
+      writer.Copy(quoted.begin + 1, quoted.closed ? quoted.end - 1 : quoted.end, true);
+      writer.EndQuoted(quoted.end);
+    } else {
+      writer.Copy(quoted.begin, quoted.end, false);
+    }
+    at = quoted.end;
+  }
+  writer.Copy(at, line.text.size(), break_outside);
+  writer.EndSurrounding(line.text.size());
   return true;
 }
 
 namespace {
 
-constexpr int kMaxNested = 8;
-
-// Length of the Markdown marker (quote, list, heading) at `at`, including its blank; 0 if there is none.
-std::size_t MarkerLength(std::string_view text, std::size_t at) {
-  const char first = CharAt(text, at);
-  if (first == '>') {
-    const char next = CharAt(text, at + 1);
-    if (next == '=') return 0;  // "usage >= 1G" wrapped before its operator
-    return next == ' ' ? 2 : 1;
-  }
-  if (text.substr(at, 4) == "\xE2\x80\xA2 ") return 4;  // a bullet
-  if (text.substr(at, 3) == "** ") return 3;            // emphasis closed on another line
-  if (first == '-' || first == '*') return CharAt(text, at + 1) == ' ' ? 2 : 0;
-  std::size_t end = at;
-  while (end < at + 6 && CharAt(text, end) == '#') ++end;
-  return end > at && CharAt(text, end) == ' ' ? end + 1 - at : 0;
-}
-
-// Offset of the text after all leading markers; 0 if there are none.
+// Offset of the text after all leading quote, list and heading markers of Markdown.
 std::size_t PastMarkers(std::string_view text) {
-  std::size_t past = 0;
+  static const Regex marker(R"( *(?:> ?|• |\*\* |[-*] |#{1,6} ))");
+  constexpr int kMaxNested = 8;
+  re2::StringPiece rest(text);
   for (int nested = 0; nested < kMaxNested; ++nested) {
-    const std::size_t at = text.find_first_not_of(' ', past);
-    const std::size_t length = at == std::string_view::npos ? 0 : MarkerLength(text, at);
-    if (length == 0) break;
-    past = at + length;
+    const std::size_t past = OffsetIn(text, rest);
+    // "usage >= 1G" may be wrapped before its operator.
+    if (!re2::RE2::Consume(&rest, marker) || text.substr(OffsetIn(text, rest) - 1, 2) == ">=") return past;
   }
-  return past;
+  return OffsetIn(text, rest);
 }
 
 // "f(**kw)", "2**10" and "a ** b" are Python. Other pairs of stars are emphasis, also inside a word.
@@ -521,66 +320,27 @@ bool IsPythonStars(std::string_view text, std::size_t at) {
   return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
 }
 
-// Number of bytes of Markdown to remove at `at`; 0 for none.
-std::size_t MarkLength(std::string_view text, std::size_t at) {
-  if (text[at] == '`') return 1;
-  if (text[at] == '\\') {
-    const char next = CharAt(text, at + 1);
-    return next == '_' || next == '[' || next == ']' || next == '*' ? 1 : 0;
-  }
-  std::size_t stars = 0;
-  while (CharAt(text, at + stars) == '*') ++stars;
-  if (stars < 2 || stars > 3 || (stars == 2 && IsPythonStars(text, at))) return 0;
-  return stars;
-}
-
-// Offset of the backslash in "1\. Size" after leading blanks; npos if there is none.
-std::size_t EscapedNumbering(std::string_view text, std::size_t from) {
-  std::size_t at = text.find_first_not_of(' ', from);
-  if (at == std::string_view::npos) return at;
-  const std::size_t digits = at;
-  while (at < digits + 6 && IsDigit(CharAt(text, at))) ++at;
-  const bool escaped =
-      at > digits && CharAt(text, at) == '\\' && (CharAt(text, at + 1) == '.' || CharAt(text, at + 1) == ')');
-  return escaped ? at : std::string_view::npos;
-}
-
-// The character of the HTML reference at `at`, and the reference's length; 0 if there is none.
-std::pair<char32_t, std::size_t> Reference(std::string_view text, std::size_t at) {
-  using Name = std::pair<std::string_view, char32_t>;
-  static constexpr std::array<Name, 6> kNames = {
-      {{"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&nbsp;", ' '}}};
-  for (const auto& [name, code] : kNames) {
-    if (text.substr(at, name.size()) == name) return {code, name.size()};
-  }
-  if (CharAt(text, at + 1) != '#') return {0, 0};
-  const bool hex = CharAt(text, at + 2) == 'x' || CharAt(text, at + 2) == 'X';
-  const std::size_t digits = at + (hex ? 3 : 2);
-  const std::size_t count = text.substr(std::min(digits, text.size()), 7).find(';');
-  if (count == std::string_view::npos) return {0, 0};
-  const std::optional<char32_t> code = NumberAt(text, digits, count, hex ? 16 : 10);
-  if (!code) return {0, 0};
-  return {*code < 0x20 ? U' ' : *code, digits + count + 1 - at};
-}
-
 }  // namespace
 
 bool StripMarkdown(MappedText* line, MappedText* before) {
+  static const Regex numbering(R"( *\d{1,6}(\\)[.)])");
+  static const Regex mark(R"(\\([_*\[\]])|\\.|`|(\*{2,}))");
   const std::string_view text = line->text;
   Rewriter rewriter(*line);
   std::size_t at = PastMarkers(text);
   if (at > 0) rewriter.Replace(0, at);
-  if (const std::size_t backslash = EscapedNumbering(text, at); backslash != std::string_view::npos) {
-    at = backslash + 1;
-    rewriter.Replace(backslash, at);
+  Groups groups;
+  if (numbering.Match(text.substr(at), 0, text.size() - at, re2::RE2::ANCHOR_START, groups.data(), 2)) {
+    at = OffsetIn(text, groups[1]) + 1;
+    rewriter.Replace(at - 1, at);
   }
-  static constexpr ByteClass kMarks("`\\*");
-  while ((at = kMarks.FindIn(text, at)) < text.size()) {
-    if (const std::size_t drop = MarkLength(text, at); drop > 0) rewriter.Replace(at, at + drop);
-    // The character after a backslash is not a mark, and a run of stars is a single mark or none.
-    at = std::min(text.size(), at + (text[at] == '\\' ? 2 : 1));
-    if (text[at - 1] == '*') at = std::min(text.find_first_not_of('*', at), text.size());
-  }
+  ReplaceEach(text, at, mark, &rewriter, [&](const Groups& found) -> std::optional<std::string> {
+    if (found[0] == "`") return "";
+    if (!found[1].empty()) return std::string(found[1]);
+    const std::size_t stars = found[2].size();
+    if (stars < 2 || stars > 3 || (stars == 2 && IsPythonStars(text, OffsetIn(text, found[2])))) return std::nullopt;
+    return "";
+  });
   MappedText stripped;
   if (!rewriter.Finish(&stripped)) return false;
   if (before != nullptr) *before = std::move(*line);
@@ -589,88 +349,64 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
 }
 
 bool DecodeBreaks(MappedText* line) {
+  static const Regex escape(R"(#(0[0-3][0-7]|177)|%(0A|0D|25))");
   const std::string_view text = line->text;
   const bool octal = text.find("#012") != std::string_view::npos;
   const bool percent = text.find("%0A") != std::string_view::npos && text.find("%20") == std::string_view::npos;
   if (!octal && !percent) return false;
-  static constexpr ByteClass kSigns("#%");
   Rewriter rewriter(*line);
-  for (std::size_t at = kSigns.FindIn(text, 0); at < text.size(); at = kSigns.FindIn(text, at + 1)) {
-    const bool hash = text[at] == '#';
-    if (hash ? !octal : !percent) continue;
-    const std::size_t length = hash ? 4 : 3;
-    const std::optional<char32_t> code = NumberAt(text, at + 1, length - 1, hash ? 8 : 16);
-    const bool escaped =
-        code && (hash ? *code < 0x20 || *code == 0x7F : *code == '\n' || *code == '\r' || *code == '%');
-    if (escaped) rewriter.Replace(at, at + length, std::string(1, static_cast<char>(*code)));
-    if (escaped) at += length - 1;
-  }
+  ReplaceEach(text, 0, escape, &rewriter, [&](const Groups& groups) -> std::optional<std::string> {
+    const bool is_octal = !groups[1].empty();
+    if (is_octal ? !octal : !percent) return std::nullopt;
+    const char32_t code = is_octal ? NumberOf(groups[1], 8) : NumberOf(groups[2], 16);
+    return std::string(1, static_cast<char>(code));
+  });
   return rewriter.Finish(line);
 }
 
-namespace {
-
-// Length of the HTML tag at `at`, and what replaces it: nothing, a blank, or a line break; length 0 if there is none.
-// Unknown names, such as "<module>" in a traceback, are no tags.
-std::pair<std::size_t, std::string_view> Tag(std::string_view text, std::size_t at) {
-  constexpr std::size_t kLongestTag = 1024;
-  static constexpr std::array<std::string_view, 21> kBlocks = {
-      "p",    "div",  "tr",   "li", "ul",    "ol",    "pre",   "h1",      "h2",      "h3",        "h4",
-      "html", "body", "head", "hr", "table", "tbody", "thead", "article", "section", "blockquote"};
-  static constexpr std::array<std::string_view, 11> kInline = {"span", "b",    "i",     "em",  "strong", "code",
-                                                               "tt",   "font", "small", "kbd", "samp"};
-  const bool closes = CharAt(text, at + 1) == '/';
-  const std::size_t begin = at + (closes ? 2 : 1);
-  std::size_t name_end = begin;
-  while (std::isalnum(static_cast<unsigned char>(CharAt(text, name_end))) != 0) ++name_end;
-  const char next = CharAt(text, name_end);
-  if (next != '>' && next != ' ' && next != '/') return {0, {}};
-  const std::size_t end = text.substr(0, std::min(text.size(), at + kLongestTag)).find_first_of("<>", name_end);
-  if (end == std::string_view::npos || text[end] == '<') return {0, {}};
-  const std::string_view name = text.substr(begin, name_end - begin);
-  const auto is_one_of = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  const std::size_t length = end + 1 - at;
-  if (name == "br" || is_one_of(kBlocks)) return {length, "\n"};
-  if (name == "a" || name == "td" || name == "th") return {length, closes ? " " : ""};
-  return {is_one_of(kInline) ? length : 0, ""};
-}
-
-}  // namespace
-
 bool StripTags(const MappedText& line, MappedText* plain) {
+  // Unknown names, such as "<module>" in a traceback, are no tags. Groups: a number in a cell or link of its own; "/",
+  // a line break, a block, a cell or link.
+  static const Regex tag(
+      R"(<(?:a|td|th)(?: [^<>]*)?>(\d+)</(?:a|td|th)>)"
+      R"(|<(/?)(?:(br)|(p|div|tr|li|ul|ol|pre|h[1-4r]|html|body|head|table|tbody|thead|article|section|blockquote)|(a|td|th))"
+      R"(|span|b|i|em|strong|code|tt|font|small|kbd|samp)(?:[ /][^<>]*)?>)");
   const std::string_view text = line.text;
   if (text.find("</") == std::string_view::npos && text.find("<br") == std::string_view::npos) return false;
   Rewriter rewriter(line);
-  std::size_t kept = 0;
-  bool empty = true;  // nothing follows the last line break
-  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', std::max(at + 1, kept))) {
-    auto [length, break_or_blank] = Tag(text, at);
-    if (length == 0) continue;
-    const bool begins = empty;
-    empty = empty && IsBlank(text.substr(kept, at - kept));
+  std::size_t past = 0;  // the last tag
+  bool is_empty = true;  // nothing follows the last line break
+  ReplaceEach(text, 0, tag, &rewriter, [&](const Groups& groups) -> std::string {
+    const std::size_t begin = OffsetIn(text, groups[0]);
+    is_empty = is_empty && IsBlank(text.substr(past, begin - past));
+    past = begin + groups[0].size();
+    // The number of a line.
+    if (!groups[1].empty()) return is_empty ? "" : std::string(groups[1]) + " ";
     // Elements around a line are no lines of their own.
-    if (break_or_blank == "\n" && empty && text.substr(at, 3) != "<br") break_or_blank = {};
-    // The number of a line, in its own cell or link.
-    const std::string_view cell = text.substr(kept, at - kept);
-    const bool numbers = break_or_blank == " " && kept > 0 && !cell.empty() && begins &&
-                         cell.find_first_not_of("0123456789") == std::string_view::npos;
-    rewriter.Replace(numbers ? kept : at, at + length, numbers ? std::string_view() : break_or_blank);
-    empty = empty || numbers || break_or_blank == "\n";
-    kept = at + length;
-  }
+    const bool breaks = !groups[3].empty() || (!groups[4].empty() && !is_empty);
+    is_empty = is_empty || breaks;
+    if (breaks) return "\n";
+    return !groups[5].empty() && !groups[2].empty() ? " " : "";
+  });
   return rewriter.Finish(plain);
 }
 
 bool DecodeHtml(MappedText* line) {
-  const std::string_view text = line->text;
+  static const Regex reference(R"(&(?:(gt|lt|amp|quot|apos|nbsp)|#(\d{1,6})|#[xX]([[:xdigit:]]{1,6}));)");
+  using Name = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array<Name, 6> kNames = {
+      {{"gt", ">"}, {"lt", "<"}, {"amp", "&"}, {"quot", "\""}, {"apos", "'"}, {"nbsp", " "}}};
   Rewriter rewriter(*line);
-  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at)) {
-    const auto [code, length] = Reference(text, at);
+  ReplaceEach(line->text, 0, reference, &rewriter, [](const Groups& groups) {
+    if (!groups[1].empty()) {
+      const auto is_name = [&](const Name& name) { return groups[1] == re2::StringPiece(name.first); };
+      return std::string(std::find_if(kNames.begin(), kNames.end(), is_name)->second);
+    }
+    const char32_t code = groups[2].empty() ? NumberOf(groups[3], 16) : NumberOf(groups[2], 10);
     std::string character;
-    AppendUtf8(code, &character);
-    if (length > 0) rewriter.Replace(at, at + length, character);
-    at += std::max<std::size_t>(length, 1);
-  }
+    AppendUtf8(code < 0x20 ? U' ' : code, &character);
+    return character;
+  });
   return rewriter.Finish(line);
 }
 

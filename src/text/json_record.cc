@@ -1,7 +1,9 @@
 #include "text/json_record.h"
 
+#include <fmt/format.h>
+#include <re2/re2.h>
+
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -9,34 +11,26 @@
 
 #include "input/error.h"
 #include "text/cleaning.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
 using nlohmann::json;
 
-// Deeper objects are not log records, and building them would be expensive.
+// Deeper values are dropped, because building them would be expensive.
 constexpr int kMaxJsonDepth = 64;
 
 // Maximum number of occurrences of a key at which to search for the value's raw bytes.
 constexpr int kMaxOccurrences = 4;
 
-// Offset of the closing quote of the string that starts at `at`; at least the text's size if there is none.
-std::size_t EndOfString(std::string_view text, std::size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
-  }
-  return at;
-}
-
-// Unescapes the quoted text that begins at `at`, after its opening quote, and maps it back. Sets `end` to the offset of
-// the closing quote, or to the line's length if there is none.
-MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::size_t* end) {
+// Unescapes the string whose text begins at `at` and maps it back. Sets `end` to the offset of its closing quote, or to
+// the line's length if there is none.
+MappedText ReadString(const MappedText& line, std::size_t at, std::size_t* end) {
   const std::string_view text = line.text;
-  const char stops[] = {quote, '\\', '\0'};
   Rewriter rewriter(line);
   std::size_t kept = at;
-  while ((at = text.find_first_of(stops, at)) != std::string_view::npos && text[at] != quote) {
+  while ((at = text.find_first_of("\"\\", at)) != std::string_view::npos && text[at] != '"') {
     std::string unescaped;
     const std::size_t length = Unescape(text, at, &unescaped);
     rewriter.Keep(kept, at);
@@ -49,49 +43,26 @@ MappedText ReadQuoted(const MappedText& line, std::size_t at, char quote, std::s
   return rewriter.Take();
 }
 
-bool IsTooDeep(std::string_view text) {
-  int depth = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"') {
-      at = EndOfString(text, at);
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMaxJsonDepth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
-
-// The object in `text`, possibly an array element; empty if there is none.
-std::string_view Object(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t[,");
-  if (begin == std::string_view::npos || text[begin] != '{') return {};
-  const std::size_t end = text.find_last_not_of(" \t\r],");
-  if (end <= begin || text[end] != '}') return {};
-  return text.substr(begin, end + 1 - begin);
-}
-
-std::size_t SkipBlanks(std::string_view text, std::size_t at) {
-  return std::min(text.find_first_not_of(" \t", at), text.size());
-}
-
-// Locates the value of `key` in the line, because the parser reports no offsets. The location is used only for the line
-// number and byte offset of a finding. If the search fails, it is the start of the line.
-MappedText Locate(const MappedText& line, const std::string& key, const std::string& value) {
+// Locates the value of `key` in the line from `from` on, because the parser reports no offsets. The location is used
+// only for the line number and byte offset of a finding. If the search fails, it is the start of the line. Otherwise
+// increases `past` to the offset after the value.
+MappedText Locate(const MappedText& line, std::size_t from, const std::string& key, const std::string& value,
+                  std::size_t* past) {
   const std::string_view text = line.text;
   const std::string quoted = "\"" + key + "\"";
-  std::size_t at = text.find(quoted);
+  std::size_t at = text.find(quoted, from);
   for (int i = 0; i < kMaxOccurrences && at != std::string_view::npos; ++i) {
-    std::size_t colon = SkipBlanks(text, at + quoted.size());
-    const std::size_t quote = colon < text.size() && text[colon] == ':' ? SkipBlanks(text, colon + 1) : text.size();
-    if (quote < text.size() && text[quote] == '"') {
+    at += quoted.size();
+    const std::size_t quote = text.find_first_not_of(" \t:", at);
+    if (CharAt(text, quote) == '"') {
       std::size_t end = 0;
-      MappedText found = ReadQuoted(line, quote + 1, '"', &end);
-      if (found.text == value) return found;
+      MappedText found = ReadString(line, quote + 1, &end);
+      if (found.text == value) {
+        *past = std::max(*past, end);
+        return found;
+      }
     }
-    at = text.find(quoted, at + 1);
+    at = text.find(quoted, at);
   }
   return {value, {{0, line.segments.empty() ? 0 : line.segments.front().raw_at}}};
 }
@@ -125,46 +96,6 @@ bool IsOwnRecord(const json& record) {
   return merge != record.end() && merge->is_object() && merge->contains("rules");
 }
 
-struct Pair {
-  std::string key;
-  MappedText value;  // unquoted and unescaped
-};
-
-bool IsKey(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '@'; }
-
-// Parses a line of key=value pairs separated by blanks; values with blanks are in double or single quotes. Returns an
-// empty vector if the line contains anything else.
-std::vector<Pair> ReadPairs(const MappedText& line) {
-  const std::string_view text = line.text;
-  std::vector<Pair> pairs;
-  for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
-    const auto key = static_cast<std::size_t>(
-        std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), IsKey) - text.begin());
-    if (key == at || key >= text.size() || text[key] != '=') return {};
-    Pair pair{std::string(text.substr(at, key - at))};
-    at = key + 1;
-    if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
-      std::size_t end = 0;
-      pair.value = ReadQuoted(line, at + 1, text[at], &end);
-      if (end >= text.size()) return {};
-      at = end + 1;
-      if (at < text.size() && text[at] != ' ') return {};
-    } else {
-      const std::size_t end = std::min(text.find(' ', at), text.size());
-      pair.value = Slice(line, at, end);
-      at = end;
-    }
-    pairs.push_back(std::move(pair));
-  }
-  return pairs;
-}
-
-// Whether the text may be the part of a JSON document between two strings: brackets, numbers, true, false and null. A
-// document that was cut may be followed by a log.
-bool IsBetweenStrings(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n{}[],:+-.0123456789Etruefalsn") == std::string_view::npos;
-}
-
 }  // namespace
 
 bool IsLogItem(std::string_view item) {
@@ -178,8 +109,7 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
     for (const std::string& text : from) {
       try {
         const json::json_pointer pointer(text);
-        const bool top = !pointer.empty() && pointer.parent_pointer().empty();
-        to->push_back({pointer, pointer.empty() ? "" : pointer.back(), top});
+        to->push_back({pointer, pointer.empty() ? "" : pointer.back()});
       } catch (const json::exception&) {
         throw Error("'" + text + "' is not a JSON pointer");
       }
@@ -190,116 +120,90 @@ JsonRecordReader::JsonRecordReader(const JsonLogKeys& keys) {
   compile(keys.time, &time_);
 }
 
-std::vector<MappedText> JsonRecordReader::Elements(const MappedText& line) {
+std::vector<JsonRecordReader::Record> ReadStrings(const MappedText& line, bool lists_log) {
+  // A document that was cut may be followed by a log. Strings and what may be between them in a document.
+  static const Regex document(R"((?s)(?:[\s{}\[\],:+\-.\dEtruefalsn]|"(?:[^"\\]|\\.)*")*(?:"(?:[^"\\]|\\.)*\\?)?)");
+  static const Regex string(R"((?s)(:\s*)?("(?:[^"\\]|\\.)*"?)(\s*:)?)");
   const std::string_view text = line.text;
-  const std::size_t bracket = text.find_first_not_of(" \t");
-  const std::size_t end = text.find_last_not_of(" \t\r,");
-  if (end == std::string_view::npos || text[bracket] != '[' || text[end] != ']') return {};
-  if (const std::size_t first = SkipBlanks(text, bracket + 1); text[first] != '{') return {};
-  std::vector<MappedText> elements;
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t at = bracket + 1; at < end; ++at) {
-    const char c = text[at];
-    if (c == '"') {
-      at = EndOfString(text, at);
-    } else if (c == '{' || c == '[') {
-      if (depth++ == 0) begin = at;
-    } else if (c == '}' || c == ']') {
-      if (--depth == 0) elements.push_back(Slice(line, begin, at + 1));
-    }
-    if (depth < 0) return {};
-  }
-  return depth == 0 ? elements : std::vector<MappedText>();
-}
-
-std::vector<JsonRecordReader::String> JsonRecordReader::Strings(const MappedText& line, bool lists_log) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::string_view text = line.text;
-  std::vector<String> strings;
+  std::vector<JsonRecordReader::Record> strings;
+  if (!re2::RE2::FullMatch(text, document)) return strings;
+  const auto add = [&](MappedText item, MappedText written) {
+    strings.push_back({.texts = {std::move(item)}, .written = std::move(written), .logged = false});
+  };
+  const auto add_surrounding = [&](std::size_t begin, std::size_t end) {
+    if (text.substr(begin, end - begin).find_first_not_of(" \t\r\n{}[],") < end - begin)
+      add(Slice(line, begin, end), {});
+  };
   bool has_item = false;
-  std::size_t key = std::string_view::npos;  // where the key of the next value begins
-  // A piece of a long line that begins inside a string is read from its next string on.
-  std::size_t quote = text.find('"');
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first < quote && std::string_view("{[]},").find(text[first]) == std::string_view::npos)
-    quote = text.find('"', std::min(quote, text.size() - 1) + 1);
-  std::size_t outside = quote;
-  for (; quote != std::string_view::npos; quote = text.find('"', quote)) {
-    if (!IsBetweenStrings(text.substr(outside, quote - outside))) return {};
+  std::size_t past = 0;  // the last item
+  re2::StringPiece groups[4];
+  for (std::size_t at = 0; string.Match(text, at, text.size(), re2::RE2::UNANCHORED, groups, 4);) {
+    const auto begin = static_cast<std::size_t>(groups[2].data() - text.data());
+    at = begin + groups[2].size();
+    if (!groups[1].empty() || !groups[3].empty()) continue;  // a value or a key
+    add_surrounding(past, begin);
     std::size_t end = 0;
-    MappedText string = ReadQuoted(line, quote + 1, '"', &end);
-    const std::size_t before = quote == 0 ? std::string_view::npos : text.find_last_not_of(kBlanks, quote - 1);
-    const std::size_t after = std::min(text.find_first_not_of(kBlanks, end + 1), text.size());
-    const std::size_t past = std::min(CharAt(text, after) == ',' ? after + 1 : end + 1, text.size());
-    if (CharAt(text, after) == ':') {
-      key = quote;
-    } else if (before != std::string_view::npos && text[before] == ':') {
-      strings.push_back({Slice(line, std::min(key, quote), past), {}});
-    } else {
-      has_item = true;
-      lists_log = lists_log || IsLogItem(text.substr(quote + 1, end - quote - 1));
-      const bool is_number = string.text.find_first_not_of("0123456789") == std::string::npos && !string.text.empty();
-      if (!is_number) strings.push_back({std::move(string), lists_log ? MappedText() : Slice(line, quote, past)});
-      if (CharAt(text, after) == ']') lists_log = false;
-    }
-    quote = outside = past;
+    MappedText item = ReadString(line, begin + 1, &end);
+    add(std::move(item), Slice(line, begin, std::min(at + (CharAt(text, at) == ',' ? 1 : 0), text.size())));
+    has_item = true;
+    lists_log = lists_log || IsLogItem(text.substr(begin + 1, end - begin - 1));
+    past = at;
   }
-  const bool is_json = outside == std::string_view::npos || IsBetweenStrings(text.substr(outside));
-  return has_item && is_json ? strings : std::vector<String>();
+  if (!has_item) return {};
+  add_surrounding(past, text.size());
+  for (JsonRecordReader::Record& one : strings) {
+    if (lists_log) one.written = {};
+  }
+  return strings;
 }
 
-bool JsonRecordReader::Read(const MappedText& line, Record* record) const {
-  const std::string_view object = Object(line.text);
-  if (object.empty() || IsTooDeep(object)) return false;
-  const json parsed = json::parse(object, nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded() || !parsed.is_object()) return false;
-  record->own = IsOwnRecord(parsed);
-  if (record->own) return true;
+// Reads the object, whose texts are in the line from `past` on. Returns nullopt if it is no record.
+std::optional<JsonRecordReader::Record> JsonRecordReader::ReadObject(const MappedText& line, const json& object,
+                                                                     std::size_t* past) const {
+  const std::size_t from = *past;
+  Record record;
+  record.own = IsOwnRecord(object);
+  if (record.own) return record;
   std::set<std::string> seen;  // collectors store the same text under several keys
   for (const Key& key : text_) {
-    const json* value = ValueOf(parsed, key.pointer);
+    const json* value = ValueOf(object, key.pointer);
     if (value == nullptr) continue;
     const std::optional<std::string> text = value->is_string() ? value->get<std::string>() : TextOfBytes(*value);
-    if (text && seen.insert(*text).second) record->texts.push_back(Locate(line, key.name, *text));
+    if (text && seen.insert(*text).second) record.texts.push_back(Locate(line, from, key.name, *text, past));
   }
-  if (seen.empty()) return false;
+  if (seen.empty()) return std::nullopt;
   for (const Key& key : stream_name_) {
-    const json* value = ValueOf(parsed, key.pointer);
+    const json* value = ValueOf(object, key.pointer);
     if (value == nullptr || !(value->is_string() || value->is_number_integer())) continue;
-    record->stream_name = value->is_string() ? value->get<std::string>() : value->dump();
-    if (!record->stream_name.empty()) break;
+    record.stream_name = value->is_string() ? value->get<std::string>() : value->dump();
+    if (!record.stream_name.empty()) break;
   }
   for (const Key& key : time_) {
-    const json* value = ValueOf(parsed, key.pointer);
+    const json* value = ValueOf(object, key.pointer);
     if (value == nullptr || !(value->is_string() || value->is_number())) continue;
-    record->time = ParseTimestamp(value->is_string() ? value->get_ref<const std::string&>() : value->dump());
-    if (record->time) break;
+    record.time = ParseTimestamp(value->is_string() ? value->get_ref<const std::string&>() : value->dump());
+    if (record.time) break;
   }
-  return true;
+  return record;
 }
 
-bool JsonRecordReader::ReadAsPairs(const MappedText& line, Record* record) const {
-  // Fast path: most lines do not start with "key=".
-  const std::size_t equals = line.text.find_first_of("= \t", line.text.find_first_not_of(' '));
-  if (equals == std::string::npos || line.text[equals] != '=') return false;
-  const std::vector<Pair> pairs = ReadPairs(line);
-  if (pairs.size() < 2) return false;
-  const auto find = [&](const Key& key) -> const MappedText* {
-    const auto pair = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.key == key.name; });
-    return key.top && pair != pairs.end() ? &pair->value : nullptr;
-  };
-  for (const Key& key : text_) {
-    if (const MappedText* text = find(key)) record->texts.push_back(*text);
+std::vector<JsonRecordReader::Record> JsonRecordReader::Read(const MappedText& line) const {
+  const std::string_view text = line.text;
+  const std::size_t begin = text.find_first_not_of(" \t[,");
+  if (begin == std::string_view::npos || text[begin] != '{') return {};
+  const std::size_t end = text.find_last_not_of(" \t\r],");
+  if (end <= begin || text[end] != '}') return {};
+  const auto is_shallow = [](int depth, json::parse_event_t, const json&) { return depth <= kMaxJsonDepth; };
+  const std::string array = fmt::format("[{}]", text.substr(begin, end + 1 - begin));
+  const json objects = json::parse(array, is_shallow, /*allow_exceptions=*/false);
+  std::vector<Record> records;
+  if (objects.is_discarded()) return records;
+  std::size_t past = 0;  // the last text found
+  for (const json& object : objects) {
+    if (!object.is_object()) continue;
+    if (std::optional<Record> record = ReadObject(line, object, &past)) records.push_back(std::move(*record));
   }
-  for (const Key& key : stream_name_) {
-    if (const MappedText* who = find(key); who != nullptr && record->stream_name.empty())
-      record->stream_name = who->text;
-  }
-  for (const Key& key : time_) {
-    if (const MappedText* time = find(key); time != nullptr && !record->time) record->time = ParseTimestamp(time->text);
-  }
-  return !record->texts.empty();
+  return records;
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-// Log records: JSON objects, or "key=value" pairs.
+// Log records as JSON objects, and texts in JSON documents.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,39 +22,32 @@ class JsonRecordReader {
     bool own = false;               // a record of a whyoom report, which repeats a log's text
     std::string stream_name;
     std::optional<Timestamp> time;
+    // Of a text in a document that is no record: the text with its quotes; empty if it is certainly output of a process
+    // and not an example.
+    MappedText written;
+    bool logged = true;  // a record of a logger
   };
 
-  // A text in a JSON document.
-  struct String {
-    MappedText text;
-    MappedText written;  // with its quotes; empty if the text is certainly output of a process and not an example
-  };
-
-  // The texts of a line of a JSON document that contains items of an array of strings, such as the output in a
-  // notebook; empty for any other line. Other strings stay as they are, with their key. `lists_log` is true if lines of
-  // a log precede the line in its array. The line may begin or end inside a string.
-  static std::vector<String> Strings(const MappedText& line, bool lists_log);
-
-  // The elements of a line that is a JSON array of objects; empty for any other line.
-  static std::vector<MappedText> Elements(const MappedText& line);
-
-  // Returns false if `line` is not a JSON object (alone, or a line of an array), or if the object has no text under the
-  // keys and is not a record of whyoom.
-  bool Read(const MappedText& line, Record* record) const;
-
-  // Like Read, for a line of "key=value" pairs, which have only top-level keys.
-  bool ReadAsPairs(const MappedText& line, Record* record) const;
+  // The records in a line: a JSON object, alone or as a line of an array, or an array of objects. Objects without a
+  // text under the keys are omitted, unless they are records of whyoom.
+  std::vector<Record> Read(const MappedText& line) const;
 
  private:
   struct Key {
     nlohmann::json::json_pointer pointer;
     std::string name;  // the last part of the pointer
-    bool top = false;  // the pointer has only one part
   };
+  std::optional<Record> ReadObject(const MappedText& line, const nlohmann::json& object, std::size_t* past) const;
+
   std::vector<Key> text_;
   std::vector<Key> stream_name_;
   std::vector<Key> time_;
 };
+
+// The texts of a line of a JSON document that contains items of an array of strings, such as the output in a notebook:
+// the unescaped items, and the text between them; empty for any other line. `lists_log` is true if lines of a log
+// precede the line in its array.
+std::vector<JsonRecordReader::Record> ReadStrings(const MappedText& line, bool lists_log);
 
 // Whether an item of a JSON array of strings, without its opening quote, is a line of a log and not an example of a
 // message: it is indented, stamped, coloured, part of a traceback, or has its line feed.

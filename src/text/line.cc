@@ -7,18 +7,27 @@
 #include "text/utf8.h"
 
 namespace whyoom {
+namespace {
 
-std::uint64_t Line::RawOffset(std::size_t position) const {
-  const auto after = std::upper_bound(segments.begin(), segments.end(), position,
-                                      [](std::size_t at, const Segment& segment) { return at < segment.text_at; });
-  if (after == segments.begin()) return offset + position;
-  const Segment& segment = *std::prev(after);
-  return offset + segment.raw_at + (position - segment.text_at);
+using Segments = std::vector<MappedText::Segment>;
+
+// The first segment after the one that contains a position.
+Segments::const_iterator SegmentAfter(const Segments& segments, std::size_t position) {
+  return std::upper_bound(segments.begin(), segments.end(), position,
+                          [](std::size_t at, const MappedText::Segment& segment) { return at < segment.text_at; });
+}
+
+}  // namespace
+
+std::size_t MappedText::RawAt(std::size_t position) const {
+  const auto after = SegmentAfter(segments, position);
+  if (after == segments.begin()) return position;
+  return std::prev(after)->raw_at + (position - std::prev(after)->text_at);
 }
 
 std::size_t Line::WrittenAt(std::size_t position) const {
   if (written.text.empty()) return position;
-  const auto raw = static_cast<std::size_t>(RawOffset(position) - offset);
+  const std::size_t raw = RawAt(position);
   const auto after = std::upper_bound(written.segments.begin(), written.segments.end(), raw,
                                       [](std::size_t at, const Segment& segment) { return at < segment.raw_at; });
   if (after == written.segments.begin()) return 0;
@@ -43,24 +52,17 @@ void Rewriter::Map(std::size_t raw_at) {
 
 void Rewriter::Keep(std::size_t begin, std::size_t end) {
   if (begin >= end) return;
-  Put(std::string_view(from_.text).substr(begin, 0), begin);
-  const std::vector<MappedText::Segment>& segments = from_.segments;
-  std::size_t copied = begin;
-  while (segment_ + 1 < segments.size() && segments[segment_ + 1].text_at < end) {
-    ++segment_;
-    to_.text.append(from_.text, copied, segments[segment_].text_at - copied);
-    copied = segments[segment_].text_at;
-    Map(segments[segment_].raw_at);
+  Map(from_.RawAt(begin));
+  for (auto next = SegmentAfter(from_.segments, begin); next != from_.segments.end() && next->text_at < end; ++next) {
+    to_.text.append(from_.text, begin, next->text_at - begin);
+    begin = next->text_at;
+    Map(next->raw_at);
   }
-  to_.text.append(from_.text, copied, end - copied);
+  to_.text.append(from_.text, begin, end - begin);
 }
 
 void Rewriter::Put(std::string_view text, std::size_t at) {
-  const std::vector<MappedText::Segment>& segments = from_.segments;
-  const auto after = std::upper_bound(segments.begin() + static_cast<std::ptrdiff_t>(segment_), segments.end(), at,
-                                      [](std::size_t place, const auto& segment) { return place < segment.text_at; });
-  segment_ = std::max(segment_, static_cast<std::size_t>(after - segments.begin()) - (segments.empty() ? 0 : 1));
-  Map(segments.empty() ? at : segments[segment_].raw_at + (at - segments[segment_].text_at));
+  Map(from_.RawAt(at));
   to_.text.append(text);
 }
 

@@ -20,6 +20,9 @@ struct MappedText {
   };
   std::string text;
   std::vector<Segment> segments;  // ascending in text_at; the first has text_at 0
+
+  // The offset of the raw byte of text[position]; approximate only after an escape inside a segment.
+  std::size_t RawAt(std::size_t position) const;
 };
 
 // A line of the log. After cleaning, its text is valid UTF-8 without prefixes, escape sequences and control characters.
@@ -59,8 +62,8 @@ struct Line : MappedText {
   // The offset in Written() of text[position].
   std::size_t WrittenAt(std::size_t position) const;
 
-  // The offset in the artifact of the raw byte of text[position]; approximate only after an escape inside a segment.
-  std::uint64_t RawOffset(std::size_t position) const;
+  // RawAt as an offset in the artifact.
+  std::uint64_t RawOffset(std::size_t position) const { return offset + RawAt(position); }
 };
 
 // Whether there are only blanks and tabs.
@@ -78,6 +81,8 @@ class Rewriter {
   void Keep(std::size_t begin, std::size_t end);
   // Writes `text` in place of the text at `at`, which must not be less than in the previous call either.
   void Put(std::string_view text, std::size_t at);
+  // The text written since the last Take.
+  const std::string& text() const { return to_.text; }
   // Returns the result so far and starts a new one; positions continue to increase.
   MappedText Take();
 
@@ -91,7 +96,6 @@ class Rewriter {
   void Map(std::size_t raw_at);
 
   const MappedText& from_;
-  std::size_t segment_ = 0;   // index in from_ of the last segment that begins at or before the last requested position
   std::size_t replaced_ = 0;  // end of the last Replace
   MappedText to_;
 };

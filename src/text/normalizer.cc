@@ -1,10 +1,9 @@
 #include "text/normalizer.h"
 
 #include <re2/re2.h>
+#include <re2/set.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -12,10 +11,8 @@
 #include <utility>
 
 #include "input/error.h"
-#include "input/word_lists.h"
 #include "text/cleaning.h"
 #include "text/json_record.h"
-#include "text/line.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
 
@@ -79,18 +76,18 @@ std::size_t IndentOf(std::string_view line, char bracket) {
 
 }  // namespace
 
-void RecordJoiner::Open(const RawLine& raw, std::size_t indent) {
-  bytes_ = raw.bytes;
-  first_ = raw;
-  lines_ = 1;
-  indent_ = indent;
-}
-
-void RecordJoiner::Flush(const Sink& sink) {
+void RecordJoiner::Complete() {
   if (!open()) return;
   lines_ = 0;
-  first_.bytes = bytes_;
-  sink(first_);
+  complete_bytes_ = std::move(bytes_);
+  first_.bytes = complete_bytes_;
+  complete_.push_back(first_);
+}
+
+const std::vector<RawLine>& RecordJoiner::Flush() {
+  complete_.clear();
+  Complete();
+  return complete_;
 }
 
 // Remembers whether the array of strings that the line continues contains lines of a log.
@@ -102,22 +99,29 @@ void RecordJoiner::FollowArray(RawLine* raw) {
   raw->lists_log = lists_log_;
 }
 
-void RecordJoiner::Feed(RawLine raw, const Sink& sink) {
+const std::vector<RawLine>& RecordJoiner::Feed(RawLine raw) {
+  complete_.clear();
   FollowArray(&raw);
-  if (raw.after_gap) Flush(sink);
+  if (raw.after_gap) Complete();
   const std::size_t opens = raw.cut ? std::string_view::npos : IndentOf(raw.bytes, '{');
   if (opens != std::string_view::npos) {
     // An object in an array is a record of its own, whatever the array is nested in.
-    Flush(sink);
-    return Open(raw, opens);
+    Complete();
+    bytes_ = raw.bytes;
+    first_ = raw;
+    lines_ = 1;
+    indent_ = opens;
+  } else if (!open()) {
+    complete_.push_back(raw);
+  } else {
+    bytes_ += '\n';
+    bytes_ += raw.bytes;
+    first_.may_continue = raw.may_continue;
+    ++lines_;
+    const bool closed = IndentOf(raw.bytes, '}') == indent_;
+    if (closed || raw.cut || lines_ >= kMaxRecordLines || bytes_.size() >= kMaxRecord) Complete();
   }
-  if (!open()) return sink(raw);
-  bytes_ += '\n';
-  bytes_ += raw.bytes;
-  first_.may_continue = raw.may_continue;
-  ++lines_;
-  const bool closed = IndentOf(raw.bytes, '}') == indent_;
-  if (closed || raw.cut || lines_ >= kMaxRecordLines || bytes_.size() >= kMaxRecord) Flush(sink);
+  return complete_;
 }
 
 namespace {
@@ -188,225 +192,115 @@ void KeepShort(Line* part) {
 }  // namespace
 
 struct Normalizer::Patterns {
-  // A prefix or suffix pattern, compiled on first use: a log contains few of the known ones. Thread-safe.
-  class Pattern {
-   public:
-    Pattern(const PrefixOrSuffix& prefix_or_suffix, std::string expression, std::size_t number)
-        : id_(prefix_or_suffix.id),
-          expression_(std::move(expression)),
-          signs_(prefix_or_suffix.signs),
-          number_(number) {}
+  // Compiled on first use: a log contains few of the known prefixes.
+  struct Pattern {
+    explicit Pattern(std::string regex) : expression(std::move(regex)) {}
+    const RE2& regex() const { return lazy.Of(expression); }
 
-    std::size_t number() const { return number_; }
-
-    // Throws Error if RE2 rejects the pattern.
-    const RE2& re() const;
-
-    // Numbers of the named groups; 0 if absent.
-    struct Groups {
-      int stream_name = 0;
-      int repeats = 0;
-      int time = 0;
-      int continues = 0;
-    };
-    const Groups& groups() const { return groups_; }  // set by re()
-    int group_count() const {
-      return 1 + std::max({groups_.stream_name, groups_.repeats, groups_.time, groups_.continues});
-    }
-    bool has_signs() const { return signs_.has_value(); }
-
-    // Empty if the signs were not computed.
-    std::vector<std::string> literals() const { return signs_ ? signs_->literals : std::vector<std::string>(); }
-
-    // Whether a text with these bytes can contain a match.
-    bool MayContain(const ByteSet& bytes) const { return !signs_ || HasByteOfEach(signs_->needed, bytes); }
-    // The bytes that a match of this prefix can have at this position.
-    ByteSet BytesAt(std::size_t position) const {
-      return signs_ && position < signs_->bytes.size() ? signs_->bytes[position] : ByteSet().set();
-    }
-    // Whether the last bytes of `text` can belong to a match of this suffix.
-    bool MayEnd(std::string_view text) const {
-      return !signs_ || MatchesPositions(signs_->bytes, text.rbegin(), text.rend());
-    }
-
-   private:
-    std::string id_;
-    std::string expression_;
-    std::optional<PrefixOrSuffix::Signs> signs_;
-    const std::size_t number_;  // among all patterns
-    mutable std::once_flag made_;
-    mutable std::unique_ptr<const RE2> re_;
-    mutable Groups groups_;
-  };
-
-  // The signs (PrefixOrSuffix::Signs) that occur in a text, computed on first use.
-  class Seen {
-   public:
-    Seen(const Patterns& patterns, std::string_view text) : patterns_(patterns), text_(text) {}
-
-    // Returns false only if neither the text nor any part of it matches.
-    bool MayHold(const Pattern& pattern) {
-      if (!bytes_) bytes_ = BytesIn(text_);
-      if (!pattern.MayContain(*bytes_)) return false;
-      if (!with_literals_) with_literals_ = patterns_.literals.ListsIn(text_);
-      return std::binary_search(with_literals_->begin(), with_literals_->end(), pattern.number());
-    }
-
-    const char* end() const { return text_.data() + text_.size(); }
-
-   private:
-    const Patterns& patterns_;
-    const std::string_view text_;
-    std::optional<ByteSet> bytes_;
-    std::optional<std::vector<std::size_t>> with_literals_;  // patterns
-  };
-
-  // Tests the first bytes of 64 prefixes at once: bit i of may[position][byte] is set if prefix i can have that byte.
-  struct PrefixTable {
-    std::array<std::array<std::uint64_t, 256>, 12> may = {};
+    std::string expression;
+    mutable LazyRegex lazy;
   };
 
   Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys);
 
   void Clean(Line part, int rounds, Cleaned* cleaned) const;
   void CleanAll(std::vector<MappedText> texts, Line outer, int rounds, Cleaned* cleaned) const;
-  bool OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const;
-  bool OpenArray(const Line& part, int rounds, Cleaned* cleaned) const;
-  bool OpenStrings(const Line& part, int rounds, Cleaned* cleaned) const;
-  bool StripPrefixesAndSuffixes(Line* part, bool* bare) const;
-  std::size_t StripPrefix(std::string_view text, Seen* seen, Line* part) const;
-  std::size_t StripSuffix(std::string_view text, Line* part) const;
-  void Note(const Pattern& pattern, std::string_view text, Line* part) const;
+  bool OpenJson(const Line& part, int rounds, Cleaned* cleaned) const;
+  bool StripPrefixesAndSuffixes(Line* part) const;
+  std::size_t StripPrefix(std::string_view text, Line* part) const;
+  const RE2::Set& AnyPrefix() const;
 
   JsonRecordReader json;
   std::deque<Pattern> prefixes;
-  std::vector<PrefixTable> tables;  // of 64 prefixes each
   std::deque<Pattern> suffixes;
-  WordLists literals;  // of each pattern
-};
 
-const RE2& Normalizer::Patterns::Pattern::re() const {
-  std::call_once(made_, [this] {
-    auto re = std::make_unique<const RE2>(expression_, RegexOptions(expression_));
-    if (!re->ok()) throw Error("prefix or suffix '" + id_ + "': " + re->error());
-    for (const auto& [name, group] : re->NamedCapturingGroups()) {
-      if (name == "reporter") groups_.stream_name = group;
-      if (name == "repeats") groups_.repeats = group;
-      if (name == "time") groups_.time = group;
-      if (name == "goes_on") groups_.continues = group;
-    }
-    re_ = std::move(re);
-  });
-  return *re_;
-}
+ private:
+  mutable std::once_flag made_;
+  mutable std::optional<RE2::Set> any_prefix_;
+};
 
 Normalizer::Patterns::Patterns(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& keys)
     : json(keys) {
-  for (const PrefixOrSuffix& prefix_or_suffix : prefixes_and_suffixes) {
-    const bool is_prefix = prefix_or_suffix.place == PrefixOrSuffix::Place::kPrefix;
-    const std::size_t number = prefixes.size() + suffixes.size();
-    const Pattern& added =
-        is_prefix ? prefixes.emplace_back(prefix_or_suffix, prefix_or_suffix.pattern, number)
-                  : suffixes.emplace_back(prefix_or_suffix, "(?:" + prefix_or_suffix.pattern + ")\\z", number);
-    if (!added.has_signs()) added.re();  // the build did not check this pattern, so compile it now to report errors
-    literals.Add(added.literals());
-  }
-  literals.Prepare();
-  for (std::size_t i = 0; i < prefixes.size(); ++i) {
-    if (i % 64 == 0) tables.emplace_back();
-    auto& may = tables.back().may;
-    for (std::size_t position = 0; position < may.size(); ++position) {
-      const ByteSet bytes = prefixes[i].BytesAt(position);
-      for (std::size_t byte = 0; byte < bytes.size(); ++byte)
-        may[position][byte] |= static_cast<std::uint64_t>(bytes[byte]) << (i % 64);
+  for (const auto& [id, place, pattern] : prefixes_and_suffixes) {
+    if (place == PrefixOrSuffix::Place::kPrefix) {
+      prefixes.emplace_back(pattern);
+    } else {
+      suffixes.emplace_back("(?:" + pattern + ")\\z");
     }
   }
 }
+
+// All prefixes, to find those that match in one search. Throws Error if RE2 rejects a pattern.
+const RE2::Set& Normalizer::Patterns::AnyPrefix() const {
+  std::call_once(made_, [this] {
+    any_prefix_.emplace(RegexOptions(""), RE2::ANCHOR_START);
+    for (const Pattern& prefix : prefixes) {
+      std::string error;
+      if (any_prefix_->Add(prefix.expression, &error) < 0) throw Error("prefix '" + prefix.expression + "': " + error);
+    }
+    any_prefix_->Compile();
+  });
+  return *any_prefix_;
+}
+
+namespace {
 
 // Evaluates the groups of a pattern that is known to match all of `text`. RE2 is fastest on exactly the matched text.
-void Normalizer::Patterns::Note(const Pattern& pattern, std::string_view text, Line* part) const {
-  if (pattern.group_count() == 1) return;
-  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.group_count()));
-  if (!pattern.re().Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), pattern.group_count())) return;
-  const auto group = [&](int number) {
-    const re2::StringPiece& piece = groups[static_cast<std::size_t>(number)];
-    return std::string_view(piece.data(), piece.size());
-  };
-  if (pattern.groups().stream_name > 0) AddStreamName(group(pattern.groups().stream_name), part);
-  if (pattern.groups().time > 0) AddTimestamp(group(pattern.groups().time), part);
-  if (pattern.groups().continues > 0) part->continues = !group(pattern.groups().continues).empty();
-  int repeats = 0;
-  if (pattern.groups().repeats > 0 && RE2::FullMatch(group(pattern.groups().repeats), "(\\d{1,7})", &repeats)) {
-    part->repeats = std::clamp(repeats, part->repeats, kMaxRepeats);
+void Note(const RE2& regex, std::string_view text, Line* part) {
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(1 + regex.NumberOfCapturingGroups()));
+  if (groups.size() == 1 ||
+      !regex.Match(text, 0, text.size(), RE2::ANCHOR_BOTH, groups.data(), static_cast<int>(groups.size())))
+    return;
+  for (const auto& [name, number] : regex.NamedCapturingGroups()) {
+    const re2::StringPiece& group = groups[static_cast<std::size_t>(number)];
+    const std::string_view value(group.data(), group.size());
+    if (name == "reporter") AddStreamName(value, part);
+    if (name == "time") AddTimestamp(value, part);
+    if (name == "goes_on") part->continues = !value.empty();
+    int repeats = 0;
+    if (name == "repeats" && RE2::FullMatch(value, "(\\d{1,7})", &repeats))
+      part->repeats = std::clamp(repeats, part->repeats, kMaxRepeats);
   }
 }
 
-// Returns the length of the longest prefix of `text`; 0 if there is none. `seen` must cover the first kMaxPrefixBytes.
-// Prefers the longest because one logger's prefix may begin like another's.
-std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Seen* seen, Line* part) const {
+}  // namespace
+
+// Returns the length of the longest prefix of `text`; 0 if there is none. Prefers the longest because one logger's
+// prefix may begin like another's.
+std::size_t Normalizer::Patterns::StripPrefix(std::string_view text, Line* part) const {
   const std::string_view head = text.substr(0, kMaxPrefixBytes);
-  if (head.empty()) return 0;
-  const Pattern* best = nullptr;
+  std::vector<int> matching;
+  if (!AnyPrefix().Match(head, &matching)) return 0;
+  std::sort(matching.begin(), matching.end());
+  const RE2* best = nullptr;
   std::size_t longest = 0;
-  for (std::size_t first = 0; first < prefixes.size(); first += 64) {
-    const auto& may = tables[first / 64].may;
-    std::uint64_t left = ~std::uint64_t{0};
-    for (std::size_t i = 0; i < std::min(may.size(), head.size()); ++i)
-      left &= may[i][static_cast<unsigned char>(head[i])];
-    for (; left != 0; left &= left - 1) {
-      const Pattern& pattern = prefixes[first + static_cast<std::size_t>(std::countr_zero(left))];
-      if (!seen->MayHold(pattern)) continue;
-      // Finding where a match ends is cheap; its groups are expensive and only needed for the longest.
-      re2::StringPiece whole;
-      if (pattern.re().Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) && whole.size() > longest) {
-        best = &pattern;
-        longest = whole.size();
-      }
-    }
+  for (const int number : matching) {
+    const RE2& regex = prefixes[static_cast<std::size_t>(number)].regex();
+    re2::StringPiece whole;
+    if (!regex.Match(head, 0, head.size(), RE2::ANCHOR_START, &whole, 1) || whole.size() <= longest) continue;
+    best = &regex;
+    longest = whole.size();
   }
   if (best != nullptr) Note(*best, head.substr(0, longest), part);
   return longest;
 }
 
-// Returns the length of a suffix of `text`; 0 if there is none.
-std::size_t Normalizer::Patterns::StripSuffix(std::string_view text, Line* part) const {
-  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kMaxPrefixBytes));
-  Seen seen(*this, tail);
-  for (const Pattern& pattern : suffixes) {
-    re2::StringPiece whole;
-    if (pattern.MayEnd(tail) && seen.MayHold(pattern) &&
-        pattern.re().Match(tail, 0, tail.size(), RE2::UNANCHORED, &whole, 1) && !whole.empty()) {
-      Note(pattern, {whole.data(), whole.size()}, part);
-      return whole.size();
-    }
-  }
-  return 0;
-}
-
-// Sets `bare` if the remaining text is known to have no prefix or suffix.
-bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part, bool* bare) const {
+bool Normalizer::Patterns::StripPrefixesAndSuffixes(Line* part) const {
   const std::string_view text = part->text;
   std::size_t begin = 0;
   std::size_t end = text.size();
-  *bare = false;
-  std::optional<Seen> seen;  // covers the whole text of most lines
   for (std::size_t i = 0; i < kMaxPrefixesInARow && begin < end && !part->continues; ++i) {
-    const std::string_view rest = text.substr(begin);
-    if (!seen || rest.substr(0, kMaxPrefixBytes).end() > seen->end())
-      seen.emplace(*this, rest.substr(0, 2 * kMaxPrefixBytes));
-    const std::size_t length = StripPrefix(rest, &*seen, part);
-    if (length == 0) {
-      *bare = true;
-      break;
-    }
+    const std::size_t length = StripPrefix(text.substr(begin), part);
+    if (length == 0) break;
     begin += length;
     ++part->prefixes;
   }
-  for (std::size_t i = 0; i < kMaxPrefixesInARow && begin < end && !part->continues; ++i) {
-    const std::size_t length = StripSuffix(text.substr(begin, end - begin), part);
-    if (length == 0) break;
-    end -= length;
-    *bare = false;  // most prefix patterns accept the end of the line, so one may match now
+  for (const Pattern& suffix : suffixes) {
+    const std::size_t tail = std::max(begin, end - std::min(end, kMaxPrefixBytes));
+    re2::StringPiece whole;
+    if (!suffix.regex().Match(text.substr(tail, end - tail), 0, end - tail, RE2::UNANCHORED, &whole, 1)) continue;
+    Note(suffix.regex(), {whole.data(), whole.size()}, part);
+    end -= whole.size();
   }
   if (begin == 0 && end == text.size()) return false;
   SetText(Slice(*part, begin, end), part);
@@ -423,59 +317,36 @@ void Normalizer::Patterns::CleanAll(std::vector<MappedText> texts, Line outer, i
   }
 }
 
-// Cleans the texts of `part` if it is a record (JSON, or key=value pairs) or an array of JSON records.
-bool Normalizer::Patterns::OpenRecord(const Line& part, int rounds, Cleaned* cleaned) const {
-  JsonRecordReader::Record record;
-  if (!json.Read(part, &record) && !json.ReadAsPairs(part, &record)) return OpenArray(part, rounds, cleaned);
-  if (record.own) return true;
-  Line outer = part;
-  SetText({}, &outer);
-  ++outer.prefixes;
-  outer.json = false;
-  outer.written = {};
-  AddStreamName(Printable(record.stream_name), &outer);
-  AddTime(record.time, &outer);
-  for (const MappedText& text : record.texts) {
-    outer.continues = IsDockerPiece(text.text);
-    CleanAll(SplitLines(text, cleaned->Budget()), outer, rounds, cleaned);
-  }
-  return true;
-}
-
-// Cleans the texts of `part` if it is part of a JSON document and contains items of an array of strings.
-bool Normalizer::Patterns::OpenStrings(const Line& part, int rounds, Cleaned* cleaned) const {
-  if (!part.json || rounds <= 0) return false;
-  std::vector<JsonRecordReader::String> strings = JsonRecordReader::Strings(part, part.lists_log);
-  for (JsonRecordReader::String& string : strings) {
+// Cleans the texts of `part` if it contains JSON records, or is part of a JSON document and contains items of an array
+// of strings.
+bool Normalizer::Patterns::OpenJson(const Line& part, int rounds, Cleaned* cleaned) const {
+  std::vector<JsonRecordReader::Record> records = json.Read(part);
+  if (records.empty() && part.json && rounds > 0) records = ReadStrings(part, part.lists_log);
+  for (JsonRecordReader::Record& record : records) {
     Line outer = part;
+    if (record.logged) ++outer.prefixes;
     outer.json = false;
-    outer.written = std::move(string.written);
-    CleanAll(SplitLines(string.text, cleaned->Budget()), std::move(outer), rounds, cleaned);
+    outer.written = std::move(record.written);
+    AddStreamName(Printable(record.stream_name), &outer);
+    AddTime(record.time, &outer);
+    for (const MappedText& text : record.texts) {
+      outer.continues = record.logged && IsDockerPiece(text.text);
+      CleanAll(SplitLines(text, cleaned->Budget()), outer, rounds, cleaned);
+    }
   }
-  return !strings.empty();
-}
-
-// Cleans the texts of the records if `part` is an array of records.
-bool Normalizer::Patterns::OpenArray(const Line& part, int rounds, Cleaned* cleaned) const {
-  if (rounds <= 0) return false;
-  std::vector<MappedText> elements = JsonRecordReader::Elements(part);
-  if (elements.empty()) return OpenStrings(part, rounds, cleaned);
-  CleanAll(std::move(elements), part, rounds - 1, cleaned);
-  return true;
+  return !records.empty();
 }
 
 void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const {
-  bool bare = false;  // has no prefix or suffix
   for (bool changed = true; changed && rounds > 0; --rounds) {
     // Records first, because the other steps would break their syntax.
-    if (!part.continues && OpenRecord(part, rounds - 1, cleaned)) return;
+    if (!part.continues && OpenJson(part, rounds - 1, cleaned)) return;
     changed = StripControls(&part);
-    if (changed || !bare) changed = StripPrefixesAndSuffixes(&part, &bare) || changed;
+    changed = StripPrefixesAndSuffixes(&part) || changed;
     if (part.continues || !cleaned->unfinished->empty()) {
       const IncompleteLines::Joined joined = cleaned->unfinished->Join(&part);
       if (joined == IncompleteLines::Joined::kKept) return;
       if (joined == IncompleteLines::Joined::kWhole) {
-        bare = false;
         changed = true;
         continue;
       }
@@ -496,7 +367,6 @@ void Normalizer::Patterns::Clean(Line part, int rounds, Cleaned* cleaned) const 
       return CleanAll(std::move(cut), std::move(part), rounds - 1, cleaned);
     }
     if (quotes) decoded = DecodeHtml(&part) || decoded;
-    bare = bare && !decoded;
     changed = changed || decoded;
   }
   StripControls(&part);  // characters decoded in the last round
@@ -561,16 +431,12 @@ void Normalizer::Normalize(const RawLine& raw, IncompleteLines* unfinished, std:
 void Normalizer::NormalizeRecord(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const {
   const std::size_t before = lines->size();
   Cleaned cleaned{unfinished, lines};
-  if (patterns_->OpenRecord(LineOf(raw, MapRaw(raw.bytes)), kMaxRounds, &cleaned)) {
-    std::size_t counted = 0;
-    std::uint64_t feeds = 0;
+  if (patterns_->OpenJson(LineOf(raw, MapRaw(raw.bytes)), kMaxRounds, &cleaned)) {
+    std::vector<std::size_t> feeds;
+    for (std::size_t at = 0; (at = raw.bytes.find('\n', at)) != std::string_view::npos; ++at) feeds.push_back(at);
     for (std::size_t i = before; i < lines->size(); ++i) {
-      const std::size_t at = std::min((*lines)[i].segments.front().raw_at, raw.bytes.size());
-      const std::size_t from = at < counted ? 0 : counted;
-      const std::string_view above = raw.bytes.substr(from, at - from);
-      feeds = (from == 0 ? 0 : feeds) + static_cast<std::uint64_t>(std::count(above.begin(), above.end(), '\n'));
-      (*lines)[i].number += feeds;
-      counted = at;
+      const auto above = std::lower_bound(feeds.begin(), feeds.end(), (*lines)[i].segments.front().raw_at);
+      (*lines)[i].number += static_cast<std::uint64_t>(above - feeds.begin());
     }
     return;
   }

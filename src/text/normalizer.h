@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "input/line_scanner.h"
-#include "text/byte_class.h"
 #include "text/line.h"
 #include "text/timestamp.h"
 
@@ -46,28 +44,27 @@ class IncompleteLines {
 // Joins the raw lines of a JSON record that spans several, as `gcloud logging read --format=json` and `jq` print it.
 class RecordJoiner {
  public:
-  using Sink = std::function<void(const RawLine&)>;
+  // Adds a raw line. Returns the completed ones: the line itself or, at the end of a record, the record as one raw line
+  // with line feeds. Lines that turn out not to be a record are joined in the same way. Valid until the next call.
+  const std::vector<RawLine>& Feed(RawLine raw);
 
-  // Adds a raw line and passes completed ones to `sink`: the line itself or, at the end of a record, the record as one
-  // raw line with line feeds. Lines that turn out not to be a record are joined in the same way. The sink's argument
-  // is valid only during the call.
-  void Feed(RawLine raw, const Sink& sink);
-
-  // Passes on an incomplete record. Call at the end.
-  void Flush(const Sink& sink);
+  // Returns an incomplete record. Call at the end.
+  const std::vector<RawLine>& Flush();
 
   // Whether a record is incomplete.
   bool open() const { return lines_ > 0; }
 
  private:
-  void Open(const RawLine& raw, std::size_t indent);
+  void Complete();
   void FollowArray(RawLine* raw);
 
   std::string bytes_;
   RawLine first_;
-  std::size_t lines_ = 0;
+  std::size_t lines_ = 0;  // of the incomplete record; 0: none
   std::size_t indent_ = 0;
   bool lists_log_ = false;
+  std::vector<RawLine> complete_;
+  std::string complete_bytes_;
 };
 
 // A pattern of the rule data for the text that a logger or scheduler puts before (prefix) or after (suffix) a line.
@@ -75,18 +72,10 @@ struct PrefixOrSuffix {
   enum class Place { kPrefix, kSuffix };
   std::string id;
   Place place = Place::kPrefix;
-  // RE2, anchored by the Normalizer. The whole match is removed. Groups: `reporter`, the stream that printed the line;
-  // `repeats`, the number of streams that printed it; `time`, for ParseTimestamp or ParseTimestampNear; `goes_on`, not
-  // empty if the line is split here and continues in the next.
+  // RE2, anchored by the Normalizer; a character class may contain only ASCII. The whole match is removed. Groups:
+  // `reporter`, the stream that printed the line; `repeats`, the number of streams that printed it; `time`, for
+  // ParseTimestamp or ParseTimestampNear; `goes_on`, not empty if the line is split here and continues in the next.
   std::string pattern;
-  // Necessary conditions of the pattern, for a fast rejection. Absent if not computed.
-  struct Signs {
-    // Possible values of a prefix's first bytes, or of a suffix's last bytes, last byte first.
-    std::vector<ByteSet> bytes;
-    std::vector<ByteSet> needed;        // byte sets; every match contains a byte of each
-    std::vector<std::string> literals;  // lower case; every match contains one, in any case; empty: unknown
-  };
-  std::optional<Signs> signs;
 };
 
 // JSON pointers to the text, the stream and the time in records of loggers that write JSON.
@@ -98,7 +87,7 @@ struct JsonLogKeys {
 
 class Normalizer {
  public:
-  // Throws Error if RE2 rejects a pattern.
+  // Throws Error if a JSON pointer is invalid. If RE2 rejects a pattern, Normalize throws Error.
   Normalizer(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& json);
   ~Normalizer();
 
@@ -106,7 +95,7 @@ class Normalizer {
   // escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
   // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
-  // record (JSON or key=value pairs) or the strings of a JSON document; remove escape sequences (ANSI CSI, OSC) and
+  // JSON record or the strings of a JSON document; remove escape sequences (ANSI CSI, OSC) and
   // control characters; remove prefixes and suffixes (several nested); split at line breaks that a collector or page
   // wrote as text ("#012", "%0A", "<br>"); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**");
   // split at escaped line breaks; decode HTML references. Indentation after the last prefix is kept. A blank line

@@ -21,7 +21,7 @@ CodePoint DecodeUtf8(std::string_view bytes, std::size_t at);
 
 // Returns text that is safe for a terminal or any text channel: a log can neither control the terminal nor hide text
 // from the reader. The text is valid UTF-8. Control characters (C0, DEL, C1, bidirectional) and invisible characters
-// (kInvisible in utf8.cc) are replaced by U+FFFD; tabs and line breaks (LF, CR, CRLF, U+2028, U+2029) become one blank.
+// (kHidden in utf8.cc) are replaced by U+FFFD; tabs and line breaks (LF, CR, CRLF, U+2028, U+2029) become one blank.
 std::string Printable(std::string_view text);
 
 // Returns `utf8` if it has at most `longest` bytes, else a prefix of it and "…" in at most `longest` bytes. Never
@@ -30,6 +30,10 @@ std::string CutBytes(std::string_view utf8, std::size_t longest);
 
 // Converts A to Z to lower case and leaves other bytes unchanged.
 std::string LowerAscii(std::string_view text);
+
+// Appends `text` with each run of `blanks` reduced to one blank. Adds no blank at the start of `to` or after another
+// blank.
+void AppendWithSingleBlanks(std::string_view text, std::string_view blanks, std::string* to);
 
 // Width in terminal columns: wide characters (CJK, emoji) count twice, combining ones not at all.
 std::size_t DisplayWidth(std::string_view utf8);

@@ -68,39 +68,6 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
   CHECK(digested.error_lines().size() == read.error_lines().size());
 }
 
-// With signs, RE2 runs only for the few prefixes that a line may have; without signs, for each prefix.
-TEST_CASE("signs of prefixes do not change how a line is cleaned", "[read]") {
-  const RuleSource source;
-  const RuleSet& read = BuiltInRules();
-  for (const PrefixOrSuffix& prefix_or_suffix : source.rules().prefixes_and_suffixes())
-    CHECK(prefix_or_suffix.signs.has_value());
-  for (const PrefixOrSuffix& prefix_or_suffix : read.prefixes_and_suffixes())
-    CHECK_FALSE(prefix_or_suffix.signs.has_value());
-  const Normalizer with_signs(source.rules().prefixes_and_suffixes(), source.rules().json_keys());
-  const Normalizer without(read.prefixes_and_suffixes(), read.json_keys());
-  std::vector<std::string> lines;
-  for (const std::string& text : Texts()) {
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line) && lines.size() < 12'000;) lines.push_back(line);
-  }
-  REQUIRE(lines.size() > 6000);
-  for (const std::string& line : lines) {
-    std::vector<Line> one;
-    std::vector<Line> other;
-    RawLine raw;
-    raw.bytes = line;
-    with_signs.Normalize(raw, &one);
-    without.Normalize(raw, &other);
-    CAPTURE(line);
-    REQUIRE(one.size() == other.size());
-    for (std::size_t i = 0; i < one.size(); ++i) {
-      CHECK(one[i].text == other[i].text);
-      CHECK(one[i].stream_name == other[i].stream_name);
-      CHECK(one[i].repeats == other[i].repeats);
-    }
-  }
-}
-
 // Returns the quotations that match at positions in line `at`.
 std::vector<std::string> QuotedBy(const QuotationFinder& finder, const std::vector<std::string>& all, std::size_t at) {
   std::deque<std::string> before;

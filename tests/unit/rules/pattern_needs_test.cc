@@ -35,11 +35,6 @@ TEST_CASE("nothing is needed if the pattern is not anchored at that end", "[rule
   CHECK(LastLine("\\x22\\z").empty());
 }
 
-TEST_CASE("a match needs the bytes of all its lines", "[rules]") {
-  CHECK(AllAscii(NeededBytes("a[^b]*#(?:\\n|;)")) == Sets{"#", ";", "Aa"});
-  CHECK(NeededBytes("x?|y").empty());
-}
-
 // The needs of built-in quotations are checked before their patterns.
 TEST_CASE("each example of a quotation satisfies the quotation's needs", "[rules]") {
   std::size_t tried = 0;

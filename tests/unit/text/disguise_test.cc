@@ -96,9 +96,11 @@ std::vector<Line> Read(const std::string& log) {
   RawLine raw;
   RecordJoiner records;
   IncompleteLines unfinished;
-  const auto read = [&](const RawLine& whole) { RuleNormalizer().Normalize(whole, &unfinished, &lines); };
-  while (scanner.Next(true, &raw)) records.Feed(raw, read);
-  records.Flush(read);
+  const auto read = [&](const std::vector<RawLine>& complete) {
+    for (const RawLine& whole : complete) RuleNormalizer().Normalize(whole, &unfinished, &lines);
+  };
+  while (scanner.Next(true, &raw)) read(records.Feed(raw));
+  read(records.Flush());
   RuleNormalizer().Finish(&unfinished, &lines);
   return lines;
 }

@@ -216,25 +216,6 @@ TEST_CASE("JSON records yield their texts", "[text]") {
   CHECK(Texts(R"({"message":""})") == Lines{""});
 }
 
-TEST_CASE("records of pairs yield their texts", "[text]") {
-  CHECK(Texts(R"(time="2026-11-20T12:00:00Z" level=error msg="    reserved  \"1G\"\nend")") ==
-        Lines{"    reserved  \"1G\"", "end"});
-  CHECK(Texts(R"(timestamp='2026-11-20T12:00:00Z' level='error' event='it\'s full' host='tpu-vm-3')") ==
-        Lines{"it's full"});
-  const std::string_view bytes = "ts=1795176000.5 host=tpu-vm-3 level=info msg=boom";
-  const auto lines = NormalizeLine(bytes);
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0].text == "boom");
-  CHECK(lines[0].stream_name == "tpu-vm-3");
-  CHECK(lines[0].time == ParseTimestamp("1795176000.5"));
-  CHECK(lines[0].RawOffset(0) == 1000 + bytes.find("boom"));
-  for (const std::string line : {"step=3 loss=2.31", "msg=boom", "msg=\"boom level=3", "a=1 msg=\"b\"c",
-                                 "msg=a and more", "=1 msg=a", "Operator: op_name=\"a\" source_line=3"}) {
-    CAPTURE(line);
-    CHECK(Text(line) == line);
-  }
-}
-
 TEST_CASE("lines are split at escaped line breaks", "[text]") {
   CHECK(Texts(R"(ERROR worker failed: 'boom\n    reserved\n\nend')") ==
         Lines{"ERROR worker failed: ", "boom", "    reserved", "", "end"});
@@ -298,11 +279,12 @@ TEST_CASE("number, offset and gap come from the raw line", "[text]") {
 }
 
 TEST_CASE("invalid prefixes and JSON pointers are rejected", "[text]") {
-  CHECK_THROWS_AS(Normalizer({{"bad", PrefixOrSuffix::Place::kPrefix, "("}}, {}), Error);
   CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), Error);
   std::vector<Line> lines;
   RawLine raw;
   raw.bytes = "[rank0] boom";
+  CHECK_THROWS_AS(Normalizer({{"bad", PrefixOrSuffix::Place::kPrefix, "("}}, {}).Normalize(raw, &lines), Error);
+  lines.clear();
   Normalizer({}, {}).Normalize(raw, &lines);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "[rank0] boom");

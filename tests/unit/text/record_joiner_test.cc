@@ -13,17 +13,18 @@ using Lines = std::vector<std::string>;
 std::vector<std::string> Joined(const Lines& lines) {
   RecordJoiner joiner;
   Lines out;
-  const auto sink = [&](const RawLine& raw) {
-    out.push_back(std::to_string(raw.number) + "@" + std::to_string(raw.offset) + " " + std::string(raw.bytes));
+  const auto add = [&](const std::vector<RawLine>& complete) {
+    for (const RawLine& line : complete)
+      out.push_back(std::to_string(line.number) + "@" + std::to_string(line.offset) + " " + std::string(line.bytes));
   };
   RawLine raw;
   for (const std::string& line : lines) {
     ++raw.number;
     raw.bytes = line;
-    joiner.Feed(raw, sink);
+    add(joiner.Feed(raw));
     raw.offset += line.size() + 1;
   }
-  joiner.Flush(sink);
+  add(joiner.Flush());
   CHECK_FALSE(joiner.open());
   return out;
 }
@@ -48,14 +49,13 @@ TEST_CASE("lines that are not a record are not lost", "[text]") {
     feeds += 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), '\n'));
   CHECK(feeds == lines.size());
   RecordJoiner joiner;
-  Lines out;
-  const auto sink = [&](const RawLine& raw) { out.emplace_back(raw.bytes); };
   RawLine raw;
   raw.bytes = "{";
-  joiner.Feed(raw, sink);
+  CHECK(joiner.Feed(raw).empty());
   raw.bytes = "after the gap";
   raw.after_gap = true;
-  joiner.Feed(raw, sink);
+  Lines out;
+  for (const RawLine& line : joiner.Feed(raw)) out.emplace_back(line.bytes);
   CHECK(out == Lines{"{", "after the gap"});
 }
 

@@ -1,15 +1,15 @@
-#include "text/byte_class.h"
-
+// Runs of blanks become single blanks.
 #include <random>
 #include <string>
 
 #include "catch.h"
+#include "text/utf8.h"
 
 using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr ByteClass kBlanks(" \t");
+constexpr std::string_view kBlanks = " \t";
 
 // A simple reference implementation.
 std::string Reduced(std::string to, const std::string& text) {
