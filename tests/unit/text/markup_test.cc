@@ -22,6 +22,22 @@ std::string Html(const std::string& text) {
   return mapped.text;
 }
 
+std::string Tags(const std::string& text) {
+  MappedText plain;
+  return StripTags(MapRaw(text), &plain) ? plain.text : "unchanged";
+}
+
+TEST_CASE("HTML tags are removed, and the numbers of lines with them", "[text]") {
+  CHECK(Tags("<div class=\"l\"><a href=\"#L4\">4</a><span>a</span> b</div>") == "a b\n");
+  CHECK(Tags("<tr><td>12</td><td>a</td><td>3</td></tr>") == "a 3 \n");
+  CHECK(Tags("one<br/>two") == "one\ntwo");
+  CHECK(Tags("<p>one</p><p>two</p>") == "one\ntwo\n");
+  for (const char* text : {"in <module>", "a < b </ c", "</module>"}) {
+    INFO(text);
+    CHECK(Tags(text) == "unchanged");
+  }
+}
+
 TEST_CASE("leading quote, list and heading markers are removed", "[text]") {
   CHECK(Markdown("> one") == "one");
   CHECK(Markdown(">one") == "one");

@@ -95,6 +95,11 @@ TEST_CASE("a value ends before the next name, word or bracket", "[text]") {
   CHECK(MaskSecrets("a.password=x b.password=y") == "a.password=*** b.password=***");
 }
 
+TEST_CASE("a long value is masked as a whole", "[text]") {
+  CHECK(MaskSecrets("password=" + Random(5000) + " end") == "password=*** end");
+  CHECK(MaskSecrets("{\"token\": \"" + Random(5000) + "\"}") == "{\"token\": \"***\"}");
+}
+
 TEST_CASE("tokens of known forms are masked without a name", "[text]") {
   for (const std::string token : {"ghp_" + Random(36),
                                   "gho_" + Random(36),
@@ -140,6 +145,9 @@ TEST_CASE("credentials in URLs, headers and files are masked", "[text]") {
   CHECK(MaskSecrets("wandb.login(anonymous=None, key=\"ab12\")") == "wandb.login(anonymous=None, key=\"***\")");
   CHECK(MaskSecrets("client.login('me', 'ab12')") == "client.login('me', '***')");
   CHECK(MaskSecrets("get(url, auth=('me', 'ab12'))") == "get(url, auth=('me', '***'))");
+  CHECK(MaskSecrets("huggingface_hub.login('" + Random(20) + "')") == "huggingface_hub.login('***')");
+  CHECK(MaskSecrets("https://h/x?key=" + Random(20) + "&n=1") == "https://h/x?key=***&n=1");
+  CHECK(MaskSecrets(R"({"name": "HF_TOKEN", "value": "ab12"})") == R"({"name": "HF_TOKEN", "value": "***"})");
   const std::string key = Random(64);
   CHECK(MaskSecrets("    \"" + key + "\\n\"") == "    \"***\\n\"");
   CHECK(MaskSecrets("x = \"" + key + "/model\"") == "x = \"" + key + "/model\"");  // not a line of a key
