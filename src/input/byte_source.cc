@@ -16,7 +16,6 @@ namespace {
 
 // Some systems reject larger reads.
 constexpr std::size_t kMostOfRead = std::size_t{1} << 30;
-constexpr std::uint64_t kLarge = std::uint64_t{1} << 18;
 
 std::string Failure(const char* doing, int error) {
   return std::string(doing) + ": " + std::generic_category().message(error);
@@ -42,11 +41,7 @@ class DescriptorSource : public ByteSource {
   std::size_t Read(char* buffer, std::size_t capacity) override {
     while (!ended_ && capacity > 0) {
       const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostOfRead));
-      if (got > 0) {
-        given_ += static_cast<std::uint64_t>(got);
-        Advise();
-        return static_cast<std::size_t>(got);
-      }
+      if (got > 0) return static_cast<std::size_t>(got);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         // Another process that shares standard input may have made it non-blocking.
@@ -67,27 +62,15 @@ class DescriptorSource : public ByteSource {
 
   bool SeekTo(std::uint64_t offset) override {
     if (!regular_ || lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) return false;
-    given_ = offset;
     ended_ = false;
     return true;
   }
 
  private:
-  // Advises the system of sequential reading. Pays off for large files only.
-  void Advise() {
-#ifdef POSIX_FADV_SEQUENTIAL
-    if (advised_ || given_ < kLarge) return;
-    advised_ = true;
-    posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // only advice: errors are harmless
-#endif
-  }
-
   const int descriptor_;
   const bool owned_;
   const bool regular_;
   bool ended_;
-  bool advised_ = false;
-  std::uint64_t given_ = 0;  // offset of the next byte to read
   std::string problem_;
 };
 

@@ -73,15 +73,6 @@ void FollowSource::Wait() const {
   }
 }
 
-// Whether the first bytes are packed data, which cannot be followed. Sets the problem.
-bool FollowSource::IsPacked(std::string_view first) {
-  const Packing packing = PackingOf(first.substr(0, kPackingBytes));
-  if (packing == Packing::kNone && !IsSevenZip(first)) return false;
-  problem_ = "packed (" + std::string(IsSevenZip(first) ? "7z" : NameOf(packing)) +
-             ") files cannot be followed; leave out --follow";
-  return true;
-}
-
 std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
   const Clock::time_point begin = Clock::now();
   if (state_ == State::kReplaced || state_ == State::kEnded) return 0;
@@ -106,7 +97,11 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     const ssize_t got = is_ready ? read(descriptor_, buffer, capacity) : -1;
     if (got > 0) {
       const auto count = static_cast<std::size_t>(got);
-      if (given_ == 0 && IsPacked({buffer, count})) break;
+      const Packing packing = given_ == 0 ? PackingOf({buffer, count}) : Packing::kNone;
+      if (packing != Packing::kNone) {
+        problem_ = "packed (" + std::string(NameOf(packing)) + ") files cannot be followed; leave out --follow";
+        break;
+      }
       given_ += count;
       beginning_.append(buffer, std::min(count, kBeginning - beginning_.size()));
       reported_quiet_ = false;

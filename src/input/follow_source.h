@@ -38,7 +38,6 @@ class FollowSource : public ByteSource {
 
  private:
   bool Open();
-  bool IsPacked(std::string_view first);
   bool IsReplaced() const;
   bool IsRewritten() const;
   void Wait() const;

@@ -92,7 +92,7 @@ void Members::Open(std::unique_ptr<ByteSource> source) {
   const std::string_view beginning = peeked->beginning();
   const Packing packing = PackingOf(beginning);
   if (IsProgram(beginning)) return Skip(std::move(peeked));
-  if (IsSevenZip(beginning)) {
+  if (packing == Packing::kSevenZip) {
     Report(current_, "7z archives are not supported; unpack it first");
     return Skip(std::move(peeked));
   }
@@ -107,11 +107,11 @@ void Members::Open(std::unique_ptr<ByteSource> source) {
 }
 
 void Members::OpenPlain(std::unique_ptr<PeekedSource> peeked) {
-  const std::optional<WideText> wide = WideTextOf(peeked->beginning());
+  const std::optional<Utf16> utf16 = Utf16Of(peeked->beginning());
   if (peeked->beginning().starts_with("\xef\xbb\xbf")) peeked->Skip(3);
-  if (wide) peeked->Skip(wide->mark);
+  if (utf16) peeked->Skip(utf16->mark);
   plain_ = std::move(peeked);
-  if (wide) plain_ = FromWideText(std::move(plain_), *wide);
+  if (utf16) plain_ = FromUtf16(std::move(plain_), utf16->big_endian);
 }
 
 void Members::OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing) {

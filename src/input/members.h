@@ -25,7 +25,7 @@ class Members {
   // until the next call. Sets `artifact`: the input if it is plain or only compressed; otherwise a file in the archive,
   // with its name as the member ("inner.tar/job.log" for an archive inside the archive).
   //
-  // Converts UTF-16 and UTF-32 to UTF-8 and drops a byte order mark. Skips programs and libraries, because no job
+  // Converts UTF-16 to UTF-8 and drops a byte order mark. Skips programs and libraries, because no job
   // printed the messages in them. Links, folders and devices have no bytes.
   ByteSource* Next(Artifact* artifact);
 

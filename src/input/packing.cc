@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -24,6 +22,7 @@ constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"PK\x06\x06"sv, Packing::kZip},  // without members, zip64
     {"PK\x07\x08PK\x03\x04"sv, Packing::kZip},
     {"PK00PK\x03\x04"sv, Packing::kZip},
+    {"7z\xbc\xaf\x27\x1c"sv, Packing::kSevenZip},
 });
 
 bool IsZstdSkippable(std::string_view bytes) {
@@ -44,25 +43,10 @@ bool IsCpio(std::string_view bytes) {
          bytes.size() >= kHeader && bytes.find_first_not_of("0123456789abcdefABCDEF") >= kHeader;
 }
 
-// The header contains the sum of its bytes as octal digits; the field itself counts as blanks. Tar formats older than
-// "ustar" have no other sign.
-bool HasTarChecksum(std::string_view bytes) {
-  constexpr std::size_t kField = 148;
-  constexpr std::size_t kFieldSize = 8;
-  std::string_view field = bytes.substr(kField, kFieldSize);
-  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
-  std::uint32_t stated = 0;
-  if (std::from_chars(field.data(), field.data() + field.size(), stated, 8).ec != std::errc()) return false;
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < kPackingBytes; ++i)
-    sum += i >= kField && i < kField + kFieldSize ? ' ' : static_cast<unsigned char>(bytes[i]);
-  return stated == sum;
-}
-
+// Without this magic, as written before 1988, the members are read as one plain text.
 bool IsTar(std::string_view bytes) {
   constexpr std::size_t kMagicAt = 257;
-  if (bytes.size() > kMagicAt && bytes.substr(kMagicAt).starts_with("ustar")) return true;
-  return bytes.size() >= kPackingBytes && HasTarChecksum(bytes);
+  return bytes.size() > kMagicAt && bytes.substr(kMagicAt).starts_with("ustar");
 }
 
 }  // namespace
@@ -78,14 +62,12 @@ Packing PackingOf(std::string_view beginning) {
 }
 
 std::string_view NameOf(Packing packing) {
-  constexpr std::array<std::string_view, 9> kNames = {"plain", "gzip", "zstd", "xz",  "bzip2",
-                                                      "lz4",   "tar",  "zip",  "cpio"};
+  constexpr std::array<std::string_view, 10> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2",
+                                                       "lz4",   "tar",  "zip",  "cpio", "7z"};
   return kNames[static_cast<std::size_t>(packing)];
 }
 
 bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
-
-bool IsSevenZip(std::string_view beginning) { return beginning.starts_with("7z\xbc\xaf\x27\x1c"sv); }
 
 namespace {
 

@@ -18,6 +18,7 @@ enum class Packing {
   kTar,
   kZip,
   kCpio,
+  kSevenZip,  // not supported
 };
 
 // Maximum number of bytes needed for detection.
@@ -30,9 +31,6 @@ Packing PackingOf(std::string_view beginning);
 std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
-
-// Whether the bytes begin a 7z archive, which whyoom does not read.
-bool IsSevenZip(std::string_view beginning);
 
 // Whether the bytes begin a program, a library or compiled code: no job printed the messages in it. False if text
 // follows the magic bytes.

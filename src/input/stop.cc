@@ -39,7 +39,7 @@ bool Stop::IsOverdue() const {
 }
 
 std::string Stop::Why() const {
-  return quota_ && !IsSignalled() && quota_->TimeIsUp() ? TimeIsUpText(quota_->limits()) : "interrupted";
+  return quota_ && quota_->WhyStop().value_or("") != "" ? TimeIsUpText(quota_->limits()) : "interrupted";
 }
 
 std::unique_ptr<ByteSource> Stop::Open(const std::string& path) const {
@@ -54,17 +54,19 @@ constexpr int kLookMilliseconds = 100;
 class StoppableSource : public ByteSource {
  public:
   StoppableSource(std::unique_ptr<ByteSource> source, int descriptor, const ReadControl& control, const Limits& limits)
-      : source_(std::move(source)), descriptor_(descriptor), control_(control), quota_(limits) {}
+      : source_(std::move(source)), descriptor_(descriptor), quota_(limits, &control) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     // A pipe without a writer so far is neither readable nor at its end.
     pollfd input{descriptor_, POLLIN, 0};
-    while (!control_.stopped() && poll(&input, 1, kLookMilliseconds) <= 0) {
-      if (!quota_.TimeIsUp()) continue;
-      problem_ = TooLongText(quota_.limits());
-      return 0;
+    while (true) {
+      const bool ready = poll(&input, 1, kLookMilliseconds) > 0;
+      if (const std::optional<std::string> why = quota_.WhyStop(); why && (why->empty() || !ready)) {
+        problem_ = *why;
+        return 0;
+      }
+      if (ready) return source_->Read(buffer, capacity);
     }
-    return control_.stopped() ? 0 : source_->Read(buffer, capacity);
   }
 
   std::string_view problem() const override { return problem_.empty() ? source_->problem() : problem_; }
@@ -72,7 +74,6 @@ class StoppableSource : public ByteSource {
  private:
   const std::unique_ptr<ByteSource> source_;
   const int descriptor_;
-  const ReadControl& control_;
   const Quota quota_;
   std::string problem_;
 };

@@ -15,10 +15,10 @@ class Stop {
  public:
   Stop() = default;  // never requested
   // The time of `limits` starts now. `control` is borrowed; if it is null, no signal is observed.
-  Stop(const ReadControl* control, const Limits& limits) : control_(control), quota_(std::in_place, limits) {}
+  Stop(const ReadControl* control, const Limits& limits) : quota_(std::in_place, limits, control) {}
 
   // Whether a stop is requested. Afterwards, results from files opened with Open() may be incomplete.
-  bool IsRequested() const { return IsSignalled() || (quota_ && quota_->TimeIsUp()); }
+  bool IsRequested() const { return quota_ && quota_->WhyStop(); }
 
   // Whether a stop was requested and the grace period for processing what was already read is over. Loops over lines
   // check this; their source already ends when IsRequested(). For one thread only.
@@ -32,9 +32,6 @@ class Stop {
 
  private:
   class Source;
-  bool IsSignalled() const { return control_ != nullptr && control_->stopped(); }
-
-  const ReadControl* control_ = nullptr;
   std::optional<Quota> quota_;
   mutable std::optional<std::chrono::steady_clock::time_point> asked_at_;  // when IsOverdue first saw the request
 };

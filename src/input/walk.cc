@@ -55,15 +55,14 @@ std::optional<Artifact> Walk::Next(std::vector<Problem>* problems) {
       folders_.pop_back();
       if (folders_.empty() && is_empty_) Report(root_, "folder contains no files", problems);
     } else {
-      is_empty_ = is_empty_ && folder.entries[folder.next].second == Kind::kFolder;
-      const auto& [name, kind] = folder.entries[folder.next++];
-      const fs::path path = folder.path / name;
-      if (kind == Kind::kFile) {
-        file = Artifact{path.string(), ""};
-      } else if (kind == Kind::kFolder) {
-        Open(path, problems);
+      const fs::directory_entry entry = std::move(folder.entries[folder.next++]);
+      std::error_code unknown;
+      const bool is_folder = !entry.is_symlink(unknown) && entry.is_directory(unknown);
+      is_empty_ = is_empty_ && is_folder;
+      if (is_folder) {
+        Open(entry.path(), problems);
       } else {
-        file = Other(path, problems);
+        file = Other(entry, problems);
       }
     }
     if (file) return file;
@@ -90,30 +89,25 @@ std::optional<Artifact> Walk::Named(const std::string& name, std::vector<Problem
 }
 
 void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {
-  Folder opened{folder};
+  Folder opened;
   std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  while (!error && entry != fs::directory_iterator()) {
-    // The listing contains the kind; a stat per file takes longer than reading small files.
-    std::error_code unknown;
-    const Kind kind = entry->is_symlink(unknown)        ? Kind::kOther
-                      : entry->is_directory(unknown)    ? Kind::kFolder
-                      : entry->is_regular_file(unknown) ? Kind::kFile
-                                                        : Kind::kOther;
-    opened.entries.emplace_back(entry->path().filename().string(), kind);
-    entry.increment(error);
-  }
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator(); entry.increment(error))
+    opened.entries.push_back(*entry);
   if (error) Report(folder, "cannot list the folder: " + error.message(), problems);
   is_empty_ = is_empty_ && !error;
-  std::sort(opened.entries.begin(), opened.entries.end());
+  std::sort(opened.entries.begin(), opened.entries.end(),
+            [](const auto& one, const auto& other) { return one.path().native() < other.path().native(); });
   folders_.push_back(std::move(opened));
 }
 
-std::optional<Artifact> Walk::Other(const fs::path& path, std::vector<Problem>* problems) const {
+// Returns an entry that is no folder.
+std::optional<Artifact> Walk::Other(const fs::directory_entry& entry, std::vector<Problem>* problems) const {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::is_directory(status)) return File(path, status, fs::is_regular_file(status), error, problems);
-  ReportLinkedFolder(path, root_, problems);
+  // The listing contains the kind; a stat per file takes longer than reading small files.
+  if (!entry.is_symlink(error) && entry.is_regular_file(error)) return Artifact{entry.path().string(), ""};
+  const fs::file_status status = fs::status(entry.path(), error);
+  if (!fs::is_directory(status)) return File(entry.path(), status, fs::is_regular_file(status), error, problems);
+  ReportLinkedFolder(entry.path(), root_, problems);
   return std::nullopt;
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "input/artifact.h"
@@ -24,15 +23,13 @@ class Walk {
   std::optional<Artifact> Next(std::vector<Problem>* problems);
 
  private:
-  enum class Kind { kFile, kFolder, kOther };
   struct Folder {
-    std::filesystem::path path;
-    std::vector<std::pair<std::string, Kind>> entries;  // sorted
+    std::vector<std::filesystem::directory_entry> entries;  // sorted
     std::size_t next = 0;
   };
 
   std::optional<Artifact> Named(const std::string& name, std::vector<Problem>* problems);
-  std::optional<Artifact> Other(const std::filesystem::path& path, std::vector<Problem>* problems) const;
+  std::optional<Artifact> Other(const std::filesystem::directory_entry& entry, std::vector<Problem>* problems) const;
   void Open(const std::filesystem::path& folder, std::vector<Problem>* problems);
 
   std::vector<std::string> paths_;

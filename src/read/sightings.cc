@@ -274,7 +274,7 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
     : source_(source),
       survey_(options.threads > 0 && IsLarge(source)
                   ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads,
-                                          Survey::Limits(), TriggerCount(engine, options))
+                                          TriggerCount(engine, options))
                   : std::nullopt),
       scanner_(source, engine.prefilter(),
                {[this, &engine] {

@@ -32,17 +32,12 @@ struct Step {
   char* out;
   std::size_t room;  // bytes at `out`
 
-  void Read(std::size_t count) { packed.remove_prefix(count); }
-  void Wrote(std::size_t count) {
-    out += count;
-    room -= count;
+  void Advance(std::size_t read, std::size_t wrote) {
+    packed.remove_prefix(read);
+    out += wrote;
+    room -= wrote;
   }
 };
-
-// For libraries that count bytes in 32 bits.
-unsigned Bounded(std::size_t size) {
-  return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
-}
 
 class Decoder {
  public:
@@ -53,19 +48,19 @@ class Decoder {
   virtual Outcome Run(Step* step) = 0;
 };
 
-// For zlib, bzip2 and xz, which have the same interface with other names.
-template <class Stream, class Byte>
-void Connect(Stream* stream, const Step& step) {
-  stream->next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step.packed.data()));
-  stream->avail_in = Bounded(step.packed.size());
-  stream->next_out = reinterpret_cast<Byte*>(step.out);
-  stream->avail_out = Bounded(step.room);
-}
-
-template <class Stream>
-void Account(const Stream& stream, Step* step) {
-  step->Read(Bounded(step->packed.size()) - static_cast<unsigned>(stream.avail_in));
-  step->Wrote(Bounded(step->room) - static_cast<unsigned>(stream.avail_out));
+// Calls a function of zlib, bzip2 or xz, which have the same interface with other names. They count bytes in 32 bits.
+template <class Byte, class Stream, class Call>
+auto CallWith(Stream* stream, Step* step, const Call& call) {
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  const std::size_t packed = std::min(step->packed.size(), kMost);
+  const std::size_t room = std::min(step->room, kMost);
+  stream->next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step->packed.data()));
+  stream->avail_in = static_cast<unsigned>(packed);
+  stream->next_out = reinterpret_cast<Byte*>(step->out);
+  stream->avail_out = static_cast<unsigned>(room);
+  const auto result = call();
+  step->Advance(packed - stream->avail_in, room - stream->avail_out);
+  return result;
 }
 
 class GzipDecoder : public Decoder {
@@ -78,9 +73,7 @@ class GzipDecoder : public Decoder {
     if (inflateInit2(&stream_, kWithGzipHeader + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    Connect<z_stream, Bytef>(&stream_, *step);
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    Account(stream_, step);
+    const int result = CallWith<Bytef>(&stream_, step, [&] { return inflate(&stream_, Z_NO_FLUSH); });
     if (result == Z_STREAM_END) return Outcome::kStreamEnd;
     if (result == Z_OK || result == Z_BUF_ERROR) return Outcome::kMore;
     return result == Z_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -99,9 +92,7 @@ class Bzip2Decoder : public Decoder {
     if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    Connect<bz_stream, char>(&stream_, *step);
-    const int result = BZ2_bzDecompress(&stream_);
-    Account(stream_, step);
+    const int result = CallWith<char>(&stream_, step, [&] { return BZ2_bzDecompress(&stream_); });
     if (result == BZ_STREAM_END) return Outcome::kStreamEnd;
     if (result == BZ_OK) return Outcome::kMore;
     return result == BZ_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -119,9 +110,8 @@ class XzDecoder : public Decoder {
     if (lzma_stream_decoder(&stream_, memory_, 0) != LZMA_OK) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    Connect<lzma_stream, std::uint8_t>(&stream_, *step);
-    const lzma_ret result = lzma_code(&stream_, step->packed.empty() ? LZMA_FINISH : LZMA_RUN);
-    Account(stream_, step);
+    const lzma_action action = step->packed.empty() ? LZMA_FINISH : LZMA_RUN;
+    const lzma_ret result = CallWith<std::uint8_t>(&stream_, step, [&] { return lzma_code(&stream_, action); });
     if (result == LZMA_STREAM_END) return Outcome::kStreamEnd;
     if (result == LZMA_OK || result == LZMA_BUF_ERROR) return Outcome::kMore;
     return result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -145,8 +135,7 @@ class BlockDecoder : public Decoder {
   std::size_t InputOf(const Step& step) const { return full_ ? 0 : std::min(step.packed.size(), next_); }
 
   Outcome After(std::size_t hint, std::size_t read, std::size_t wrote, Step* step) {
-    step->Read(read);
-    step->Wrote(wrote);
+    step->Advance(read, wrote);
     full_ = step->room == 0;
     next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
     return hint == 0 ? Outcome::kStreamEnd : Outcome::kMore;

@@ -73,13 +73,13 @@ std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& li
 
 // Like Scan, for a file that other threads search in small blocks.
 std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
-                                const LineScanner::Limits& limits, const Survey::Limits& blocks, std::size_t threads,
+                                const LineScanner::Limits& limits, std::size_t block_bytes, std::size_t threads,
                                 std::uint64_t turns, std::size_t triggers = kAllTriggers) {
   const auto source = OpenFile(path);
   REQUIRE(source->RegularFile() >= 0);
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
-  Survey survey(source->RegularFile(), prefilter, threads, blocks, triggers);
+  Survey survey(source->RegularFile(), prefilter, threads, triggers, block_bytes);
   const auto make_lead = [&] { return LookBehind{&lead, 1}; };
   LineScanner scanner(*source, prefilter, {make_lead, limits, &survey});
   std::vector<Given> given = Drain(scanner, turns);
@@ -367,8 +367,8 @@ TEST_CASE("lines with look-behind literals are returned, whatever the chunking a
     REQUIRE(Scan(log, literals, limits, 4096, turns, true) == expected);
     std::ofstream(path, std::ios::binary) << log;
     const std::size_t mark = 1 + random() % 16;
-    const Survey::Limits blocks{mark * (1 + random() % 5), 1 + random() % 6};
-    REQUIRE(ScanSurveyed(path, literals, limits, blocks, 1 + random() % 3, turns) == expected);
+    const std::size_t block_bytes = mark * (1 + random() % 5);
+    REQUIRE(ScanSurveyed(path, literals, limits, block_bytes, 1 + random() % 3, turns) == expected);
   }
   std::remove(path.c_str());
 }
@@ -379,7 +379,7 @@ TEST_CASE("hits matter only if the artifact has a trigger, however far from them
   const std::string path = ScratchFile();
   const auto surveyed = [&](const std::string& log, std::size_t triggers) {
     std::ofstream(path, std::ios::binary) << log;
-    return ScanSurveyed(path, literals, limits, {32, 4}, 2, 0, triggers);
+    return ScanSurveyed(path, literals, limits, 32, 2, 0, triggers);
   };
   for (const std::size_t gap : {0, 30, 100, 5000}) {
     INFO(gap);
@@ -430,7 +430,7 @@ TEST_CASE("of a setting in every line, the first ones and those before a trigger
   for (std::uint64_t i = 994; i <= 1002; ++i) expected.push_back(i);  // 100 bytes are seven lines and a part of one
   CHECK(numbers == expected);
   const auto source = OpenFile(path);
-  Survey survey(source->RegularFile(), prefilter, 2, {64, 4}, 1);
+  Survey survey(source->RegularFile(), prefilter, 2, 1, 64);
   options.survey = &survey;
   LineScanner surveyed(*source, prefilter, options);
   CHECK(Drain(surveyed, 0) == given);
@@ -459,7 +459,7 @@ TEST_CASE("a survey may be destroyed before its end", "[input]") {
   std::ofstream(path, std::ios::binary) << std::string(100000, 'x') << "boom" << std::string(100000, 'x');
   const auto source = OpenFile(path);
   const Prefilter prefilter({"boom"});
-  Survey survey(source->RegularFile(), prefilter, 2, {1024, 4});
+  Survey survey(source->RegularFile(), prefilter, 2, kAllTriggers, 1024);
   Prefilter::Hit hit{};
   REQUIRE(survey.NextHit(0, &hit));
   CHECK(hit.end == 100004);

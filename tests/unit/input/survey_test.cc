@@ -14,7 +14,7 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr Survey::Limits kSmall = {16, 4};
+constexpr std::size_t kSmall = 16;  // bytes of a block
 
 class OpenScratch {
  public:
@@ -39,7 +39,7 @@ TEST_CASE("an unreadable position counts as a hit, so that the reader gets there
   const Prefilter prefilter({"needle"});
   const int folder = open("/", O_RDONLY);  // can be opened but not read
   REQUIRE(folder >= 0);
-  Survey survey(folder, prefilter, 1, kSmall);
+  Survey survey(folder, prefilter, 1, kAllTriggers, kSmall);
   CHECK(Hits(&survey) == "1 ");
   close(folder);
 }
@@ -55,13 +55,13 @@ TEST_CASE("the hits of a survey are those of the text, also across blocks", "[in
   const OpenScratch file(text);
   for (const std::size_t threads : {0, 1, 3}) {
     INFO(threads);
-    Survey survey(file.descriptor(), prefilter, threads, kSmall);
+    Survey survey(file.descriptor(), prefilter, threads, kAllTriggers, kSmall);
     CHECK(Hits(&survey) == expected);
     CHECK(survey.bytes_read() == 700);
     Prefilter::Hit hit{};
     CHECK_FALSE(survey.NextHit(700, &hit));
   }
-  Survey survey(file.descriptor(), prefilter, 2, kSmall);
+  Survey survey(file.descriptor(), prefilter, 2, kAllTriggers, kSmall);
   CHECK(Hits(&survey, 66) == "127 128 191 192 255 256 515 516 699 700 ");
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("files without hits, without bytes, and of exactly one block are searc
   for (const std::size_t size : {0, 63, 64, 65, 128}) {
     INFO(size);
     const OpenScratch file(std::string(size, '.'));
-    Survey survey(file.descriptor(), prefilter, 2, kSmall);
+    Survey survey(file.descriptor(), prefilter, 2, kAllTriggers, kSmall);
     CHECK(Hits(&survey).empty());
     CHECK(survey.bytes_read() == size);
   }
@@ -81,10 +81,10 @@ TEST_CASE("a stopped survey returns no hit; the control counts the bytes read", 
   const OpenScratch file(std::string(1000, '.') + "needle");
   ReadControl control;
   Prefilter::Hit hit{};
-  Survey survey(file.descriptor(), prefilter, 1, kSmall);
+  Survey survey(file.descriptor(), prefilter, 1, kAllTriggers, kSmall);
   CHECK(survey.NextHit(0, &hit, &control));
   CHECK(control.bytes == 1006);
-  Survey stopped(file.descriptor(), prefilter, 1, kSmall);
+  Survey stopped(file.descriptor(), prefilter, 1, kAllTriggers, kSmall);
   control.stop = true;
   CHECK_FALSE(stopped.NextHit(0, &hit, &control));
 }
@@ -95,7 +95,7 @@ TEST_CASE("a cursor is at the start of the offset's block or before it, with its
   std::string text;
   for (int i = 0; i < 20; ++i) text += i == 15 ? "..needle.\n" : ".........\n";
   const OpenScratch file(text);
-  Survey survey(file.descriptor(), prefilter, 1, kSmall);
+  Survey survey(file.descriptor(), prefilter, 1, kAllTriggers, kSmall);
   Prefilter::Hit hit{};
   REQUIRE(survey.NextHit(0, &hit));
   CHECK(hit.end == 158);
@@ -112,7 +112,7 @@ TEST_CASE("inside a long line, a cursor is at or before the piece of the hit", "
   const Prefilter prefilter({"needle"});
   const OpenScratch file("ab\n" + std::string(197, '.') + "needle\n");
   const auto before = [&](std::uint64_t offset, std::uint64_t piece) {
-    Survey survey(file.descriptor(), prefilter, 1, kSmall);
+    Survey survey(file.descriptor(), prefilter, 1, kAllTriggers, kSmall);
     Prefilter::Hit hit{};
     REQUIRE(survey.NextHit(0, &hit));
     const Cursor cursor = survey.CursorBefore(offset, hit.end, piece);
