@@ -19,7 +19,7 @@ std::string Joined(const Json& text) {
   return all;
 }
 
-// Returns "[place] {placeholder} {placeholder}". Drops doubled braces, which stand for literal ones.
+// Returns "[place] {placeholder} {placeholder}". Drops doubled braces, the escapes of literal ones.
 std::string Neutral(const std::string& place, const Json& text) {
   static const std::regex hole(R"(\{[^{}]*\})");
   static const std::regex written_out(R"(\{\{|\}\})");

@@ -1,4 +1,4 @@
-// Compressed and archived input: options, exit status, and where a failure is located.
+// Compressed and archived input: options, exit status, and the location of a failure.
 #include "unit/input/packed.h"
 
 #include <locale.h>

@@ -176,7 +176,7 @@ TEST_CASE("the compile has no secrets in its environment, and leaves no files", 
   CHECK(fs::is_empty(temporary));
 }
 
-// An empty element of PYTHONPATH stands for the current folder, which may contain a stranger's sitecustomize.py.
+// An empty element of PYTHONPATH is the current folder, which may contain a stranger's sitecustomize.py.
 TEST_CASE("the compile imports nothing from the current folder", "[cli][try]") {
   const Lab lab;
   const std::string mine = lab.folder.path();
