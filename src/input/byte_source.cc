@@ -148,52 +148,35 @@ bool PeekedSource::SeekTo(std::uint64_t offset) {
   return true;
 }
 
-namespace {
-
-constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // fits a core's cache
-
-}  // namespace
-
-TextLines::TextLines(ByteSource& source, std::size_t longest)
-    : source_(source), longest_(longest), buffer_(kLineBlock) {}
-
-bool TextLines::Fill() {
-  if (at_end_) return false;
-  if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-  }
-  // Only a long line needs more than a block.
-  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const std::size_t count = source_.Read(buffer_.data() + end_, std::min(buffer_.size() - end_, kLineBlock));
-  at_end_ = count == 0;
-  end_ += count;
-  return count > 0;
+void TextLines::Fill() {
+  constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // fits a core's cache
+  buffer_.erase(0, begin_);
+  begin_ = 0;
+  const std::size_t held = buffer_.size();
+  buffer_.resize(held + kLineBlock);
+  buffer_.resize(held + source_.Read(buffer_.data() + held, kLineBlock));
+  at_end_ = buffer_.size() == held;
 }
 
 bool TextLines::Next(std::string_view* line) {
-  std::size_t searched = 0;
+  std::size_t searched = 0;  // bytes without a line break
   while (true) {
-    const char* start = buffer_.data() + begin_;
-    const std::size_t held = end_ - begin_;
-    const void* feed = held > searched ? std::memchr(start + searched, '\n', held - searched) : nullptr;
-    const bool whole = feed != nullptr;
-    const bool full = !whole && held > longest_;
-    if (whole || full || (at_end_ && held > 0)) {
-      const std::size_t length = whole ? static_cast<std::size_t>(static_cast<const char*>(feed) - start) : held;
-      begin_ += length + (whole ? 1 : 0);
-      searched = 0;
-      const bool passing_over = cutting_;
-      cutting_ = full;
-      if (passing_over) continue;
-      *line = std::string_view(start, std::min(length, longest_));
-      if (line->ends_with('\r')) line->remove_suffix(1);
-      return true;
+    const std::string_view held = std::string_view(buffer_).substr(begin_);
+    const std::size_t feed = held.find('\n', searched);
+    const bool full = feed == std::string_view::npos && held.size() > longest_;
+    if (feed == std::string_view::npos && !full && !at_end_) {
+      searched = held.size();
+      Fill();
+      continue;
     }
-    if (at_end_) return false;
-    searched = held;
-    Fill();
+    const std::size_t length = std::min(feed, held.size());
+    if (length == 0 && feed != 0) return false;
+    begin_ = std::min(begin_ + length + 1, buffer_.size());
+    searched = 0;
+    if (std::exchange(cutting_, full)) continue;
+    *line = held.substr(0, std::min(length, longest_));
+    if (line->ends_with('\r')) line->remove_suffix(1);
+    return true;
   }
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace whyoom {
 
@@ -118,19 +117,19 @@ class PeekedSource : public ByteSource {
 class TextLines {
  public:
   // Borrows the source. Lines are cut after `longest` bytes.
-  explicit TextLines(ByteSource& source, std::size_t longest = std::size_t{1} << 20);
+  explicit TextLines(ByteSource& source, std::size_t longest = std::size_t{1} << 20)
+      : source_(source), longest_(longest) {}
 
   // Returns the next line without its line break, valid until the next call; false at the end.
   bool Next(std::string_view* line);
 
  private:
-  bool Fill();
+  void Fill();
 
   ByteSource& source_;
-  std::size_t longest_;
-  std::vector<char> buffer_;
+  const std::size_t longest_;
+  std::string buffer_;
   std::size_t begin_ = 0;
-  std::size_t end_ = 0;
   bool cutting_ = false;  // skipping the rest of a line that is too long
   bool at_end_ = false;
 };

@@ -28,30 +28,25 @@ FollowSource::FollowSource(std::string path, const ReadControl& control, std::ch
                            const Quota* time)
     : path_(std::move(path)), control_(control), quiet_(quiet), time_(time) {}
 
-FollowSource::~FollowSource() {
-  if (descriptor_ > STDIN_FILENO) close(descriptor_);
-}
-
 // Returns false if there is no file yet or, with a problem, on an error. Does not wait for the writer of a named pipe.
 bool FollowSource::Open() {
-  descriptor_ = path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor_ < 0) {
-    if (errno != ENOENT && errno != EINTR) {
-      problem_ = "cannot open: " + std::generic_category().message(errno);
-    }
+  descriptor_ = Descriptor(path_ == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                        : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!descriptor_.is_open()) {
+    if (errno != ENOENT && errno != EINTR) problem_ = "cannot open: " + std::generic_category().message(errno);
     return false;
   }
   struct stat status {};
-  is_file_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && path_ != "-";
+  is_file_ = fstat(descriptor_.get(), &status) == 0 && S_ISREG(status.st_mode) && path_ != "-";
   return true;
 }
 
 // Whether the file was truncated. It may have grown again since, but then it begins with other bytes.
 bool FollowSource::IsRewritten() const {
   struct stat now {};
-  if (fstat(descriptor_, &now) == 0 && static_cast<std::uint64_t>(now.st_size) < given_) return true;
+  if (fstat(descriptor_.get(), &now) == 0 && static_cast<std::uint64_t>(now.st_size) < given_) return true;
   std::string bytes(beginning_.size(), '\0');
-  return pread(descriptor_, bytes.data(), bytes.size(), 0) >= 0 && bytes != beginning_;
+  return pread(descriptor_.get(), bytes.data(), bytes.size(), 0) >= 0 && bytes != beginning_;
 }
 
 // Whether the path names another file.
@@ -59,13 +54,13 @@ bool FollowSource::IsReplaced() const {
   struct stat open_now {};
   struct stat named_now {};
   // During log rotation there may be no file of this name for a moment, while the old file still grows.
-  if (fstat(descriptor_, &open_now) != 0 || stat(path_.c_str(), &named_now) != 0) return false;
+  if (fstat(descriptor_.get(), &open_now) != 0 || stat(path_.c_str(), &named_now) != 0) return false;
   return open_now.st_ino != named_now.st_ino || open_now.st_dev != named_now.st_dev;
 }
 
 void FollowSource::Wait() const {
-  if (descriptor_ >= 0 && !is_file_) {
-    pollfd wait{descriptor_, POLLIN, 0};
+  if (descriptor_.is_open() && !is_file_) {
+    pollfd wait{descriptor_.get(), POLLIN, 0};
     poll(&wait, 1, kPollMilliseconds);
   } else {
     const timespec pause{0, kPollMilliseconds * 1000000L};
@@ -82,7 +77,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       problem_ = TooLongText(time_->limits());
       break;
     }
-    if (descriptor_ < 0 && !Open()) {
+    if (!descriptor_.is_open() && !Open()) {
       if (!problem_.empty()) break;
       continue;
     }
@@ -90,11 +85,11 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       state_ = State::kReplaced;
       return 0;
     }
-    pollfd input{descriptor_, POLLIN, 0};
+    pollfd input{descriptor_.get(), POLLIN, 0};
     const bool is_ready = is_file_ || poll(&input, 1, 0) != 0;
     // Checked before reading, so that data written before the replacement is not lost.
     const bool replaced = is_file_ && IsReplaced();
-    const ssize_t got = is_ready ? read(descriptor_, buffer, capacity) : -1;
+    const ssize_t got = is_ready ? read(descriptor_.get(), buffer, capacity) : -1;
     if (got > 0) {
       const auto count = static_cast<std::size_t>(got);
       const Packing packing = given_ == 0 ? PackingOf({buffer, count}) : Packing::kNone;
@@ -120,7 +115,7 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
       return 0;
     }
   }
-  if (descriptor_ < 0 && problem_.empty()) problem_ = "the file never appeared";
+  if (!descriptor_.is_open() && problem_.empty()) problem_ = "the file never appeared";
   state_ = State::kEnded;
   return 0;
 }

@@ -27,7 +27,6 @@ class FollowSource : public ByteSource {
   // when `control` requests a stop or the time limit is reached.
   FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
                const Quota* time = nullptr);
-  ~FollowSource() override;
 
   // As ByteSource::Read, but 0 is the permanent end only if state() is kReplaced or kEnded.
   std::size_t Read(char* buffer, std::size_t capacity) override;
@@ -46,7 +45,7 @@ class FollowSource : public ByteSource {
   const ReadControl& control_;
   const std::chrono::milliseconds quiet_;
   const Quota* const time_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool is_file_ = false;  // a regular file, which may grow after its end
   std::uint64_t given_ = 0;
   std::string beginning_;  // the first bytes given

@@ -30,7 +30,7 @@ struct Limits {
   std::uint64_t suspicious_ratio = 800;
 
   int depth = 8;                              // nested formats; a .tar.gz is two
-  std::uint64_t members = 1'000'000;          // of all archives, including folders and links
+  std::uint64_t members = 1'000'000;          // files in all archives
   double seconds = 0;                         // 0: no limit
   std::size_t memory = std::size_t{1} << 27;  // of one decoder: the xz dictionary, the zstd window
 

@@ -133,12 +133,12 @@ void Members::OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing) {
   levels_.push_back({current_, packing, std::move(packed), std::move(unpacker)});
 }
 
-// Returns the bytes of the innermost packed file's next member, which becomes `current_`. Returns null if it has none,
-// or if there is no other member: then closes the packed file.
+// Returns the bytes of the innermost packed file's next member, which becomes `current_`. Closes the packed file and
+// returns null if there is no other.
 std::unique_ptr<ByteSource> Members::NextMember() {
   const Level& level = levels_.back();
-  Member member;
-  if (!level.unpacker->Next(&member)) {
+  std::string name;
+  if (!level.unpacker->Next(&name)) {
     Close();
     return nullptr;
   }
@@ -149,11 +149,8 @@ std::unique_ptr<ByteSource> Members::NextMember() {
            fmt::format("stopped after {} members (--max-members); the rest was not read", limits.members));
     return nullptr;
   }
-  if (!member.has_content) return nullptr;
   current_ = level.artifact;
-  if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + member.name;
-  Report(current_, member.unreadable);
-  if (!member.unreadable.empty()) return nullptr;
+  if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + name;
   return quota_.Limit(std::make_unique<MemberSource>(*level.unpacker, *level.packed), static_cast<int>(levels_.size()),
                       level.packing == Packing::kBzip2 ? kCostOfBzip2 : 1);
 }

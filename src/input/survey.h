@@ -21,7 +21,7 @@ struct Cursor {
 
 class Survey {
  public:
-  static constexpr std::size_t kBlockBytes = std::size_t{512} << 10;
+  static constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 
   // Searches the file of `descriptor` with `threads` threads (at least one). The descriptor must stay open; its
   // position does not matter. Borrows the prefilter; its first `triggers` literals are triggers. Searches `block_bytes`

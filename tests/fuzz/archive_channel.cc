@@ -34,14 +34,13 @@ std::size_t SendMessages(Choices& choices, worker::Channel* channel) {
 
 void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
   const auto buffer = std::make_unique<char[]>(capacity);
-  Member member;
+  std::string name;
   std::size_t given = 0;
   std::size_t members = 0;
-  while (client.Next(&member)) {
+  while (client.Next(&name)) {
     Require(++members <= kMostMessages, "there are at most as many members as messages");
-    Require(member.name.size() <= kLongestMemberName, "names are bounded");
-    given += member.name.size() + member.unreadable.size();
-    if (!member.has_content || !member.unreadable.empty()) continue;
+    Require(name.size() <= kLongestMemberName, "names are bounded");
+    given += name.size();
     while (const std::size_t got = client.Read(buffer.get(), capacity)) {
       Require(got <= capacity, "a read returns at most the requested bytes");
       given += got;
@@ -50,7 +49,7 @@ void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
     Require(client.member_problem().size() <= 2000, "problems are short");
   }
   Require(given <= most, "names and contents are at most the bytes sent");
-  Require(!client.Next(&member), "no member follows the last one");
+  Require(!client.Next(&name), "no member follows the last one");
   Require(client.problem().size() <= 2000, "problems are short");
 }
 
@@ -73,8 +72,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     ReadAll(client, sent, capacity);
   } else {
     // Skip the contents of the members.
-    Member member;
-    for (std::size_t members = 0; client.Next(&member); ++members)
+    std::string name;
+    for (std::size_t members = 0; client.Next(&name); ++members)
       Require(members <= kMostMessages, "there are at most as many members as messages");
   }
   return 0;

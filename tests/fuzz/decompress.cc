@@ -25,8 +25,8 @@ struct Unpacked {
 Unpacked Unpack(std::string_view packed, Packing packing, std::size_t chunk, std::size_t capacity, int filling) {
   const std::unique_ptr<ByteSource> bytes = OpenMemory(packed, chunk);
   const std::unique_ptr<Unpacker> source = OpenStream(*bytes, packing, kMemory);
-  Member member;
-  Require(source->Next(&member), "a stream is one member");
+  std::string name;
+  Require(source->Next(&name), "a stream is one member");
   // A heap buffer of the exact size, so sanitizers detect writes past its end.
   const auto buffer = std::make_unique<char[]>(capacity);
   Unpacked unpacked;

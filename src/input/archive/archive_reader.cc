@@ -27,7 +27,7 @@ class ArchiveReader : public Unpacker {
     archive_read_free(archive_);
   }
 
-  bool Next(Member* member) override;
+  bool Next(std::string* name) override;
   std::size_t Read(char* buffer, std::size_t capacity) override;
 
  private:
@@ -36,7 +36,7 @@ class ArchiveReader : public Unpacker {
   std::size_t Fill();
   bool HasTooManyLinks();
   const char* StoredName() const;
-  void Describe(Member* member);
+  bool HasContent() const;
   void ReadEnd();
   std::string Sentence(std::string_view what) const;
   std::string CannotUnpack() const;
@@ -54,11 +54,10 @@ class ArchiveReader : public Unpacker {
   const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kArchiveBlock);
   std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
 
-  std::string_view piece_;   // bytes of the member in libarchive's memory, to return next
-  std::uint64_t at_ = 0;     // offset in the member where the next piece should begin
-  bool unreadable_ = false;  // the current member
-  bool ended_ = false;       // there are no more members
-  int linked_ = 0;           // members with several names
+  std::string_view piece_;  // bytes of the member in libarchive's memory, to return next
+  std::uint64_t at_ = 0;    // offset in the member where the next piece should begin
+  bool ended_ = false;      // there are no more members
+  int linked_ = 0;          // members with several names
 };
 
 ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t memory)
@@ -111,9 +110,9 @@ std::string ArchiveReader::Sentence(std::string_view what) const {
   return fmt::format("its {} data {}: {}", NameOf(packing_), what, why == nullptr ? "a header cannot be read" : why);
 }
 
-bool ArchiveReader::Next(Member* member) {
+bool ArchiveReader::Next(std::string* name) {
   constexpr int kMostRetries = 16;
-  const bool reported = !member_problem_.empty() || std::exchange(unreadable_, false);
+  const bool reported = !member_problem_.empty();
   member_problem_.clear();
   piece_ = {};
   at_ = 0;
@@ -134,7 +133,10 @@ bool ArchiveReader::Next(Member* member) {
     } else {
       // A failure with a name means that the rest of the previous member is damaged.
       if (result == ARCHIVE_FAILED && !reported) Note(Sentence("is damaged, so members may be missing"));
-      Describe(member);
+      if (!HasContent()) continue;
+      const char* stored = StoredName();
+      *name = stored == nullptr ? "(without a name)" : std::string(stored, strnlen(stored, kLongestMemberName));
+      if (archive_entry_is_data_encrypted(entry_) != 0) member_problem_ = "encrypted; not read";
       return true;
     }
   }
@@ -156,14 +158,11 @@ const char* ArchiveReader::StoredName() const {
   return name == nullptr ? archive_entry_pathname(entry_) : name;
 }
 
-void ArchiveReader::Describe(Member* member) {
-  const char* name = StoredName();
-  member->name = name == nullptr ? "(without a name)" : std::string(name, strnlen(name, kLongestMemberName));
-  member->unreadable = archive_entry_is_data_encrypted(entry_) != 0 ? "encrypted; not read" : "";
-  unreadable_ = !member->unreadable.empty();
+// Folders, links and devices have none. A link with a size is a file with several names that has its content here.
+bool ArchiveReader::HasContent() const {
   const auto type = archive_entry_filetype(entry_);
-  const bool is_link = archive_entry_hardlink(entry_) != nullptr && archive_entry_size(entry_) <= 0;
-  member->has_content = (type == AE_IFREG || type == 0) && !is_link;
+  return (type == AE_IFREG || type == 0) &&
+         (archive_entry_hardlink(entry_) == nullptr || archive_entry_size(entry_) > 0);
 }
 
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {

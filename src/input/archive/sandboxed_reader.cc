@@ -180,21 +180,16 @@ bool SandboxedReader::Receive() {
   return false;
 }
 
-bool SandboxedReader::Next(Member* member) {
+bool SandboxedReader::Next(std::string* name) {
   for (bool skips = std::exchange(in_member_, false); skips && Receive();) skips = message_.kind != Kind::kMemberEnd;
   member_problem_.clear();
   if (!Receive()) return false;
-  const std::string_view text = message_.bytes;
-  if (message_.kind == Kind::kMember || message_.kind == Kind::kOther) {
-    const std::size_t name = std::min({text.find('\0'), text.size(), kLongestMemberName});
-    member->name = text.substr(0, name);
-    member->unreadable = text.substr(std::min(name + 1, text.size())).substr(0, kLongestProblem);
-    member->has_content = message_.kind == Kind::kMember;
-    in_member_ = member->has_content && member->unreadable.empty();
-    return true;
+  if (message_.kind == Kind::kMember) {
+    *name = message_.bytes.substr(0, kLongestMemberName);
+    return in_member_ = true;
   }
   if (message_.kind != Kind::kEnd) return FailWorker();
-  problem_ = text.substr(0, kLongestProblem);
+  problem_ = message_.bytes.substr(0, kLongestProblem);
   WorkerProcess::PutBack(std::move(process_));
   return false;
 }

@@ -52,7 +52,7 @@ class SandboxedReader : public Unpacker {
   SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSource& source, Packing packing, const Quota& quota,
                   std::chrono::milliseconds patience = std::chrono::seconds(20));
 
-  bool Next(Member* member) override;
+  bool Next(std::string* name) override;
   std::size_t Read(char* buffer, std::size_t capacity) override;
 
  private:

@@ -211,8 +211,8 @@ class StreamReader : public Unpacker {
   StreamReader(ByteSource& source, Packing packing, std::size_t memory)
       : source_(source), packing_(packing), memory_(memory), decoder_(MakeDecoder(packing, memory)) {}
 
-  bool Next(Member* member) override {
-    *member = {};
+  bool Next(std::string* name) override {
+    name->clear();
     return !std::exchange(opened_, true);
   }
   std::size_t Read(char* buffer, std::size_t capacity) override;

@@ -12,12 +12,6 @@
 
 namespace whyoom {
 
-struct Member {
-  std::string name;         // any bytes, at most kLongestMemberName; empty for a compressed stream
-  bool has_content = true;  // false for folders, links and devices
-  std::string unreadable;   // why the content cannot be read, for users; empty if it can
-};
-
 // File systems accept paths of up to 4 KiB.
 constexpr std::size_t kLongestMemberName = std::size_t{1} << 15;
 
@@ -28,15 +22,16 @@ class Unpacker {
   Unpacker& operator=(const Unpacker&) = delete;
   virtual ~Unpacker() = default;
 
-  // Goes to the next member, in stored order, even if the previous one was not read to its end. A compressed stream is
-  // one member. Returns false at the end of the archive or of its readable part.
-  virtual bool Next(Member* member) = 0;
+  // Goes to the next file, in stored order, even if the previous one was not read to its end. A compressed stream is
+  // one member without a name. Names are any bytes, at most kLongestMemberName. Returns false at the end of the archive
+  // or of its readable part.
+  virtual bool Next(std::string* name) = 0;
 
   // Reads the next bytes of the current member; returns 0 at its end. Returns everything before damage or a cut. A hole
   // in a sparse file is returned as one zero, because a short header can declare terabytes of them.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
 
-  // Why the current member ended early, as a sentence for users; empty if it did not.
+  // Why the current member ended early or cannot be read, for users; empty if neither.
   std::string_view member_problem() const { return member_problem_; }
 
   // Why the whole archive ended early, or empty. may_differ(): a retry may succeed (the worker died or was too slow).

@@ -101,9 +101,8 @@ class Worker : public ByteSource {
  private:
   void SendMembers(Packing packing) {
     const std::unique_ptr<Unpacker> unpacker = OpenUnpacker(*this, packing, memory_);
-    for (Member member; unpacker->Next(&member);) {
-      Send(member.has_content ? Kind::kMember : Kind::kOther, member.name + '\0' + member.unreadable);
-      if (!member.has_content || !member.unreadable.empty()) continue;
+    for (std::string name; unpacker->Next(&name);) {
+      Send(Kind::kMember, name);
       while (const std::size_t got = unpacker->Read(data_.get(), worker::Channel::kMostBytes))
         Send(Kind::kData, {data_.get(), got});
       Send(Kind::kMemberEnd, unpacker->member_problem());

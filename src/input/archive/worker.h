@@ -53,10 +53,9 @@ enum class Kind : char {
   // Sent by the worker.
   kReady = 'R',      // once, after it has dropped its privileges
   kNeed = 'N',       // the next input
-  kMember = 'M',     // a name, a zero, and why the content cannot be read, if it cannot
-  kOther = 'O',      // as kMember, without content
+  kMember = 'M',     // its name
   kData = 'D',       // bytes of the member
-  kMemberEnd = 'E',  // of a readable member; the bytes are the problem if it ended early
+  kMemberEnd = 'E',  // the bytes are the problem if it ended early
   kEnd = 'X'         // of the packed file; as kMemberEnd. The worker then waits for the next kBegin.
 };
 

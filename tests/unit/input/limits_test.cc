@@ -60,10 +60,10 @@ TEST_CASE("the byte limit applies to the whole input", "[input]") {
 TEST_CASE("members are counted over all archives of an input", "[input]") {
   Limits limits;
   limits.members = 4;
-  const std::string inner = Archive("ustar", {{"a", "1"}, {"b/", ""}});
+  const std::string inner = Archive("ustar", {{"a", "1"}, {"b/", ""}, {"b/c", "2"}});
   CHECK(Unpack(Archive("zip", {{"x", inner}, {"y", "2"}}), limits).problems.empty());
   const ReadBack read = Unpack(Archive("zip", {{"x", inner}, {"y", inner}, {"z", "3"}}), limits);
-  CHECK(Lines(read) == std::vector<std::string>{"x/a: 1"});
+  CHECK(Lines(read) == std::vector<std::string>{"x/a: 1", "x/b/c: 2"});
   CHECK(read.problems == std::vector<std::string>{"y: stopped after 4 members (--max-members); the rest was not read"});
 }
 

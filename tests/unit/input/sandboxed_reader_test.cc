@@ -71,9 +71,9 @@ struct Hostile {
     const std::unique_ptr<ByteSource> source = OpenMemory("any");
     SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
     std::string shown;
-    Member member;
-    for (int members = 0; members < 10 && client.Next(&member); ++members) {
-      shown += member.name.substr(0, 10) + ":";
+    std::string name;
+    for (int members = 0; members < 10 && client.Next(&name); ++members) {
+      shown += name.substr(0, 10) + ":";
       char bytes[7];
       while (const std::size_t got = client.Read(bytes, sizeof(bytes))) {
         REQUIRE(got <= sizeof(bytes));
@@ -139,11 +139,11 @@ TEST_CASE("the end of a worker is reported, after the members before it", "[inpu
   const std::string tar = Archive("ustar", {{"a", "first"}, {"b", std::string(8 << 20, 'x')}, {"c", "third"}});
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
-  Member member;
-  REQUIRE(client.Next(&member));
+  std::string name;
+  REQUIRE(client.Next(&name));
   std::string bytes(100, '\0');
   CHECK(client.Read(bytes.data(), bytes.size()) == 5);
-  REQUIRE(client.Next(&member));
+  REQUIRE(client.Next(&name));
   REQUIRE(client.Read(bytes.data(), 1) == 1);
   kill(pid, SIGKILL);
   std::vector<char> rest(1 << 20);
@@ -151,7 +151,7 @@ TEST_CASE("the end of a worker is reported, after the members before it", "[inpu
   }
   CHECK(client.member_problem() ==
         "the process that unpacks its tar data ended early (signal 9); the rest was not read");
-  CHECK_FALSE(client.Next(&member));
+  CHECK_FALSE(client.Next(&name));
   CHECK(client.problem().empty());  // reported once
 }
 
@@ -166,8 +166,8 @@ TEST_CASE("a stop while the worker hangs is reported", "[input]") {
   limits.seconds = 0.3;
   const Quota quota(limits);
   SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
-  Member member;
-  CHECK_FALSE(client.Next(&member));
+  std::string name;
+  CHECK_FALSE(client.Next(&name));
   CHECK(client.problem() == TooLongText(limits));
 }
 
@@ -245,8 +245,8 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
     SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits, std::chrono::milliseconds(300));
-    Member member;
-    while (client.Next(&member)) {
+    std::string name;
+    while (client.Next(&name)) {
     }
     CHECK(client.problem() ==
           "unpacking its tar data stopped because one step takes more than 0.3 s; the rest was not read");
@@ -282,8 +282,8 @@ TEST_CASE("if a worker ends early, another run may give another result", "[input
     const std::string tar = Archive("ustar", {{"a", "text"}});
     const std::unique_ptr<ByteSource> source = OpenMemory(tar);
     SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
-    Member member;
-    CHECK_FALSE(client.Next(&member));
+    std::string name;
+    CHECK_FALSE(client.Next(&name));
     CHECK_FALSE(client.problem().empty());
     return client.may_differ();
   };
@@ -301,12 +301,12 @@ TEST_CASE("a time limit while members are skipped is reported", "[input]") {
   limits.seconds = 0.5;
   const Quota quota(limits);
   SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
-  Member member;
-  REQUIRE(client.Next(&member));
+  std::string name;
+  REQUIRE(client.Next(&name));
   char first;
   REQUIRE(client.Read(&first, 1) == 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
-  CHECK_FALSE(client.Next(&member));
+  CHECK_FALSE(client.Next(&name));
   CHECK(client.problem() == TooLongText(limits));
 }
 

@@ -34,14 +34,14 @@ struct Unpacked {
 
 Unpacked Undo(ByteSource& packed, Packing packing, std::size_t memory = kMemory, std::size_t capacity = 4096) {
   const std::unique_ptr<Unpacker> unpacker = OpenUnpacker(packed, packing, memory);
-  Member member;
-  REQUIRE(unpacker->Next(&member));
+  std::string name;
+  REQUIRE(unpacker->Next(&name));
   std::string text;
   std::string buffer(capacity, '\0');
   while (const std::size_t got = unpacker->Read(buffer.data(), capacity)) text.append(buffer, 0, got);
   CHECK(unpacker->Read(buffer.data(), capacity) == 0);
   const std::string problem(unpacker->member_problem());
-  CHECK_FALSE(unpacker->Next(&member));
+  CHECK_FALSE(unpacker->Next(&name));
   return {std::move(text), problem};
 }
 
