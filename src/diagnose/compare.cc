@@ -123,18 +123,22 @@ void SetRows(const MatchedRows& matched, Comparison* comparison) {
 }
 
 void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
-  static constexpr const char* kTotals[] = {
-      "need_bytes",      "limit_bytes",  "free_bytes",          "largest_free_block_bytes",
-      "arguments_bytes", "output_bytes", "shared_output_bytes", "hlo_temp_bytes",
-      "host_bytes"};
-  for (const char* id : kTotals) {
-    TotalChange total{id, "", Bytes(before, id), Bytes(after, id)};
+  static constexpr std::pair<const char*, const char*> kTotals[] = {
+      {"need_bytes", "need_bytes"},
+      {"limit_bytes", "limit_bytes"},
+      {"free_bytes", "free_bytes"},
+      {"largest_free_block_bytes", "largest_free_block_bytes"},
+      {"arguments_bytes", "arguments_bytes"},
+      {"output_bytes", "output_bytes"},
+      {"shared_output_bytes", "shared_output_bytes"},
+      {"hlo_temp_bytes", "hlo_temp_bytes"},
+      {"host_bytes", "host_bytes"},
+      {"padding_bytes", "hlo_temp_padding_bytes"}};
+  for (const auto& [id, fact] : kTotals) {
+    TotalChange total{id, "", Bytes(before, fact), Bytes(after, fact)};
     if (total.id == "limit_bytes" && total.before == total.after) continue;  // shown in the heading
-    if (total.before.value_or(0) == 0 && total.after.value_or(0) == 0) continue;
-    if (total.before || total.after) comparison->totals.push_back(total);
+    if (total.before.value_or(0) != 0 || total.after.value_or(0) != 0) comparison->totals.push_back(total);
   }
-  const TotalChange padding = Padding(before, after);
-  if (padding.before.value_or(0) != 0 || padding.after.value_or(0) != 0) comparison->totals.push_back(padding);
 }
 
 bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {
@@ -154,13 +158,6 @@ constexpr std::string_view kAfter = "after.";
 
 Value FromNumber(const std::optional<std::int64_t>& number) {
   return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
-}
-
-std::optional<std::int64_t> RowPadding(const Run& run) {
-  if (run.allocations.empty()) return std::nullopt;
-  std::int64_t sum = 0;
-  for (const Allocation& row : run.allocations) sum += row.padding_bytes.value_or(0);
-  return sum;
 }
 
 using SizedRows = std::vector<const Allocation*>;  // largest first
@@ -263,7 +260,6 @@ Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view na
   if (name == "path") return run.path;
   if (name == "listed") return static_cast<double>(run.allocations.size());
   if (name == "other_failures") return static_cast<double>(run.other_failures);
-  if (name == "all_padding_bytes") return FromNumber(is_before ? padding_.before : padding_.after);
   if (name == "over_bytes") return FromNumber(is_before ? comparison_.over_before : comparison_.over_after);
   if (name == "is_at_least") return is_before ? comparison_.at_least_before : comparison_.at_least_after;
   Value value = run.facts.Get(name);
@@ -281,17 +277,6 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
 }
 
 bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
-
-TotalChange Padding(const Run& before, const Run& after) {
-  TotalChange total{"padding_bytes", "", Bytes(before, "hlo_temp_padding_bytes"),
-                    Bytes(after, "hlo_temp_padding_bytes")};
-  if (total.before && total.after) return total;
-  const auto rows_before = RowPadding(before);
-  const auto rows_after = RowPadding(after);
-  if (rows_before && rows_after) return {total.id, total.title, rows_before, rows_after};
-  if (!total.before && !total.after) return {total.id, total.title, rows_before, rows_after};
-  return total;
-}
 
 std::string ShapeOf(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
 

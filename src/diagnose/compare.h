@@ -118,9 +118,6 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
 // False for a run that did not fail; else see facts/evidence.h.
 bool CountsTemporariesOnly(const Run& run);
 
-// The padding of both runs, measured in the same way if possible.
-TotalChange Padding(const Run& before, const Run& after);
-
 std::string ShapeOf(const Allocation& row);   // without its layout
 std::string SourceOf(const Allocation& row);  // "train.py:17"; empty: unknown
 
@@ -148,7 +145,7 @@ class ComparisonScope : public Scope {
  public:
   // Borrows its arguments.
   ComparisonScope(const Run& before, const Run& after, const Comparison& comparison)
-      : before_(before), after_(after), comparison_(comparison), padding_(Padding(before, after)) {}
+      : before_(before), after_(after), comparison_(comparison) {}
 
   Value Get(std::string_view name) const override;
 
@@ -158,7 +155,6 @@ class ComparisonScope : public Scope {
   const Run& before_;
   const Run& after_;
   const Comparison& comparison_;
-  TotalChange padding_;
 };
 
 }  // namespace whyoom

@@ -15,21 +15,6 @@ Run Make(const std::vector<std::pair<std::string, double>>& facts) {
   return run;
 }
 
-Run WithPadding(std::optional<double> total, std::vector<std::optional<std::int64_t>> rows) {
-  Run run;
-  if (total) run.facts.Set("hlo_temp_padding_bytes", *total, {});
-  for (const std::optional<std::int64_t>& padding : rows) run.allocations.emplace_back().padding_bytes = padding;
-  return run;
-}
-
-// "before > after"; "?" if unknown.
-std::string PaddingOf(const Run& before, const Run& after) {
-  const TotalChange total = Padding(before, after);
-  CHECK(total.id == "padding_bytes");
-  const auto show = [](const std::optional<std::int64_t>& bytes) { return bytes ? std::to_string(*bytes) : "?"; };
-  return show(total.before) + " > " + show(total.after);
-}
-
 TEST_CASE("facts in bytes are returned if they are plausible", "[diagnose]") {
   const Run run = Make({{"need_bytes", 7.0}, {"huge", 1e19}, {"negative", -7.0}});
   CHECK(Bytes(run, "need_bytes") == 7);
@@ -54,18 +39,6 @@ TEST_CASE("arguments and outputs are unknown if a failure counts only temporarie
   CHECK(Bytes(run, "hlo_temp_bytes") == 9);
   run.facts.Set("limit_bytes", 20.0, {}, true);
   CHECK_FALSE(CountsTemporariesOnly(run));
-}
-
-TEST_CASE("the padding of both runs is measured in the same way", "[diagnose]") {
-  CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding(5, {3})) == "7 > 5");
-  CHECK(PaddingOf(WithPadding(7, {1, 2}), WithPadding({}, {3, {}})) == "3 > 3");
-  CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding(5, {4})) == "3 > 4");
-  CHECK(PaddingOf(WithPadding({}, {1, 2}), WithPadding({}, {4})) == "3 > 4");
-  // If that is impossible, the known figures are returned.
-  CHECK(PaddingOf(WithPadding(7, {}), WithPadding({}, {4})) == "7 > ?");
-  CHECK(PaddingOf(WithPadding({}, {4}), WithPadding(7, {})) == "? > 7");
-  CHECK(PaddingOf(WithPadding({}, {4}), WithPadding({}, {})) == "4 > ?");
-  CHECK(PaddingOf(WithPadding({}, {}), WithPadding({}, {})) == "? > ?");
 }
 
 TEST_CASE("a row is shown without layouts and folders", "[diagnose]") {
