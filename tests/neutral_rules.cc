@@ -61,12 +61,12 @@ void ReplaceRemedy(Json* remedy) {
   }
 }
 
-void ReplaceFailure(Json* failure) {
-  const auto code = (*failure)["code"].get<std::string>();
-  (*failure)["title"] = "[" + code + "]";
-  ReplaceEach(code, "why", "text", failure);
-  if (!failure->contains("scenarios")) return;
-  for (Json& scenario : (*failure)["scenarios"]) {
+void ReplaceFailure(Json* rule) {
+  const auto code = (*rule)["code"].get<std::string>();
+  (*rule)["title"] = "[" + code + "]";
+  ReplaceEach(code, "why", "text", rule);
+  if (!rule->contains("scenarios")) return;
+  for (Json& scenario : (*rule)["scenarios"]) {
     const std::string place = code + "." + scenario["id"].get<std::string>();
     scenario["title"] = "[" + place + "]";
     ReplaceEach(place, "why", "text", &scenario);
@@ -82,9 +82,9 @@ std::string MakeNeutralRules() {
   Json all = {{"format", "whyoom.rules/1"}, {"failures", Json::array()}, {"remedies", Json::array()}};
   for (const auto& file : files) {
     Json rules = Json::parse(ReadText(file.string()));
-    for (Json& failure : rules.value("failures", Json::array())) {
-      ReplaceFailure(&failure);
-      all["failures"].push_back(std::move(failure));
+    for (Json& rule : rules.value("failures", Json::array())) {
+      ReplaceFailure(&rule);
+      all["failures"].push_back(std::move(rule));
     }
     for (Json& remedy : rules.value("remedies", Json::array())) {
       ReplaceRemedy(&remedy);

@@ -294,7 +294,6 @@ void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
                  "Logs, or folders of logs, in which nothing may be found (may be repeated)")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  sub.add_flag("--untried", options->rule_test.untried, "List the parts of the rules that no example covers");
   AddFormat(sub, kRuleTestFormats, options, words);
   AddCommon(sub, options, words);
   sub.callback([options] { TakeRuleFiles(options, Command::kRulesTest); });

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -34,145 +33,19 @@
 #include "input/members.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/record/report_reader.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-class Batch {
- public:
-  // Reads one input. Several threads call it at once. It may use up to `threads` further threads for a large input.
-  using Reader = std::function<Readings(const Artifact& input, std::size_t threads)>;
-
-  // Reads with `jobs` threads. With one job, reads in the caller's thread, in Add.
-  Batch(std::size_t jobs, Reader reader);
-  ~Batch();  // drops inputs that are not read yet
-
-  // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
-  void Add(Artifact input);
-
-  // Reads what is left and waits for all reads. Rethrows an exception of a read. Call once, at the end.
-  Readings Finish();
-
- private:
-  struct Queue;
-  void Work();
-
-  const std::size_t jobs_;
-  const Reader read_;
-  Readings readings_;
-  std::unique_ptr<Queue> queue_;  // null if there is one job
-};
-
-// Size of the queue, so that millions of paths do not fill the memory.
-constexpr std::size_t kMaxQueued = 4096;
-// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
-constexpr std::size_t kMaxTaken = 32;
-
-struct Batch::Queue {
-  std::mutex mutex;
-  std::condition_variable not_empty;
-  std::condition_variable not_full;
-  std::deque<Artifact> waiting;
-  bool closed = false;
-  std::size_t busy = 0;  // threads that are reading
-  std::exception_ptr error;
-  Readings readings;  // of threads that have finished
-  std::vector<std::thread> threads;
-
-  void Close(bool drop) {
-    {
-      const std::lock_guard lock(mutex);
-      closed = true;
-      if (drop) waiting.clear();
-    }
-    not_empty.notify_all();
-    not_full.notify_all();
-  }
-
-  void Join() {
-    for (std::thread& thread : threads) thread.join();
-    threads.clear();
-  }
-};
-
-Batch::Batch(std::size_t jobs, Reader reader)
-    : jobs_(std::max<std::size_t>(jobs, 1)),
-      read_(std::move(reader)),
-      queue_(jobs_ > 1 ? std::make_unique<Queue>() : nullptr) {}
-
-Batch::~Batch() {
-  if (queue_ == nullptr) return;
-  queue_->Close(true);
-  queue_->Join();
-}
-
-void Batch::Add(Artifact input) {
-  if (queue_ == nullptr) {
-    readings_.Join(read_(input, 0));
-    return;
-  }
-  Queue& queue = *queue_;
-  std::unique_lock lock(queue.mutex);
-  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMaxQueued || queue.error; });
-  if (queue.error) std::rethrow_exception(queue.error);
-  queue.waiting.push_back(std::move(input));
-  const std::size_t idle = queue.threads.size() - queue.busy;
-  if (queue.threads.size() < jobs_ && idle + 1 < queue.waiting.size()) queue.threads.emplace_back([this] { Work(); });
-  lock.unlock();
-  queue.not_empty.notify_one();
-}
-
-void Batch::Work() {
-  Queue& queue = *queue_;
-  Readings mine;
-  std::vector<Artifact> inputs;
-  std::unique_lock lock(queue.mutex);
-  try {
-    while (true) {
-      queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
-      if (queue.waiting.empty() || queue.error) break;
-      // Takes at most a fair share; otherwise the last thread would finish long after the others.
-      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
-      inputs.assign(std::make_move_iterator(queue.waiting.begin()),
-                    std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
-      queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
-      ++queue.busy;
-      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
-      const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
-      const std::size_t searchers = idle == 0 ? 0 : idle + 1;
-      lock.unlock();
-      queue.not_full.notify_one();
-      for (const Artifact& input : inputs) mine.Join(read_(input, searchers));
-      lock.lock();
-      --queue.busy;
-    }
-    queue.readings.Join(std::move(mine));
-  } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    queue.error = std::current_exception();
-    queue.waiting.clear();
-    queue.not_full.notify_all();
-  }
-}
-
-Readings Batch::Finish() {
-  if (queue_ == nullptr) return std::move(readings_);
-  queue_->Close(false);
-  if (queue_->threads.size() < jobs_) Work();  // a single input needs no thread
-  queue_->Join();
-  if (queue_->error) std::rethrow_exception(queue_->error);
-  return std::move(queue_->readings);
-}
-
 std::size_t Jobs(const Options& options) {
   return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
-// Everything but the input itself that affects its findings. Any new option with such an effect must be added, or the
-// journal would return stale findings.
+// Everything but the input itself that affects its failures. Any new option with such an effect must be added, or the
+// journal would return stale failures.
 std::string Settings(const RuleSource& rules, const Options& options) {
   const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
   const Limits& limits = options.limits;
@@ -198,7 +71,8 @@ class InputReader {
   // Counts the input if this shard reads it, and returns whether it must be read. Registers dump files and returns
   // false for them.
   bool Admit(const Artifact& input);
-  Readings Read(const Artifact& input, std::size_t threads);
+  // Several threads call it at once. It may use up to `threads` further threads for a large input.
+  Report Read(const Artifact& input, std::size_t threads);
   // Sets whether all inputs are known.
   void SetListed(bool listed) { counts_.listed = listed; }
   // Adds problems of the batch. `signal`: the signal that interrupted it, or 0. Call once, at the end.
@@ -207,7 +81,7 @@ class InputReader {
   const BatchCounts& counts() const { return counts_; }
 
  private:
-  void CountDone(const FileStamp& stamp, const Readings& readings, bool reused);
+  void CountDone(const FileStamp& stamp, const Report& found, bool reused);
   std::string InterruptText(int signal) const;
 
   const RunContext& run_;
@@ -241,7 +115,7 @@ bool InputReader::Admit(const Artifact& input) {
   return !control_.stopped();
 }
 
-Readings InputReader::Read(const Artifact& input, std::size_t threads) {
+Report InputReader::Read(const Artifact& input, std::size_t threads) {
   if (control_.stopped()) {
     ++not_read_;
     return {};
@@ -253,28 +127,28 @@ Readings InputReader::Read(const Artifact& input, std::size_t threads) {
       ++counts_.files_done;
       return {};
     }
-    if (std::optional<Readings> earlier = journal_->Recall(input, stamp)) {
+    if (std::optional<Report> earlier = journal_->Recall(input, stamp)) {
       CountDone(stamp, *earlier, true);
       run_.log.Skipped(input.path, "already read by an earlier run, and unchanged");
       return *std::move(earlier);
     }
   }
   const auto begin = std::chrono::steady_clock::now();
-  Readings readings = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
+  Report found = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (journal_) {
-    journal_->Record(input, stamp, readings);
+    journal_->Record(input, stamp, found);
   }
-  CountDone(stamp, readings, false);
-  run_.log.Read(input.path, readings, begin);
-  return readings;
+  CountDone(stamp, found, false);
+  run_.log.Read(input.path, found, begin);
+  return found;
 }
 
-void InputReader::CountDone(const FileStamp& stamp, const Readings& readings, bool reused) {
+void InputReader::CountDone(const FileStamp& stamp, const Report& found, bool reused) {
   (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
-  if (!reused) counts_.bytes_done += readings.bytes;
-  if (readings.table) counts_.findings += readings.table->entries().size();
+  if (!reused) counts_.bytes_done += found.bytes;
+  if (found.table) counts_.failures += found.table->entries().size();
   ++counts_.files_done;
 }
 
@@ -301,15 +175,136 @@ void InputReader::Finish(int signal, std::vector<Problem>* problems) {
     problems->push_back({"the rest", "", InterruptText(signal)});
 }
 
+// Reads inputs on several threads.
+class Batch {
+ public:
+  // Reads with `jobs` threads. With one job, reads in the caller's thread, in Add. Borrows the reader.
+  Batch(std::size_t jobs, InputReader& reader);
+  ~Batch();  // drops inputs that are not read yet
+
+  // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
+  void Add(Artifact input);
+
+  // Reads what is left and waits for all reads. Rethrows an exception of a read. Call once, at the end.
+  Report Finish();
+
+ private:
+  struct Queue;
+  void Work();
+
+  const std::size_t jobs_;
+  InputReader& reader_;
+  Report report_;
+  std::unique_ptr<Queue> queue_;  // null if there is one job
+};
+
+// Size of the queue, so that millions of paths do not fill the memory.
+constexpr std::size_t kMaxQueued = 4096;
+// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
+constexpr std::size_t kMaxTaken = 32;
+
+struct Batch::Queue {
+  std::mutex mutex;
+  std::condition_variable not_empty;
+  std::condition_variable not_full;
+  std::deque<Artifact> waiting;
+  bool closed = false;
+  std::size_t busy = 0;  // threads that are reading
+  std::exception_ptr error;
+  Report found;  // of threads that have finished
+  std::vector<std::thread> threads;
+
+  void Close(bool drop) {
+    {
+      const std::lock_guard lock(mutex);
+      closed = true;
+      if (drop) waiting.clear();
+    }
+    not_empty.notify_all();
+    not_full.notify_all();
+  }
+
+  void Join() {
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
+};
+
+Batch::Batch(std::size_t jobs, InputReader& reader)
+    : jobs_(std::max<std::size_t>(jobs, 1)), reader_(reader), queue_(jobs_ > 1 ? std::make_unique<Queue>() : nullptr) {}
+
+Batch::~Batch() {
+  if (queue_ == nullptr) return;
+  queue_->Close(true);
+  queue_->Join();
+}
+
+void Batch::Add(Artifact input) {
+  if (queue_ == nullptr) {
+    report_.Join(reader_.Read(input, 0));
+    return;
+  }
+  Queue& queue = *queue_;
+  std::unique_lock lock(queue.mutex);
+  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMaxQueued || queue.error; });
+  if (queue.error) std::rethrow_exception(queue.error);
+  queue.waiting.push_back(std::move(input));
+  const std::size_t idle = queue.threads.size() - queue.busy;
+  if (queue.threads.size() < jobs_ && idle + 1 < queue.waiting.size()) queue.threads.emplace_back([this] { Work(); });
+  lock.unlock();
+  queue.not_empty.notify_one();
+}
+
+void Batch::Work() {
+  Queue& queue = *queue_;
+  Report mine;
+  std::vector<Artifact> inputs;
+  std::unique_lock lock(queue.mutex);
+  try {
+    while (true) {
+      queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
+      if (queue.waiting.empty() || queue.error) break;
+      // Takes at most a fair share; otherwise the last thread would finish long after the others.
+      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
+      inputs.assign(std::make_move_iterator(queue.waiting.begin()),
+                    std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
+      queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
+      ++queue.busy;
+      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
+      const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
+      const std::size_t searchers = idle == 0 ? 0 : idle + 1;
+      lock.unlock();
+      queue.not_full.notify_one();
+      for (const Artifact& input : inputs) mine.Join(reader_.Read(input, searchers));
+      lock.lock();
+      --queue.busy;
+    }
+    queue.found.Join(std::move(mine));
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    queue.error = std::current_exception();
+    queue.waiting.clear();
+    queue.not_full.notify_all();
+  }
+}
+
+Report Batch::Finish() {
+  if (queue_ == nullptr) return std::move(report_);
+  queue_->Close(false);
+  if (queue_->threads.size() < jobs_) Work();  // a single input needs no thread
+  queue_->Join();
+  if (queue_->error) std::rethrow_exception(queue_->error);
+  return std::move(queue_->found);
+}
+
 // Reads all inputs of the command line and of --files-from.
-Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
-  Readings readings;
+Report ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
+  Report found;
   Inputs inputs(run.options, *control);
   InputReader reader(run, control, dump);
   {
     const ProgressBar progress(ProgressOf(run.options), BatchProgress(reader.counts(), *control));
-    Batch batch(Jobs(run.options),
-                [&](const Artifact& input, std::size_t threads) { return reader.Read(input, threads); });
+    Batch batch(Jobs(run.options), reader);
     while (const std::optional<Artifact> input = inputs.Next()) {
       if (reader.Admit(*input)) {
         batch.Add(*input);
@@ -318,12 +313,12 @@ Readings ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadContr
       }
     }
     reader.SetListed(inputs.all_listed());
-    readings = batch.Finish();
+    found = batch.Finish();
   }
-  std::vector<Problem> problems = inputs.TakeProblems(&readings.problems_left_out);
+  std::vector<Problem> problems = inputs.TakeProblems(&found.problems_left_out);
   reader.Finish(interrupt.signal(), &problems);
-  std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
-  return readings;
+  std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
+  return found;
 }
 
 // A list may contain remote names: suggest the command that reads them.
@@ -337,13 +332,13 @@ void SuggestReadCommands(std::vector<Problem>* problems) {
 
 // If no log contains a failure, treats the dump itself as an input. Not done in a shard, which does not know the other
 // logs.
-void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Readings* readings) {
-  const bool any = readings->table && !readings->table->entries().empty();
+void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Report* found) {
+  const bool any = found->table && !found->table->entries().empty();
   if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
-  if (dump->has_inputs() && !readings->table) readings->table.emplace(run.rules.rules());
-  if (!readings->table) return;
-  if (!run.options.xla_dump.empty() && dump->empty()) readings->table->SetNoDump();
-  run.AddDump(*dump, limit, readings);
+  if (dump->has_inputs() && !found->table) found->table.emplace(run.rules.rules());
+  if (!found->table) return;
+  if (!run.options.xla_dump.empty() && dump->empty()) found->table->SetNoDump();
+  run.AddDump(*dump, limit, found);
 }
 
 // Metadata files that Spark and Hadoop write next to their output files ("_SUCCESS", ".part-00000.crc").
@@ -367,12 +362,12 @@ int RunDiagnose(const RunContext& run) {
   {
     ReadControl control;
     const Interrupt interrupt(&control.stop);
-    Readings readings = ReadInputs(run, interrupt, &control, &dump);
-    std::move(problems.begin(), problems.end(), std::back_inserter(readings.problems));
-    SuggestReadCommands(&readings.problems);
+    Report found = ReadInputs(run, interrupt, &control, &dump);
+    std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
+    SuggestReadCommands(&found.problems);
     dump.StopAt(&control, options.limits);
-    AddDumps(run, limit, &dump, &readings);
-    report = run.MakeReport(std::move(readings));
+    AddDumps(run, limit, &dump, &found);
+    report = run.MakeReport(std::move(found));
     signal = interrupt.signal();
   }
   for (CompiledProgram& program : report.programs) {

@@ -12,7 +12,7 @@
 #include "cli/print_report.h"
 #include "cli/terminal.h"
 #include "diagnose/compare.h"
-#include "diagnose/finding_table.h"
+#include "diagnose/failure_table.h"
 #include "diagnose/read_input.h"
 #include "facts/masking.h"
 #include "input/error.h"
@@ -35,7 +35,7 @@ namespace {
 struct Side {
   std::string path;
   XlaDump dump;
-  std::vector<Diagnosis> findings;
+  std::vector<Failure> failures;
   std::vector<CompiledProgram> stated;  // programs whose memory its logs report
   std::optional<SuccessSign> progress;  // a training step, which shows that it ran
   double progress_reached = 0;          // number of that step, see JobProgress::Sign
@@ -104,36 +104,36 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     AddDumpFolder(dump_folder, outputs, &side.dump, problems);
     if (side.dump.empty()) problems->push_back({dump_folder, "", "no XLA dump found"});
   }
-  Readings readings;
+  Report report;
   ProgressReader progress(engine.rules());
-  const auto read = [&](const Artifact& artifact, ByteSource& part, const ReadOptions& settings) {
-    ObservedSource watched(part, progress);
-    Readings one = ReadArtifact(engine, artifact, watched, settings);
-    AddSigns(artifact, watched.begin(), progress.Finish(), &side);
-    return one;
-  };
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     outputs.ThrowIfOutput(artifact->path);
     side.read = true;
     if (side.dump.AddFile(artifact->path)) continue;
-    readings.Join(ReadInput(*artifact, limits, {{}, 1, &control}, read));
+    InputStreams streams(*artifact, limits, {{}, 1, &control});
+    for (Artifact member; ByteSource* part = streams.Next(&member);) {
+      ObservedSource watched(*part, progress);
+      streams.Add(ReadArtifact(engine, member, watched, streams.options()));
+      AddSigns(member, watched.begin(), progress.Finish(), &side);
+    }
+    report.Join(streams.Finish());
   }
-  for (const Problem& problem : readings.problems) side.unknown_error |= problem.is_unknown_error();
-  problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
-  if (readings.table) {
-    side.stated = readings.table->programs().Take();
-    readings.table->AddDump(side.dump);
-    side.findings = readings.table->Finish(problems);
+  for (const Problem& problem : report.problems) side.unknown_error |= problem.is_unknown_error();
+  problems->insert(problems->end(), report.problems.begin(), report.problems.end());
+  if (report.table) {
+    side.stated = report.table->programs().Take();
+    report.table->AddDump(side.dump);
+    side.failures = report.table->Finish(problems);
   }
   return side;
 }
 
-Run ToRun(const Side& side, std::optional<std::size_t> finding) {
+Run ToRun(const Side& side, std::optional<std::size_t> failure) {
   Run run;
-  if (finding) run = MakeRun(side.path, side.findings[*finding]);
+  if (failure) run = MakeRun(side.path, side.failures[*failure]);
   run.path = BoundedPath(side.path);
-  run.other_failures = side.findings.size() - (finding ? 1 : 0);
+  run.other_failures = side.failures.size() - (failure ? 1 : 0);
   return run;
 }
 
@@ -190,7 +190,7 @@ void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run*
 
 // Rejects a whyoom report as input, because it describes a log but not whether the job ran.
 void RefuseReport(const Side& side) {
-  if (side.report.empty() || side.has_log || !side.findings.empty() || !side.dump.empty()) return;
+  if (side.report.empty() || side.has_log || !side.failures.empty() || !side.dump.empty()) return;
   throw Error(Printable(side.report) + ": is a whyoom report (expected the job's log or an XLA dump)");
 }
 
@@ -203,7 +203,7 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
       ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, outputs, &diff.problems);
   const Side after =
       ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, outputs, &diff.problems);
-  const FindingPair pair = MatchFindings(before.findings, after.findings);
+  const FailurePair pair = MatchFailures(before.failures, after.failures);
   diff.before = ToRun(before, pair.before);
   diff.after = ToRun(after, pair.after);
   AddDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
@@ -249,26 +249,26 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   }
 }
 
-Run MakeRun(const std::string& path, const Diagnosis& finding) {
+Run MakeRun(const std::string& path, const Failure& failure) {
   Run run;
   run.path = path;
   run.failed = true;
-  run.compiles = finding.failure->phase == "compile";
-  run.code = finding.failure->code;
-  run.title = finding.failure->title;
-  run.facts = finding.facts;
-  run.allocations = finding.allocations;
+  run.compiles = failure.rule->phase == "compile";
+  run.code = failure.rule->code;
+  run.title = failure.rule->title;
+  run.facts = failure.facts;
+  run.allocations = failure.allocations;
   return run;
 }
 
-FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after) {
-  FindingPair best;
+FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after) {
+  FailurePair best;
   if (!before.empty()) best.before = 0;
   if (!after.empty()) best.after = 0;
   int best_score = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
     for (std::size_t j = 0; j < after.size(); ++j) {
-      if (before[i].failure->code != after[j].failure->code) continue;
+      if (before[i].rule->code != after[j].rule->code) continue;
       const Value module = before[i].facts.Get("module");
       const int score = IsKnown(module) && module == after[j].facts.Get("module") ? 2 : 1;
       if (score <= best_score) continue;

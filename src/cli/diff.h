@@ -9,7 +9,7 @@
 #include "cli/file_writer.h"
 #include "cli/options.h"
 #include "diagnose/compare.h"
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 #include "read/engine.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
@@ -26,15 +26,15 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
 // input could not be read completely, 4 no evidence whether AFTER fits.
 int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs);
 
-// The findings of two runs to compare: same code and module, else same code, else the first of each. An index is
-// nullopt if that run has no finding.
-struct FindingPair {
+// The failures of two runs to compare: same code and module, else same code, else the first of each. An index is
+// nullopt if that run has no failure.
+struct FailurePair {
   std::optional<std::size_t> before;
   std::optional<std::size_t> after;
 };
-FindingPair MatchFindings(const std::vector<Diagnosis>& before, const std::vector<Diagnosis>& after);
+FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after);
 
-// Makes a run that failed with `finding`.
-Run MakeRun(const std::string& path, const Diagnosis& finding);
+// Makes a run that failed with `failure`.
+Run MakeRun(const std::string& path, const Failure& failure);
 
 }  // namespace whyoom

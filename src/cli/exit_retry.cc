@@ -44,18 +44,18 @@ std::uint64_t KindOf(std::string_view line) {
 }
 
 // Line of the failure's last report; 0 if unknown, because only about the first hundred reports are stored.
-std::uint64_t LastLine(const Diagnosis& finding) {
-  const auto& places = finding.tally.places.all();
-  if (finding.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
-  std::uint64_t last = std::max(finding.where.line, finding.where.last_line);
+std::uint64_t LastLine(const Failure& failure) {
+  const auto& places = failure.tally.places.all();
+  if (failure.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
+  std::uint64_t last = std::max(failure.where.line, failure.where.last_line);
   for (const Where& place : places) last = std::max({last, place.line, place.last_line});
   return last;
 }
 
 // Whether the failure ended the job, see FailsAgain.
-bool EndedJob(const Diagnosis& finding, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
-  const std::uint64_t last = LastLine(finding);
-  return !finding.recovered && !finding.may_have_recovered && exit_status != 0 && EndedByItself(exit_status) &&
+bool EndedJob(const Failure& failure, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
+  const std::uint64_t last = LastLine(failure);
+  return !failure.recovered && !failure.may_have_recovered && exit_status != 0 && EndedByItself(exit_status) &&
          last > lines.CountBeforeWindow(end) && last + kMostLinesAfter >= lines.count() &&
          !lines.HasRepeatedLinesAfter(last);
 }
@@ -100,10 +100,10 @@ bool PrintedLines::HasRepeatedLinesAfter(std::uint64_t number) const {
 }
 
 bool FailsAgain(const Report& report, int exit_status, const PrintedLines& lines, PrintedLines::Time end) {
-  if (report.findings.empty() || !report.reports_left_out.empty()) return false;
+  if (report.failures.empty() || !report.reports_left_out.empty()) return false;
   if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
-  return std::all_of(report.findings.begin(), report.findings.end(), [&](const Diagnosis& finding) {
-    return finding.retry.answer == Retry::Answer::kNever && EndedJob(finding, exit_status, lines, end);
+  return std::all_of(report.failures.begin(), report.failures.end(), [&](const Failure& failure) {
+    return failure.retry.answer == Retry::Answer::kNever && EndedJob(failure, exit_status, lines, end);
   });
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/report.h"
+#include "diagnose/report.h"
 
 namespace whyoom {
 
@@ -33,7 +33,7 @@ class PrintedLines {
   std::deque<std::pair<Time, std::uint64_t>> steps_;  // line count at each time
 };
 
-// Whether a retry of the job is known to fail the same way. That requires that something was found, that every finding
+// Whether a retry of the job is known to fail the same way. That requires that something was found, that every failure
 // will recur, that there is no unknown memory error, and that the failures ended the job:
 // - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports
 //   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.

@@ -16,7 +16,7 @@
 #include "input/error.h"
 #include "report/explanation.h"
 #include "report/explanation_document.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/markdown/failure_pages.h"
 #include "report/printers.h"
 #include "report/text/text_printer.h"

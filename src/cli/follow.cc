@@ -17,7 +17,7 @@
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/error.h"
 #include "input/follow_source.h"
 #include "input/limits.h"
@@ -28,7 +28,7 @@
 namespace whyoom {
 namespace {
 
-// The findings of the followed inputs, and which of them were printed.
+// The failures of the followed inputs, and which of them were printed.
 class LiveReport {
  public:
   LiveReport(const RunContext& run, ReadControl* control)
@@ -39,16 +39,16 @@ class LiveReport {
     if (run_.options.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    FindingTable table = reader.SoFar();
+    FailureTable table = reader.SoFar();
     table.SetFramework(run_.framework);
-    std::vector<Diagnosis> findings = table.Finish(&report.problems);
+    std::vector<Failure> failures = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
-    for (Diagnosis& finding : findings) {
-      if (printed_ids_.emplace(finding.id, path).second) report.findings.push_back(std::move(finding));
+    for (Failure& failure : failures) {
+      if (printed_ids_.emplace(failure.id, path).second) report.failures.push_back(std::move(failure));
     }
     run_.filter.RemoveHidden(&report);
-    report.hidden_findings = {};  // reported at the end
-    if (report.findings.empty()) return;
+    report.hidden_failures = {};  // reported at the end
+    if (report.failures.empty()) return;
     const std::string text =
         (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
     printed_ += text;
@@ -65,12 +65,12 @@ class LiveReport {
     std::erase_if(printed_ids_, [&](const auto& printed) { return printed.second == path; });
   }
 
-  void Add(Readings readings) {
+  void Add(Report report) {
     const std::lock_guard lock(mutex_);
-    readings_.Join(std::move(readings));
+    report_.Join(std::move(report));
   }
 
-  Readings Finish() { return std::move(readings_); }
+  Report Finish() { return std::move(report_); }
 
  private:
   const RunContext& run_;
@@ -79,10 +79,10 @@ class LiveReport {
   std::mutex mutex_;
   std::map<std::string, std::string> printed_ids_;  // with the path whose failure was printed
   std::string printed_;                             // empty: nothing was printed yet
-  Readings readings_;
+  Report report_;
 };
 
-// Each print draws conclusions from all findings so far. If failures arrive quickly, limits printing to a small part of
+// Each print draws conclusions from all failures so far. If failures arrive quickly, limits printing to a small part of
 // the time.
 class PrintThrottle {
  public:
@@ -116,15 +116,15 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
     }
     if (unprinted) live->PrintNew(artifact.path, reader);
   } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
-  Readings readings = reader.Finish();
+  Report report = reader.Finish();
   if (!source.problem().empty())
-    readings.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
-  live->Add(std::move(readings));
+    report.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
+  live->Add(std::move(report));
   return source.state();
 }
 
 // Follows each pipe until it is closed, and each file until `control` stops it.
-Readings Follow(const RunContext& run, ReadControl* control) {
+Report Follow(const RunContext& run, ReadControl* control) {
   for (const std::string& path : run.options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
@@ -135,11 +135,11 @@ Readings Follow(const RunContext& run, ReadControl* control) {
   LiveReport live(run, control);
   const Quota time(run.options.limits);
   std::mutex mutex;
-  std::exception_ptr failure;
+  std::exception_ptr rule;
   std::vector<std::thread> threads;
   const auto fail = [&] {
     const std::lock_guard lock(mutex);
-    failure = std::current_exception();
+    rule = std::current_exception();
     control->stop = true;
   };
   const auto follow = [&](const std::string& path) {
@@ -156,7 +156,7 @@ Readings Follow(const RunContext& run, ReadControl* control) {
     fail();  // the system cannot start another thread
   }
   for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  if (rule) std::rethrow_exception(rule);
   return live.Finish();
 }
 
@@ -174,7 +174,7 @@ int RunFollow(const RunContext& run) {
   Report report = run.MakeReport(Follow(run, &control));
   run.filter.Apply(&report);
   // In text format, each diagnosis was printed when it was complete.
-  if (run.options.format != Format::kText || report.findings.empty()) {
+  if (run.options.format != Format::kText || report.failures.empty()) {
     run.Write(report);
   } else {
     if (!run.options.quiet) PrintNotes(report);

@@ -285,13 +285,13 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResult* result) {
   std::vector<char*> argv = Pointers(job.command);
   std::vector<char*> environment = Pointers(job.environment);
-  Channel failure = MakePipe();
+  Channel rule = MakePipe();
   const pid_t self = getpid();
   sigset_t mask;
   pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
   const pid_t child = fork();
   if (child == 0) {
-    ExecJob(job, argv.data(), environment.data(), out, err, failure.job_end.get(), signals, mask, self);
+    ExecJob(job, argv.data(), environment.data(), out, err, rule.job_end.get(), signals, mask, self);
   }
   const int error = errno;
   g_signal_state.child = std::max(child, 0);
@@ -304,11 +304,11 @@ void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResul
   pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
   errno = error;
   if (child < 0) Fail("cannot start a process");
-  failure.job_end.Close();
+  rule.job_end.Close();
   int problem = 0;
   ssize_t got;
   do {
-    got = read(failure.our_end.get(), &problem, sizeof problem);
+    got = read(rule.our_end.get(), &problem, sizeof problem);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof problem) result->problem = std::strerror(problem);
 }

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <utility>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 
 namespace whyoom {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/report.h"
 #include "input/limits.h"
 #include "read/time_filter.h"
-#include "report/report.h"
 #include "report/text/text_page.h"
 
 namespace whyoom {
@@ -45,7 +45,6 @@ enum class Shell { kBash, kZsh, kFish };
 // Options of kRulesTest.
 struct RuleTestSettings {
   std::vector<std::string> healthy;  // files and folders of logs in which nothing may be found
-  bool untried = false;              // list the parts of rules that no example covers
 };
 
 // One of N equal parts of a batch, for jobs that share it (--shard). Only its path decides which part a file belongs

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/options.h"
-#include "report/report.h"
+#include "diagnose/report.h"
 #include "report/text/text_printer.h"
 
 namespace whyoom {

@@ -66,7 +66,7 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
   state.listed = counts.listed;
   state.files_known = counts.files_known;
   state.bytes = bytes;
-  state.findings = counts.findings;
+  state.failures = counts.failures;
   state.seconds = seconds;
   if (!state.listed || counts.size_unknown) return state;
   const auto size_done = static_cast<double>(counts.size_done);
@@ -86,7 +86,7 @@ ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double sec
 std::string ProgressText(const ProgressState& state, std::size_t columns) {
   std::vector<std::string> parts;  // most important first
   parts.push_back(fmt::format("{} of {}{} files", state.files_done, state.files_known, state.listed ? "" : "+"));
-  parts.push_back(state.findings == 1 ? "1 finding" : fmt::format("{} findings", state.findings));
+  parts.push_back(state.failures == 1 ? "1 finding" : fmt::format("{} findings", state.failures));
   if (state.seconds_left) parts.push_back(Duration(*state.seconds_left) + " left");
   parts.push_back(Size(static_cast<double>(state.bytes)));
   if (state.seconds >= kFirstGuess) parts.push_back(Size(static_cast<double>(state.bytes) / state.seconds) + "/s");

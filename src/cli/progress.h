@@ -27,7 +27,7 @@ struct BatchCounts {
   std::atomic<std::uint64_t> size_done{0};  // on disk, of the files done and not reused
   std::atomic<std::uint64_t> size_reused{0};
   std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the files done and not reused
-  std::atomic<std::uint64_t> findings{0};    // before equal findings of several inputs are joined
+  std::atomic<std::uint64_t> failures{0};    // before equal failures of several inputs are joined
 };
 
 // A snapshot of the counters, and what follows from it.
@@ -36,7 +36,7 @@ struct ProgressState {
   std::uint64_t files_known = 0;
   bool listed = false;
   std::uint64_t bytes = 0;  // read so far, unpacked
-  std::uint64_t findings = 0;
+  std::uint64_t failures = 0;
   double seconds = 0;
   std::optional<double> part_done;     // 0 to 1, by size; nullopt until all inputs are listed, and if a size is unknown
   std::optional<double> seconds_left;  // likewise, and nullopt in the first second

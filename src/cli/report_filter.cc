@@ -13,7 +13,7 @@
 #include "cli/file_writer.h"
 #include "input/byte_source.h"
 #include "input/error.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/unknown_errors.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
@@ -52,19 +52,19 @@ std::string WithoutBlanksAround(const std::string& text) {
 }
 
 // The code and aliases of a failure.
-std::vector<std::string> NamesOf(const Failure& failure) {
-  std::vector<std::string> names = {failure.code};
-  names.insert(names.end(), failure.aliases.begin(), failure.aliases.end());
+std::vector<std::string> NamesOf(const FailureRule& rule) {
+  std::vector<std::string> names = {rule.code};
+  names.insert(names.end(), rule.aliases.begin(), rule.aliases.end());
   return names;
 }
 
 std::vector<std::string> KnownNames(const RuleSet& rules) {
   std::vector<std::string> known;
-  for (const Failure& failure : rules.failures()) {
-    for (const std::string& name : NamesOf(failure)) {
+  for (const FailureRule& rule : rules.failures()) {
+    for (const std::string& name : NamesOf(rule)) {
       known.push_back(name);
-      if (!failure.scenarios.empty()) known.push_back(name + kUndecidedSuffix);
-      for (const Scenario& scenario : failure.scenarios) known.push_back(name + "." + scenario.id);
+      if (!rule.scenarios.empty()) known.push_back(name + kUndecidedSuffix);
+      for (const Scenario& scenario : rule.scenarios) known.push_back(name + "." + scenario.id);
     }
   }
   return known;
@@ -107,13 +107,13 @@ ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
 
 // If the scenario is not decided, reports the failure rather than hiding it.
 void ReportFilter::RemoveHidden(Report* report) const {
-  std::erase_if(report->findings, [&](const Diagnosis& finding) {
-    const bool unasked = (!select_.empty() && !select_.MayHold(finding)) || ignore_.Holds(finding);
-    const bool known = !unasked && known_.contains(finding.id);
-    HiddenFindings one;
-    if (unasked) one.ignored.insert(finding.id);
-    if (known) one.known.insert(finding.id);
-    report->hidden_findings.Join(one);
+  std::erase_if(report->failures, [&](const Failure& failure) {
+    const bool unasked = (!select_.empty() && !select_.MayHold(failure)) || ignore_.Holds(failure);
+    const bool known = !unasked && known_.contains(failure.id);
+    HiddenFailures one;
+    if (unasked) one.ignored.insert(failure.id);
+    if (known) one.known.insert(failure.id);
+    report->hidden_failures.Join(one);
     return unasked || known;
   });
 }
@@ -129,15 +129,15 @@ void ReportFilter::Apply(Report* report) const {
     return;
   }
   Baseline all = known_;
-  for (const Diagnosis& finding : report->findings) AddKnown(finding, &all);
+  for (const Failure& failure : report->failures) AddKnown(failure, &all);
   WriteFile(PrintBaseline(all), options_.write_baseline);
 }
 
 bool ReportFilter::Fails(const Report& report) const {
   if (report.strict && !UnknownErrors(report).empty()) return true;
   if (!options_.write_baseline.empty()) return false;
-  return std::any_of(report.findings.begin(), report.findings.end(),
-                     [&](const Diagnosis& finding) { return fail_on_.empty() || fail_on_.MayHold(finding); });
+  return std::any_of(report.failures.begin(), report.failures.end(),
+                     [&](const Failure& failure) { return fail_on_.empty() || fail_on_.MayHold(failure); });
 }
 
 int ReportFilter::ExitStatus(const Report& report) const {
@@ -190,35 +190,35 @@ bool Selection::MatchesAny(const std::string& known) const {
                      [&](const Name& name) { return Matches(name.text, name.exact, lower); });
 }
 
-bool Selection::MatchesScenario(const Failure& failure, const Scenario* scenario) const {
-  const std::vector<std::string> names = NamesOf(failure);
+bool Selection::MatchesScenario(const FailureRule& rule, const Scenario* scenario) const {
+  const std::vector<std::string> names = NamesOf(rule);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return MatchesAny(name) || (scenario != nullptr && MatchesAny(name + "." + scenario->id));
   });
 }
 
-// Whether "E1000.?" is selected and the finding's scenario is not decided.
-bool Selection::IsUndecided(const Diagnosis& finding) const {
-  const std::vector<std::string> codes = NamesOf(*finding.failure);
-  return finding.scenario == nullptr && !finding.failure->scenarios.empty() &&
+// Whether "E1000.?" is selected and the failure's scenario is not decided.
+bool Selection::IsUndecided(const Failure& failure) const {
+  const std::vector<std::string> codes = NamesOf(*failure.rule);
+  return failure.scenario == nullptr && !failure.rule->scenarios.empty() &&
          std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
            const std::string open = LowerAscii(code) + kUndecidedSuffix;
            return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
          });
 }
 
-bool Selection::Holds(const Diagnosis& finding) const {
-  if (IsUndecided(finding)) return true;
-  if (MatchesScenario(*finding.failure, finding.scenario)) return true;
-  return !finding.candidates.empty() &&
-         std::all_of(finding.candidates.begin(), finding.candidates.end(),
-                     [&](const Scenario* candidate) { return MatchesScenario(*finding.failure, candidate); });
+bool Selection::Holds(const Failure& failure) const {
+  if (IsUndecided(failure)) return true;
+  if (MatchesScenario(*failure.rule, failure.scenario)) return true;
+  return !failure.candidates.empty() &&
+         std::all_of(failure.candidates.begin(), failure.candidates.end(),
+                     [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); });
 }
 
-bool Selection::MayHold(const Diagnosis& finding) const {
-  return IsUndecided(finding) || MatchesScenario(*finding.failure, finding.scenario) ||
-         std::any_of(finding.candidates.begin(), finding.candidates.end(),
-                     [&](const Scenario* candidate) { return MatchesScenario(*finding.failure, candidate); });
+bool Selection::MayHold(const Failure& failure) const {
+  return IsUndecided(failure) || MatchesScenario(*failure.rule, failure.scenario) ||
+         std::any_of(failure.candidates.begin(), failure.candidates.end(),
+                     [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); });
 }
 
 }  // namespace whyoom

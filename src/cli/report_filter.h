@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "diagnose/diagnosis.h"
+#include "diagnose/report.h"
+#include "facts/failure.h"
 #include "report/record/baseline.h"
-#include "report/report.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -21,7 +21,7 @@ class Selection {
   // Each name is one of:
   // - a code or alias ("E1000", "E0100"), with all its scenarios;
   // - a scenario ("E1000.3"), with its sub-scenarios ("E1000.1" includes "E1000.1.sparsecore");
-  // - a code with ".?", for findings whose scenario is not decided;
+  // - a code with ".?", for failures whose scenario is not decided;
   // - a pattern with * and ?, or a prefix of names.
   // Letter case does not matter. Throws Error, beginning with `option`, if a name matches nothing in the rules.
   Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules);
@@ -29,10 +29,10 @@ class Selection {
   bool empty() const { return names_.empty(); }
 
   // Whether the failure is selected. If its scenario is not decided: whether every candidate is.
-  bool Holds(const Diagnosis& finding) const;
+  bool Holds(const Failure& failure) const;
 
   // Whether the failure may be selected: at least one candidate is.
-  bool MayHold(const Diagnosis& finding) const;
+  bool MayHold(const Failure& failure) const;
 
  private:
   struct Name {
@@ -40,8 +40,8 @@ class Selection {
     bool exact = false;  // a complete name: matches only itself and its scenarios
   };
   bool MatchesAny(const std::string& known) const;
-  bool IsUndecided(const Diagnosis& finding) const;
-  bool MatchesScenario(const Failure& failure, const Scenario* scenario) const;
+  bool IsUndecided(const Failure& failure) const;
+  bool MatchesScenario(const FailureRule& rule, const Scenario* scenario) const;
 
   std::vector<Name> names_;
 };

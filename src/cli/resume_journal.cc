@@ -28,7 +28,7 @@ constexpr std::string_view kHeader = "{\"schema\":\"whyoom.journal/2\"}\n";
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures need about ten million bytes
 
-// A line without its findings.
+// A line without its failures.
 struct Entry {
   std::string path;
   std::uint64_t size = 0;
@@ -145,7 +145,7 @@ void ResumeJournal::Append(std::string_view line) {
   [[maybe_unused]] const int ignored = ftruncate(file_.get(), static_cast<off_t>(end_));
 }
 
-std::optional<Readings> ResumeJournal::Recall(const Artifact& input, const FileStamp& stamp) const {
+std::optional<Report> ResumeJournal::Recall(const Artifact& input, const FileStamp& stamp) const {
   const auto found = index_.find(input.path);
   if (!stamp.regular || found == index_.end()) return std::nullopt;
   const nlohmann::json json = nlohmann::json::parse(ReadAt(found->second.offset, found->second.size), nullptr, false);
@@ -153,29 +153,29 @@ std::optional<Readings> ResumeJournal::Recall(const Artifact& input, const FileS
   if (!entry || entry->size != stamp.size || entry->modified != stamp.modified ||
       entry->settings != SettingsOf(input.path))
     return std::nullopt;
-  Readings readings;
-  readings.artifacts = entry->artifacts;
-  readings.bytes = entry->bytes;
-  readings.unknown_times = entry->unknown_times;
-  readings.problems = std::move(entry->problems);
+  Report report;
+  report.artifacts = entry->artifacts;
+  report.bytes = entry->bytes;
+  report.unknown_times = entry->unknown_times;
+  report.problems = std::move(entry->problems);
   if (const auto table = json.find("table"); table != json.end()) {
-    readings.table = TableFromRecord(*table, rules_.rules());
-    if (!readings.table) return std::nullopt;
+    report.table = TableFromRecord(*table, rules_.rules());
+    if (!report.table) return std::nullopt;
   }
-  return readings;
+  return report;
 }
 
-void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const Readings& readings) {
-  if (!stamp.regular || readings.retry || readings.problems_left_out > 0) return;
+void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const Report& report) {
+  if (!stamp.regular || report.retry || report.problems_left_out > 0) return;
   Json json = ToRecord(Entry{.path = input.path,
                              .size = stamp.size,
                              .modified = stamp.modified,
                              .settings = SettingsOf(input.path),
-                             .artifacts = readings.artifacts,
-                             .bytes = readings.bytes,
-                             .unknown_times = readings.unknown_times,
-                             .problems = readings.problems});
-  if (readings.table) json["table"] = ToRecord(*readings.table, rules_.fingerprint());
+                             .artifacts = report.artifacts,
+                             .bytes = report.bytes,
+                             .unknown_times = report.unknown_times,
+                             .problems = report.problems});
+  if (report.table) json["table"] = ToRecord(*report.table, rules_.fingerprint());
   const std::string line = LineOf(json) + "\n";
   if (line.size() > kLongestLine) return;
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 // The journal of --resume: a file to which a batch appends a JSON line for each input that was read to its end, with
-// its findings. A later run reuses the findings of unchanged inputs and reads the others. The report is byte-identical.
+// its failures. A later run reuses the failures of unchanged inputs and reads the others. The report is byte-identical.
 //
 // The first line names the format. A line is valid only for the same path, size, modification time and settings
 // (version, rules, limits, time range, and the current folder of a relative path). The last line of a path counts.
@@ -27,16 +27,16 @@ namespace whyoom {
 class ResumeJournal {
  public:
   // Opens and locks the journal; creates it if it is missing or empty. Borrows the rules. `settings` contains all
-  // options that affect findings. Throws Error, and does not change the file, if it is not a journal, is a link,
+  // options that affect failures. Throws Error, and does not change the file, if it is not a journal, is a link,
   // belongs to another user, or is in use by another process.
   ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings);
 
-  // Returns the findings of an earlier run, or nullopt if the input must be read. `stamp` is the file's current stamp.
+  // Returns the failures of an earlier run, or nullopt if the input must be read. `stamp` is the file's current stamp.
   // Threads may call Recall and Record concurrently. Throws Error if the journal cannot be read.
-  std::optional<Readings> Recall(const Artifact& input, const FileStamp& stamp) const;
+  std::optional<Report> Recall(const Artifact& input, const FileStamp& stamp) const;
 
   // Appends an input that was read to its end. `stamp` must be from before reading, so that a later change is noticed.
-  void Record(const Artifact& input, const FileStamp& stamp, const Readings& readings);
+  void Record(const Artifact& input, const FileStamp& stamp, const Report& report);
 
   // Whether the stamp is that of the journal itself, which must not be read as an input.
   bool IsJournalFile(const FileStamp& stamp) const {

@@ -19,6 +19,7 @@
 #include "cli/rule_files.h"
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
+#include "diagnose/report.h"
 #include "diagnose/rule_case.h"
 #include "diagnose/rule_test.h"
 #include "facts/masking.h"
@@ -26,7 +27,6 @@
 #include "input/walk.h"
 #include "read/engine.h"
 #include "report/layout.h"
-#include "report/report.h"
 #include "report/rule_test_printer.h"
 #include "report/text/text_printer.h"
 #include "report/trace_document.h"
@@ -83,23 +83,6 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
-// If there are user files, keeps only the lines about entries that these files add or extend.
-void KeepUserEntries(const std::vector<RuleFile>& files, std::vector<std::string>* untried) {
-  if (files.empty()) return;
-  std::vector<std::string> owners;  // as UncoveredEntries() names them
-  for (const RuleEntry& entry : ListRuleEntries(files)) {
-    const bool is_added = !entry.built_in || !entry.extended_by.empty();
-    const std::string section =
-        entry.section == "remedies" ? "remedy" : entry.section.substr(0, entry.section.size() - 1);
-    if (is_added) owners.push_back(section + " " + entry.id);
-  }
-  std::erase_if(*untried, [&](const std::string& line) {
-    return std::none_of(owners.begin(), owners.end(), [&](const std::string& owner) {
-      return line.starts_with(owner + ",") || line.starts_with(owner + ":");
-    });
-  });
-}
-
 // "3 more than without my-rules.json". An entry without examples is not tested.
 std::string OwnExamples(const RuleTestResult& result, const RuleSet& rules) {
   if (rules.extra_files().empty()) return {};
@@ -120,8 +103,7 @@ int Test(const Options& options, const OutputFiles& outputs) {
       healthy.push_back(*file);
     }
   }
-  RuleTestResult result = TestRules(rules, healthy, &problems, options.rule_test.untried);
-  if (options.rule_test.untried) KeepUserEntries(FindRuleFiles(options).files, &result.untried);
+  RuleTestResult result = TestRules(rules, healthy, &problems);
   const auto print = [&](Format format) {
     if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
     if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
@@ -180,18 +162,18 @@ std::string ToJson(const std::vector<RuleEntry>& entries) {
   return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<const Failure*> FindFailures(const RuleSet& rules, const std::vector<std::string>& given) {
-  std::vector<const Failure*> failures;
+std::vector<const FailureRule*> FindFailures(const RuleSet& rules, const std::vector<std::string>& given) {
+  std::vector<const FailureRule*> failures;
   for (const std::string& name : given) {
-    const Failure* failure = rules.FindFailure(name);
-    if (failure == nullptr) {
+    const FailureRule* rule = rules.FindFailure(name);
+    if (rule == nullptr) {
       std::vector<std::string> known;
-      for (const Failure& each : rules.failures()) known.push_back(each.code);
+      for (const FailureRule& each : rules.failures()) known.push_back(each.code);
       const std::string meant = DidYouMean(name, known);
       throw Error(fmt::format("--rule: unknown failure '{}'{}", Printable(name),
                               meant.empty() ? " (`whyoom rules list` lists them)" : ", " + meant));
     }
-    failures.push_back(failure);
+    failures.push_back(rule);
   }
   return failures;
 }
@@ -229,20 +211,20 @@ int RunTrace(const Options& options, const TextOptions& text) {
   LogTrace trace{.line = options.trace_line, .asked = FindFailures(rules, options.trace_rules)};
   const Engine engine(rules);
   Recorder recorder;
-  Readings readings;
+  Report found;
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   ReadOptions reading;
   reading.control = &control;
   reading.recorder = &recorder;
   for (Walk walk(paths); const std::optional<Artifact> input = walk.Next(&trace.problems);)
-    readings.Join(ReadInput(engine, *input, options.limits, reading));
+    found.Join(ReadInput(engine, *input, options.limits, reading));
   trace.reading = recorder.Take();
-  if (readings.table) {
-    readings.table->SetRecorder(&recorder, trace.line);
-    trace.failures = readings.table->Finish(&readings.problems).size();
+  if (found.table) {
+    found.table->SetRecorder(&recorder, trace.line);
+    trace.failures = found.table->Finish(&found.problems).size();
     trace.conclusions = recorder.Take();
   }
-  std::move(readings.problems.begin(), readings.problems.end(), std::back_inserter(trace.problems));
+  std::move(found.problems.begin(), found.problems.end(), std::back_inserter(trace.problems));
   MaskSecretsOf(&trace.problems);
   const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
                                     [](const Problem& problem) { return problem.is_unknown_error(); });

@@ -21,7 +21,7 @@
 #include "cli/source_lines.h"
 #include "cli/terminal.h"
 #include "cli/try_command.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/error.h"
 #include "input/stop.h"
 #include "read/engine.h"
@@ -70,39 +70,39 @@ std::vector<std::string> Environment(const DumpFolder& dump, const Trial* trial)
 // The time limit for reading the output, because the user waits for the end of the job.
 constexpr double kMaxSeconds = 30;
 
-Readings ReadLog(const Engine& engine, const std::string& name, const ReadControl& control, JobLog* log) {
+Report ReadLog(const Engine& engine, const std::string& name, const ReadControl& control, JobLog* log) {
   Limits limits;
   limits.seconds = kMaxSeconds;
   const Stop stop(&control, limits);
   ReadOptions options;
   options.stop = &stop;
-  Readings readings = ReadArtifact(engine, {name, ""}, *log, options);
+  Report found = ReadArtifact(engine, {name, ""}, *log, options);
   if (log->dropped_bytes() > 0)
-    readings.problems.push_back(
+    found.problems.push_back(
         {name, "",
          fmt::format("{} bytes in the middle of the output were not stored and not read", log->dropped_bytes())});
   if (control.stopped()) {
-    readings.problems.push_back({name, "", "interrupted; the rest was not read"});
+    found.problems.push_back({name, "", "interrupted; the rest was not read"});
   } else if (stop.IsRequested()) {
-    readings.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
+    found.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
   }
-  return readings;
+  return found;
 }
 
 // Whether a compile failed without a list of its allocations, which a dump would add.
 bool LacksList(const Report& report) {
-  return std::any_of(report.findings.begin(), report.findings.end(), [](const Diagnosis& finding) {
-    return finding.failure->phase == "compile" && finding.allocations.empty() && !finding.remedies.empty() &&
-           finding.remedies.front().remedy->inquiry;
+  return std::any_of(report.failures.begin(), report.failures.end(), [](const Failure& failure) {
+    return failure.rule->phase == "compile" && failure.allocations.empty() && !failure.remedies.empty() &&
+           failure.remedies.front().remedy->inquiry;
   });
 }
 
 // Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
 // which is reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
-  const bool has_notes = is_notable || !UnknownErrors(report).empty() || !report.hidden_findings.known.empty();
+  const bool has_notes = is_notable || !UnknownErrors(report).empty() || !report.hidden_failures.known.empty();
   const bool as_text = options.format == Format::kText;
-  const bool nothing_to_print = as_text && report.findings.empty() && (!has_notes || options.quiet);
+  const bool nothing_to_print = as_text && report.failures.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.
   if (nothing_to_print && options.output.empty()) return WriteExtraOutputs(report, options);
   WriteReport(report, options, STDERR_FILENO, std::string(line_open ? "\n" : "") + (as_text ? "\n" : ""));
@@ -133,10 +133,10 @@ void PrintStatusNote(int of_job, int status) {
                   status, of_job));
 }
 
-bool FailedToCompile(const FindingTable& table) {
-  const std::vector<const Diagnosis*> findings = table.entries();
-  return std::any_of(findings.begin(), findings.end(), [](const Diagnosis* finding) {
-    return !finding->failure->reader.empty() && finding->failure->phase == "compile";
+bool FailedToCompile(const FailureTable& table) {
+  const std::vector<const Failure*> failures = table.entries();
+  return std::any_of(failures.begin(), failures.end(), [](const Failure* failure) {
+    return !failure->rule->reader.empty() && failure->rule->phase == "compile";
   });
 }
 
@@ -156,23 +156,23 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const VerboseLog log(options);
   ReadControl control;
   const Interrupt interrupt(&control.stop);
-  Readings readings = ReadLog(run.engine, NameOfJob(options.job), control, &job.log);
-  const bool is_incomplete = !readings.problems.empty() && !readings.problems.back().is_unknown_error();
+  Report found = ReadLog(run.engine, NameOfJob(options.job), control, &job.log);
+  const bool is_incomplete = !found.problems.empty() && !found.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
-  if (readings.table && !job.dump.path().empty() && modules.empty()) readings.table->SetNoDump();
+  if (found.table && !job.dump.path().empty() && modules.empty()) found.table->SetNoDump();
   const bool is_tried = job.trial != nullptr && job.trial->has_results();
-  if (is_tried && (!readings.table || readings.table->entries().empty())) modules.MarkAsInputs();  // it hid its error
-  if (is_tried && !readings.table) readings.table.emplace(run.rules.rules());
-  if (is_tried || (job.trial != nullptr && readings.table && FailedToCompile(*readings.table))) {
+  if (is_tried && (!found.table || found.table->entries().empty())) modules.MarkAsInputs();  // it hid its error
+  if (is_tried && !found.table) found.table.emplace(run.rules.rules());
+  if (is_tried || (job.trial != nullptr && found.table && FailedToCompile(*found.table))) {
     try {
-      job.trial->Finish(modules, &control, &readings);
+      job.trial->Finish(modules, &control, &found);
     } catch (const Error& error) {
-      readings.problems.push_back({"--try", "", error.what(), true});
+      found.problems.push_back({"--try", "", error.what(), true});
     }
   }
-  if (readings.table) run.AddDump(modules, std::nullopt, &readings);
-  Report report = run.MakeReport(std::move(readings));
+  if (found.table) run.AddDump(modules, std::nullopt, &found);
+  Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
   const int status = again ? *options.exit_retry : job.result.exit_status;
@@ -182,7 +182,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
-  const bool is_kill_unexplained = !job.kill.empty() && report.findings.empty();
+  const bool is_kill_unexplained = !job.kill.empty() && report.failures.empty();
   if (is_kill_unexplained) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
   try {
     Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);

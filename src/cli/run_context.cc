@@ -13,7 +13,7 @@
 #include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/unknown_errors.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
@@ -33,13 +33,12 @@ void VerboseLog::Say(const std::string& line) const {
   if (options_.verbose) WriteError("whyoom: " + line + "\n");
 }
 
-void VerboseLog::Read(const std::string& path, const Readings& readings,
-                      std::chrono::steady_clock::time_point begin) const {
+void VerboseLog::Read(const std::string& path, const Report& found, std::chrono::steady_clock::time_point begin) const {
   if (!options_.verbose) return;
-  const std::size_t failures = readings.table ? readings.table->entries().size() : 0;
+  const std::size_t failures = found.table ? found.table->entries().size() : 0;
   const std::string members =
-      readings.artifacts > 1 ? Counted(readings.artifacts, "member", "members") + ", " : std::string();
-  Say(fmt::format("read {}: {}{}, {}, {:.3f} s", Printable(path), members, Bytes(readings.bytes),
+      found.artifacts > 1 ? Counted(found.artifacts, "member", "members") + ", " : std::string();
+  Say(fmt::format("read {}: {}{}, {}, {:.3f} s", Printable(path), members, Bytes(found.bytes),
                   Counted(failures, "failure", "failures"), SecondsSince(begin)));
 }
 
@@ -59,12 +58,12 @@ void VerboseLog::Sum(const Report& report) const {
   const double seconds = SecondsSince(begin_);
   std::string text =
       fmt::format("{} ({}) in {:.3f} s", Counted(report.artifacts, "input", "inputs"), Bytes(report.bytes), seconds);
-  text += ", " + Counted(report.findings.size(), "failure", "failures");
+  text += ", " + Counted(report.failures.size(), "failure", "failures");
   if (!report.programs.empty())
     text += ", " + Counted(report.programs.size(), "program that fits", "programs that fit");
-  if (const std::size_t known = report.hidden_findings.known.size(); known > 0)
+  if (const std::size_t known = report.hidden_failures.known.size(); known > 0)
     text += fmt::format(", {} more in the baseline", known);
-  if (const std::size_t ignored = report.hidden_findings.ignored.size(); ignored > 0)
+  if (const std::size_t ignored = report.hidden_failures.ignored.size(); ignored > 0)
     text += fmt::format(", {} more ignored", ignored);
   if (const std::size_t unknown = UnknownErrors(report).size(); unknown > 0)
     text += ", " + Counted(unknown, "unknown memory error", "unknown memory errors");
@@ -91,18 +90,18 @@ std::optional<double> RunContext::Limit() const {
   return limit;
 }
 
-void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const {
-  if (!framework.empty()) readings->table->SetFramework(framework);
-  readings->table->AddDump(dump);
-  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*readings->table, &readings->problems);
-  readings->artifacts += count.modules;
-  readings->bytes += count.bytes;
+void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Report* found) const {
+  if (!framework.empty()) found->table->SetFramework(framework);
+  found->table->AddDump(dump);
+  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*found->table, &found->problems);
+  found->artifacts += count.modules;
+  found->bytes += count.bytes;
 }
 
-Report RunContext::MakeReport(Readings readings) const {
-  if (readings.table && !framework.empty()) readings.table->SetFramework(framework);
-  if (readings.table && !options.tried.empty()) readings.table->SetRecompilation(ReadResults(options.tried));
-  Report report = whyoom::MakeReport(rules.fingerprint(), std::move(readings));
+Report RunContext::MakeReport(Report found) const {
+  if (found.table && !framework.empty()) found.table->SetFramework(framework);
+  if (found.table && !options.tried.empty()) found.table->SetRecompilation(ReadResults(options.tried));
+  Report report = whyoom::MakeReport(rules.fingerprint(), std::move(found));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;
   return report;

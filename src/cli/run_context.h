@@ -9,9 +9,9 @@
 #include "cli/file_writer.h"
 #include "cli/options.h"
 #include "cli/report_filter.h"
+#include "diagnose/report.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
-#include "report/report.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -22,7 +22,7 @@ class VerboseLog {
   explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options and starts the clock
 
   // "read train.log: 1.20 MiB, 2 failures, 0.004 s".
-  void Read(const std::string& path, const Readings& readings, std::chrono::steady_clock::time_point begin) const;
+  void Read(const std::string& path, const Report& found, std::chrono::steady_clock::time_point begin) const;
   // "skipped FILE: why".
   void Skipped(const std::string& path, const char* why) const;
   // A summary: the rules, bytes and time, and the number of failures.
@@ -44,12 +44,12 @@ struct RunContext {
   // The value of --hbm; nullopt without the option. Throws Error if it is invalid.
   std::optional<double> Limit() const;
 
-  // Adds facts from the dump to the findings in the table of the readings, which must exist, and then the findings of
+  // Adds facts from the dump to the failures in the table of the report, which must exist, and then the failures of
   // the dump's own modules that are inputs.
-  void AddDump(const XlaDump& dump, const std::optional<double>& limit, Readings* readings) const;
+  void AddDump(const XlaDump& dump, const std::optional<double>& limit, Report* found) const;
 
   // Draws the conclusions.
-  Report MakeReport(Readings readings) const;
+  Report MakeReport(Report found) const;
 
   // Applies the filter and writes the rest. Returns the exit status.
   int Print(Report* report) const;

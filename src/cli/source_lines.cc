@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLines = 3;      // per diagnosis
-constexpr std::size_t kFindings = 50;  // with lines
+constexpr std::size_t kFailures = 50;  // with lines
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 constexpr std::size_t kLongestLine = 200;
 
@@ -40,24 +40,24 @@ std::vector<SourcePlace> PlacesIn(const std::string& text) {
 }
 
 // The full path of a file that the diagnosis names only by its last part.
-std::string FullPath(const Diagnosis& finding, const std::string& name) {
-  for (const Allocation& row : finding.allocations) {
+std::string FullPath(const Failure& failure, const std::string& name) {
+  for (const Allocation& row : failure.allocations) {
     if (row.source_file.ends_with("/" + name)) return row.source_file;
   }
-  const std::string call = finding.facts.Text("user_source_path");
+  const std::string call = failure.facts.Text("user_source_path");
   return call.ends_with("/" + name) ? call : name;
 }
 
-std::vector<SourcePlace> NamedPlaces(const Diagnosis& finding) {
+std::vector<SourcePlace> NamedPlaces(const Failure& failure) {
   std::vector<SourcePlace> places;
   const auto add = [&](const std::string& text) {
     for (const SourcePlace& place : PlacesIn(text)) places.push_back(place);
   };
-  if (!finding.why.empty()) add(finding.why.front().text);
-  if (!finding.remedies.empty()) {
-    for (const std::string& step : finding.remedies.front().how) add(step);
+  if (!failure.why.empty()) add(failure.why.front().text);
+  if (!failure.remedies.empty()) {
+    for (const std::string& step : failure.remedies.front().how) add(step);
   }
-  if (const std::optional<SourcePlace> place = UserSource(finding)) places.push_back(*place);
+  if (const std::optional<SourcePlace> place = UserSource(failure)) places.push_back(*place);
   return places;
 }
 
@@ -101,15 +101,15 @@ std::string LineIn(const std::string& text, std::int64_t line) {
   return CutBytes(MaskSecrets(found), kLongestLine);
 }
 
-void AddLines(const fs::path& root, Diagnosis* finding) {
-  for (const SourcePlace& place : NamedPlaces(*finding)) {
+void AddLines(const fs::path& root, Failure* failure) {
+  for (const SourcePlace& place : NamedPlaces(*failure)) {
     const std::string name = BaseName(place.path);
     const auto is_same = [&](const CodeLine& one) { return one.file == name && one.line == place.line; };
-    if (finding->code.size() == kLines || std::any_of(finding->code.begin(), finding->code.end(), is_same)) continue;
+    if (failure->code.size() == kLines || std::any_of(failure->code.begin(), failure->code.end(), is_same)) continue;
     if (IsLibraryPath(place.path)) continue;
-    const std::string text = TextOf(root, place.path == name ? FullPath(*finding, name) : place.path);
+    const std::string text = TextOf(root, place.path == name ? FullPath(*failure, name) : place.path);
     const std::string code = LineIn(text, place.line);
-    if (!code.empty()) finding->code.push_back({name, place.line, code});
+    if (!code.empty()) failure->code.push_back({name, place.line, code});
   }
 }
 
@@ -119,7 +119,7 @@ void AddSourceLines(const std::string& root, Report* report) {
   std::error_code error;
   const fs::path real = root.empty() ? fs::path() : fs::canonical(root, error);
   if (error || real.empty()) return;
-  for (std::size_t i = 0; i < std::min(report->findings.size(), kFindings); ++i) AddLines(real, &report->findings[i]);
+  for (std::size_t i = 0; i < std::min(report->failures.size(), kFailures); ++i) AddLines(real, &report->failures[i]);
 }
 
 }  // namespace whyoom

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/report.h"
+#include "diagnose/report.h"
 
 namespace whyoom {
 

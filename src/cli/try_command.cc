@@ -25,7 +25,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/error.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
@@ -141,19 +141,19 @@ std::optional<XlaDump::InputModule> FindModule(const XlaDump& dump, bool with_so
   return best;
 }
 
-// The module, its need and its limit: as the failure in the findings states them, or else the dump.
-json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputModule& module, const Readings& readings) {
+// The module, its need and its limit: as the failure in the failures states them, or else the dump.
+json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputModule& module, const Report& found) {
   Problem problem;
   json facts = {{"module", module.key}, {"name", module.name}, {"stated_bytes", dump.NeedOf(module, &problem)}};
   const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
   if (target) facts["limit_bytes"] = target->limit_bytes;
   if (const std::optional<double> limit = run.Limit()) facts["limit_bytes"] = *limit;
-  for (const Diagnosis* each : readings.table->entries()) {
-    const Diagnosis& finding = *each;
-    const std::string& name = finding.facts.Text("module");
-    if (finding.failure->phase != "compile" || (!name.empty() && name != module.name)) continue;
-    if (const std::optional<double> need = finding.facts.Number("need_bytes")) facts["stated_bytes"] = *need;
-    if (const std::optional<double> limit = finding.facts.Number("limit_bytes")) facts["limit_bytes"] = *limit;
+  for (const Failure* each : found.table->entries()) {
+    const Failure& failure = *each;
+    const std::string& name = failure.facts.Text("module");
+    if (failure.rule->phase != "compile" || (!name.empty() && name != module.name)) continue;
+    if (const std::optional<double> need = failure.facts.Number("need_bytes")) facts["stated_bytes"] = *need;
+    if (const std::optional<double> limit = failure.facts.Number("limit_bytes")) facts["limit_bytes"] = *limit;
   }
   const bool fits = facts["stated_bytes"].get<double>() <= facts.value("limit_bytes", 0.0);
   if (!module.failed && (fits || !facts.contains("limit_bytes")))
@@ -164,15 +164,15 @@ json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputMod
 // Whether a change fits, and whether any was compiled. `nothing_failed`: the status of a report without failures.
 int StatusOf(const Report& report, int nothing_failed) {
   bool is_tried = false;
-  for (const Diagnosis& finding : report.findings) {
-    if (!finding.recompilation) continue;
+  for (const Failure& failure : report.failures) {
+    if (!failure.recompilation) continue;
     is_tried = true;
-    for (const CompiledAttempt& attempt : finding.recompilation->attempts) {
-      if (finding.recompilation->Fits(attempt, finding.facts)) return kNothing;
+    for (const CompiledAttempt& attempt : failure.recompilation->attempts) {
+      if (failure.recompilation->Fits(attempt, failure.facts)) return kNothing;
     }
   }
   if (is_tried) return kFound;
-  return report.findings.empty() && nothing_failed != kUnreadInput ? nothing_failed : kCouldNotRun;
+  return report.failures.empty() && nothing_failed != kUnreadInput ? nothing_failed : kCouldNotRun;
 }
 
 }  // namespace
@@ -240,7 +240,7 @@ void Trial::Run(const json& more, bool confined, const ReadControl& control) {
                           child.HowItEnded()));
 }
 
-void Trial::Finish(const XlaDump& dump, ReadControl* control, Readings* readings) {
+void Trial::Finish(const XlaDump& dump, ReadControl* control, Report* found) {
   XlaDump inputs = dump;
   inputs.MarkAsInputs();
   const bool has_command = !run_.options.job.empty();
@@ -250,23 +250,22 @@ void Trial::Finish(const XlaDump& dump, ReadControl* control, Readings* readings
       throw Error(
           "cannot try remedies: the dump contains no module.mlir (compilers since 2026 write it; update jax and "
           "libtpu, and run the job again)");
-    if (module) Run(FactsOf(run_, inputs, *module, *readings), true, *control);
+    if (module) Run(FactsOf(run_, inputs, *module, *found), true, *control);
   }
   // The command of `run --try` is the user's job, which may overwrite its own results if it runs again.
-  if (has_command && run_.options.command == Command::kTry && !control->stopped())
-    RunCommand(inputs, *control, *readings);
-  AddResults(inputs, *control, readings);
+  if (has_command && run_.options.command == Command::kTry && !control->stopped()) RunCommand(inputs, *control, *found);
+  AddResults(inputs, *control, found);
   control->stop = false;
 }
 
 // Verifies the patches, and runs the command with other settings of its framework.
-void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const Readings& readings) {
+void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const Report& found) {
   json facts;
   if (has_results()) {
     facts = ReadJson(folder_.path() / "results.json");
     facts = {{"name", facts.at("module")}, {"unchanged_bytes", facts.at("unchanged_bytes")}};
   } else if (const std::optional<XlaDump::InputModule> module = FindModule(inputs, false)) {
-    facts = FactsOf(run_, inputs, *module, readings);
+    facts = FactsOf(run_, inputs, *module, found);
     facts["unchanged_bytes"] = facts["stated_bytes"];
   } else {
     return;
@@ -275,20 +274,20 @@ void Trial::RunCommand(const XlaDump& inputs, const ReadControl& control, const 
   Run(facts, false, control);
 }
 
-void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const {
+void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Report* found) const {
   const fs::path path = folder_.path() / "results.json";
   if (!has_results()) {
     const std::string why = problem();
     throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
   }
   const std::string error = Printable(ReadJson(path).value("error", ""));
-  if (!error.empty()) readings->problems.push_back({"--try", "", error, true});
+  if (!error.empty()) found->problems.push_back({"--try", "", error, true});
   Recompilation results = ReadResults(path.string());
   if (control.stopped()) results.stopped = "interrupted";
   for (const XlaDump::InputModule& module : inputs.InputModules()) {
     if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
   }
-  readings->table->SetRecompilation(std::move(results));
+  found->table->SetRecompilation(std::move(results));
 }
 
 void Trial::AddRoom(Report* report) const {
@@ -304,7 +303,7 @@ void Trial::AddRoom(Report* report) const {
       room.sequence = found.value("sequence", room.sequence);
       room.largest_sequence = found.value("largest_sequence", room.largest_sequence);
     };
-    for (Diagnosis& finding : report->findings) replace(finding.facts, &finding.estimates);
+    for (Failure& failure : report->failures) replace(failure.facts, &failure.estimates);
     for (CompiledProgram& program : report->programs) replace(program.facts, &program.estimates);
   }
 }
@@ -313,13 +312,13 @@ void ForgetFolder(const std::string& folder, Report* report) {
   const auto shorten = [&](std::string* path) {
     if (path->starts_with(folder)) *path = fs::path(*path).filename().string();
   };
-  for (Diagnosis& finding : report->findings) {
-    shorten(&finding.where.artifact.path);
-    std::string dump = finding.facts.Text("dump");
+  for (Failure& failure : report->failures) {
+    shorten(&failure.where.artifact.path);
+    std::string dump = failure.facts.Text("dump");
     if (!dump.starts_with(folder)) continue;
-    finding.tally.places = {};
+    failure.tally.places = {};
     shorten(&dump);
-    finding.facts.Set("dump", dump, {}, true);
+    failure.facts.Set("dump", dump, {}, true);
   }
   for (CompiledProgram& program : report->programs) shorten(&program.where.artifact.path);
   for (Problem& problem : report->problems) shorten(&problem.path);
@@ -351,8 +350,8 @@ std::optional<double> LimitOf(const RunContext& run) {
 }
 
 // Runs the user's command, and reads what it prints and dumps.
-Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder& dumps, const ReadControl& control,
-                    XlaDump* dump) {
+Report RunCommand(const RunContext& run, const Trial& trial, const DumpFolder& dumps, const ReadControl& control,
+                  XlaDump* dump) {
   const PrivateFolder folder;
   const fs::path output = folder.path() / "output.txt";
   std::map<std::string, std::string> variables = trial.JobVariables();
@@ -361,11 +360,11 @@ Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder&
   CompileChild job(Free(run.options.job, EnvironmentWith(variables)), output);
   Await(&job, "", control, run.options);
   if (control.stopped() && !trial.has_results()) throw Error("interrupted");
-  Readings readings = ReadArtifact(run.engine, {NameOfJob(run.options.job), ""}, *OpenFile(output.string()));
-  if (!readings.table) readings.table.emplace(run.rules.rules());
+  Report found = ReadArtifact(run.engine, {NameOfJob(run.options.job), ""}, *OpenFile(output.string()));
+  if (!found.table) found.table.emplace(run.rules.rules());
   *dump = dumps.Read(run.outputs);
-  trial.AddDump(dump, &readings.problems);
-  if (!readings.table->entries().empty() || control.stopped()) return readings;
+  trial.AddDump(dump, &found.problems);
+  if (!found.table->entries().empty() || control.stopped()) return found;
   const bool is_virtual = !run.options.attempts.topology.empty();
   if (const std::string why = trial.problem(); is_virtual && !why.empty()) throw Error("cannot try remedies: " + why);
   const std::string end = fmt::format("{} ({})", LastLine(output), job.HowItEnded());
@@ -374,8 +373,8 @@ Readings RunCommand(const RunContext& run, const Trial& trial, const DumpFolder&
                             is_virtual ? "compiled no large step" : "wrote no XLA dump", end));
   // Without a TPU, a command usually ends at a value that was not computed.
   if (job.has_failed() && !trial.has_results())
-    readings.problems.push_back({NameOfJob(run.options.job), "", end, !is_virtual, is_virtual ? Problem::kNote : ""});
-  return readings;
+    found.problems.push_back({NameOfJob(run.options.job), "", end, !is_virtual, is_virtual ? Problem::kNote : ""});
+  return found;
 }
 
 }  // namespace
@@ -388,35 +387,35 @@ int RunTry(const RunContext& run) {
   try {
     Trial trial(run);
     std::optional<DumpFolder> folder;
-    Readings readings;
+    Report found;
     XlaDump dump;
     if (options.job.empty()) {
-      readings.table.emplace(run.rules.rules());
-      AddDumpFolder(options.paths.front(), run.outputs, &dump, &readings.problems);
+      found.table.emplace(run.rules.rules());
+      AddDumpFolder(options.paths.front(), run.outputs, &dump, &found.problems);
       if (dump.empty())
         throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
     } else {
       folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
-      readings = RunCommand(run, trial, *folder, control, &dump);
+      found = RunCommand(run, trial, *folder, control, &dump);
     }
     const std::optional<double> limit = LimitOf(run);
     if (limit) dump.FailAbove(*limit);
     try {
-      if (options.attempts.topology.empty() || trial.has_results()) trial.Finish(dump, &control, &readings);
+      if (options.attempts.topology.empty() || trial.has_results()) trial.Finish(dump, &control, &found);
     } catch (const Error& error) {
       if (interrupt.signal() == 0 && options.job.empty()) throw;
       const std::string why = interrupt.signal() == 0 ? error.what() : "interrupted before a change was compiled";
-      readings.problems.push_back({"--try", "", why, true});
+      found.problems.push_back({"--try", "", why, true});
       control.stop = false;
     }
     dump.MarkAsInputs();
     Limits limits = options.limits;
     if (interrupt.signal() != 0) limits.seconds = kSecondsAfterInterrupt;
     dump.StopAt(&control, limits);
-    run.AddDump(dump, limit, &readings);
-    Report report = run.MakeReport(std::move(readings));
+    run.AddDump(dump, limit, &found);
+    Report report = run.MakeReport(std::move(found));
     trial.AddRoom(&report);
-    if (!report.findings.empty()) report.programs.clear();  // small steps that fit
+    if (!report.failures.empty()) report.programs.clear();  // small steps that fit
     if (folder && folder->temporary()) ForgetFolder(folder->path(), &report);
     ForgetFolder(trial.folder(), &report);
     const int status = run.Print(&report);
@@ -430,9 +429,9 @@ int RunTry(const RunContext& run) {
 }
 
 void WritePatch(const Report& report, const Options& options) {
-  if (options.attempts.patch.empty() || report.findings.empty()) return;
-  for (const Diagnosis& finding : report.findings) {
-    for (const RankedRemedy& ranked : finding.remedies) {
+  if (options.attempts.patch.empty() || report.failures.empty()) return;
+  for (const Failure& failure : report.failures) {
+    for (const RankedRemedy& ranked : failure.remedies) {
       if (ranked.patch.empty()) continue;
       WriteOutput(ranked.patch, options.attempts.patch);
       WriteError(fmt::format("whyoom: {} has the patch of remedy {}: {}\n", Printable(options.attempts.patch),

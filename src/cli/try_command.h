@@ -9,12 +9,11 @@
 
 #include "cli/compile_child.h"
 #include "cli/run_context.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "facts/program_estimates.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "program/xla_dump.h"
-#include "report/report.h"
 
 namespace whyoom {
 
@@ -40,17 +39,17 @@ class Trial {
   // Adds the dumps of the steps that were compiled for --topology.
   void AddDump(XlaDump* dump, std::vector<Problem>* problems) const;
 
-  // Adds what the job's process, its dump and its command show to the readings, which must have a table. An interrupt
+  // Adds what the job's process, its dump and its command show to the report, which must have a table. An interrupt
   // ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be compiled.
-  void Finish(const XlaDump& dump, ReadControl* control, Readings* readings);
+  void Finish(const XlaDump& dump, ReadControl* control, Report* found);
 
   // Replaces estimated sizes that fit by the compiled ones.
   void AddRoom(Report* report) const;
 
  private:
   void Run(const nlohmann::json& more, bool confined, const ReadControl& control);
-  void RunCommand(const XlaDump& inputs, const ReadControl& control, const Readings& readings);
-  void AddResults(const XlaDump& inputs, const ReadControl& control, Readings* readings) const;
+  void RunCommand(const XlaDump& inputs, const ReadControl& control, const Report& found);
+  void AddResults(const XlaDump& inputs, const ReadControl& control, Report* found) const;
 
   const RunContext& run_;
   const PrivateFolder folder_;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
 #include "diagnose/rank.h"
 #include "facts/derive.h"
 #include "rules/recorder.h"
@@ -33,7 +33,7 @@ void NameChip(const RuleSet& rules, Evidence* facts) {
   }
 }
 
-std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope& scope) {
+std::optional<Reason> FillSentence(const Sentence& sentence, const FailureScope& scope) {
   if (sentence.when && AsBool(sentence.when->Evaluate(scope)) != true) return std::nullopt;
   if (sentence.row) {
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
@@ -46,34 +46,34 @@ std::optional<Reason> FillSentence(const Sentence& sentence, const FindingScope&
   }
   std::optional<std::string> text = sentence.text.Fill(scope);
   if (!text) return std::nullopt;
-  const Fact* fact = scope.finding().facts.Find(sentence.at);
+  const Fact* fact = scope.failure().facts.Find(sentence.at);
   return Reason{*std::move(text), fact == nullptr ? 0 : fact->place.line, sentence.mistake, sentence.cure};
 }
 
 // Sets the scenario, or the candidates if the log does not decide.
-void FindScenario(const FindingScope& scope, Diagnosis* diagnosis) {
+void FindScenario(const FailureScope& scope, Failure* failure) {
   RecordedStep steps(scope.recorder(), "Scenarios");
-  for (const Scenario& scenario : diagnosis->failure->scenarios) {
+  for (const Scenario& scenario : failure->rule->scenarios) {
     RecordedStep step(scope.recorder(), "scenario", scenario.id);
     const Value value = scenario.when.Evaluate(scope);
     const std::optional<bool> holds = AsBool(value);
-    if (holds == true && (diagnosis->scenario == nullptr || scenario.priority > diagnosis->scenario->priority))
-      diagnosis->scenario = &scenario;
-    if (!holds) diagnosis->candidates.push_back(&scenario);
+    if (holds == true && (failure->scenario == nullptr || scenario.priority > failure->scenario->priority))
+      failure->scenario = &scenario;
+    if (!holds) failure->candidates.push_back(&scenario);
     if (step.is_recorded()) step.SetValue(value, fmt::format("priority {}, {}", scenario.priority, scenario.title));
   }
-  if (diagnosis->scenario != nullptr) diagnosis->candidates.clear();
+  if (failure->scenario != nullptr) failure->candidates.clear();
 }
 
-Retry RetryOf(const Diagnosis& diagnosis) {
-  const Failure& failure = *diagnosis.failure;
-  const Retry otherwise = failure.retry.value_or(Retry());
-  if (diagnosis.scenario != nullptr) return diagnosis.scenario->retry.value_or(otherwise);
-  if (diagnosis.candidates.empty()) return otherwise;
-  const Retry first = diagnosis.candidates.front()->retry.value_or(otherwise);
+Retry RetryOf(const Failure& failure) {
+  const FailureRule& rule = *failure.rule;
+  const Retry otherwise = rule.retry.value_or(Retry());
+  if (failure.scenario != nullptr) return failure.scenario->retry.value_or(otherwise);
+  if (failure.candidates.empty()) return otherwise;
+  const Retry first = failure.candidates.front()->retry.value_or(otherwise);
   bool same_answer = true;
   bool same_why = true;
-  for (const Scenario* candidate : diagnosis.candidates) {
+  for (const Scenario* candidate : failure.candidates) {
     const Retry retry = candidate->retry.value_or(otherwise);
     same_answer = same_answer && retry.answer == first.answer;
     same_why = same_why && retry.why == first.why;
@@ -84,20 +84,20 @@ Retry RetryOf(const Diagnosis& diagnosis) {
   return otherwise.answer == first.answer ? otherwise : Retry{first.answer, ""};
 }
 
-Confidence ConfidenceOf(const Diagnosis& diagnosis) {
-  const std::vector<std::string>& numbers = diagnosis.failure->numbers;
+Confidence ConfidenceOf(const Failure& failure) {
+  const std::vector<std::string>& numbers = failure.rule->numbers;
   const auto known = std::count_if(numbers.begin(), numbers.end(),
-                                   [&](const std::string& name) { return diagnosis.facts.Find(name) != nullptr; });
-  // A finding from a dump is complete, even if the dump does not state the limit.
-  const bool from_dump = diagnosis.facts.Find("dump") != nullptr;
-  if (!diagnosis.completeness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
-  if (!diagnosis.contradictions.empty()) return Confidence::kLow;
+                                   [&](const std::string& name) { return failure.facts.Find(name) != nullptr; });
+  // A failure from a dump is complete, even if the dump does not state the limit.
+  const bool from_dump = failure.facts.Find("dump") != nullptr;
+  if (!failure.completeness.whole || (known == 0 && !numbers.empty() && !from_dump)) return Confidence::kLow;
+  if (!failure.contradictions.empty()) return Confidence::kLow;
   return known == std::ssize(numbers) ? Confidence::kHigh : Confidence::kMedium;
 }
 
 // Finds all contradictions first and removes their figures afterwards, because a figure may be part of several.
-void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
-  const FindingScope scope(rules, *diagnosis);
+void TakeOutContradictions(const RuleSet& rules, Failure* failure) {
+  const FailureScope scope(rules, *failure);
   std::vector<std::string> figures;
   bool list = false;
   for (const ContradictionRule& rule : rules.contradictions()) {
@@ -105,25 +105,25 @@ void TakeOutContradictions(const RuleSet& rules, Diagnosis* diagnosis) {
     if (!reason) continue;
     Contradiction found{rule.id, std::move(reason->text), reason->line};
     for (const std::string& name : rule.figures) {
-      if (const Fact* fact = diagnosis->facts.Find(name)) found.figures.Set(name, fact->value, fact->place);
+      if (const Fact* fact = failure->facts.Find(name)) found.figures.Set(name, fact->value, fact->place);
     }
     figures.insert(figures.end(), rule.figures.begin(), rule.figures.end());
     list = list || rule.list;
-    diagnosis->contradictions.push_back(std::move(found));
+    failure->contradictions.push_back(std::move(found));
   }
-  for (const std::string& name : figures) diagnosis->facts.Remove(name);
-  if (list) diagnosis->allocations.clear();
+  for (const std::string& name : figures) failure->facts.Remove(name);
+  if (list) failure->allocations.clear();
 }
 
-void RecordFacts(const Diagnosis& diagnosis, Recorder* recorder) {
+void RecordFacts(const Failure& failure, Recorder* recorder) {
   RecordedStep facts(recorder, "Facts");
-  for (const auto& [name, fact] : diagnosis.facts.all())
+  for (const auto& [name, fact] : failure.facts.all())
     RecordedStep(recorder, name).Set(ValueText(fact.value), "", fact.place.line);
 }
 
 }  // namespace
 
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope,
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FailureScope& scope,
                             const char* recorded_as) {
   std::vector<Reason> reasons;
   for (const Sentence& sentence : sentences) {
@@ -137,35 +137,35 @@ std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const Findin
   return reasons;
 }
 
-Diagnosis Conclude(const RuleSet& rules, Diagnosis diagnosis, Figures figures, Recorder* recorder) {
-  diagnosis.rules = &rules;
-  const Failure& failure = *diagnosis.failure;
-  if (figures == Figures::kChecked) TakeOutContradictions(rules, &diagnosis);
-  RecordFacts(diagnosis, recorder);
-  const FindingScope scope(rules, diagnosis, recorder);
+Failure Conclude(const RuleSet& rules, Failure failure, Figures figures, Recorder* recorder) {
+  failure.rules = &rules;
+  const FailureRule& rule = *failure.rule;
+  if (figures == Figures::kChecked) TakeOutContradictions(rules, &failure);
+  RecordFacts(failure, recorder);
+  const FailureScope scope(rules, failure, recorder);
   {
     RecordedStep step(recorder, "Derived facts");
-    AddDerived(failure.derived, scope, &diagnosis.facts);
+    AddDerived(rule.derived, scope, &failure.facts);
   }
-  NameChip(rules, &diagnosis.facts);
-  FindScenario(scope, &diagnosis);
-  diagnosis.retry = diagnosis.recovered ? Retry() : RetryOf(diagnosis);
-  diagnosis.confidence = ConfidenceOf(diagnosis);
+  NameChip(rules, &failure.facts);
+  FindScenario(scope, &failure);
+  failure.retry = failure.recovered ? Retry() : RetryOf(failure);
+  failure.confidence = ConfidenceOf(failure);
   {
     RecordedStep step(recorder, "Why");
-    if (diagnosis.scenario != nullptr) diagnosis.why = Reasons(diagnosis.scenario->why, scope, "why");
-    std::vector<Reason> always = Reasons(failure.why, scope, "why");
-    std::move(always.begin(), always.end(), std::back_inserter(diagnosis.why));
-    std::stable_partition(diagnosis.why.begin(), diagnosis.why.end(),
+    if (failure.scenario != nullptr) failure.why = Reasons(failure.scenario->why, scope, "why");
+    std::vector<Reason> always = Reasons(rule.why, scope, "why");
+    std::move(always.begin(), always.end(), std::back_inserter(failure.why));
+    std::stable_partition(failure.why.begin(), failure.why.end(),
                           [](const Reason& reason) { return !reason.mistake.empty(); });
   }
-  RankRemedies(rules, scope, &diagnosis);
+  RankRemedies(rules, scope, &failure);
   // A mistake is no cause here if undoing it saves nothing.
-  std::erase_if(diagnosis.why, [&](const Reason& reason) {
-    return std::any_of(diagnosis.ruled_out.begin(), diagnosis.ruled_out.end(),
+  std::erase_if(failure.why, [&](const Reason& reason) {
+    return std::any_of(failure.ruled_out.begin(), failure.ruled_out.end(),
                        [&](const RuledOut& out) { return out.remedy->id == reason.cure; });
   });
-  return diagnosis;
+  return failure;
 }
 
 }  // namespace whyoom

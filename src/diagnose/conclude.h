@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "diagnose/diagnosis.h"
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
+#include "facts/failure.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -22,11 +22,11 @@ enum class Figures { kChecked, kTrusted };
 //   5. Ranks the remedies, see diagnose/rank.h.
 //
 // Skips step 0 if the figures are trusted. `recorder` records steps 1, 2, 5 and the reasons; it may be null.
-Diagnosis Conclude(const RuleSet& rules, Diagnosis diagnosis, Figures figures = Figures::kChecked,
-                   Recorder* recorder = nullptr);
+Failure Conclude(const RuleSet& rules, Failure failure, Figures figures = Figures::kChecked,
+                 Recorder* recorder = nullptr);
 
 // Returns the sentences whose conditions are true in `scope`, with their placeholders filled and the line that proves
 // each. `recorded_as` is their name in a recording.
-std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FindingScope& scope, const char* recorded_as);
+std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FailureScope& scope, const char* recorded_as);
 
 }  // namespace whyoom

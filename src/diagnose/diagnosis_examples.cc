@@ -128,50 +128,50 @@ Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, st
   return row;
 }
 
-Diagnosis FindingOf(const RuleSet& rules, const DiagnosisExample& situation) {
-  Diagnosis finding;
-  finding.failure = rules.FindFailure(situation.code);
-  finding.framework = situation.framework;
+Failure FailureOf(const RuleSet& rules, const DiagnosisExample& situation) {
+  Failure failure;
+  failure.rule = rules.FindFailure(situation.code);
+  failure.framework = situation.framework;
   std::uint64_t line = 0;
-  for (const auto& [name, value] : situation.facts) finding.facts.Set(name, value, {++line, 0});
+  for (const auto& [name, value] : situation.facts) failure.facts.Set(name, value, {++line, 0});
   int rank = 0;
-  for (const auto& fields : situation.rows) finding.allocations.push_back(AllocationOf(fields, ++rank, ++line));
-  return finding;
+  for (const auto& fields : situation.rows) failure.allocations.push_back(AllocationOf(fields, ++rank, ++line));
+  return failure;
 }
 
-std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& situation) {
-  Diagnosis finding = FindingOf(rules, situation);
-  if (finding.failure == nullptr) return std::nullopt;
+std::optional<Failure> Diagnose(const RuleSet& rules, const DiagnosisExample& situation) {
+  Failure failure = FailureOf(rules, situation);
+  if (failure.rule == nullptr) return std::nullopt;
   // Most examples show one condition, with arbitrary other figures.
   const bool checks = Json::parse(situation.expect, nullptr, false).contains("contradictions");
-  return Conclude(rules, std::move(finding), checks ? Figures::kChecked : Figures::kTrusted);
+  return Conclude(rules, std::move(failure), checks ? Figures::kChecked : Figures::kTrusted);
 }
 
-Json Conclusions(const DiagnosisExample& situation, const Diagnosis& diagnosis) {
+Json Conclusions(const DiagnosisExample& situation, const Failure& failure) {
   std::vector<Reason> contradictions;
-  for (const Contradiction& one : diagnosis.contradictions) contradictions.push_back({one.text, one.line});
+  for (const Contradiction& one : failure.contradictions) contradictions.push_back({one.text, one.line});
   Json all = {{"scenario", nullptr},
-              {"retry", Word(diagnosis.retry.answer)},
-              {"why", Sentences(situation, diagnosis.why)},
+              {"retry", Word(failure.retry.answer)},
+              {"why", Sentences(situation, failure.why)},
               {"contradictions", Sentences(situation, contradictions)},
               {"removed", Json::array()},
               {"facts", Json::object()},
               {"remedies", Json::array()},
               {"advice", Json::object()}};
-  if (diagnosis.scenario != nullptr) all["scenario"] = diagnosis.scenario->id;
+  if (failure.scenario != nullptr) all["scenario"] = failure.scenario->id;
   for (const auto& [name, value] : situation.facts) {
-    if (diagnosis.facts.Find(name) == nullptr) all["removed"].push_back(name);
+    if (failure.facts.Find(name) == nullptr) all["removed"].push_back(name);
   }
-  if (!situation.rows.empty() && diagnosis.allocations.empty()) all["removed"].push_back("rows");
-  for (const auto& [name, fact] : diagnosis.facts.all()) {
+  if (!situation.rows.empty() && failure.allocations.empty()) all["removed"].push_back("rows");
+  for (const auto& [name, fact] : failure.facts.all()) {
     const auto given = situation.facts.find(name);
     if (given == situation.facts.end() || given->second != fact.value) all["facts"][name] = JsonOf(fact.value);
   }
-  for (const RankedRemedy& ranked : diagnosis.remedies) {
+  for (const RankedRemedy& ranked : failure.remedies) {
     all["remedies"].push_back(ranked.remedy->id);
     all["advice"][ranked.remedy->id] = AdviceOf(situation, ranked);
   }
-  for (const RuledOut& out : diagnosis.ruled_out) all["advice"][out.remedy->id] = {{"rules_out", out.why}};
+  for (const RuledOut& out : failure.ruled_out) all["advice"][out.remedy->id] = {{"rules_out", out.why}};
   return all;
 }
 

@@ -4,18 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
 // Converts the example's facts; `failure` is null if the rules do not contain the code.
-Diagnosis FindingOf(const RuleSet& rules, const DiagnosisExample& situation);
+Failure FailureOf(const RuleSet& rules, const DiagnosisExample& situation);
 
 // Returns the diagnosis of the example, or nullopt if the rules do not contain its failure. Checks the figures for
 // contradictions only if the example expects something about them. The facts are on lines 1, 2, … in order of their
 // names, the rows on the lines after them.
-std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& situation);
+std::optional<Failure> Diagnose(const RuleSet& rules, const DiagnosisExample& situation);
 
 // Returns everything that such an example may expect, as it is in the diagnosis:
 //
@@ -29,7 +29,7 @@ std::optional<Diagnosis> Diagnose(const RuleSet& rules, const DiagnosisExample& 
 // SENTENCE is a text, or {"text": "…", "at": "limit_bytes"} (or "row 1") if something proves it. An unknown scenario or
 // figure of a remedy is null. `facts` contains derived facts. `removed` lists what a contradiction removes: given
 // facts, or "rows".
-nlohmann::json Conclusions(const DiagnosisExample& situation, const Diagnosis& diagnosis);
+nlohmann::json Conclusions(const DiagnosisExample& situation, const Failure& failure);
 
 // Makes a row of the allocation list from its fields by name.
 Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "diagnose/artifact_findings.h"
+#include "diagnose/artifact_failures.h"
 #include "input/byte_source.h"
 #include "read/context_facts.h"
 #include "text/quantity.h"
@@ -30,20 +30,20 @@ bool IsDefaultSetting(std::string_view settings, std::string_view name, std::str
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-const Failure* FailureOfDumps(const RuleSet& rules) {
-  for (const Failure& failure : rules.failures()) {
-    if (failure.of_dump) return &failure;
+const FailureRule* RuleOfDumps(const RuleSet& rules) {
+  for (const FailureRule& rule : rules.failures()) {
+    if (rule.of_dump) return &rule;
   }
   return nullptr;
 }
 
 class DumpReporter {
  public:
-  DumpReporter(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit, FindingTable* table,
+  DumpReporter(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit, FailureTable* table,
                std::vector<Problem>* problems)
       : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
-    failure_ = FailureOfDumps(rules);
-    for (const Diagnosis* finding : table->entries()) logged_.Add(*finding);
+    rule_ = RuleOfDumps(rules);
+    for (const Failure* failure : table->entries()) logged_.Add(*failure);
   }
 
   // Reports the modules of a folder. Returns false if interrupted.
@@ -108,18 +108,18 @@ class DumpReporter {
     if (!module.assignment.empty()) reading = Read(module, &problem);
     if (reading && !reading->failed) return false;
     AddProblem(std::move(problem));
-    if (!reading || failure_ == nullptr) return true;
-    Sighting sighting;
-    sighting.failure = failure_;
-    sighting.head.line = 1;
-    sighting.facts = std::move(reading->facts);
-    sighting.facts.Set("used_bytes", sighting.facts.Get("program_need_bytes"), {});
-    sighting.rows = std::move(reading->rows);
-    if (!reading->estimates.memory.empty()) sighting.estimates = std::move(reading->estimates);
-    ArtifactFindings found(rules_, {module.path, ""});
-    std::vector<Sighting> sightings;
-    sightings.push_back(std::move(sighting));
-    found.Add(std::move(sightings), FrameworkOf(rules_.frameworks(), reading->sources, ""));
+    if (!reading || rule_ == nullptr) return true;
+    Failure failure;
+    failure.rule = rule_;
+    failure.where.line = 1;
+    failure.facts = std::move(reading->facts);
+    failure.facts.Set("used_bytes", failure.facts.Get("program_need_bytes"), {});
+    failure.allocations = std::move(reading->rows);
+    if (!reading->estimates.memory.empty()) failure.estimates = std::move(reading->estimates);
+    ArtifactFailures found(rules_, {module.path, ""});
+    std::vector<Failure> failures;
+    failures.push_back(std::move(failure));
+    found.Add(std::move(failures), FrameworkOf(rules_.frameworks(), reading->sources, ""));
     table_.Join(found.Take());
     return true;
   }
@@ -174,9 +174,9 @@ class DumpReporter {
   const XlaDump& dump_;
   const RuleSet& rules_;
   const std::optional<double>& limit_;
-  FindingTable& table_;
+  FailureTable& table_;
   std::vector<Problem>& problems_;
-  const Failure* failure_ = nullptr;
+  const FailureRule* rule_ = nullptr;
   LoggedDumps logged_;
 };
 
@@ -210,7 +210,7 @@ std::optional<DumpTarget> TargetOfModule(const RuleSet& rules, const XlaDump::In
 }
 
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
-                      FindingTable* table, std::vector<Problem>* problems) {
+                      FailureTable* table, std::vector<Problem>* problems) {
   DumpCount count;
   std::map<std::string, std::vector<InputModule>> folders;
   for (InputModule& module : dump.InputModules()) {

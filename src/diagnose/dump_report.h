@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/finding_table.h"
+#include "diagnose/failure_table.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
 #include "rules/rule_set.h"
@@ -36,11 +36,11 @@ struct DumpCount {
   std::uint64_t bytes = 0;    // of their files
 };
 
-// Adds the findings of the modules in `dump` to the table. Reports the failed modules of each folder, at most a dozen
+// Adds the failures of the modules in `dump` to the table. Reports the failed modules of each folder, at most a dozen
 // per name, and modules of one name with the same need once. If none failed, reports the modules whose need is at least
-// a few percent of the largest. Skips dumps that findings in the table use, see LoggedDumps. `limit` is the
+// a few percent of the largest. Skips dumps that failures in the table use, see LoggedDumps. `limit` is the
 // memory of a device; if absent, uses what the dump states. Adds missing or unreliable files to `problems`.
 DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
-                      FindingTable* table, std::vector<Problem>* problems);
+                      FailureTable* table, std::vector<Problem>* problems);
 
 }  // namespace whyoom

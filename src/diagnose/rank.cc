@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
 #include "rules/recorder.h"
 #include "rules/rule_set.h"
 #include "text/numbers.h"
@@ -41,11 +41,11 @@ struct Candidate {
 // Adds the names of the remedy's own estimate ("made.parts").
 class RemedyScope : public Scope {
  public:
-  RemedyScope(const Scope& diagnosis, const RemedyEstimate* made) : diagnosis_(diagnosis), made_(made) {}
+  RemedyScope(const Scope& failure, const RemedyEstimate* made) : failure_(failure), made_(made) {}
 
   Value Get(std::string_view name) const override {
     constexpr std::string_view kMade = "made.";
-    if (!name.starts_with(kMade)) return diagnosis_.Get(name);
+    if (!name.starts_with(kMade)) return failure_.Get(name);
     if (made_ == nullptr || made_->parts == 0) return Unknown{};
     name.remove_prefix(kMade.size());
     if (name == "parts") return static_cast<double>(made_->parts);
@@ -53,8 +53,8 @@ class RemedyScope : public Scope {
     if (name.starts_with("split.")) return SplitField(name.substr(6));
     return AxisField(made_->axis, name);
   }
-  std::size_t row_count() const override { return diagnosis_.row_count(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override { return diagnosis_.GetInRow(row, name); }
+  std::size_t row_count() const override { return failure_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return failure_.GetInRow(row, name); }
 
  private:
   Value SplitField(std::string_view name) const {
@@ -67,12 +67,12 @@ class RemedyScope : public Scope {
     return name == "spec" ? Value(split.spec) : Unknown{};
   }
 
-  const Scope& diagnosis_;
+  const Scope& failure_;
   const RemedyEstimate* made_;
 };
 
-const RemedyEstimate* FindEstimate(const Diagnosis& diagnosis, const Remedy& remedy) {
-  return diagnosis.estimates && !remedy.change.empty() ? diagnosis.estimates->Find(remedy.change) : nullptr;
+const RemedyEstimate* FindEstimate(const Failure& failure, const Remedy& remedy) {
+  return failure.estimates && !remedy.change.empty() ? failure.estimates->Find(remedy.change) : nullptr;
 }
 
 const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, const Remedy& remedy) {
@@ -83,8 +83,8 @@ const RemedyEstimate* FindListed(const std::vector<RemedyEstimate>& listed, cons
 
 bool Saves(const RemedyEstimate* estimate) { return estimate != nullptr && estimate->saves_bytes > 0; }
 
-const CompiledAttempt* FindCompiled(const Diagnosis& diagnosis, const Remedy& remedy) {
-  return diagnosis.recompilation ? diagnosis.recompilation->Best(remedy.id, diagnosis.facts) : nullptr;
+const CompiledAttempt* FindCompiled(const Failure& failure, const Remedy& remedy) {
+  return failure.recompilation ? failure.recompilation->Best(remedy.id, failure.facts) : nullptr;
 }
 
 void SetEstimate(const RemedyEstimate& estimate, double least_spread, RankedRemedy* ranked) {
@@ -99,18 +99,18 @@ void SetEstimate(const RemedyEstimate& estimate, double least_spread, RankedReme
 }
 
 // Sets the figures of the compile. It decides whether the remedy is enough.
-void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, RankedRemedy* ranked) {
+void SetCompiled(const Failure& failure, const CompiledAttempt& compiled, RankedRemedy* ranked) {
   constexpr double kCloseToLimit = 50e6;  // the compiler can still fail when it generates code
-  const Recompilation& recompilation = *diagnosis.recompilation;
-  const std::int64_t difference = recompilation.Difference(diagnosis.facts);
+  const Recompilation& recompilation = *failure.recompilation;
+  const std::int64_t difference = recompilation.Difference(failure.facts);
   ranked->basis = "compiled";
   ranked->saves_bytes = std::max<std::int64_t>(0, recompilation.unchanged_bytes - *compiled.need_bytes);
-  ranked->left_bytes = recompilation.NeedOf(compiled, diagnosis.facts);
+  ranked->left_bytes = recompilation.NeedOf(compiled, failure.facts);
   ranked->spread_bytes = std::abs(difference);
   ranked->compiled = {recompilation.compiler, compiled.setting, compiled.seconds};
   ranked->patch = compiled.patch;
   ranked->verified_bytes = compiled.verified_bytes;
-  const std::optional<double> limit = diagnosis.facts.Number("limit_bytes");
+  const std::optional<double> limit = failure.facts.Number("limit_bytes");
   if (!limit) return;
   const double below = *limit - static_cast<double>(*ranked->left_bytes);
   ranked->enough = below >= 0;
@@ -121,8 +121,8 @@ void SetCompiled(const Diagnosis& diagnosis, const CompiledAttempt& compiled, Ra
 // The inputs of ranking for one diagnosis.
 struct Ranking {
   const RuleSet& rules;
-  const FindingScope& scope;
-  const Diagnosis& diagnosis;
+  const FailureScope& scope;
+  const Failure& failure;
   std::optional<double> excess;
   std::vector<RemedyEstimate> listed;
   std::vector<MissingName> lacked;
@@ -130,13 +130,12 @@ struct Ranking {
 
 // Takes the remedy's figures from its compile, or else estimates them on the program or on the allocation list.
 void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
-  const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
+  const auto& [rules, scope, failure, excess, listed, lacked] = ranking;
   const Remedy& remedy = *ranked->remedy;
-  const bool is_partial = diagnosis.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
-  const double least_spread = rules.Threshold("spread_of_limit") * diagnosis.facts.Number("limit_bytes").value_or(0);
-  if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy))
-    return SetCompiled(diagnosis, *compiled, ranked);
+  const bool is_partial = failure.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
+  const RemedyEstimate* estimate = FindEstimate(failure, remedy);
+  const double least_spread = rules.Threshold("spread_of_limit") * failure.facts.Number("limit_bytes").value_or(0);
+  if (const CompiledAttempt* compiled = FindCompiled(failure, remedy)) return SetCompiled(failure, *compiled, ranked);
   if (estimate != nullptr && estimate->open) return;
   if (estimate != nullptr) {
     ranked->basis = "program";
@@ -158,10 +157,10 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
   if (!ranked->saves_bytes || !excess) return;
   const bool covers = static_cast<double>(*ranked->saves_bytes) >= *excess;
   // If the program was simulated but not with this remedy, "not enough" only means that the list shows too little.
-  if (covers || (!ranked->at_least && (ranked->basis == "program" || !diagnosis.estimates))) ranked->enough = covers;
+  if (covers || (!ranked->at_least && (ranked->basis == "program" || !failure.estimates))) ranked->enough = covers;
   const double beyond = std::abs(static_cast<double>(*ranked->saves_bytes) - *excess);
   // If the need is not completely known, the memory needed with the remedy is not known either.
-  const bool needs_more = ranked->basis == "list" && CountsTemporariesOnly(diagnosis.facts);
+  const bool needs_more = ranked->basis == "list" && CountsTemporariesOnly(failure.facts);
   ranked->borderline = ranked->enough && (beyond < static_cast<double>(ranked->spread_bytes.value_or(0)) ||
                                           (*ranked->enough && needs_more));
   if (ranked->at_least || needs_more) ranked->left_bytes = ranked->spread_bytes = std::nullopt;
@@ -169,21 +168,21 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
 
 // Returns why a change saves nothing, as the suffix of a message id: either the program rules it out, or the estimated
 // saving is next to nothing. Empty if neither applies.
-std::string WhyNothing(const RuleSet& rules, const Diagnosis& diagnosis, const Remedy& remedy) {
-  if (const CompiledAttempt* compiled = FindCompiled(diagnosis, remedy)) {
-    const Recompilation& recompilation = *diagnosis.recompilation;
+std::string WhyNothing(const RuleSet& rules, const Failure& failure, const Remedy& remedy) {
+  if (const CompiledAttempt* compiled = FindCompiled(failure, remedy)) {
+    const Recompilation& recompilation = *failure.recompilation;
     const double saves = static_cast<double>(recompilation.unchanged_bytes - *compiled->need_bytes);
     const double least = rules.Threshold("next_to_nothing") * static_cast<double>(recompilation.unchanged_bytes);
-    return saves < least && !recompilation.Fits(*compiled, diagnosis.facts) ? "compiled" : "";
+    return saves < least && !recompilation.Fits(*compiled, failure.facts) ? "compiled" : "";
   }
-  const RemedyEstimate* estimate = FindEstimate(diagnosis, remedy);
+  const RemedyEstimate* estimate = FindEstimate(failure, remedy);
   if (estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
-  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(diagnosis.estimates->need_bytes);
+  const double least = rules.Threshold("next_to_nothing") * static_cast<double>(failure.estimates->need_bytes);
   return static_cast<double>(estimate->saves_bytes) < least ? "next_to_nothing" : "";
 }
 
-void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
+void SetSafety(const FailureScope& scope, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   ranked->safety = remedy.safety;
   ranked->safe_why = remedy.safe_why;
@@ -195,30 +194,30 @@ void SetSafety(const FindingScope& scope, RankedRemedy* ranked) {
   }
 }
 
-bool UndoesMistake(const Diagnosis& diagnosis, const Remedy& remedy) {
-  return std::any_of(diagnosis.why.begin(), diagnosis.why.end(),
+bool UndoesMistake(const Failure& failure, const Remedy& remedy) {
+  return std::any_of(failure.why.begin(), failure.why.end(),
                      [&](const Reason& reason) { return reason.cure == remedy.id; });
 }
 
 // Whether the compiler confirmed that the remedy fits together with another. Pairs are compiled if nothing fits alone.
-bool FitsInPair(const RankedRemedy& ranked, const Diagnosis& diagnosis) {
-  const auto& compiled = diagnosis.recompilation;
+bool FitsInPair(const RankedRemedy& ranked, const Failure& failure) {
+  const auto& compiled = failure.recompilation;
   return compiled && !ranked.enough_with.empty() &&
-         compiled->FittingPair(ranked.remedy->id, ranked.enough_with.front(), diagnosis.facts) != nullptr;
+         compiled->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts) != nullptr;
 }
 
-RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bool scenario_known, bool worked_out) {
+RankReasons ReasonsOf(const Candidate& candidate, const Failure& failure, bool scenario_known, bool worked_out) {
   const RankedRemedy& ranked = candidate.ranked;
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
   RankReasons reasons;
   reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
   reasons.free = ranked.free;
-  reasons.confirmed = ranked.compiled && (ranked.enough == true || FitsInPair(ranked, diagnosis));
+  reasons.confirmed = ranked.compiled && (ranked.enough == true || FitsInPair(ranked, failure));
   reasons.too_little = ranked.enough == false;
   reasons.falls_short = reasons.too_little && ranked.enough_with.empty();
   reasons.supported =
       cures && (!ranked.why.empty() || ranked.enough == true || (reasons.too_little && !reasons.falls_short));
-  reasons.undoes = ranked.enough != false && UndoesMistake(diagnosis, *ranked.remedy);
+  reasons.undoes = ranked.enough != false && UndoesMistake(failure, *ranked.remedy);
   // If other remedies were estimated on the program or list, one without an estimate ranks lower.
   reasons.gamble = worked_out && !ranked.enough && !reasons.undoes;
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
@@ -229,24 +228,24 @@ RankReasons ReasonsOf(const Candidate& candidate, const Diagnosis& diagnosis, bo
 }
 
 // Finds pairs of remedies that the compiler confirmed to be enough together but not alone.
-void PairUp(const Diagnosis& diagnosis, std::vector<Candidate>* candidates) {
-  if (!diagnosis.recompilation) return;
+void PairUp(const Failure& failure, std::vector<Candidate>* candidates) {
+  if (!failure.recompilation) return;
   for (Candidate& candidate : *candidates) {
     RankedRemedy& one = candidate.ranked;
     for (const Candidate& other_candidate : *candidates) {
       const RankedRemedy& other = other_candidate.ranked;
       if (&one == &other || one.enough != false || other.enough != false) continue;
-      if (diagnosis.recompilation->FittingPair(one.remedy->id, other.remedy->id, diagnosis.facts) != nullptr)
+      if (failure.recompilation->FittingPair(one.remedy->id, other.remedy->id, failure.facts) != nullptr)
         one.enough_with.push_back(other.remedy->id);
     }
   }
 }
 
 // Marks the remedies to list separately, unless there are no others.
-void SetFree(const Diagnosis& diagnosis, std::vector<Candidate>* candidates) {
+void SetFree(const Failure& failure, std::vector<Candidate>* candidates) {
   const auto is_free = [&](const RankedRemedy& ranked) {
     return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false &&
-           !FitsInPair(ranked, diagnosis);
+           !FitsInPair(ranked, failure);
   };
   const bool others = std::any_of(candidates->begin(), candidates->end(), [&](const Candidate& candidate) {
     return !candidate.ranked.remedy->inquiry && !is_free(candidate.ranked);
@@ -293,16 +292,16 @@ std::string OrderText(const RankReasons& reasons) {
   return text;
 }
 
-void RecordOrder(const Diagnosis& diagnosis, Recorder* recorder) {
+void RecordOrder(const Failure& failure, Recorder* recorder) {
   RecordedStep step(recorder, "Order");
   if (!step.is_recorded()) return;
-  for (const RankedRemedy& ranked : diagnosis.remedies)
+  for (const RankedRemedy& ranked : failure.remedies)
     RecordedStep(recorder, fmt::format("{}", ranked.rank), ranked.remedy->id).Set(OrderText(*ranked.rank_reasons));
 }
 
 // Returns the remedy as offered here, or nullopt. Adds the reason to `ruled_out` if it has a text.
 std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& ranking, std::vector<RuledOut>* ruled_out) {
-  const auto& [rules, scope, diagnosis, excess, listed, lacked] = ranking;
+  const auto& [rules, scope, failure, excess, listed, lacked] = ranking;
   RecordedStep step(scope.recorder(), "remedy", remedy.id);
   step.Set("not offered");
   if (remedy.when && AsBool(remedy.when->Evaluate(scope)) != true) return std::nullopt;
@@ -312,10 +311,10 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
     return std::nullopt;
   };
   // A remedy that was tried on the program need not be estimated from a list.
-  if (const std::string why = WhyNothing(rules, diagnosis, remedy); !why.empty())
+  if (const std::string why = WhyNothing(rules, failure, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
-  const RemedyEstimate* made = FindEstimate(diagnosis, remedy);
-  const bool is_tried = made != nullptr || FindCompiled(diagnosis, remedy) != nullptr;
+  const RemedyEstimate* made = FindEstimate(failure, remedy);
+  const bool is_tried = made != nullptr || FindCompiled(failure, remedy) != nullptr;
   std::vector<Reason> against = is_tried ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");
   // A reason without a text only means that nothing supports the remedy; an estimated saving on the list supports it.
   if (Saves(FindListed(listed, remedy)))
@@ -326,7 +325,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   SetSafety(scope, &ranked);
   ranked.why = Reasons(remedy.evidence, scope, "for");
   const RemedyEstimate* figures = made != nullptr ? made : FindListed(listed, remedy);
-  ranked.how = StepsFor(rules, remedy, diagnosis.framework, RemedyScope(scope, figures), lacked);
+  ranked.how = StepsFor(rules, remedy, failure.framework, RemedyScope(scope, figures), lacked);
   step.Set("no step");
   if (ranked.how.empty() && !remedy.how.empty()) return std::nullopt;
   Estimate(ranking, &ranked);
@@ -337,12 +336,12 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
 }
 
 // The excess, or its upper bound if the sizes are rounded to the same figure.
-std::optional<double> MostExcess(const Diagnosis& diagnosis) {
-  const std::optional<double> excess = diagnosis.facts.Number("excess_bytes");
-  return excess ? excess : diagnosis.facts.Number("excess_below_bytes");
+std::optional<double> MostExcess(const Failure& failure) {
+  const std::optional<double> excess = failure.facts.Number("excess_bytes");
+  return excess ? excess : failure.facts.Number("excess_below_bytes");
 }
 
-ListedPart PartOf(const FindingScope& scope, std::size_t row) {
+ListedPart PartOf(const FailureScope& scope, std::size_t row) {
   const auto is = [&](std::string_view field) { return AsBool(scope.GetInRow(row, field)) == true; };
   if (is("is_constant")) return ListedPart::kConstant;
   if (is("is_plain_argument")) return ListedPart::kArgument;
@@ -353,8 +352,8 @@ ListedPart PartOf(const FindingScope& scope, std::size_t row) {
   return is("in_gradient") ? ListedPart::kForward : ListedPart::kOther;
 }
 
-std::int64_t Bytes(const Diagnosis& finding, std::string_view fact) {
-  return ClampToBytes(std::max(0.0, finding.facts.Number(fact).value_or(0)));
+std::int64_t Bytes(const Failure& failure, std::string_view fact) {
+  return ClampToBytes(std::max(0.0, failure.facts.Number(fact).value_or(0)));
 }
 
 // Names for the message about a missing name: the name, its package, and the log's version.
@@ -392,11 +391,11 @@ std::string VersionProblem(const RuleSet& rules, const std::string& step, const 
 
 }  // namespace
 
-ListedProgram ToListedProgram(const Diagnosis& finding, const FindingScope& scope) {
+ListedProgram ToListedProgram(const Failure& failure, const FailureScope& scope) {
   ListedProgram listed;
-  listed.need_bytes = Bytes(finding, "need_bytes");
-  listed.arguments_bytes = Bytes(finding, "arguments_bytes");
-  listed.fragmentation_bytes = Bytes(finding, "fragmentation_bytes");
+  listed.need_bytes = Bytes(failure, "need_bytes");
+  listed.arguments_bytes = Bytes(failure, "arguments_bytes");
+  listed.fragmentation_bytes = Bytes(failure, "fragmentation_bytes");
   for (std::size_t row = 0; row < scope.row_count(); ++row) {
     const Allocation& allocation = scope.RowAt(row);
     if (!allocation.array || !allocation.size_bytes || allocation.kind == kRequestedAllocation) continue;
@@ -405,16 +404,16 @@ ListedProgram ToListedProgram(const Diagnosis& finding, const FindingScope& scop
   return listed;
 }
 
-void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis) {
-  const bool own = diagnosis->scenario != nullptr && !diagnosis->scenario->remedies.empty();
-  const std::vector<RemedyUse>& uses = own ? diagnosis->scenario->remedies : diagnosis->failure->remedies;
-  const std::optional<double> excess = MostExcess(*diagnosis);
+void RankRemedies(const RuleSet& rules, const FailureScope& scope, Failure* failure) {
+  const bool own = failure->scenario != nullptr && !failure->scenario->remedies.empty();
+  const std::vector<RemedyUse>& uses = own ? failure->scenario->remedies : failure->rule->remedies;
+  const std::optional<double> excess = MostExcess(*failure);
   const Ranking ranking{
       rules,
       scope,
-      *diagnosis,
+      *failure,
       excess,
-      diagnosis->estimates ? std::vector<RemedyEstimate>() : EstimateFromList(ToListedProgram(*diagnosis, scope)),
+      failure->estimates ? std::vector<RemedyEstimate>() : EstimateFromList(ToListedProgram(*failure, scope)),
       MissingNames(rules, scope)};
   std::vector<Candidate> candidates;
   std::vector<RuledOut> ruled_out;
@@ -429,19 +428,19 @@ void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* di
       candidates.push_back({*std::move(ranked), use.prior});
     }
   }
-  PairUp(*diagnosis, &candidates);
-  SetFree(*diagnosis, &candidates);
+  PairUp(*failure, &candidates);
+  SetFree(*failure, &candidates);
   // If a supported remedy is estimated to be enough, no inquiry is needed first.
-  const bool known = diagnosis->scenario != nullptr || diagnosis->failure->scenarios.empty() ||
+  const bool known = failure->scenario != nullptr || failure->rule->scenarios.empty() ||
                      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
                        return candidate.ranked.enough == true && !candidate.ranked.why.empty();
                      });
-  const bool worked_out = diagnosis->estimates.has_value() || !ranking.listed.empty();
+  const bool worked_out = failure->estimates.has_value() || !ranking.listed.empty();
   for (Candidate& candidate : candidates)
-    candidate.ranked.rank_reasons = ReasonsOf(candidate, *diagnosis, known, worked_out);
-  diagnosis->remedies = InOrder(std::move(candidates));
-  RecordOrder(*diagnosis, scope.recorder());
-  diagnosis->ruled_out = std::move(ruled_out);
+    candidate.ranked.rank_reasons = ReasonsOf(candidate, *failure, known, worked_out);
+  failure->remedies = InOrder(std::move(candidates));
+  RecordOrder(*failure, scope.recorder());
+  failure->ruled_out = std::move(ruled_out);
 }
 
 std::vector<MissingName> MissingNames(const RuleSet& rules, const Scope& scope) {

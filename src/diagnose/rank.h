@@ -21,18 +21,18 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
+#include "facts/failure.h"
 #include "program/listed.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
 // Sets remedies and ruled_out of a diagnosis whose scenario is set. `scope` belongs to the diagnosis.
-void RankRemedies(const RuleSet& rules, const FindingScope& scope, Diagnosis* diagnosis);
+void RankRemedies(const RuleSet& rules, const FailureScope& scope, Failure* failure);
 
-// Converts the allocation list. `scope` belongs to the finding. Skips rows without a single array of known size.
-ListedProgram ToListedProgram(const Diagnosis& finding, const FindingScope& scope);
+// Converts the allocation list. `scope` belongs to the failure. Skips rows without a single array of known size.
+ListedProgram ToListedProgram(const Failure& failure, const FailureScope& scope);
 
 // A name that does not exist in the log's version of a package.
 struct MissingName {

@@ -1,22 +1,45 @@
 // Reads one input of the command line and everything packed in it.
 #pragma once
 
-#include <functional>
-
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/artifact.h"
 #include "input/limits.h"
+#include "input/members.h"
+#include "input/stop.h"
 #include "read/engine.h"
-#include "read/sightings.h"
+#include "read/failure_reader.h"
 
 namespace whyoom {
 
-// Reads to the end or a limit. If `options` have a control, an input that may block (a pipe, a terminal) ends soon
-// after a stop request, and what came before is still used.
-Readings ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options = {});
+// The streams of plain bytes of one input, and what was found in them so far.
+class InputStreams {
+ public:
+  // If `options` have a control, which is borrowed, an input that may block (a pipe, a terminal) ends soon after a stop
+  // request, and what came before is still used.
+  InputStreams(const Artifact& input, const Limits& limits, const ReadOptions& options);
+  InputStreams(const InputStreams&) = delete;
+  InputStreams& operator=(const InputStreams&) = delete;
 
-// The same, with `read` in place of ReadArtifact for each artifact.
-using ArtifactRead = std::function<Readings(const Artifact&, ByteSource&, const ReadOptions&)>;
-Readings ReadInput(const Artifact& input, const Limits& limits, const ReadOptions& options, const ArtifactRead& read);
+  // See Members::Next. Read the stream with options().
+  ByteSource* Next(Artifact* artifact) { return members_.Next(artifact); }
+  const ReadOptions& options() const { return options_; }
+
+  // Adds the result of a stream.
+  void Add(Report one);
+
+  // Call once, after Next returned null.
+  Report Finish();
+
+ private:
+  const Stop stop_;
+  ReadControl* const control_;
+  bool stops_itself_ = false;  // what the input returned before the stop is still processed
+  Members members_;
+  ReadOptions options_;
+  Report report_;
+};
+
+// Reads to the end or a limit.
+Report ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options = {});
 
 }  // namespace whyoom

@@ -9,21 +9,21 @@
 
 #include "diagnose/diagnosis_examples.h"
 #include "diagnose/dump_report.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 
 namespace whyoom {
 namespace {
 
 using Kind = RuleCase::Kind;
 
-Readings Read(const Engine& engine, const std::string& text) {
+Report Read(const Engine& engine, const std::string& text) {
   return ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
 }
 
-std::vector<Diagnosis> Diagnose(const Engine& engine, const std::string& text) {
-  Readings readings = Read(engine, text);
+std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {
+  Report report = Read(engine, text);
   std::vector<Problem> problems;
-  return readings.table ? readings.table->Finish(&problems) : std::vector<Diagnosis>();
+  return report.table ? report.table->Finish(&problems) : std::vector<Failure>();
 }
 
 std::string Show(const Value& value) {
@@ -39,31 +39,31 @@ bool SameFact(const Value& got, const Value& want) {
   return a && b ? std::abs(*a - *b) < 1 : got == want;  // sizes have fractions of a byte
 }
 
-std::string Codes(const std::vector<Diagnosis>& findings) {
+std::string Codes(const std::vector<Failure>& failures) {
   std::string codes;
-  for (const Diagnosis& finding : findings) codes += (codes.empty() ? "" : ", ") + finding.failure->code;
+  for (const Failure& failure : failures) codes += (codes.empty() ? "" : ", ") + failure.rule->code;
   return codes.empty() ? "nothing" : codes;
 }
 
 // Returns a fact as read, even if it is removed as contradictory.
-Value AsRead(const Diagnosis& diagnosis, const std::string& name) {
-  for (const Contradiction& contradiction : diagnosis.contradictions) {
+Value AsRead(const Failure& failure, const std::string& name) {
+  for (const Contradiction& contradiction : failure.contradictions) {
     if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
   }
-  return diagnosis.facts.Get(name);
+  return failure.facts.Get(name);
 }
 
-std::string TryFailure(const RuleCase& one, const std::vector<Diagnosis>& findings) {
-  const bool are_its = std::all_of(findings.begin(), findings.end(),
-                                   [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
-  if (!are_its || findings.size() != one.example.count) return "gives " + Codes(findings);
-  const Diagnosis& finding = findings[0];
+std::string TryFailure(const RuleCase& one, const std::vector<Failure>& failures) {
+  const bool are_its = std::all_of(failures.begin(), failures.end(),
+                                   [&](const Failure& failure) { return failure.rule->code == one.id; });
+  if (!are_its || failures.size() != one.example.count) return "gives " + Codes(failures);
+  const Failure& failure = failures[0];
   for (const auto& [name, want] : one.example.facts) {
-    const Value got = AsRead(finding, name);
+    const Value got = AsRead(failure, name);
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
   }
   if (!one.example.scenario) return {};
-  const std::string actual = finding.scenario == nullptr ? "" : finding.scenario->id;
+  const std::string actual = failure.scenario == nullptr ? "" : failure.scenario->id;
   if (actual == *one.example.scenario) return {};
   const auto words = [](const std::string& scenario) { return scenario.empty() ? "unknown" : scenario; };
   return fmt::format("scenario is {}, not {}", words(actual), words(*one.example.scenario));
@@ -95,9 +95,9 @@ bool TryContext(const Context& context, const Example& example) {
 
 // Whether one of the programs that the text describes has all the facts.
 bool StatesProgram(const Engine& engine, const Example& example) {
-  Readings readings = Read(engine, example.text);
-  if (!readings.table) return false;
-  const std::vector<CompiledProgram> all = readings.table->programs().Take();
+  Report report = Read(engine, example.text);
+  if (!report.table) return false;
+  const std::vector<CompiledProgram> all = report.table->programs().Take();
   return std::any_of(all.begin(), all.end(), [&](const CompiledProgram& program) {
     return std::all_of(example.facts.begin(), example.facts.end(),
                        [&](const auto& fact) { return SameFact(program.facts.Get(fact.first), fact.second); });
@@ -145,9 +145,9 @@ bool Matches(const Engine& engine, const RuleCase& one) {
   const std::string& text = one.example.text;
   switch (one.kind) {
     case Kind::kFailure: {
-      const std::vector<Diagnosis> findings = Diagnose(engine, text);
-      return std::any_of(findings.begin(), findings.end(),
-                         [&](const Diagnosis& finding) { return finding.failure->code == one.id; });
+      const std::vector<Failure> failures = Diagnose(engine, text);
+      return std::any_of(failures.begin(), failures.end(),
+                         [&](const Failure& failure) { return failure.rule->code == one.id; });
     }
     case Kind::kContext: {
       const Context* context = Find(rules.contexts(), one.id);
@@ -192,10 +192,9 @@ bool Matches(const Engine& engine, const RuleCase& one) {
 }
 
 std::string TrySituation(const RuleSet& rules, const DiagnosisExample& situation) {
-  const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
-  if (!diagnosis) return "refers to an unknown failure";
-  return DescribeDifference(nlohmann::json::parse(situation.expect, nullptr, false),
-                            Conclusions(situation, *diagnosis));
+  const std::optional<Failure> failure = Diagnose(rules, situation);
+  if (!failure) return "refers to an unknown failure";
+  return DescribeDifference(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *failure));
 }
 
 class Collector {
@@ -331,7 +330,7 @@ std::string RuleCase::Entry() const {
 
 std::vector<RuleCase> CasesOf(const RuleSet& rules) {
   Collector all;
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     all.Add(Kind::kFailure, true, "failures", failure.code, failure.match);
     all.Add(Kind::kFailure, false, "failures", failure.code, failure.no_match);
   }

@@ -3,141 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "diagnose/conclude.h"
-#include "diagnose/diagnosis_examples.h"
-#include "diagnose/finding_scope.h"
 #include "diagnose/read_input.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "read/engine.h"
-#include "rules/expression_node.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 namespace {
-
-using internal::ExpressionNode;
-using internal::Function;
-using internal::NodeKind;
-
-// Test inputs: zero, minimal values, shares, small numbers, and more than any job has.
-constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
-// Values of the other inputs, which are also tried as unknown. The large one is prime, so that no quotient equals an
-// input by chance.
-constexpr double kOthers[] = {3, 7919};
-
-// Whether the expression computes a number, instead of passing on one from the log.
-bool Computes(const ExpressionNode& node) {
-  const auto any_from = [&](std::size_t first) {
-    return std::any_of(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end(),
-                       [](const auto& operand) { return Computes(*operand); });
-  };
-  switch (node.kind) {
-    case NodeKind::kSum:
-    case NodeKind::kProduct:
-    case NodeKind::kNegate:
-      return true;
-    case NodeKind::kTerm:
-      return node.term && node.term->tree() != nullptr && Computes(*node.term->tree());
-    case NodeKind::kCall:
-      if (node.function == Function::kIf) return any_from(1);
-      if (node.function == Function::kDefault) return any_from(0);
-      return node.function >= Function::kMin && node.function <= Function::kWithin;
-    default:
-      return false;
-  }
-}
-
-std::set<std::string> NamesOf(const Expression& expression) {
-  std::set<std::string> names;
-  for (const NameUse& use : expression.name_uses()) {
-    if (!use.in_rows) names.insert(use.name);
-  }
-  return names;
-}
-
-// One name has a value; all others have another one, or none.
-class ExtremeScope : public Scope {
- public:
-  ExtremeScope(std::string name, double value, std::optional<double> others)
-      : name_(std::move(name)), value_(value), others_(others) {}
-
-  Value Get(std::string_view name) const override {
-    if (name == name_) return value_;
-    return others_ ? Value(*others_) : Value(Unknown{});
-  }
-
- private:
-  std::string name_;
-  double value_;
-  std::optional<double> others_;
-};
-
-// Returns what is wrong with a placeholder if `name` has this value; empty if nothing is. `is_shown`: the step displays
-// the value.
-std::string Fault(const Expression& hole, const std::string& name, double value, bool is_shown) {
-  bool always_same = is_shown;
-  bool any = false;
-  for (const std::optional<double> others :
-       {std::optional<double>(), std::optional(kOthers[0]), std::optional(kOthers[1])}) {
-    const std::optional<double> proposed = AsNumber(hole.Evaluate(ExtremeScope(name, value, others)));
-    if (!proposed) continue;
-    any = true;
-    if (!(*proposed > 0)) return fmt::format("proposes {:g} if {} is {:g}", *proposed, name, value);
-    always_same = always_same && *proposed == value;
-  }
-  return any && always_same ? fmt::format("proposes the value in use if {} is {:g}", name, value) : "";
-}
-
-std::string Fault(const Expression& hole, const std::set<std::string>& shown) {
-  for (const std::string& name : NamesOf(hole)) {
-    for (const double value : kExtremes) {
-      if (std::string fault = Fault(hole, name, value, shown.contains(name)); !fault.empty()) return fault;
-    }
-  }
-  return "";
-}
-
-void CheckStep(const std::string& of, const Template& step, std::vector<std::string>* faults) {
-  std::vector<Expression> computed;
-  std::set<std::string> shown;
-  for (const auto& [value, before] : step.placeholders()) {
-    if (before.ends_with("→ ") || (value.tree() != nullptr && Computes(*value.tree()))) {
-      computed.push_back(value);
-    } else {
-      shown.merge(NamesOf(value));
-    }
-  }
-  for (const Expression& hole : computed) {
-    const std::string fault = Fault(hole, shown);
-    if (!fault.empty()) faults->push_back(fmt::format("{}: {{{}}} {}", of, hole.source(), fault));
-  }
-}
-
-// Checks numbers that steps of remedies compute, such as "batch_size: {batch} → {floor(batch / 2)}", with extreme
-// inputs. Checks every placeholder that computes a number or follows an arrow. A placeholder must limit its own value
-// with `within`; an unknown value elsewhere in the step does not make up for it.
-//
-// Returns a sentence for each placeholder that can propose 0, a negative number, or the value in use, if another
-// placeholder of the step shows it; sorted by remedy id.
-std::vector<std::string> BadSettings(const RuleSet& rules) {
-  std::vector<std::string> faults;
-  for (const auto& [id, remedy] : rules.remedies()) {
-    for (const auto& [framework, steps] : remedy.how) {
-      const std::string of = "remedies/" + id + (framework.empty() ? "" : "/how/" + framework);
-      for (const Template& step : steps) CheckStep(of, step, &faults);
-    }
-  }
-  return faults;
-}
 
 // Returns the first line of the example. For an error line, the last one: the start of the raw line precedes it.
 std::string FirstLine(const RuleCase& one) {
@@ -145,148 +21,6 @@ std::string FirstLine(const RuleCase& one) {
   const std::size_t begin = one.kind == RuleCase::Kind::kErrorLine ? text.rfind('\n') + 1 : 0;
   return text.substr(begin, std::min<std::size_t>(text.find('\n', begin) - begin, 100));
 }
-
-using Kind = RuleCase::Kind;
-
-std::string Begin(const std::string& text) {
-  constexpr std::size_t kShown = 60;
-  return text.size() <= kShown ? text : text.substr(0, kShown) + "…";
-}
-
-class Coverage {
- public:
-  Coverage(const Engine& engine, const std::vector<RuleCase>& cases) : engine_(engine), cases_(cases) {
-    for (const RuleCase& one : cases) {
-      if (one.kind == Kind::kDiagnosisExample) {
-        if (std::optional<Diagnosis> diagnosis = Diagnose(engine.rules(), one.situation))
-          diagnoses_.push_back(*std::move(diagnosis));
-      } else if (one.kind == Kind::kFailure && one.must_match) {
-        AddRead(one.example.text);
-      }
-    }
-    for (const Diagnosis& diagnosis : diagnoses_) scopes_.emplace_back(engine.rules(), diagnosis);
-  }
-
-  std::vector<std::string> Run() {
-    for (const Failure& failure : engine_.rules().failures()) CheckFailure(failure);
-    for (const Context& context : engine_.rules().contexts()) CheckContext(context);
-    for (const Framework& framework : engine_.rules().frameworks()) {
-      for (const Pattern& sign : framework.signs) {
-        if (!Matches("frameworks", framework.id, sign))
-          Tell(fmt::format("framework {}, sign '{}'", framework.id, Begin(sign.source())), "no example shows it");
-      }
-    }
-    for (const auto& [id, remedy] : engine_.rules().remedies()) CheckRemedy(remedy);
-    return std::move(gaps_);
-  }
-
- private:
-  void AddRead(const std::string& text) {
-    Readings readings = ReadArtifact(engine_, {"example", ""}, *OpenMemory(text + "\n"));
-    std::vector<Problem> problems;
-    if (!readings.table) return;
-    for (Diagnosis& diagnosis : readings.table->Finish(&problems)) diagnoses_.push_back(std::move(diagnosis));
-  }
-
-  void Tell(const std::string& what, const char* lacks) { gaps_.push_back(what + ": " + lacks); }
-
-  // Whether the pattern matches one of the entry's positive examples.
-  bool Matches(std::string_view section, const std::string& id, const Pattern& pattern) const {
-    PatternMatch match;
-    return std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) {
-      return one.section == section && one.id == id && one.must_match && pattern.Find(one.example.text, 0, &match);
-    });
-  }
-  bool HasNearMiss(std::string_view section, const std::string& id) const {
-    return std::any_of(cases_.begin(), cases_.end(),
-                       [&](const RuleCase& one) { return one.section == section && one.id == id && !one.must_match; });
-  }
-
-  using Applies = std::function<bool(const Diagnosis&)>;
-
-  void CheckSentences(const std::string& owner, const char* what, const std::vector<Sentence>& sentences,
-                      const Applies& applies) {
-    for (const Sentence& sentence : sentences) {
-      if (!IsCovered(sentence, applies))
-        Tell(fmt::format("{}, {} '{}'", owner, what, Begin(sentence.text.source())), "no example yields it");
-    }
-  }
-
-  bool IsCovered(const Sentence& sentence, const Applies& applies) const {
-    for (std::size_t i = 0; i < scopes_.size(); ++i) {
-      if (applies(diagnoses_[i]) && !Reasons({sentence}, scopes_[i], "").empty()) return true;
-    }
-    return false;
-  }
-
-  static bool Uses(const Diagnosis& diagnosis, const Remedy& remedy) {
-    const auto uses = [&](const std::vector<RemedyUse>& all) {
-      return std::any_of(all.begin(), all.end(), [&](const RemedyUse& use) { return use.remedy == remedy.id; });
-    };
-    const Scenario* scenario = diagnosis.scenario;
-    return scenario != nullptr && !scenario->remedies.empty() ? uses(scenario->remedies)
-                                                              : uses(diagnosis.failure->remedies);
-  }
-
-  void CheckFailure(const Failure& failure) {
-    const std::string owner = "failure " + failure.code;
-    for (const HeaderPattern& head : failure.header_patterns) {
-      if (!Matches("failures", failure.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
-    }
-    for (const Pattern& fact : failure.facts) {
-      if (!Matches("failures", failure.code, fact))
-        Tell(fmt::format("{}, fact '{}'", owner, Begin(fact.source())), "no example matches it");
-    }
-    for (const Scenario& scenario : failure.scenarios) {
-      const bool reached = std::any_of(diagnoses_.begin(), diagnoses_.end(),
-                                       [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
-      if (!reached) Tell(owner + ", scenario " + scenario.id, "no example reaches it");
-      CheckSentences(owner + ", scenario " + scenario.id, "why", scenario.why,
-                     [&](const Diagnosis& diagnosis) { return diagnosis.scenario == &scenario; });
-    }
-    CheckSentences(owner, "why", failure.why,
-                   [&](const Diagnosis& diagnosis) { return diagnosis.failure == &failure; });
-    if (!HasNearMiss("failures", failure.code)) Tell(owner, "no near miss among the examples");
-  }
-
-  void CheckContext(const Context& context) {
-    const std::string owner = "context " + context.id;
-    for (const Pattern& pattern : context.patterns) {
-      if (!Matches("contexts", context.id, pattern))
-        Tell(fmt::format("{}, pattern '{}'", owner, Begin(pattern.source())), "no example matches it");
-    }
-    if (!HasNearMiss("contexts", context.id)) Tell(owner, "no near miss among the examples");
-  }
-
-  void CheckRemedy(const Remedy& remedy) {
-    const std::string owner = "remedy " + remedy.id;
-    std::set<std::string> frameworks;
-    for (const Diagnosis& diagnosis : diagnoses_) {
-      for (const RankedRemedy& ranked : diagnosis.remedies) {
-        if (ranked.remedy == &remedy) frameworks.insert(engine_.rules().KeyOfSteps(remedy, diagnosis.framework));
-      }
-    }
-    if (frameworks.empty()) Tell(owner, "no example offers it");
-    for (const auto& [framework, steps] : remedy.how) {
-      if (!frameworks.empty() && !framework.empty() && !frameworks.contains(framework))
-        Tell(owner + ", how " + framework, "no example shows it");
-    }
-    const auto applies = [&](const Diagnosis& diagnosis) { return Uses(diagnosis, remedy); };
-    CheckSentences(owner, "evidence", remedy.evidence, applies);
-    for (const Sentence& sentence : remedy.ruled_out) {
-      if (!IsCovered(sentence, applies))
-        Tell(fmt::format("{}, ruled_out '{}'", owner,
-                         Begin(sentence.when ? sentence.when->source() : sentence.text.source())),
-             "no example meets it");
-    }
-  }
-
-  const Engine& engine_;
-  const std::vector<RuleCase>& cases_;
-  std::vector<Diagnosis> diagnoses_;
-  std::vector<FindingScope> scopes_;
-  std::vector<std::string> gaps_;
-};
 
 }  // namespace
 
@@ -302,31 +36,26 @@ std::vector<std::string> RuleTestResult::Failures() const {
     failures.push_back(
         fmt::format("{}: {}: \"{}\"{}{}", one.Entry(), one.must_match ? "missing" : "noisy", FirstLine(one), how, why));
   }
-  failures.insert(failures.end(), settings.begin(), settings.end());
   return failures;
 }
 
 bool RuleTestResult::ok() const {
-  return noisy == 0 && missing == 0 && settings.empty() &&
+  return noisy == 0 && missing == 0 &&
          std::all_of(healthy.begin(), healthy.end(), [](const Healthy& log) { return log.codes.empty(); });
 }
 
-RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy, std::vector<Problem>* problems,
-                         bool list_untried) {
+RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy, std::vector<Problem>* problems) {
   RuleTestResult result;
-  result.settings = BadSettings(rules);
   const Engine engine(rules);
   std::vector<RuleCase> cases = CasesOf(rules);
-  if (list_untried) result.untried = UncoveredEntries(engine, cases);
   for (const Artifact& input : healthy) {
-    Readings readings = ReadInput(engine, input, Limits());
+    Report report = ReadInput(engine, input, Limits());
     RuleTestResult::Healthy log = {input.path};
-    if (readings.table) {
-      for (const Diagnosis& finding : readings.table->Finish(&readings.problems))
-        log.codes.push_back(finding.failure->code);
+    if (report.table) {
+      for (const Failure& failure : report.table->Finish(&report.problems)) log.codes.push_back(failure.rule->code);
     }
-    std::erase_if(readings.problems, [](const Problem& problem) { return problem.is_unknown_error(); });
-    if (problems != nullptr) problems->insert(problems->end(), readings.problems.begin(), readings.problems.end());
+    std::erase_if(report.problems, [](const Problem& problem) { return problem.is_unknown_error(); });
+    if (problems != nullptr) problems->insert(problems->end(), report.problems.begin(), report.problems.end());
     result.healthy.push_back(std::move(log));
   }
   for (RuleCase& one : cases) {
@@ -345,10 +74,6 @@ RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& heal
     result.all.push_back({std::move(one), std::move(complaint)});
   }
   return result;
-}
-
-std::vector<std::string> UncoveredEntries(const Engine& engine, const std::vector<RuleCase>& cases) {
-  return Coverage(engine, cases).Run();
 }
 
 }  // namespace whyoom

@@ -24,25 +24,18 @@ struct RuleTestResult {
   };
   std::vector<Tried> all;
   std::vector<Healthy> healthy;
-  std::vector<std::string> settings;  // faults of numbers that remedy steps compute
-  std::vector<std::string> untried;   // if requested, see UncoveredEntries
   int reported = 0;
   int validated = 0;
   int noisy = 0;
   int missing = 0;
   std::vector<Tried> changed;  // built-in examples that fail because of disabled entries; not faults
   bool ok() const;
-  std::vector<std::string> Failures() const;  // a sentence for each noisy or missing example and each faulty setting
+  std::vector<std::string> Failures() const;  // a sentence for each noisy or missing example
 };
 
 // Tries every example on all rules. A failure's example must yield only that failure. `healthy` are files without
 // failures. Adds unreadable files to `problems`.
 RuleTestResult TestRules(const RuleSet& rules, const std::vector<Artifact>& healthy = {},
-                         std::vector<Problem>* problems = nullptr, bool list_untried = false);
-
-// Returns one line for each header pattern, fact, context pattern, sign, scenario, sentence and remedy step that no
-// example covers, and for each failure and context without a near miss: "failure E1000, head used_of: no example
-// matches it". In the order of the rules.
-std::vector<std::string> UncoveredEntries(const Engine& engine, const std::vector<RuleCase>& cases);
+                         std::vector<Problem>* problems = nullptr);
 
 }  // namespace whyoom

@@ -1,7 +1,7 @@
 #include "facts/array_shape.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -29,96 +29,66 @@ std::int64_t BitsToBytes(std::int64_t elements, int bits) {
   return bits >= 8 ? Multiply(elements, bits / 8) : elements / (8 / bits) + (elements % (8 / bits) != 0 ? 1 : 0);
 }
 
-// A cursor over text. A failed Accept or Number does not move it.
-class ShapeReader {
- public:
-  explicit ShapeReader(std::string_view text) : text_(text) {}
+// A cursor over text. A failed Accept does not move it.
+struct ShapeReader {
+  std::string_view text;
+  std::size_t at = 0;
 
   bool Accept(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
+    if (at >= text.size() || text[at] != c) return false;
+    ++at;
     return true;
   }
 
-  std::optional<std::int64_t> Number() {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    at_ = static_cast<std::size_t>(end - text_.data());
-    return value;
-  }
-
-  // Reads comma-separated numbers up to and including `close`. Skips "<=" (a bounded dynamic dimension).
+  // Reads comma-separated numbers up to and including `close`. Skips the "<=" of a bounded dynamic dimension. A "*" is
+  // a tile that spans the whole dimension.
   bool Numbers(char close, std::vector<std::int64_t>* numbers) {
     while (!Accept(close)) {
-      if (numbers->size() >= kMaxRank) return false;
+      if (numbers->size() >= kMaxRank || (!numbers->empty() && !Accept(','))) return false;
       if (Accept('<') && !Accept('=')) return false;
-      if (Accept('*')) {  // a tile that spans the whole dimension
-        numbers->push_back(1);
-      } else {
-        const std::optional<std::int64_t> number = Number();
-        if (!number || *number < 0) return false;
-        numbers->push_back(*number);
+      std::int64_t number = 1;
+      if (!Accept('*')) {
+        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+        if (error != std::errc() || number < 0) return false;
+        at = static_cast<std::size_t>(end - text.data());
       }
-      if (Accept(',')) continue;
-      if (Accept(close)) return true;
-      return false;
+      numbers->push_back(number);
     }
     return true;
   }
-
-  std::string_view Word() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
-      ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  std::size_t at() const { return at_; }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void Skip() { ++at_; }
-
- private:
-  std::string_view text_;
-  std::size_t at_ = 0;
 };
 
 // Reads what follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
 bool ReadLayoutProperties(ShapeReader& reader, ArrayShape* shape) {
   while (!reader.Accept('}')) {
-    const char kind = reader.peek();
-    if (kind == '\0') return false;
-    reader.Skip();
+    if (reader.at >= reader.text.size()) return false;
+    const char kind = reader.text[reader.at++];
     while (reader.Accept('(')) {
       std::vector<std::int64_t> numbers;
       if (!reader.Numbers(')', &numbers)) return false;
       if (kind == 'T' && std::find(numbers.begin(), numbers.end(), 0) != numbers.end()) return false;
-      if (kind == 'T' && shape->tiles.size() < kMaxRank) shape->tiles.push_back(std::move(numbers));
       if (kind == 'S' && !numbers.empty())
         shape->memory_space = static_cast<int>(std::min<std::int64_t>(numbers[0], 1 << 20));
+      if (kind == 'T' && shape->tiles.size() < kMaxRank) shape->tiles.push_back(std::move(numbers));
     }
   }
   return true;
 }
 
+// Reads "2,1,0:T(8,128)}". Ignores an order that omits a dimension or names one twice.
 bool ReadLayout(ShapeReader& reader, ArrayShape* shape) {
+  const std::size_t end = reader.text.find_first_of(":}", reader.at);
+  if (end == std::string_view::npos) return false;
   std::vector<std::int64_t> order;
-  while (reader.peek() != ':' && reader.peek() != '}') {
-    const std::optional<std::int64_t> number = reader.Number();
-    if (!number || *number < 0 || order.size() >= kMaxRank) return false;
-    order.push_back(*number);
-    reader.Accept(',');
-  }
-  for (const std::int64_t dim : order) {
-    if (dim >= static_cast<std::int64_t>(shape->dims.size())) return false;
-    shape->minor_to_major.push_back(static_cast<int>(dim));
-  }
-  // Ignore a layout that omits a dimension or names one twice.
-  std::vector<int> sorted = shape->minor_to_major;
+  if (end > reader.at && !reader.Numbers(reader.text[end], &order)) return false;
+  if (end == reader.at) ++reader.at;
+  std::vector<std::int64_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
-  const bool repeats = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-  if (repeats || sorted.size() != shape->dims.size()) shape->minor_to_major.clear();
-  return reader.Accept('}') || (reader.Accept(':') && ReadLayoutProperties(reader, shape));
+  if (!sorted.empty() && sorted.back() >= static_cast<std::int64_t>(shape->dims.size())) return false;
+  const bool is_complete =
+      sorted.size() == shape->dims.size() && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  if (is_complete) shape->minor_to_major.assign(order.begin(), order.end());
+  return reader.text[end] == '}' || ReadLayoutProperties(reader, shape);
 }
 
 // The number of elements after rounding the dimensions up to `tile`. The last number of `tile` is the minor one.
@@ -146,24 +116,22 @@ std::int64_t RowsFor(std::int64_t second_minor) {
 }  // namespace
 
 std::optional<ArrayShape> ParseArrayShape(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(begin);
-  ShapeReader reader(text);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  ShapeReader reader{text};
   ArrayShape shape;
-  shape.dtype = reader.Word();
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  while (reader.at < text.size() && is_word(text[reader.at])) shape.dtype += text[reader.at++];
   if (shape.dtype.empty() || !reader.Accept('[') || !reader.Numbers(']', &shape.dims)) return std::nullopt;
-  shape.shape = text.substr(0, reader.at());
-  const std::size_t layout_begin = reader.at();
-  if (reader.Accept('{')) {
-    if (ReadLayout(reader, &shape)) {
-      shape.layout = text.substr(layout_begin, reader.at() - layout_begin);
-    } else {
-      shape.minor_to_major.clear();
-      shape.tiles.clear();
-    }
+  const std::size_t end = reader.at;
+  shape.shape = text.substr(0, end);
+  if (!reader.Accept('{')) return shape;
+  ArrayShape whole = shape;
+  if (!ReadLayout(reader, &whole)) {
+    shape.memory_space = whole.memory_space;
+    return shape;
   }
-  return shape;
+  whole.layout = text.substr(end, reader.at - end);
+  return whole;
 }
 
 std::string WithoutLayouts(std::string_view text) {
@@ -179,32 +147,13 @@ std::string WithoutLayouts(std::string_view text) {
 
 std::optional<int> ElementBits(std::string_view dtype) {
   if (dtype == "pred") return 8;
-  if (dtype == kBfloat16) return 16;
-  if (dtype.substr(0, 2) == "f8") return 8;
-  if (dtype.substr(0, 2) == "f4") return 4;
-  static constexpr std::array<std::pair<std::string_view, int>, 16> kTypes = {{
-      {"f16", 16},
-      {"f32", 32},
-      {"f64", 64},
-      {"s2", 2},
-      {"s4", 4},
-      {"s8", 8},
-      {"s16", 16},
-      {"s32", 32},
-      {"s64", 64},
-      {"u2", 2},
-      {"u4", 4},
-      {"u8", 8},
-      {"u16", 16},
-      {"u32", 32},
-      {"u64", 64},
-      {"c64", 64},
-  }};
-  for (const auto& [name, bits] : kTypes) {
-    if (dtype == name) return bits;
-  }
-  if (dtype == "c128") return 128;
-  return std::nullopt;
+  const std::size_t digits = std::min(dtype.find_first_of("0123456789"), dtype.size());
+  const std::string_view kind = dtype.substr(0, digits);
+  if (kind != "f" && kind != "bf" && kind != "s" && kind != "u" && kind != "c") return std::nullopt;
+  int bits = 0;
+  std::from_chars(dtype.data() + digits, dtype.data() + dtype.size(), bits);  // "8" of "f8e4m3fn"
+  const bool is_width = bits >= 2 && bits <= 128 && (bits & (bits - 1)) == 0;
+  return is_width ? std::optional(bits) : std::nullopt;
 }
 
 std::vector<std::int64_t> SortedDims(std::vector<std::int64_t> dims) {

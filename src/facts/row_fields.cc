@@ -15,13 +15,7 @@ namespace whyoom {
 namespace {
 
 // Cuts a long text, such as that of a tuple.
-std::string Brief(std::string text) {
-  constexpr std::size_t kMost = 200;
-  if (text.size() <= kMost) return text;
-  std::size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
-}
+std::string Brief(const std::string& text) { return CutBytes(text, 200); }
 
 template <typename Number>
 Value FromNumber(const std::optional<Number>& number) {

@@ -21,7 +21,7 @@ struct Problem {
   std::string path;
   std::string member;
   std::string what;        // one sentence without a full stop, for users
-  bool of_report = false;  // about the report, not an input: a limit, or a consequence of a finding
+  bool of_report = false;  // about the report, not an input: a limit, or a consequence of a failure
   std::string kind;        // empty: not read completely, or a limit was reached
 
   // The input was read completely; the problem is only a note.

@@ -17,7 +17,7 @@ namespace {
 // Some systems reject larger reads.
 constexpr std::size_t kMostOfRead = std::size_t{1} << 30;
 
-std::string Failure(const char* doing, int error) {
+std::string FailureRule(const char* doing, int error) {
   return std::string(doing) + ": " + std::generic_category().message(error);
 }
 
@@ -49,7 +49,7 @@ class DescriptorSource : public ByteSource {
         poll(&wait, 1, -1);
         continue;
       }
-      if (got < 0) problem_ = Failure("cannot read", errno);
+      if (got < 0) problem_ = FailureRule("cannot read", errno);
       ended_ = true;  // permanently, although a terminal could be read after its end
     }
     return 0;
@@ -97,7 +97,7 @@ std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
   do {
     descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, Failure("cannot open", errno));
+  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, FailureRule("cannot open", errno));
   return OpenDescriptor(descriptor);
 }
 

@@ -28,7 +28,7 @@ struct Usage {
   std::int64_t bytes = 0;
 };
 
-// Analyzes the buffers once, so finding the peak for other sizes costs little more than a sum.
+// Analyzes the buffers once, so failure the peak for other sizes costs little more than a sum.
 //
 // Buffers that are live at the same time and overlap in memory, directly or through others, form a group. A group needs
 // the size of its largest buffer or the sum of all others, whichever is larger.

@@ -71,8 +71,8 @@ std::vector<const Pattern*> PatternsOfFound(const std::vector<ContextFinder::Fou
   return patterns;
 }
 
-bool Matters(const Context& context, const Failure& failure) {
-  return std::find(failure.contexts.begin(), failure.contexts.end(), context.id) != failure.contexts.end();
+bool Matters(const Context& context, const FailureRule& rule) {
+  return std::find(rule.contexts.begin(), rule.contexts.end(), context.id) != rule.contexts.end();
 }
 
 }  // namespace
@@ -116,14 +116,14 @@ void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joi
   if (history.size() > kMostSaid) history.pop_front();
 }
 
-void ContextFacts::AddFailure(const Failure& failure, std::uint64_t offset) {
+void ContextFacts::AddFailure(const FailureRule& rule, std::uint64_t offset) {
   const auto before = [](std::uint64_t at, const Failed& failed) { return at < failed.offset; };
-  failures_.insert(std::upper_bound(failures_.begin(), failures_.end(), offset, before), {offset, &failure});
+  failures_.insert(std::upper_bound(failures_.begin(), failures_.end(), offset, before), {offset, &rule});
   if (failures_.size() > kMostFailures) failures_.pop_front();
 }
 
-void ContextFacts::ExtendFailure(const Failure& failure, std::uint64_t offset) {
-  if (!failures_.empty() && failures_.back().failure == &failure)
+void ContextFacts::ExtendFailure(const FailureRule& rule, std::uint64_t offset) {
+  if (!failures_.empty() && failures_.back().rule == &rule)
     failures_.back().offset = std::max(failures_.back().offset, offset);
 }
 
@@ -147,16 +147,16 @@ std::uint64_t ContextFacts::AppliesFrom(const Context& context, const History& h
     end = last_word;
   }
   for (auto failed = failures_.rbegin(); failed != failures_.rend(); ++failed) {
-    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->failure)))
+    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->rule)))
       return std::max(failed->offset, done);
   }
   return done;
 }
 
-void ContextFacts::AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const {
+void ContextFacts::AddTo(const FailureRule& rule, std::uint64_t offset, Evidence* facts) const {
   std::vector<const Statement*> used;
   for (const auto& [context, histories] : statements_) {
-    if (!Matters(*context, failure)) continue;
+    if (!Matters(*context, rule)) continue;
     const std::uint64_t from = AppliesFrom(*context, histories, offset);
     for (const auto& [pattern, history] : histories) {
       const auto is_before = [&](const Statement& one) { return one.offset < offset; };
@@ -180,8 +180,6 @@ class FactScope : public Scope {
   const Evidence& facts_;
 };
 
-constexpr std::size_t kShortestText = 24;  // a shorter text could be part of another statement
-
 }  // namespace
 
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
@@ -202,54 +200,6 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
   program.first_time = program.last_time = time;
   Identify(&program);
   return program;
-}
-
-void Statements::Add(CompiledProgram program, std::string text) {
-  const bool known = std::any_of(statements_.begin(), statements_.end(),
-                                 [&](const Statement& statement) { return statement.text == text; });
-  if (!known && text.size() >= kShortestText) {
-    Statement statement{std::move(text), program, 0};
-    if (statements_.size() < kRemembered) {
-      statements_.push_back(std::move(statement));
-    } else {
-      AddRepetitions(&statements_[oldest_]);
-      statements_[oldest_] = std::move(statement);
-      oldest_ = (oldest_ + 1) % kRemembered;
-    }
-  }
-  programs_.Add(std::move(program));
-}
-
-std::optional<std::pair<std::size_t, std::size_t>> Statements::FindRepeat(std::string_view line) const {
-  for (const Statement& statement : statements_) {
-    const std::size_t at = line.find(statement.text);
-    if (at != std::string_view::npos) return std::pair(at, at + statement.text.size());
-  }
-  return std::nullopt;
-}
-
-void Statements::Count(std::string_view text) {
-  for (Statement& statement : statements_) {
-    if (statement.text != text) continue;
-    ++statement.again;
-    return;
-  }
-}
-
-// The times of the repetitions are unknown.
-void Statements::AddRepetitions(Statement* statement) {
-  if (statement->again == 0) return;
-  CompiledProgram program = std::move(statement->program);
-  program.occurrences = statement->again;
-  program.first_time.reset();
-  program.last_time.reset();
-  programs_.Add(std::move(program));
-}
-
-ProgramTable Statements::Take() {
-  for (Statement& statement : statements_) AddRepetitions(&statement);
-  statements_.clear();
-  return std::move(programs_);
 }
 
 }  // namespace whyoom

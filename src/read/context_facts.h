@@ -90,15 +90,15 @@ class ContextFacts {
   void Add(const ContextFinder::Found& found, const JoinedLines& joined, std::uint64_t message = 0);
 
   // Records that the header of `failure`, which is borrowed, is at `offset` of the artifact.
-  void AddFailure(const Failure& failure, std::uint64_t offset);
+  void AddFailure(const FailureRule& rule, std::uint64_t offset);
 
   // If `failure` is the latest failure, extends its report to `offset`. Facts in a report do not apply to later
   // failures.
-  void ExtendFailure(const Failure& failure, std::uint64_t offset);
+  void ExtendFailure(const FailureRule& rule, std::uint64_t offset);
 
   // Adds the facts that apply to a failure at `offset` and that `facts` lacks. Only the last match of each pattern
   // before the failure counts; it replaces all captures of the older ones.
-  void AddTo(const Failure& failure, std::uint64_t offset, Evidence* facts) const;
+  void AddTo(const FailureRule& rule, std::uint64_t offset, Evidence* facts) const;
 
  private:
   struct Statement {
@@ -113,7 +113,7 @@ class ContextFacts {
 
   struct Failed {
     std::uint64_t offset = 0;
-    const Failure* failure = nullptr;
+    const FailureRule* rule = nullptr;
   };
 
   std::uint64_t AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const;
@@ -126,32 +126,5 @@ class ContextFacts {
 // Returns the program that a match reports, or nullopt if a capture is cut off or the size is implausible.
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
                                              const std::optional<Timestamp>& time);
-
-// Collects the statements of an artifact: text that reports the memory of a compiled program. Jobs repeat them at each
-// step. A line that repeats an earlier statement word for word is only counted, which costs a few substring searches.
-class Statements {
- public:
-  // Adds a statement; `text` is its wording, or empty if it spans several lines.
-  void Add(CompiledProgram program, std::string text);
-
-  // Returns start and end of an earlier statement that `line` repeats, or nullopt. The caller counts it with Count().
-  std::optional<std::pair<std::size_t, std::size_t>> FindRepeat(std::string_view line) const;
-  void Count(std::string_view text);
-
-  ProgramTable Take();
-
- private:
-  static constexpr std::size_t kRemembered = 16;
-  struct Statement {
-    std::string text;
-    CompiledProgram program;  // of its first occurrence
-    std::uint64_t again = 0;
-  };
-  void AddRepetitions(Statement* said);
-
-  ProgramTable programs_;
-  std::vector<Statement> statements_;  // at most kRemembered; a new one replaces the oldest
-  std::size_t oldest_ = 0;
-};
 
 }  // namespace whyoom

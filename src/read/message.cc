@@ -132,8 +132,8 @@ constexpr std::string_view kLineBlanks = " \t";
 
 std::vector<const Pattern*> HeaderPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
-  for (const Failure& failure : rules.failures()) {
-    for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
+  for (const FailureRule& rule : rules.failures()) {
+    for (const HeaderPattern& head : rule.header_patterns) patterns.push_back(&head.pattern);
   }
   return patterns;
 }
@@ -235,11 +235,11 @@ bool HeaderFinder::HasTrigger(std::string_view text) const {
 
 HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
     : prefilter_(prefilter), triggers_(rules.trigger_count()), patterns_(HeaderPatterns(rules)), quotations_(rules) {
-  for (const Failure& failure : rules.failures()) {
-    for (const HeaderPattern& head : failure.header_patterns) heads_.emplace_back(&failure, &head);
+  for (const FailureRule& rule : rules.failures()) {
+    for (const HeaderPattern& head : rule.header_patterns) heads_.emplace_back(&rule, &head);
     std::vector<const Pattern*> facts;
-    for (const Pattern& pattern : failure.facts) facts.push_back(&pattern);
-    facts_.try_emplace(&failure, std::move(facts));
+    for (const Pattern& pattern : rule.facts) facts.push_back(&pattern);
+    facts_.try_emplace(&rule, std::move(facts));
   }
 }
 
@@ -248,12 +248,12 @@ bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin) {
   return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
 }
 
-bool IsAbsorbedBy(const Failure& failure, const Failure& by) {
-  const std::vector<std::string>& codes = failure.absorbed_by;
+bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
+  const std::vector<std::string>& codes = rule.absorbed_by;
   return std::find(codes.begin(), codes.end(), by.code) != codes.end();
 }
 
-bool ShareMessage(const Failure& one, const Failure& other) {
+bool ShareMessage(const FailureRule& one, const FailureRule& other) {
   return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one);
 }
 
@@ -269,9 +269,9 @@ std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMa
     HeaderMatch found{heads_[i].first, heads_[i].second};
     const std::size_t from = std::max(head.match.end, joined.first_line_end());
     if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
-    const bool same = found.failure == head.failure;
-    const bool continues = same ? !Contradict(says(head), says(found), head.failure->identity)
-                                : ShareMessage(*found.failure, *head.failure);
+    const bool same = found.rule == head.rule;
+    const bool continues =
+        same ? !Contradict(says(head), says(found), head.rule->identity) : ShareMessage(*found.rule, *head.rule);
     if (!continues) end = std::min(end, found.match.begin);
   }
   return end;
@@ -295,7 +295,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
       }
       quoted->any = true;
       quoted->notable = quoted->notable || (quotation != nullptr && !quotation->own_report);
-      RecordedStep(recorder, head.failure->code, head.head->id)
+      RecordedStep(recorder, head.rule->code, head.head->id)
           .Set("matches, but only in a quotation", quotation == nullptr ? "binary data" : quotation->id);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
@@ -307,8 +307,8 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
                                             Quoted* quoted, Recorder* recorder) const {
   std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
-    const auto& [failure, head] = heads_[i];
-    HeaderMatch found{failure, head};
+    const auto& [rule, head] = heads_[i];
+    HeaderMatch found{rule, head};
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
       if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
       if (head->line_start && !BeginsAtLineStart(joined, found.match.begin)) continue;
@@ -329,11 +329,11 @@ void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<Hea
                                 Recorder* recorder) const {
   const std::string_view line = std::string_view(joined.text()).substr(0, joined.first_line_end());
   for (const std::size_t i : patterns_.FindCandidates(line, PatternSet::Blanks::kSingle)) {
-    const auto& [failure, head] = heads_[i];
+    const auto& [rule, head] = heads_[i];
     const auto is_its = [&, pattern = head](const HeaderMatch& match) { return match.head == pattern; };
     if (std::any_of(headers.begin(), headers.end(), is_its)) continue;
     const bool is_inside = head->line_start && head->pattern.IsIn(line);
-    RecordedStep(recorder, failure->code, head->id)
+    RecordedStep(recorder, rule->code, head->id)
         .Set(is_inside ? "must be at the start of a line (line_start)" : "does not match", head->pattern.source());
   }
 }
@@ -397,7 +397,7 @@ MessageContent HeaderFinder::Read(const JoinedLines& joined, const JoinedLines& 
   const std::string_view text =
       ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
   message.end = head.match.end;
-  const PatternSet& patterns = facts_.at(head.failure);
+  const PatternSet& patterns = facts_.at(head.rule);
   const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, &message.end);
   // Positions agree in the first line only, where the header begins. Further on, the other text has one blank more or
   // less per line, so the line that contains the limit is excluded entirely.

@@ -124,7 +124,7 @@ struct MessageContent {
 };
 
 struct HeaderMatch {
-  const Failure* failure = nullptr;
+  const FailureRule* rule = nullptr;
   const HeaderPattern* head = nullptr;
   PatternMatch match;
 };
@@ -165,7 +165,7 @@ class HeaderFinder {
   // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {
     sets->push_back(&patterns_);
-    for (const auto& [failure, patterns] : facts_) sets->push_back(&patterns);
+    for (const auto& [rule, patterns] : facts_) sets->push_back(&patterns);
     quotations_.AddSets(sets);
   }
 
@@ -181,9 +181,9 @@ class HeaderFinder {
 
   const Prefilter& prefilter_;
   const std::size_t triggers_;
-  std::vector<std::pair<const Failure*, const HeaderPattern*>> heads_;
+  std::vector<std::pair<const FailureRule*, const HeaderPattern*>> heads_;
   PatternSet patterns_;  // of heads_
-  std::map<const Failure*, PatternSet> facts_;
+  std::map<const FailureRule*, PatternSet> facts_;
   QuotationFinder quotations_;
 };
 
@@ -191,9 +191,9 @@ class HeaderFinder {
 bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin);
 
 // Whether the rule data lets `by` absorb `failure`.
-bool IsAbsorbedBy(const Failure& failure, const Failure& by);
+bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by);
 
 // Whether one of the two failures absorbs the other.
-bool ShareMessage(const Failure& one, const Failure& other);
+bool ShareMessage(const FailureRule& one, const FailureRule& other);
 
 }  // namespace whyoom

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "facts/sighting.h"
+#include "facts/failure.h"
 #include "read/progress.h"
 #include "text/line.h"
 

@@ -17,7 +17,7 @@ constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
-// A header is compared with this many of the newest open sightings; comparing it with all would be quadratic.
+// A header is compared with this many of the newest open failures; comparing it with all would be quadratic.
 constexpr std::size_t kMostCompared = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMaxLine = std::size_t{1} << 20;
@@ -64,7 +64,7 @@ void Session::Finish(SessionOutput* done) {
 void Session::Flush(SessionOutput* done) {
   while (!pending_.empty()) ProcessFront(done);
   ShareMixedLines();
-  for (OpenSighting& open : open_) Complete(open, done);
+  for (OpenFailure& open : open_) Complete(open, done);
   open_.clear();
   before_.clear();
   traceback_.Reset();
@@ -129,7 +129,7 @@ void Session::ProcessWindows(const Line& front) {
   }
 }
 
-// Returns the index of the first open sighting that a new header is compared with.
+// Returns the index of the first open failure that a new header is compared with.
 std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.size(), kMostCompared); }
 
 // Whether a header or context may begin in the first pending line. Each has a literal of the rule data at most
@@ -164,11 +164,11 @@ void Session::ProcessWindow(const Line& front, std::size_t from) {
   if (quoted.any) candidate_errors_.Drop(front.number);
   if (quoted.notable) shared_.quoted.Add(front.number);
   if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
-    return OpenSightings(joined, glued, headers, front);
+    return OpenFailures(joined, glued, headers, front);
   const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around, ignores_reports);
   const bool cut = headers.empty() || std::any_of(glued_headers.begin(), glued_headers.end(), is_whole);
-  if (cut) return OpenSightings(glued, joined, glued_headers, front);
-  OpenSightings(joined, glued, headers, front);
+  if (cut) return OpenFailures(glued, joined, glued_headers, front);
+  OpenFailures(joined, glued, headers, front);
 }
 
 // Adds facts of the job for all streams at once, without waiting for further lines of a wrapped message.
@@ -206,10 +206,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
       std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
       if (!program) continue;
-      const bool one_line = program->where.line == program->where.last_line;
-      shared_.statements.Add(
-          *std::move(program),
-          one_line ? joined.text().substr(found.match.begin, found.match.end - found.match.begin) : "");
+      shared_.programs.Add(*std::move(program));
     }
     (found.context->job_wide ? shared_.of_job : contexts_).Add(found, joined, message_begin_);
   }
@@ -220,57 +217,48 @@ bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
   if (head.head->unless.empty()) return false;
   if (ordinal_ < ignored_until_) return true;
   Evidence known;
-  contexts_.AddTo(*head.failure, offset, &known);
+  contexts_.AddTo(*head.rule, offset, &known);
   return known.Find(head.head->unless) != nullptr;
 }
 
-void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
-                            const std::vector<HeaderMatch>& headers, const Line& front) {
+void Session::OpenFailures(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
+                           const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
-    RecordedStep step(recorder_, head.failure->code, head.head->id);
+    RecordedStep step(recorder_, head.rule->code, head.head->id);
     step.Set("matches, but is ignored (of_report): the line is part of a report, or nothing failed");
     if (head.head->of_report && IgnoresReports(front)) continue;
     step.Set("matches, but a fact rules it out (unless)", head.head->unless);
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
-    OpenSighting open;
-    Sighting& sighting = open.sighting;
+    OpenFailure open;
+    Failure& failure = open.failure;
     const std::size_t limit = finder_.EndOfMessage(joined, head);
     MessageContent message = finder_.Read(joined, other, head, limit);
-    sighting.facts = std::move(message.facts);
-    sighting.message = std::move(message.text);
+    failure.facts = std::move(message.facts);
+    failure.message = std::move(message.text);
     std::optional<UserCall> call = traceback_.user_call();
-    if (const Sighting* of = MergeIntoOpen(joined, head, sighting.facts, &call)) {
-      step.Set("matches; belongs to another message", of->failure->code, of->head.line);
+    if (const Failure* of = MergeIntoOpen(joined, head, failure.facts, &call)) {
+      step.Set("matches; belongs to another message", of->rule->code, of->where.line);
       continue;
     }
     step.Set("matches; a failure begins here");
     RecordCaptures(head.match, recorder_);
-    sighting.failure = head.failure;
-    sighting.fragment = head.head->fragment;
-    sighting.stream_name = stream_name_;
-    sighting.repeats = front.repeats;
-    sighting.time = front.time;
-    sighting.head = joined.PlaceOf(head.match.begin);
-    sighting.last_line = joined.PlaceOf(message.end > 0 ? message.end - 1 : 0).line;
+    failure.rule = head.rule;
+    failure.completeness.whole = !head.head->fragment;
+    failure.stream_name = stream_name_;
+    failure.repeats = front.repeats;
+    failure.time = front.time;
+    const Place begin = joined.PlaceOf(head.match.begin);
+    failure.where = {{}, begin.line, joined.PlaceOf(message.end > 0 ? message.end - 1 : 0).line, begin.offset};
     SetHeaderEnd(joined, head, &open);
     open.healthy = message_healthy_;
     open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
-    contexts_.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
-    shared_.of_job.AddTo(*head.failure, sighting.head.offset, &sighting.facts);
-    contexts_.AddFailure(*head.failure, sighting.head.offset);
-    shared_.of_job.AddFailure(*head.failure, sighting.head.offset);
-    if (call) {
-      traceback_.Take();
-      open.call = call;
-      sighting.facts.Set("user_source", call->source, call->place);
-      sighting.facts.Set("user_source_path", call->path, call->place);
-      if (call->compiles) sighting.facts.Set("call_compiles", true, call->place);
-    }
-    if (!head.failure->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.failure->memory_space);
+    AddFactsBefore(call, &failure);
+    open.call = call;
+    if (!head.rule->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.rule->memory_space);
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
-    MarkWaiting(*head.failure);
-    if (!head.head->fragment) EndReports(*head.failure);
+    MarkWaiting(*head.rule);
+    if (!head.head->fragment) EndReports(*head.rule);
     open_.push_back(std::move(open));
     ++shared_.headers;
     const std::size_t report = head.head->of_report ? head.match.begin : message.end;
@@ -280,67 +268,80 @@ void Session::OpenSightings(const JoinedLines& joined, const JoinedLines& other,
   }
 }
 
-// Two adjacent headers without a report between them may come from two processes that print at once. The first sighting
+// Adds the facts of earlier lines, and the user's line in the traceback that ends with the failure.
+void Session::AddFactsBefore(const std::optional<UserCall>& call, Failure* failure) {
+  for (ContextFacts* contexts : {&contexts_, &shared_.of_job}) {
+    contexts->AddTo(*failure->rule, failure->where.offset, &failure->facts);
+    contexts->AddFailure(*failure->rule, failure->where.offset);
+  }
+  if (!call) return;
+  traceback_.Take();
+  failure->facts.Set("user_source", call->source, call->place);
+  failure->facts.Set("user_source_path", call->path, call->place);
+  if (call->compiles) failure->facts.Set("call_compiles", true, call->place);
+}
+
+// Two adjacent headers without a report between them may come from two processes that print at once. The first failure
 // then waits until the report of the second shows whether lines are interleaved.
-void Session::MarkWaiting(const Failure& next) {
-  for (OpenSighting& earlier : open_) {
-    if (earlier.state == OpenSighting::State::kAbsorbed) continue;
+void Session::MarkWaiting(const FailureRule& next) {
+  for (OpenFailure& earlier : open_) {
+    if (earlier.state == OpenFailure::State::kAbsorbed) continue;
     const bool waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
-                       earlier.sighting.failure == &next && earlier.header_end_line + 1 >= ordinal_;
-    earlier.state = waits ? OpenSighting::State::kWaits : OpenSighting::State::kOpen;
+                       earlier.failure.rule == &next && earlier.header_end_line + 1 >= ordinal_;
+    earlier.state = waits ? OpenFailure::State::kWaits : OpenFailure::State::kOpen;
   }
 }
 
 // A report directly follows its header. Text after another failure's header does not belong to the earlier report.
-void Session::EndReports(const Failure& next) {
+void Session::EndReports(const FailureRule& next) {
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
-    OpenSighting& earlier = open_[i];
-    const bool is_part = earlier.sighting.failure != &next && ShareMessage(*earlier.sighting.failure, next);
+    OpenFailure& earlier = open_[i];
+    const bool is_part = earlier.failure.rule != &next && ShareMessage(*earlier.failure.rule, next);
     if (earlier.reader == nullptr || is_part) continue;
     earlier.reader->End();
     earlier.message_end = 0;
   }
 }
 
-void Session::SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenSighting* open) const {
+void Session::SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenFailure* open) const {
   open->header_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
   open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
 }
 
-bool Session::BeginsInside(std::size_t column, const OpenSighting& open) const {
+bool Session::BeginsInside(std::size_t column, const OpenFailure& open) const {
   return ordinal_ < open.header_end_line || (ordinal_ == open.header_end_line && column < open.head_end);
 }
 
-// Returns the open sighting that `head` continues, so that it must not open another, or null. A message may contain
+// Returns the open failure that `head` continues, so that it must not open another, or null. A message may contain
 // several headers. The code's name and the sentence after it are one failure. A header may be part of another failure's
 // message
 // ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its cause;
 // the rule data lists these pairs.
-const Sighting* Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                                       std::optional<UserCall>* call) {
+const Failure* Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
+                                      std::optional<UserCall>* call) {
   const std::size_t column = joined.ColumnOf(head.match.begin);
   for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
-    OpenSighting& open = open_[i];
+    OpenFailure& open = open_[i];
     if (open.message_end < ordinal_) continue;
-    Sighting& sighting = open.sighting;
-    if (sighting.failure == head.failure && !Contradict(sighting.facts, facts, head.failure->identity)) {
-      sighting.facts.Add(facts);
-      sighting.fragment = sighting.fragment && head.head->fragment;
+    Failure& failure = open.failure;
+    if (failure.rule == head.rule && !Contradict(failure.facts, facts, head.rule->identity)) {
+      failure.facts.Add(facts);
+      failure.completeness.whole = failure.completeness.whole || !head.head->fragment;
       SetHeaderEnd(joined, head, &open);
-      return &sighting;
+      return &failure;
     }
     const bool inside = BeginsInside(column, open);
-    if (inside && IsAbsorbedBy(*head.failure, *sighting.failure)) return &sighting;
-    const bool carried = sighting.failure->phase == "run" && head.failure->phase == "compile";
-    if ((inside || carried) && IsAbsorbedBy(*sighting.failure, *head.failure)) {
-      open.state = OpenSighting::State::kAbsorbed;
+    if (inside && IsAbsorbedBy(*head.rule, *failure.rule)) return &failure;
+    const bool carried = failure.rule->phase == "run" && head.rule->phase == "compile";
+    if ((inside || carried) && IsAbsorbedBy(*failure.rule, *head.rule)) {
+      open.state = OpenFailure::State::kAbsorbed;
       if (open.call) *call = open.call;  // the traceback ends with this cause
     }
   }
   return nullptr;
 }
 
-// Reads the report of the newest sighting in the current line up to `end`. Called at the next failure's header and at
+// Reads the report of the newest failure in the current line up to `end`. Called at the next failure's header and at
 // the end of the line, so that each part of a line with many failures is read once.
 void Session::ReadReportUpTo(const Line& front, std::size_t end) {
   if (unread_from_ > end) return;
@@ -352,45 +353,45 @@ void Session::ReadReportUpTo(const Line& front, std::size_t end) {
 
 void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-    if (open->reader == nullptr || open->state == OpenSighting::State::kAbsorbed) continue;
-    const bool same_message = message_begin_ <= open->sighting.head.offset;
+    if (open->reader == nullptr || open->state == OpenFailure::State::kAbsorbed) continue;
+    const bool same_message = message_begin_ <= open->failure.where.offset;
     if ((same_message || !message_reports_ || open->healthy) && open->reader->Feed(front, from, end)) {
       lines_wanted_ = kWantedInReport;
-      if (same_message) contexts_.ExtendFailure(*open->sighting.failure, front.RawOffset(front.text.size()));
+      if (same_message) contexts_.ExtendFailure(*open->failure.rule, front.RawOffset(front.text.size()));
     }
     return;  // only the newest reader, because a report belongs to the header directly above it
   }
 }
 
 // Adds the only row of a message about a single allocation ("Allocation (size=…) would exceed memory").
-void AddRequestedRow(Sighting* sighting) {
-  const Fact* shape = sighting->facts.Find("request_shape");
-  const Fact* size = sighting->facts.Find("request_bytes");
-  if (shape == nullptr || size == nullptr || !sighting->rows.empty() || AsText(shape->value) == nullptr) return;
+void AddRequestedRow(Failure* failure) {
+  const Fact* shape = failure->facts.Find("request_shape");
+  const Fact* size = failure->facts.Find("request_bytes");
+  if (shape == nullptr || size == nullptr || !failure->allocations.empty() || AsText(shape->value) == nullptr) return;
   Allocation row = RowOfArray(static_cast<std::int64_t>(AsNumber(size->value).value_or(0)), *AsText(shape->value));
   row.rank = 1;
-  if (const Fact* tag = sighting->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
+  if (const Fact* tag = failure->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
     row.xla_label = *AsText(tag->value);
   row.kind = kRequestedAllocation;
   row.place = shape->place;
-  sighting->rows.push_back(std::move(row));
+  failure->allocations.push_back(std::move(row));
 }
 
-void Session::Complete(OpenSighting& open, SessionOutput* done) {
-  if (open.state == OpenSighting::State::kAbsorbed) return;
+void Session::Complete(OpenFailure& open, SessionOutput* done) {
+  if (open.state == OpenFailure::State::kAbsorbed) return;
   if (open.reader != nullptr) {
-    open.reader->Finish(&open.sighting.facts, &open.sighting.rows);
-    open.sighting.last_line = std::max(open.sighting.last_line, open.reader->last_line());
+    open.reader->Finish(&open.failure.facts, &open.failure.allocations);
+    open.failure.where.last_line = std::max(open.failure.where.last_line, open.reader->last_line());
   }
-  AddRequestedRow(&open.sighting);
-  done->sightings.push_back(std::move(open.sighting));
+  AddRequestedRow(&open.failure);
+  done->failures.push_back(std::move(open.failure));
 }
 
 std::size_t Session::buffered_bytes() const {
   constexpr std::size_t kEmpty = 8192;  // mostly its deques
   std::size_t bytes = kEmpty + bytes_ahead_ + before_.size() * QuotationFinder::kLineBytes;
-  for (const OpenSighting& open : open_) {
-    bytes += sizeof(open) + open.sighting.message.size();
+  for (const OpenFailure& open : open_) {
+    bytes += sizeof(open) + open.failure.message.size();
     if (open.reader != nullptr) bytes += open.reader->buffered_bytes();
   }
   return bytes;
@@ -399,27 +400,28 @@ std::size_t Session::buffered_bytes() const {
 bool Session::in_report() const {
   const auto recent = open_.begin() + static_cast<std::ptrdiff_t>(FirstRecent());
   return std::any_of(recent, open_.end(),
-                     [](const OpenSighting& open) { return open.reader != nullptr && !open.reader->done(); });
+                     [](const OpenFailure& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 
-// Marks the waiting sightings as mixed if the newest report is interleaved with another.
+// Marks the waiting failures as mixed if the newest report is interleaved with another.
 void Session::ShareMixedLines() {
-  const auto is_mixed = [](const OpenSighting& open) { return open.reader != nullptr && open.reader->mixed(); };
+  const auto is_mixed = [](const OpenFailure& open) { return open.reader != nullptr && open.reader->mixed(); };
   if (std::none_of(open_.begin(), open_.end(), is_mixed)) return;
-  for (OpenSighting& open : open_) {
-    if (open.state == OpenSighting::State::kWaits) open.sighting.facts.Set("lines_mixed", true, open.sighting.head);
+  for (OpenFailure& open : open_) {
+    if (open.state == OpenFailure::State::kWaits)
+      open.failure.facts.Set("lines_mixed", true, {open.failure.where.line, open.failure.where.offset});
   }
 }
 
 void Session::CompleteFinished(SessionOutput* done) {
-  std::vector<OpenSighting> still_open;
+  std::vector<OpenFailure> still_open;
   const auto newest_reader =
-      std::find_if(open_.rbegin(), open_.rend(), [](const OpenSighting& open) { return open.reads(); });
+      std::find_if(open_.rbegin(), open_.rend(), [](const OpenFailure& open) { return open.reads(); });
   const bool reading = newest_reader != open_.rend();
   if (!reading) ShareMixedLines();
-  for (OpenSighting& open : open_) {
+  for (OpenFailure& open : open_) {
     const bool is_newest = reading && &open == &*newest_reader;
-    const bool waits = reading && open.state == OpenSighting::State::kWaits;
+    const bool waits = reading && open.state == OpenFailure::State::kWaits;
     if (is_newest || waits || open.message_end > ordinal_) {
       still_open.push_back(std::move(open));
     } else {

@@ -1,7 +1,7 @@
 // The output of one stream (a process, rank or host), in order and without the lines of other streams.
 //
 // A line waits until enough lines follow for a wrapped message. Then the session searches it for headers, and each
-// header opens a sighting. Feed or Flush returns a sighting when it is complete: the last possible line of its message
+// header opens a failure. Feed or Flush returns a failure when it is complete: the last possible line of its message
 // was processed, and its report, if the failure has one, has ended or a newer report has begun.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "facts/evidence.h"
-#include "facts/sighting.h"
+#include "facts/failure.h"
 #include "input/stop.h"
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
@@ -45,7 +45,7 @@ struct QuotedLines {
 // Facts about the job that the streams of an artifact share.
 struct SharedByStreams {
   ContextFacts of_job;
-  Statements statements;
+  ProgramTable programs;      // that compiled, see ReadStatement
   std::uint64_t headers = 0;  // number of headers found so far
   QuotedLines quoted;
   std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
@@ -53,7 +53,7 @@ struct SharedByStreams {
 
 // The results completed so far.
 struct SessionOutput {
-  std::vector<Sighting> sightings;
+  std::vector<Failure> failures;
   std::vector<CandidateLine> candidate_errors;  // it is decided whether each is part of a known failure
 };
 
@@ -73,7 +73,7 @@ class Session {
   // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
   std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
 
-  // Completes all open sightings. Call if the next line of this stream is not adjacent.
+  // Completes all open failures. Call if the next line of this stream is not adjacent.
   void Flush(SessionOutput* done);
 
   // Like Flush, and completes the candidate errors. Call after the last line.
@@ -89,16 +89,16 @@ class Session {
   bool in_report() const;
 
  private:
-  struct OpenSighting {
+  struct OpenFailure {
     enum class State {
       kOpen,      // its message or report may continue
       kWaits,     // another header came before its report, so that the two reports may be interleaved
-      kAbsorbed,  // will be dropped, because its cause has a sighting of its own: a header inside the message, or the
+      kAbsorbed,  // will be dropped, because its cause has a failure of its own: a header inside the message, or the
                   // compile error that a run-time message contains
     };
     bool reads() const { return reader != nullptr && !reader->done() && state != State::kAbsorbed; }
 
-    Sighting sighting;
+    Failure failure;
     State state = State::kOpen;
     bool healthy = false;  // by the level of its message, so the level of a report shows nothing
     std::unique_ptr<MemoryReportReader> reader;
@@ -122,17 +122,18 @@ class Session {
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
-  void OpenSightings(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
-                     const Line& front);
-  const Sighting* MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                                std::optional<UserCall>* call);
-  void MarkWaiting(const Failure& next);
-  void EndReports(const Failure& next);
-  void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenSighting* open) const;
-  bool BeginsInside(std::size_t column, const OpenSighting& open) const;
+  void OpenFailures(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
+                    const Line& front);
+  const Failure* MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
+                               std::optional<UserCall>* call);
+  void AddFactsBefore(const std::optional<UserCall>& call, Failure* failure);
+  void MarkWaiting(const FailureRule& next);
+  void EndReports(const FailureRule& next);
+  void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenFailure* open) const;
+  bool BeginsInside(std::size_t column, const OpenFailure& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
-  void Complete(OpenSighting& open, SessionOutput* done);
+  void Complete(OpenFailure& open, SessionOutput* done);
   void ShareMixedLines();
   void CompleteFinished(SessionOutput* done);
 
@@ -148,7 +149,7 @@ class Session {
   std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
   std::uint64_t ordinal_ = 0;        // of the current line, in this session
   std::uint64_t ignored_until_ = 0;  // the line up to which a memory report that is ignored may reach
-  std::uint64_t known_lines_ = 0;    // number of lines that belonged to sightings, absorbed ones included
+  std::uint64_t known_lines_ = 0;    // number of lines that belonged to failures, absorbed ones included
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
   bool message_reports_ = false;     // a healthy message began a report that goes on
@@ -158,7 +159,7 @@ class Session {
   std::size_t headers_of_line_ = 0;       // headers found in the current line
   Place windows_of_;                      // where the current line begins
   std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
-  std::vector<OpenSighting> open_;
+  std::vector<OpenFailure> open_;
   std::size_t unread_from_ =
       std::string::npos;  // position in the current line from which the newest report may continue
   ContextFacts contexts_;

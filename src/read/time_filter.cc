@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -38,40 +37,14 @@ std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& 
   return std::nullopt;
 }
 
-TimeFilter::Side TimeFilter::SideOf(const std::optional<Timestamp>& time) const {
-  if (!range_.since && !range_.until) return Side::kInside;
-  if (!time) return Side::kUnknown;
-  const std::int64_t at = time->microseconds;
-  const bool since_known = Comparable(*time, range_.since);
-  const bool until_known = Comparable(*time, range_.until);
-  if (since_known && range_.since && at < range_.since->microseconds) return Side::kOutside;
-  if (until_known && range_.until && at >= range_.until->microseconds) return Side::kOutside;
-  return since_known && until_known ? Side::kInside : Side::kUnknown;
-}
-
-void TimeFilter::Apply(std::vector<Sighting>* sightings) {
-  std::erase_if(*sightings, [this](const Sighting& sighting) {
-    const Side side = SideOf(sighting.time);
-    if (side == Side::kUnknown) ++unknown_;
-    return side == Side::kOutside;
-  });
-}
-
-void TimeFilter::Apply(ProgramTable* programs) const {
-  if (!range_.since && !range_.until) return;
-  ProgramTable kept;
-  kept.LeaveOut(programs->left_out());
-  for (CompiledProgram& program : programs->Take()) {
-    const bool outside = SideOf(program.last_time) == Side::kOutside && SideOf(program.first_time) == Side::kOutside;
-    if (!outside) kept.Add(std::move(program));
-  }
-  *programs = std::move(kept);
-}
-
-void TimeFilter::Apply(std::vector<CandidateLine>* candidate_errors) const {
-  std::erase_if(*candidate_errors, [this](const CandidateLine& suspect) {
-    return !suspect.known && SideOf(suspect.time) == Side::kOutside;
-  });
+std::optional<bool> TimeRange::Contains(const std::optional<Timestamp>& time) const {
+  if (!since && !until) return true;
+  if (!time) return std::nullopt;
+  const bool since_known = Comparable(*time, since);
+  const bool until_known = Comparable(*time, until);
+  if (since_known && since && time->microseconds < since->microseconds) return false;
+  if (until_known && until && time->microseconds >= until->microseconds) return false;
+  return since_known && until_known ? std::optional(true) : std::nullopt;
 }
 
 void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {

@@ -35,7 +35,7 @@ constexpr std::size_t kShortestFolder = 4;  // bytes
 // The width of the longest scenario name, plus a gap.
 std::size_t ScenarioColumn(const Report& report) {
   std::size_t column = 0;
-  for (const Diagnosis& finding : report.findings) column = std::max(column, ScenarioName(finding).size());
+  for (const Failure& failure : report.failures) column = std::max(column, ScenarioName(failure).size());
   return std::min(column, kLongestName) + 2;
 }
 
@@ -64,7 +64,7 @@ void AddShares(const std::string& label, const SortedShares& sorted, std::size_t
     table.rows.push_back({{{doc::Joined({both || share.title.empty() ? doc::Name(name, kLongProgram) : doc::Spans(),
                                          Words(both ? " " : ""), doc::Sentence(share.title)}),
                             {{static_cast<double>(share.occurrences), "count", "", false}}},
-                           {Words(fmt::format("{}", share.diagnoses))},
+                           {Words(fmt::format("{}", share.failures))},
                            {Words(fmt::format("{}", share.occurrences))}},
                           {(both ? Fit(name, column) : "") + (share.title.empty() ? name : Printable(share.title))}});
   }
@@ -94,12 +94,12 @@ void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* block
                    {"inputs", Column::Kind::kNumber, 10},
                    {"processes", Column::Kind::kNumber, 10}};
   for (std::size_t i = 0; i < std::min(summary.recurring.size(), kRecurring); ++i) {
-    const Diagnosis& finding = *summary.recurring[i];
-    const Tally& tally = finding.tally;
-    const FailureRow row = RowOf(finding);
+    const Failure& failure = *summary.recurring[i];
+    const Tally& tally = failure.tally;
+    const FailureRow row = RowOf(failure);
     const std::string period = PeriodText(tally.first_time, tally.last_time);
     std::vector<std::string> brief = BriefOf(row, column);
-    if (brief.size() == 1) brief.push_back(Printable(finding.failure->title));
+    if (brief.size() == 1) brief.push_back(Printable(failure.rule->title));
     const std::string blanks(column, ' ');
     table.rows.push_back({{{doc::Joined({doc::Name(row.name), Words(" "), doc::Sentence(row.title)})},
                            {doc::Name(row.program, kLongProgram)},
@@ -153,17 +153,17 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;
-  for (const Diagnosis& finding : report.findings) {
-    if (finding.tally.first_time) chart.times.push_back(*finding.tally.first_time);
+  for (const Failure& failure : report.failures) {
+    if (failure.tally.first_time) chart.times.push_back(*failure.tally.first_time);
   }
   if (chart.times.size() > 1)
     head->emplace_back(doc::Section{"", "When the failures were first reported", {std::move(chart)}});
 }
 
-doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, std::size_t column) {
-  FailureRow row = RowOf(finding);
+doc::Row FailureTableRow(const Failure& failure, const std::string& folder, std::size_t column) {
+  FailureRow row = RowOf(failure);
   row.place = BelowFolder(row.place, folder);
-  const auto& time = finding.tally.first_time;
+  const auto& time = failure.tally.first_time;
   std::vector<std::string> brief = BriefOf(row, column);
   brief.push_back((brief.size() > 1 ? " · " : "") + row.place);
   const auto seen = time ? std::optional(static_cast<double>(time->microseconds)) : std::nullopt;
@@ -172,48 +172,48 @@ doc::Row FailureTableRow(const Diagnosis& finding, const std::string& folder, st
            {doc::Name(row.program, kLongProgram)},
            {Words(row.excess), {}, row.excess_bytes},
            {doc::Sentence(Shorten(row.remedy, kLongProgram))},
-           {Words(row.processes), {}, static_cast<double>(finding.tally.occurrences())},
+           {Words(row.processes), {}, static_cast<double>(failure.tally.occurrences())},
            {Words(PeriodText(time, time)), {}, seen},
            {doc::Name(row.place, kLongProgram)}},
           std::move(brief)};
 }
 
 // An anchor is part of the page's URL, so it must be plain; an id that was read from a file may contain anything.
-std::string AnchorOf(const Diagnosis& finding) {
-  const bool plain = !finding.id.empty() && finding.id.size() <= 64 &&
-                     finding.id.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return "f-" + (plain ? finding.id : Sha256Hex(finding.id).substr(0, 16));
+std::string AnchorOf(const Failure& failure) {
+  const bool plain = !failure.id.empty() && failure.id.size() <= 64 &&
+                     failure.id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return "f-" + (plain ? failure.id : Sha256Hex(failure.id).substr(0, 16));
 }
 
-doc::Spans SummaryOf(const Diagnosis& finding, const std::string& folder) {
-  const FailureRow row = RowOf(finding);
-  const std::optional<Need> need = NeedOf(finding);
+doc::Spans SummaryOf(const Failure& failure, const std::string& folder) {
+  const FailureRow row = RowOf(failure);
+  const std::optional<Need> need = NeedOf(failure);
   const std::vector<doc::Spans> facts = {
       doc::Joined({doc::Name(row.name), Words(" "),
-                   row.program.empty() ? doc::Sentence(finding.failure->title) : doc::Name(row.program, kLongProgram)}),
+                   row.program.empty() ? doc::Sentence(failure.rule->title) : doc::Name(row.program, kLongProgram)}),
       Words(need ? ExcessText(*need) : ""), doc::Name(BelowFolder(row.place, folder), kLongProgram)};
   return doc::Joined(facts, " · ");
 }
 
-void AddFindings(const std::vector<const Diagnosis*>& findings, const std::string& folder, doc::Document* document) {
+void AddFailures(const std::vector<const Failure*>& failures, const std::string& folder, doc::Document* document) {
   std::set<std::string> taken;
-  for (const Diagnosis* finding : findings) {
-    doc::Part& part = document->findings.emplace_back();
-    part.anchor = AnchorOf(*finding);
+  for (const Failure* failure : failures) {
+    doc::Part& part = document->failures.emplace_back();
+    part.anchor = AnchorOf(*failure);
     while (!taken.insert(part.anchor).second) part.anchor += 'x';  // ids read from files may repeat
-    part.summary = SummaryOf(*finding, folder);
-    part.finding = finding;
-    const bool is_whole = findings.size() <= kLargeBatch || document->findings.size() <= kWholeOfLarge;
+    part.summary = SummaryOf(*failure, folder);
+    part.failure = failure;
+    const bool is_whole = failures.size() <= kLargeBatch || document->failures.size() <= kWholeOfLarge;
     part.depth = is_whole ? doc::Depth::kAlways : doc::Depth::kMore;
-    part.make = [finding](doc::Pass pass) { return FindingBlocks(*finding, true, pass); };
+    part.make = [failure](doc::Pass pass) { return FailureBlocks(*failure, true, pass); };
   }
 }
 
 // Notes on the remedies that do not depend on the log, sorted by title.
 doc::Blocks RemedyBlocks(const Report& report) {
   std::set<const Remedy*> remedies;
-  for (const Diagnosis& finding : report.findings) {
-    for (const RankedRemedy& ranked : finding.remedies) remedies.insert(ranked.remedy);
+  for (const Failure& failure : report.failures) {
+    for (const RankedRemedy& ranked : failure.remedies) remedies.insert(ranked.remedy);
   }
   std::vector<const Remedy*> sorted(remedies.begin(), remedies.end());
   std::sort(sorted.begin(), sorted.end(),
@@ -233,11 +233,11 @@ doc::Blocks RemedyBlocks(const Report& report) {
 }  // namespace
 
 std::string CommonFolder(const Report& report) {
-  if (report.findings.size() < 2) return {};
-  std::string folder = report.findings.front().where.artifact.path;
+  if (report.failures.size() < 2) return {};
+  std::string folder = report.failures.front().where.artifact.path;
   folder.erase(folder.rfind('/') + 1);  // the whole path if there is no slash
-  for (const Diagnosis& finding : report.findings) {
-    while (!folder.empty() && !finding.where.artifact.path.starts_with(folder))
+  for (const Failure& failure : report.failures) {
+    while (!folder.empty() && !failure.where.artifact.path.starts_with(folder))
       folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
   }
   return folder.size() < kShortestFolder ? "" : folder;
@@ -249,15 +249,15 @@ std::string BelowFolder(const std::string& place, const std::string& folder) {
 }
 
 std::string BatchTitle(const Report& report) {
-  return Counted(report.findings.size(), "different failure", "different failures") + " in " +
+  return Counted(report.failures.size(), "different failure", "different failures") + " in " +
          Counted(report.artifacts, "input", "inputs");
 }
 
 void AddBatch(const Report& report, doc::Document* document) {
-  const std::vector<const Diagnosis*> findings = MostFrequentFirst(report);
+  const std::vector<const Failure*> failures = MostFrequentFirst(report);
   const std::string folder = CommonFolder(report);
   AddOverview(report, folder, &document->head);
-  AddFindings(findings, folder, document);
+  AddFailures(failures, folder, document);
   const std::size_t column = ScenarioColumn(report);
   doc::Table table;
   table.style = "failures";
@@ -268,15 +268,14 @@ void AddBatch(const Report& report, doc::Document* document) {
                    {"processes", Column::Kind::kNumber, 0, doc::Depth::kMore},
                    {"first seen"},
                    {"where"}};
-  for (std::size_t i = 0; i < std::min(findings.size(), kFailures); ++i) {
-    table.rows.push_back(FailureTableRow(*findings[i], folder, column));
-    table.rows.back().anchor = document->findings[i].anchor;
+  for (std::size_t i = 0; i < std::min(failures.size(), kFailures); ++i) {
+    table.rows.push_back(FailureTableRow(*failures[i], folder, column));
+    table.rows.back().anchor = document->failures[i].anchor;
   }
-  table.left_out = findings.size() - table.rows.size();
+  table.left_out = failures.size() - table.rows.size();
   table.elsewhere = " (--format json lists all)";
   table.caption = "run whyoom on one input for its full report; --brief lists whole names";
-  document->failures = {
-      doc::Section{"all failures", "All failures", {std::move(table)}, true, false, "failures-title"}};
+  document->table = {doc::Section{"all failures", "All failures", {std::move(table)}, true, false, "failures-title"}};
   document->remedies = RemedyBlocks(report);
 }
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/memory_view.h"
 #include "text/timestamp.h"
 
@@ -215,7 +215,7 @@ enum class Pass {
 // A failure or a program. `make` creates its blocks on demand, because a batch can contain thousands of failures.
 struct Part {
   Spans summary;  // shown while the part is folded
-  const Diagnosis* finding = nullptr;
+  const Failure* failure = nullptr;
   std::string anchor;
   Depth depth = Depth::kAlways;
   std::function<Blocks(Pass)> make;  // may omit blocks that Select would remove
@@ -225,8 +225,8 @@ struct Document {
   std::string title;
   bool batch = false;  // the parts are folded
   Blocks head;
-  std::vector<Part> findings;
-  Blocks failures;             // batch only: a table of all failures
+  std::vector<Part> failures;
+  Blocks table;                // batch only: of all failures
   Blocks remedies;             // batch only: notes on each remedy, independent of the log
   std::vector<Part> programs;  // programs that fit
   Blocks notes;                // unread inputs and errors that match no rule

@@ -42,13 +42,13 @@ std::vector<RemedyEntry> Entries(const RuleSet& rules, const Lists& lists, std::
   return entries;
 }
 
-Lists ListsOf(const Failure& failure) {
+Lists ListsOf(const FailureRule& failure) {
   Lists lists = {{&failure.remedies, nullptr}};
   for (const Scenario& scenario : failure.scenarios) lists.emplace_back(&scenario.remedies, &scenario);
   return lists;
 }
 
-Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
+Explanation OfFailure(const RuleSet& rules, const FailureRule& failure) {
   Explanation explanation{Explanation::Kind::kFailure, failure.code, &failure};
   for (const Scenario& scenario : failure.scenarios) explanation.scenarios.push_back(&scenario);
   explanation.remedies = Entries(rules, ListsOf(failure), "");
@@ -56,7 +56,7 @@ Explanation OfFailure(const RuleSet& rules, const Failure& failure) {
 }
 
 // "3" of E1000 is a scenario, "3.C" a section of the page, "1" a family of scenarios.
-std::optional<Explanation> OfPart(const RuleSet& rules, const Failure& failure, const std::string& part) {
+std::optional<Explanation> OfPart(const RuleSet& rules, const FailureRule& failure, const std::string& part) {
   if (part.empty()) return std::nullopt;
   Explanation explanation{Explanation::Kind::kPart, failure.code + "." + part, &failure};
   Lists lists;
@@ -98,12 +98,12 @@ Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
 }  // namespace
 
 std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_view topic) {
-  if (const Failure* failure = rules.FindFailure(topic)) return OfFailure(rules, *failure);
+  if (const FailureRule* failure = rules.FindFailure(topic)) return OfFailure(rules, *failure);
   if (const Remedy* remedy = rules.FindRemedy(topic))
     return Explanation{Explanation::Kind::kRemedy, remedy->id, nullptr, {}, {{remedy}}};
   // Codes such as tpu.vmem contain dots themselves, so the longest known code that is a prefix wins.
   for (std::size_t dot = topic.rfind('.'); dot != std::string_view::npos && dot > 0; dot = topic.rfind('.', dot - 1)) {
-    const Failure* failure = rules.FindFailure(topic.substr(0, dot));
+    const FailureRule* failure = rules.FindFailure(topic.substr(0, dot));
     if (failure == nullptr) continue;
     const std::string part(topic.substr(dot + 1));
     std::optional<Explanation> found = OfPart(rules, *failure, part);
@@ -114,7 +114,7 @@ std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_vie
 
 std::vector<Topic> Topics(const RuleSet& rules) {
   std::vector<Topic> topics;
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     topics.push_back({failure.code, failure.title});
     for (const Scenario& scenario : failure.scenarios)
       topics.push_back({failure.code + "." + scenario.id, scenario.title});
@@ -126,7 +126,7 @@ std::vector<Topic> Topics(const RuleSet& rules) {
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   std::vector<std::string> known;
   for (const Topic& each : Topics(rules)) known.push_back(each.name);
-  for (const Failure& failure : rules.failures())
+  for (const FailureRule& failure : rules.failures())
     known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
   return Nearest(topic, known);
 }
@@ -289,7 +289,7 @@ std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
 
 std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
   std::vector<Use> uses;
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     for (const auto& [list, scenario] : ListsOf(failure)) {
       for (const RemedyUse& use : *list) {
         if (use.remedy == remedy.id) uses.push_back({&failure, scenario, use.section});

@@ -23,7 +23,7 @@ struct Explanation {
   enum class Kind { kFailure, kPart, kRemedy };
   Kind kind = Kind::kFailure;
   std::string topic;                       // "E1000.2", with the code as spelled in the rule data
-  const Failure* failure = nullptr;        // null if the topic is a remedy
+  const FailureRule* failure = nullptr;    // null if the topic is a remedy
   std::vector<const Scenario*> scenarios;  // for a failure all; for a part the selected ones, perhaps none
   std::vector<RemedyEntry> remedies;       // without duplicates, in the default order
 };
@@ -95,7 +95,7 @@ std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses);
 
 // A scenario that lists a remedy ("E1000.2"), or a failure if the remedy applies to every scenario.
 struct Use {
-  const Failure* failure = nullptr;
+  const FailureRule* failure = nullptr;
   const Scenario* scenario = nullptr;  // null: every scenario
   std::string section;
 };

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <utility>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -77,7 +77,7 @@ void AddLinks(const std::string& title, const std::vector<Link>& links, doc::Blo
 }
 
 // The first lines of the first example text in the rule data.
-doc::Code ExampleOf(const Failure& failure) {
+doc::Code ExampleOf(const FailureRule& failure) {
   constexpr std::size_t kLines = 4;
   constexpr std::size_t kBytes = 600;
   doc::Code code{"", "text", {}, false};
@@ -195,10 +195,10 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
 // The failures that the remedy helps with, each with its scenarios.
 doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks& links) {
   doc::List list;
-  const Failure* last = nullptr;
+  const FailureRule* last = nullptr;
   for (const Use& use : UsesOf(rules, remedy)) {
     if (use.failure != std::exchange(last, use.failure)) {
-      list.items.push_back({doc::Joined({TopicSpans<Failure>(use.failure->code, *use.failure, links.failure),
+      list.items.push_back({doc::Joined({TopicSpans<FailureRule>(use.failure->code, *use.failure, links.failure),
                                          Words(" "), doc::Sentence(use.failure->title)})});
     }
     doc::Spans& text = list.items.back().text;
@@ -253,7 +253,7 @@ void AddRemedies(const RuleSet& rules, const Explanation& explanation, const Fra
 }
 
 void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
-  const Failure& failure = *explanation.failure;
+  const FailureRule& failure = *explanation.failure;
   const bool is_part = explanation.kind == Explanation::Kind::kPart;
   std::vector<doc::Spans> names = {doc::Sentence(failure.category)};
   for (const std::string& alias : failure.aliases) names.push_back(doc::Joined({Words("also written "), Code(alias)}));
@@ -327,8 +327,8 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     return made;
   };
   doc::List failures{.style = doc::List::Style::kFields};
-  for (const Failure& failure : rules.failures()) {
-    failures.items.push_back(item(TopicSpans<Failure>(failure.code, failure, links.failure), failure.title));
+  for (const FailureRule& failure : rules.failures()) {
+    failures.items.push_back(item(TopicSpans<FailureRule>(failure.code, failure, links.failure), failure.title));
     doc::List scenarios{.style = doc::List::Style::kFields};
     for (const Scenario& scenario : failure.scenarios)
       scenarios.items.push_back(item(Code("." + scenario.id), scenario.title));

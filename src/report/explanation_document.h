@@ -14,7 +14,7 @@ namespace whyoom {
 // URLs of other topics; if unset, topics are not links.
 struct PageLinks {
   std::function<std::string(const Remedy&)> remedy;
-  std::function<std::string(const Failure&)> failure;
+  std::function<std::string(const FailureRule&)> failure;
 };
 
 // The topic with all its remedies in full.

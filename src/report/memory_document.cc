@@ -227,8 +227,8 @@ void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks) {
         Depth::kMore);
 }
 
-std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
-  const auto fact = [&](const char* name) { return std::max(0.0, finding.facts.Number(name).value_or(0)); };
+std::vector<BarPart> PartsOfNeed(const Failure& failure, const Need& need) {
+  const auto fact = [&](const char* name) { return std::max(0.0, failure.facts.Number(name).value_or(0)); };
   std::vector<BarPart> parts;
   double left = need.need;
   const auto add = [&](double bytes, const char* style, const char* label, bool padding = false) {
@@ -237,7 +237,7 @@ std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
     parts.push_back({bytes, style, label, padding});
     left -= bytes;
   };
-  if (finding.facts.Number("request_bytes")) {
+  if (failure.facts.Number("request_bytes")) {
     // Where the need counts the memory in use, the request is only what comes on top.
     const double request = std::min(fact("request_bytes"), need.need);
     add(need.need - request, "args", "in use");
@@ -258,9 +258,9 @@ std::vector<BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need) {
   return parts;
 }
 
-std::vector<BarPart> PartsOfFree(const Diagnosis& finding, const Need& need) {
-  const double free = finding.facts.Number("free_bytes").value_or(0);
-  if (finding.failure->phase == "compile" || free < need.have) return {};
+std::vector<BarPart> PartsOfFree(const Failure& failure, const Need& need) {
+  const double free = failure.facts.Number("free_bytes").value_or(0);
+  if (failure.rule->phase == "compile" || free < need.have) return {};
   if (free == need.have) return {{free, "free", "free", false}};
   return {{need.have, "free", "free in one piece", false}, {free - need.have, "free", "free in smaller pieces", true}};
 }

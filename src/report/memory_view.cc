@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
 #include "text/utf8.h"
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "diagnose/report.h"
 #include "report/document.h"
-#include "report/report.h"
 
 namespace whyoom {
 

@@ -19,16 +19,16 @@ constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others are only
 constexpr std::size_t kNamedRemedies = 3;
 
 // The length of the main list. Remedies that cost nothing, but are not enough alone, follow in a second list.
-std::size_t RankedCount(const Diagnosis& finding) {
-  const auto free = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+std::size_t RankedCount(const Failure& failure) {
+  const auto free = std::find_if(failure.remedies.begin(), failure.remedies.end(),
                                  [](const RankedRemedy& ranked) { return ranked.free; });
-  return static_cast<std::size_t>(free - finding.remedies.begin());
+  return static_cast<std::size_t>(free - failure.remedies.begin());
 }
 
 // The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
-std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
+std::vector<std::string> RuledOutTexts(const Failure& failure) {
   std::vector<std::pair<std::string, std::string>> titles;  // by reason, in order of appearance
-  for (const RuledOut& ruled_out : finding.ruled_out) {
+  for (const RuledOut& ruled_out : failure.ruled_out) {
     const auto same =
         std::find_if(titles.begin(), titles.end(), [&](const auto& group) { return group.first == ruled_out.why; });
     if (same == titles.end()) {
@@ -43,28 +43,28 @@ std::vector<std::string> RuledOutTexts(const Diagnosis& finding) {
 }
 
 // Which framework the steps assume, if the log shows none and other frameworks have their own steps.
-std::string StepsForText(const Diagnosis& finding) {
-  const Framework* usual = finding.rules == nullptr ? nullptr : finding.rules->default_framework();
-  const bool differ = std::any_of(finding.remedies.begin(), finding.remedies.end(),
+std::string StepsForText(const Failure& failure) {
+  const Framework* usual = failure.rules == nullptr ? nullptr : failure.rules->default_framework();
+  const bool differ = std::any_of(failure.remedies.begin(), failure.remedies.end(),
                                   [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
-  if (!finding.framework.empty() || usual == nullptr || !differ) return {};
+  if (!failure.framework.empty() || usual == nullptr || !differ) return {};
   return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
 }
 
 // The setting that was compiled. Empty if there is none.
-std::string SettingToType(const RankedRemedy& ranked, const Diagnosis& finding) {
-  if (const CompiledAttempt* pair = CompiledPair(ranked, finding)) return pair->setting;
+std::string SettingToType(const RankedRemedy& ranked, const Failure& failure) {
+  if (const CompiledAttempt* pair = CompiledPair(ranked, failure)) return pair->setting;
   return ranked.compiled ? ranked.compiled->setting : "";
 }
 
 // The patch that makes the change. nullopt if there is none.
-std::optional<doc::Code> PatchOf(const RankedRemedy& ranked, const Diagnosis& finding) {
+std::optional<doc::Code> PatchOf(const RankedRemedy& ranked, const Failure& failure) {
   constexpr std::size_t kMostLines = 60;
-  const CompiledAttempt* pair = CompiledPair(ranked, finding);
+  const CompiledAttempt* pair = CompiledPair(ranked, failure);
   std::string_view patch = pair != nullptr ? pair->patch : ranked.patch;
   const std::optional<std::int64_t> verified = pair != nullptr ? pair->verified_bytes : ranked.verified_bytes;
   if (patch.empty()) return std::nullopt;
-  const std::optional<double> limit = finding.facts.Number("limit_bytes");
+  const std::optional<double> limit = failure.facts.Number("limit_bytes");
   doc::Code code{"patch, not verified", "diff", {}};
   if (verified) code.caption = "patch; with it, the program needs " + FormatSize(*verified);
   if (verified && limit) code.caption += fmt::format(" of {} (compiled)", SizeText(*limit));
@@ -102,18 +102,18 @@ void AddSettingSteps(std::string_view setting, doc::List* steps) {
 }
 
 // The remedy that is shown together with this one, because the compiler confirmed that both fit; null if there is none.
-const RankedRemedy* CompiledPartner(const RankedRemedy& ranked, const Diagnosis& finding) {
-  if (CompiledPair(ranked, finding) == nullptr) return nullptr;
-  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(), [&](const RankedRemedy& each) {
+const RankedRemedy* CompiledPartner(const RankedRemedy& ranked, const Failure& failure) {
+  if (CompiledPair(ranked, failure) == nullptr) return nullptr;
+  const auto other = std::find_if(failure.remedies.begin(), failure.remedies.end(), [&](const RankedRemedy& each) {
     return each.remedy->id == ranked.enough_with.front();
   });
-  return other == finding.remedies.end() ? nullptr : &*other;
+  return other == failure.remedies.end() ? nullptr : &*other;
 }
 
 // Whether the remedy is shown as part of a better one.
-bool IsShownBefore(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const RankedRemedy* partner = CompiledPartner(ranked, finding);
-  return partner != nullptr && partner->rank < ranked.rank && CompiledPartner(*partner, finding) == &ranked;
+bool IsShownBefore(const RankedRemedy& ranked, const Failure& failure) {
+  const RankedRemedy* partner = CompiledPartner(ranked, failure);
+  return partner != nullptr && partner->rank < ranked.rank && CompiledPartner(*partner, failure) == &ranked;
 }
 
 // Whether the effect of a remedy is good news: green only for what fits and keeps the results.
@@ -126,30 +126,30 @@ doc::Span::Kind EffectKind(const RankedRemedy& ranked) {
 }
 
 // A remedy in full.
-doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth depth) {
+doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, Depth depth) {
   const Remedy& remedy = *ranked.remedy;
-  const RankedRemedy* partner = CompiledPartner(ranked, finding);
+  const RankedRemedy* partner = CompiledPartner(ranked, failure);
   doc::Spans title = doc::Sentence(remedy.title);
   if (partner != nullptr)
     title = doc::Joined({std::move(title), Words("; also: "), doc::Sentence(partner->remedy->title)});
   doc::Item item{std::move(title), depth, ranked.rank, remedy.id, {}, ""};
   doc::Facts effect;
-  const std::vector<std::string> effects = EffectTexts(ranked, finding);
+  const std::vector<std::string> effects = EffectTexts(ranked, failure);
   for (const std::string& text : effects) {
     const bool is_verdict =
         text == effects.back() || text == EnoughText(ranked) || text.starts_with("fits together") || partner != nullptr;
     effect.facts.push_back(doc::Sentence(text, is_verdict ? EffectKind(ranked) : doc::Span::Kind::kText));
   }
-  item.blocks.emplace_back(doc::Facts{{doc::Sentence(ShortEffect(ranked, finding), EffectKind(ranked))}},
+  item.blocks.emplace_back(doc::Facts{{doc::Sentence(ShortEffect(ranked, failure), EffectKind(ranked))}},
                            Depth::kBrief);
   item.blocks.emplace_back(std::move(effect), Depth::kMore);
-  const std::optional<Need> need = NeedOf(finding);
+  const std::optional<Need> need = NeedOf(failure);
   if (need && need->excess > 0 && !SavesText(ranked).empty() && partner == nullptr)
     item.blocks.emplace_back(EffectBar(*need, ranked));
   doc::List why;
   for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
   doc::List typed{.style = doc::List::Style::kSteps, .whole = true};
-  AddSettingSteps(SettingToType(ranked, finding), &typed);
+  AddSettingSteps(SettingToType(ranked, failure), &typed);
   doc::List steps{.style = doc::List::Style::kSteps};
   for (const RankedRemedy* each : {&ranked, partner}) {
     if (each == nullptr) continue;
@@ -159,16 +159,16 @@ doc::Item RemedyItem(const Diagnosis& finding, const RankedRemedy& ranked, Depth
   for (doc::List* list : {&why, &typed}) {
     if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
   }
-  if (std::optional<doc::Code> patch = PatchOf(ranked, finding)) item.blocks.emplace_back(*std::move(patch));
+  if (std::optional<doc::Code> patch = PatchOf(ranked, failure)) item.blocks.emplace_back(*std::move(patch));
   if (!steps.items.empty()) item.blocks.emplace_back(std::move(steps));
   return item;
 }
 
 // "4 Donate the input buffers · 5 …".
-doc::List OthersList(const Diagnosis& finding, std::size_t from) {
+doc::List OthersList(const Failure& failure, std::size_t from) {
   doc::List list{.style = doc::List::Style::kJoined};
-  for (std::size_t i = from; i < finding.remedies.size(); ++i) {
-    const RankedRemedy& other = finding.remedies[i];
+  for (std::size_t i = from; i < failure.remedies.size(); ++i) {
+    const RankedRemedy& other = failure.remedies[i];
     if (list.items.size() == kNamedRemedies) {
       ++list.left_out;
     } else {
@@ -198,16 +198,16 @@ doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why) {
   return blocks;
 }
 
-void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks) {
-  const std::size_t ranked = RankedCount(finding);
-  const std::size_t all = finding.remedies.size();
+void AddRemedies(const Failure& failure, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks) {
+  const std::size_t ranked = RankedCount(failure);
+  const std::size_t all = failure.remedies.size();
   const std::size_t whole = std::min(ranked, kWholeRemedies);
   doc::List list{.style = doc::List::Style::kNumbered};
   doc::List free{.style = doc::List::Style::kNumbered};
   for (std::size_t i = 0; i < (pass == doc::Pass::kBrief ? whole : all); ++i) {
-    const RankedRemedy& remedy = finding.remedies[i];
-    if (IsShownBefore(remedy, finding)) continue;
-    doc::Item item = RemedyItem(finding, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
+    const RankedRemedy& remedy = failure.remedies[i];
+    if (IsShownBefore(remedy, failure)) continue;
+    doc::Item item = RemedyItem(failure, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
     if (notes_elsewhere) item.details = "remedy-" + remedy.remedy->id;
     if (!notes_elsewhere && pass != doc::Pass::kBrief) {
       for (doc::Block& note : RemedyNotes(*remedy.remedy, remedy.safe_why)) item.blocks.push_back(std::move(note));
@@ -215,7 +215,7 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
     (i < ranked ? list : free).items.push_back(std::move(item));
   }
   doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
-  for (const std::string& text : RuledOutTexts(finding)) ruled_out.items.push_back({doc::Sentence(text)});
+  for (const std::string& text : RuledOutTexts(failure)) ruled_out.items.push_back({doc::Sentence(text)});
   doc::AddSection({"do", "What to do", {std::move(list)}}, Depth::kAlways, blocks);
   const auto add = [&](const char* label, const char* title, doc::Block block, Depth depth, bool spare = false) {
     doc::AddSection({.label = label,
@@ -227,8 +227,8 @@ void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass,
                      .spare = spare},
                     depth, blocks);
   };
-  add("also", "Other remedies", OthersList(finding, whole), Depth::kBrief, true);
-  add("note", "Framework", doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(finding) : "")}, Depth::kAlways, true);
+  add("also", "Other remedies", OthersList(failure, whole), Depth::kBrief, true);
+  add("note", "Framework", doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(failure) : "")}, Depth::kAlways, true);
   add("free", kFreeTitle, std::move(free), Depth::kMore);
   add("skip", "Would not help here", std::move(ruled_out), Depth::kMore);
 }

@@ -78,7 +78,7 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
   }
   list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
   doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
-  notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.findings.empty()});
+  notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.failures.empty()});
 }
 
 void AddProblems(const Report& report, doc::Blocks* notes) {
@@ -128,20 +128,20 @@ std::vector<doc::Spans> FooterOf(const Report& report) {
 doc::Document MakeDocument(const Report& report) {
   doc::Document document;
   document.batch = IsBatch(report);
-  if (report.findings.empty()) {
+  if (report.failures.empty()) {
     document.head = {NothingFound(report)};
     document.title = NothingFoundText(report);
   } else if (document.batch) {
     AddBatch(report, &document);
     document.title = BatchTitle(report);
   } else {
-    for (const Diagnosis& finding : report.findings) {
-      doc::Part& part = document.findings.emplace_back();
-      part.finding = &finding;
-      part.make = [&finding](doc::Pass pass) { return FindingBlocks(finding, false, pass); };
+    for (const Failure& failure : report.failures) {
+      doc::Part& part = document.failures.emplace_back();
+      part.failure = &failure;
+      part.make = [&failure](doc::Pass pass) { return FailureBlocks(failure, false, pass); };
     }
-    const Failure& first = *report.findings[0].failure;
-    document.title = report.findings.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
+    const FailureRule& first = *report.failures[0].rule;
+    document.title = report.failures.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
   }
   document.programs = ProgramParts(report);
   if (const std::string text = HiddenText(report); !text.empty())

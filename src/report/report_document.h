@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/report.h"
 #include "report/document.h"
-#include "report/report.h"
 
 namespace whyoom {
 
@@ -14,7 +14,7 @@ namespace whyoom {
 doc::Document MakeDocument(const Report& report);
 
 // One failure. If `notes_elsewhere` is true, notes that do not depend on the log are only in Document::remedies.
-doc::Blocks FindingBlocks(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass);
+doc::Blocks FailureBlocks(const Failure& failure, bool notes_elsewhere, doc::Pass pass);
 
 // Shared by the files that build the document.
 
@@ -25,7 +25,7 @@ doc::Spans ReasonSpans(const Reason& reason);
 doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
 
 // Adds the remedies that can help, then those that would not.
-void AddRemedies(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
+void AddRemedies(const Failure& failure, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
 
 // Adds the memory by kind and over the program's schedule, and the sizes that would fit.
 void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks);
@@ -34,8 +34,8 @@ void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& l
 void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks);
 
 // The segments of the bars of the needed memory and, for failures at run time, of the free memory.
-std::vector<doc::BarPart> PartsOfNeed(const Diagnosis& finding, const Need& need);
-std::vector<doc::BarPart> PartsOfFree(const Diagnosis& finding, const Need& need);
+std::vector<doc::BarPart> PartsOfNeed(const Failure& failure, const Need& need);
+std::vector<doc::BarPart> PartsOfFree(const Failure& failure, const Need& need);
 
 // A bar that shows the need with the remedy applied, and what the remedy saves.
 doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked);

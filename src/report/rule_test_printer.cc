@@ -32,7 +32,6 @@ std::string PrintRuleTestText(const RuleTestResult& result) {
   for (const RuleTestResult::Healthy& log : result.healthy) {
     if (!log.codes.empty()) text += Printable(fmt::format("{}: noisy: reports {}", log.input, Codes(log))) + "\n";
   }
-  for (const std::string& one : result.untried) text += Printable(one) + "\n";
   const int examples = result.reported + result.validated + result.noisy + result.missing;
   if (result.noisy + result.missing == 0) {
     text += fmt::format("{} examples passed ({} that must match, {} that must not)\n", examples, result.reported,
@@ -49,7 +48,6 @@ std::string PrintRuleTestText(const RuleTestResult& result) {
     text += fmt::format("{} healthy {}, {} noisy\n", result.healthy.size(), result.healthy.size() == 1 ? "log" : "logs",
                         noisy);
   }
-  if (!result.untried.empty()) text += fmt::format("{} rule parts without an example\n", result.untried.size());
   return WithoutCommands(text);
 }
 
@@ -64,9 +62,7 @@ std::string PrintRuleTestJson(const RuleTestResult& result, const std::string& f
       {"missing", result.missing},
       {"changed", result.changed.size()},
       {"failures", nlohmann::ordered_json::array()},
-      {"healthy", {{"inputs", result.healthy.size()}, {"noisy", nlohmann::ordered_json::array()}}},
-      {"settings", result.settings},
-      {"untried", result.untried}};
+      {"healthy", {{"inputs", result.healthy.size()}, {"noisy", nlohmann::ordered_json::array()}}}};
   for (const Tried& tried : result.all) {
     if (tried.complaint.empty()) continue;
     json["failures"].push_back({{"entry", tried.one.Entry()},
@@ -95,13 +91,6 @@ std::string PrintRuleTestJunit(const RuleTestResult& result, const std::string& 
       test.message = Printable(tried.complaint);
       test.text = Printable(tried.one.example.text);
     }
-    tests.push_back(std::move(test));
-  }
-  for (const std::string& fault : result.settings) {
-    JunitTest test = {"rules.settings", Printable(fault), nullptr, "", "", ""};
-    test.outcome = "failure";
-    test.type = "setting";
-    test.message = Printable(fault);
     tests.push_back(std::move(test));
   }
   for (const RuleTestResult::Healthy& log : result.healthy) {

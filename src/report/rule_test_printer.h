@@ -11,11 +11,10 @@ std::string PrintRuleTestText(const RuleTestResult& result);
 
 // {"format": "whyoom.rule-test/1", "rules": fingerprint, "examples": 1072, "reported": 797, "validated": 275,
 //   "noisy": 0, "missing": 0, "changed": 0, "failures": [{"entry": "E1000", "number": 3, "result": "missing", "text":
-//   "…", "what": "…", "why": "…"}], "healthy": {"inputs": 12, "noisy": [{"input": "logs/a.log", "codes": ["E1000"]}]},
-//   "settings": ["…"], "untried": ["…"]}
+//   "…", "what": "…", "why": "…"}], "healthy": {"inputs": 12, "noisy": [{"input": "logs/a.log", "codes": ["E1000"]}]}}
 std::string PrintRuleTestJson(const RuleTestResult& result, const std::string& fingerprint);
 
-// One test for each example, each faulty computed setting and each healthy log.
+// One test for each example and each healthy log.
 std::string PrintRuleTestJunit(const RuleTestResult& result, const std::string& fingerprint);
 
 }  // namespace whyoom

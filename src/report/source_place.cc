@@ -9,16 +9,16 @@
 
 namespace whyoom {
 
-std::optional<SourcePlace> UserSource(const Diagnosis& finding) {
+std::optional<SourcePlace> UserSource(const Failure& failure) {
   const Allocation* largest = nullptr;
-  for (const Allocation& row : finding.allocations) {
+  for (const Allocation& row : failure.allocations) {
     if (largest == nullptr || row.size_bytes.value_or(0) > largest->size_bytes.value_or(0)) largest = &row;
   }
   const bool known = largest != nullptr && !largest->source_file.empty() && largest->source_line.value_or(0) > 0 &&
                      !IsLibraryPath(largest->source_file);
   if (known) return SourcePlace{Printable(largest->source_file), *largest->source_line};
-  const std::string call = Printable(finding.facts.Text("user_source"));  // "train.py:41"
-  SourcePlace place{Printable(finding.facts.Text("user_source_path")), 0};
+  const std::string call = Printable(failure.facts.Text("user_source"));  // "train.py:41"
+  SourcePlace place{Printable(failure.facts.Text("user_source_path")), 0};
   if (call.empty() || place.path.empty()) return std::nullopt;
   const std::string_view line = std::string_view(call).substr(call.rfind(':') + 1);  // all of it if there is no colon
   std::from_chars(line.data(), line.data() + line.size(), place.line);

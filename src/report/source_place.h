@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 
 namespace whyoom {
 
@@ -16,7 +16,7 @@ struct SourcePlace {
 
 // Returns the line that makes the largest allocation. If the log does not name that line, or the line is in a library,
 // returns the innermost call outside libraries in the traceback above the failure. Returns nullopt if neither is known.
-std::optional<SourcePlace> UserSource(const Diagnosis& finding);
+std::optional<SourcePlace> UserSource(const Failure& failure);
 
 // Returns `path` relative to `root` if the file is in that folder; returns a relative path without "./". Returns
 // nullopt for other paths, for paths that start with "..", and for names that are not files ("Cell In[3]").

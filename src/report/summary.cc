@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -15,54 +15,54 @@ constexpr std::size_t kLongestValue = 100;  // bytes
 void Count(const std::string& name, const std::string& title, std::uint64_t occurrences,
            std::map<std::string, Share>* shares) {
   Share& share = shares->try_emplace(name, Share{title}).first->second;
-  ++share.diagnoses;
+  ++share.failures;
   share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
 // The number of different attempts of each job.
-std::map<std::string, std::uint64_t> AttemptsOf(const Diagnosis& finding) {
+std::map<std::string, std::uint64_t> AttemptsOf(const Failure& failure) {
   std::map<std::string, std::uint64_t> attempts;
-  const auto& groups = finding.tally.groups.all();
+  const auto& groups = failure.tally.groups.all();
   const auto found = groups.find(kAttempts);
   if (found == groups.end()) return attempts;
   for (const auto& [attempt, count] : found->second) ++attempts[attempt.substr(0, attempt.rfind(" #"))];
   return attempts;
 }
 
-void AddToGroups(const Diagnosis& finding, std::uint64_t occurrences, std::map<std::string, ShareGroup>* groups) {
+void AddToGroups(const Failure& failure, std::uint64_t occurrences, std::map<std::string, ShareGroup>* groups) {
   const auto add = [&](const std::string& name, const std::string& value, std::uint64_t count) {
     if (!value.empty()) Count(value, "", count, &groups->try_emplace(name, ShareGroup{name, {}}).first->second.shares);
   };
-  const auto fact = [&](const char* name) { return CutBytes(Printable(finding.facts.Text(name)), kLongestValue); };
+  const auto fact = [&](const char* name) { return CutBytes(Printable(failure.facts.Text(name)), kLongestValue); };
   add("chip", fact("chip"), occurrences);
-  add("framework", finding.framework, occurrences);
+  add("framework", failure.framework, occurrences);
   add("jax version", fact("jax_version"), occurrences);
   add("libtpu version", fact("libtpu_version"), occurrences);
-  for (const auto& [name, counts] : finding.tally.groups.all()) {
+  for (const auto& [name, counts] : failure.tally.groups.all()) {
     if (name == kAttempts) continue;
     for (const auto& [value, count] : counts) add(name, value, count);
   }
-  for (const auto& [job, attempts] : AttemptsOf(finding)) {
+  for (const auto& [job, attempts] : AttemptsOf(failure)) {
     if (attempts > 1) add(kAttempts, job, attempts);
   }
 }
 
 // A job's attempts in several inputs, and a process's restarts in one.
-void CountUseless(const Diagnosis& finding, Summary* summary) {
-  if (finding.retry.answer != Retry::Answer::kNever) return;
-  const Tally& tally = finding.tally;
+void CountUseless(const Failure& failure, Summary* summary) {
+  if (failure.retry.answer != Retry::Answer::kNever) return;
+  const Tally& tally = failure.tally;
   summary->useless_restarts = SaturatingAdd(summary->useless_restarts, tally.restarts);
   summary->useless_seconds += tally.restart_seconds;
-  for (const auto& [job, attempts] : AttemptsOf(finding))
+  for (const auto& [job, attempts] : AttemptsOf(failure))
     summary->useless_restarts = SaturatingAdd(summary->useless_restarts, attempts - 1);
 }
 
-void SortByFrequency(std::vector<const Diagnosis*>* findings) {
-  const auto key = [](const Diagnosis* finding) {
-    return std::pair(finding->tally.occurrences(), finding->tally.artifacts);
+void SortByFrequency(std::vector<const Failure*>* failures) {
+  const auto key = [](const Failure* failure) {
+    return std::pair(failure->tally.occurrences(), failure->tally.artifacts);
   };
-  std::stable_sort(findings->begin(), findings->end(),
-                   [&](const Diagnosis* a, const Diagnosis* b) { return key(a) > key(b); });
+  std::stable_sort(failures->begin(), failures->end(),
+                   [&](const Failure* a, const Failure* b) { return key(a) > key(b); });
 }
 
 }  // namespace
@@ -71,26 +71,26 @@ Summary Summarize(const Report& report) {
   Summary summary;
   summary.artifacts = report.artifacts;
   summary.bytes = report.bytes;
-  summary.diagnoses = report.findings.size();
+  summary.failures = report.failures.size();
   summary.problems = SaturatingAdd(report.problems.size(), report.problems_left_out);
   Tally times;
   std::map<std::string, ShareGroup> groups;
-  for (const Diagnosis& finding : report.findings) {
-    const std::uint64_t occurrences = finding.tally.occurrences();
+  for (const Failure& failure : report.failures) {
+    const std::uint64_t occurrences = failure.tally.occurrences();
     summary.occurrences = SaturatingAdd(summary.occurrences, occurrences);
-    Count(finding.failure->code, finding.failure->title, occurrences, &summary.by_code);
-    Count(ScenarioName(finding), ScenarioTitle(finding), occurrences, &summary.by_scenario);
-    if (const std::string program = ProgramOf(finding); !program.empty())
+    Count(failure.rule->code, failure.rule->title, occurrences, &summary.by_code);
+    Count(ScenarioName(failure), ScenarioTitle(failure), occurrences, &summary.by_scenario);
+    if (const std::string program = ProgramOf(failure); !program.empty())
       Count(program, "", occurrences, &summary.by_program);
-    if (const Remedy* first = FirstRemedy(finding)) {
+    if (const Remedy* first = FirstRemedy(failure)) {
       Count(first->id, first->title, occurrences, &summary.by_remedy);
       if (first->inquiry) Count(first->id, first->title, occurrences, &summary.by_inquiry);
     }
-    AddToGroups(finding, occurrences, &groups);
-    CountUseless(finding, &summary);
-    times.AddTime(finding.tally.first_time);
-    times.AddTime(finding.tally.last_time);
-    if (occurrences > 1 || finding.tally.artifacts > 1) summary.recurring.push_back(&finding);
+    AddToGroups(failure, occurrences, &groups);
+    CountUseless(failure, &summary);
+    times.AddTime(failure.tally.first_time);
+    times.AddTime(failure.tally.last_time);
+    if (occurrences > 1 || failure.tally.artifacts > 1) summary.recurring.push_back(&failure);
   }
   for (auto& [name, group] : groups) summary.groups.push_back(std::move(group));
   summary.first_time = times.first_time;
@@ -111,7 +111,7 @@ Summary BoundedSummary(const Report& report) {
     const auto sorted = MostFrequent(*shares);
     *shares = {sorted.begin(), sorted.begin() + kMostShares};
     for (std::size_t i = kMostShares; i < sorted.size(); ++i) {
-      rest.diagnoses += sorted[i].second.diagnoses;
+      rest.failures += sorted[i].second.failures;
       rest.occurrences = SaturatingAdd(rest.occurrences, sorted[i].second.occurrences);
     }
     return rest;
@@ -119,7 +119,7 @@ Summary BoundedSummary(const Report& report) {
   for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy})
     cut(shares);
   for (ShareGroup& group : summary.groups) {
-    if (const Share rest = cut(&group.shares); rest.diagnoses > 0) group.shares.emplace(kMoreValues, rest);
+    if (const Share rest = cut(&group.shares); rest.failures > 0) group.shares.emplace(kMoreValues, rest);
   }
   if (summary.recurring.size() > kMostRecurring) summary.recurring.resize(kMostRecurring);
   return summary;
@@ -139,20 +139,20 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
 
 bool IsBatch(const Report& report) {
   constexpr std::size_t kFew = 3;
-  return report.findings.size() > kFew;
+  return report.failures.size() > kFew;
 }
 
-std::vector<const Diagnosis*> MostFrequentFirst(const Report& report) {
-  std::vector<const Diagnosis*> findings;
-  for (const Diagnosis& finding : report.findings) findings.push_back(&finding);
-  SortByFrequency(&findings);
-  return findings;
+std::vector<const Failure*> MostFrequentFirst(const Report& report) {
+  std::vector<const Failure*> failures;
+  for (const Failure& failure : report.failures) failures.push_back(&failure);
+  SortByFrequency(&failures);
+  return failures;
 }
 
 std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares) {
   std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second.occurrences, a.second.diagnoses) > std::tie(b.second.occurrences, b.second.diagnoses);
+    return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
   });
   return sorted;
 }

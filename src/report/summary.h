@@ -1,5 +1,5 @@
 // The summary of a report: how often each failure occurs and in which programs, which remedies rank first most often,
-// and which failures recur. All but the numbers of inputs, bytes and problems is computed from the findings alone.
+// and which failures recur. All but the numbers of inputs, bytes and problems is computed from the failures alone.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "report/report.h"
+#include "diagnose/report.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
 
 struct Share {
   std::string title;              // of the scenario or remedy; empty if the name is enough
-  std::uint64_t diagnoses = 0;    // number of different failures
+  std::uint64_t failures = 0;     // number of different failures
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
@@ -29,11 +29,11 @@ struct ShareGroup {
 struct Summary {
   std::uint64_t artifacts = 0;  // as in the report
   std::uint64_t bytes = 0;
-  std::uint64_t diagnoses = 0;
+  std::uint64_t failures = 0;
   std::uint64_t occurrences = 0;
   std::uint64_t problems = 0;
   std::map<std::string, Share> by_code;
-  std::map<std::string, Share> by_scenario;  // see ScenarioName in finding_view.h
+  std::map<std::string, Share> by_scenario;  // see ScenarioName in failure_view.h
   std::map<std::string, Share> by_program;   // only failures that name a program
   std::uint64_t programs_left_out = 0;       // from by_program
   std::map<std::string, Share> by_remedy;    // id of the first remedy
@@ -45,12 +45,12 @@ struct Summary {
   std::uint64_t useless_restarts = 0;
   std::int64_t useless_seconds = 0;
   // Failures that occur more than once or in several artifacts, in the order of MostFrequentFirst.
-  std::vector<const Diagnosis*> recurring;
+  std::vector<const Failure*> recurring;
   std::optional<Timestamp> first_time;  // of any report
   std::optional<Timestamp> last_time;
 };
 
-// Borrows the findings.
+// Borrows the failures.
 Summary Summarize(const Report& report);
 
 // Like Summarize, but keeps only the most frequent entries of each long list.
@@ -66,7 +66,7 @@ std::string PeriodText(const std::optional<Timestamp>& first, const std::optiona
 // True if the report has an overview: if it has more than a few failures, or groups that the user asked for.
 bool IsBatch(const Report& report);
 
-// Sorts the findings by occurrences, then by artifacts, most first; ties in report order. Borrows them.
-std::vector<const Diagnosis*> MostFrequentFirst(const Report& report);
+// Sorts the failures by occurrences, then by artifacts, most first; ties in report order. Borrows them.
+std::vector<const Failure*> MostFrequentFirst(const Report& report);
 
 }  // namespace whyoom

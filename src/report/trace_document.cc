@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
 
@@ -118,14 +118,14 @@ void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
   std::set<std::string> tried;
   for (const RecordEntry& entry : trace.reading) tried.insert(entry.what);
   doc::List patterns{.style = doc::List::Style::kFields};
-  for (const Failure* failure : trace.asked) {
-    for (const HeaderPattern& head : failure->header_patterns) {
-      if (tried.contains(failure->code + " " + head.id)) continue;
+  for (const FailureRule* rule : trace.asked) {
+    for (const HeaderPattern& head : rule->header_patterns) {
+      if (tried.contains(rule->code + " " + head.id)) continue;
       std::vector<std::string> literals = head.pattern.Literals(kMinHeaderLiteral);
       const std::size_t more = literals.size() - std::min(literals.size(), kLiterals);
       literals.resize(literals.size() - more);
       patterns.items.push_back(
-          Field(Printable(failure->code + " " + head.id),
+          Field(Printable(rule->code + " " + head.id),
                 fmt::format("\"{}\"{}", Cut(fmt::format("{}", fmt::join(literals, "\", \"")), kTextBytes),
                             more > 0 ? fmt::format(" or {} more", more) : "")));
     }
@@ -138,9 +138,9 @@ void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
   std::size_t shown = 0;
   const Entries& entries = trace.conclusions;
   for (std::size_t at = 0; at < entries.size();) {
-    const RecordEntry& failure = entries[at++];
-    doc::Section section{.title = fmt::format("{}. {}", ++shown, Cut(failure.what, kTextBytes))};
-    section.blocks.emplace_back(Text(Cut(failure.detail, kTextBytes)));
+    const RecordEntry& rule = entries[at++];
+    doc::Section section{.title = fmt::format("{}. {}", ++shown, Cut(rule.what, kTextBytes))};
+    section.blocks.emplace_back(Text(Cut(rule.detail, kTextBytes)));
     while (at < entries.size() && entries[at].depth == 1) {
       const std::string title = entries[at++].what;
       doc::AddSection({.title = title, .blocks = StepBlocks(entries, &at, 2, 2)}, doc::Depth::kAlways, &section.blocks);

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "read/candidate_errors.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -60,12 +60,12 @@ bool NothingRead(const Report& report) {
 std::string NothingFoundText(const Report& report) {
   if (NothingRead(report)) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
-  const std::string none = report.hidden_findings.empty() ? "No" : "No other";
+  const std::string none = report.hidden_failures.empty() ? "No" : "No other";
   return none + (all_known ? "" : " known") + " out-of-memory error found";
 }
 
 std::string HiddenText(const Report& report) {
-  const auto& [ignored, known] = report.hidden_findings;
+  const auto& [ignored, known] = report.hidden_failures;
   std::string text;
   if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " listed in the baseline";
   if (!ignored.empty())

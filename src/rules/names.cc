@@ -104,9 +104,9 @@ const std::vector<std::string>& ComparisonNames() {
 }
 
 const std::vector<std::string>& RunNames() {
-  static const std::vector<std::string> names = {
-      "failed", "measured",       "ran",        "compiles",          "code",       "title", "path",
-      "listed", "other_failures", "over_bytes", "is_at_least"};
+  static const std::vector<std::string> names = {"failed",         "measured",   "ran",        "compiles",
+                                                 "code",           "title",      "path",       "listed",
+                                                 "other_failures", "over_bytes", "is_at_least"};
   return names;
 }
 

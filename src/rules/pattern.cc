@@ -168,7 +168,7 @@ class Pattern::Compiled {
     }
     const re2::RE2& re = lazy->Of(regex);
     if (before < text.size()) {
-      // Finding where a match begins is cheap; extracting its groups is not.
+      // Failure where a match begins is cheap; extracting its groups is not.
       re2::StringPiece whole;
       if (!re.Match(text, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
       if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;

@@ -163,7 +163,7 @@ class RuleSetBuilder::Fields {
     Field("remedies", scenario.remedies);
   }
 
-  void Describe(Failure& failure) {
+  void Describe(FailureRule& failure) {
     Field("code", failure.code);
     owner_ = failure.code;
     Field("aliases", failure.aliases);
@@ -189,7 +189,7 @@ class RuleSetBuilder::Fields {
   }
 
   // The members that an extension can also add to a failure.
-  void DescribeExtension(Failure& failure) {
+  void DescribeExtension(FailureRule& failure) {
     const std::size_t header_patterns = failure.header_patterns.size();
     Field("heads", failure.header_patterns);
     ReportDuplicates(failure.header_patterns, header_patterns, node_["heads"],
@@ -555,14 +555,14 @@ std::string RuleSetBuilder::FrameworkOf(const std::string& name, const RuleNode&
 void RuleSetBuilder::BuildExtension(const RuleNode& node) {
   const std::string name = node["extends"].Text();
   if (name.empty()) return;
-  const auto failure = std::find_if(set_.failures_.begin(), set_.failures_.end(), [&](const Failure& one) {
+  const auto failure = std::find_if(set_.failures_.begin(), set_.failures_.end(), [&](const FailureRule& one) {
     return one.code == name || std::find(one.aliases.begin(), one.aliases.end(), name) != one.aliases.end();
   });
   const auto remedy = set_.remedies_.find(name);
   const bool of_failure = failure != set_.failures_.end();
   if (!of_failure && remedy == set_.remedies_.end()) {
     std::vector<std::string> known = Keys(set_.remedies_);
-    for (const Failure& one : set_.failures_) known.push_back(one.code);
+    for (const FailureRule& one : set_.failures_) known.push_back(one.code);
     node["extends"].Report("there is no failure or remedy '" + name + "'", DidYouMean(name, known));
     return;
   }

@@ -173,7 +173,7 @@ bool RuleSetBuilder::IsHeaderDisabled(const std::string& code, const std::string
   return found != disabled_headers_.end() && found->second.contains(head);
 }
 
-void RuleSetBuilder::DropFromFailure(Failure* failure) const {
+void RuleSetBuilder::DropFromFailure(FailureRule* failure) const {
   const auto drop = [this](const std::string& section, std::vector<std::string>* ids) {
     std::erase_if(*ids, [&](const std::string& id) { return IsDisabled(section, id); });
   };
@@ -201,7 +201,7 @@ void RuleSetBuilder::DropDisabled() {
   EachSection([this](const std::string& section, auto* entries) {
     std::erase_if(*entries, [&](const auto& entry) { return IsDisabled(section, IdOf(entry)); });
   });
-  for (Failure& failure : set_.failures_) DropFromFailure(&failure);
+  for (FailureRule& failure : set_.failures_) DropFromFailure(&failure);
   for (auto& [id, remedy] : set_.remedies_)
     std::erase_if(remedy.with, [&](const std::string& other) { return IsDisabled("remedies", other); });
   std::erase_if(set_.prefix_and_suffix_examples_,

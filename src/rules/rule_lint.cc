@@ -41,7 +41,7 @@ ValueType Both(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; 
 // The facts that the patterns of a failure capture in a text, and those derived from them.
 class CapturedFacts : public Scope {
  public:
-  CapturedFacts(const Failure& failure, const std::string& text) {
+  CapturedFacts(const FailureRule& failure, const std::string& text) {
     PatternMatch match;
     std::size_t end = std::string::npos;  // of the first header in the text
     for (const HeaderPattern& head : failure.header_patterns) {
@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, RuleNode>> RuleSetBuilder::FailureNodes() con
   if (const auto failures = sections_.find("failures"); failures != sections_.end())
     nodes.assign(failures->second.begin(), failures->second.end());
   for (const RuleNode& extension : extensions_) {
-    const Failure* failure = set_.FindFailure(extension["extends"].Text());
+    const FailureRule* failure = set_.FindFailure(extension["extends"].Text());
     if (failure != nullptr) nodes.emplace_back(failure->code, extension);
   }
   return nodes;
@@ -153,8 +153,8 @@ void RuleSetBuilder::LintHeaders() {
 // An example that another failure's header also matches, at the same place, would be reported as two failures.
 void RuleSetBuilder::LintExamples(const std::vector<WrittenHeader>& header_patterns) {
   const auto is_absorbed = [&](const std::string& a, const std::string& b) {
-    const Failure* one = set_.FindFailure(a);
-    const Failure* other = set_.FindFailure(b);
+    const FailureRule* one = set_.FindFailure(a);
+    const FailureRule* other = set_.FindFailure(b);
     return one == nullptr || other == nullptr || Contains(one->absorbed_by, other->code) ||
            Contains(other->absorbed_by, one->code);
   };
@@ -356,7 +356,7 @@ void RuleSetBuilder::LintDerived() {
 // Reports examples with several sizes from which no excess follows: the captures usually have wrong names.
 void RuleSetBuilder::LintFigures() {
   for (const auto& [code, node] : FailureNodes()) {
-    const Failure* failure = set_.FindFailure(code);
+    const FailureRule* failure = set_.FindFailure(code);
     const std::set<std::string> facts = names_.FactsOf(code);
     if (node.file().built_in || failure == nullptr || !facts.contains("need_bytes") || !facts.contains("excess_bytes"))
       continue;

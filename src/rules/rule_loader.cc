@@ -228,11 +228,11 @@ void RuleSetBuilder::CheckTermsAreNoFacts() {
 void RuleSetBuilder::CheckCodes() {
   std::vector<std::string> known;
   std::map<std::string, std::string> owner_of;
-  for (const Failure& failure : set_.failures_) {
+  for (const FailureRule& failure : set_.failures_) {
     known.push_back(failure.code);
     owner_of.emplace(failure.code, failure.code);
   }
-  for (const Failure& failure : set_.failures_) {
+  for (const FailureRule& failure : set_.failures_) {
     for (const RuleNode& alias : sections_["failures"].at(failure.code)["aliases"].Items()) {
       const auto [owner, is_new] = owner_of.emplace(alias.Text(), failure.code);
       if (!is_new && owner->second != failure.code) {
@@ -248,10 +248,10 @@ void RuleSetBuilder::CheckCodes() {
   }
   const auto canonical = [this](std::vector<std::string>* codes) {
     for (std::string& code : *codes) {
-      if (const Failure* failure = set_.FindFailure(code)) code = failure->code;
+      if (const FailureRule* failure = set_.FindFailure(code)) code = failure->code;
     }
   };
-  for (Failure& failure : set_.failures_) {
+  for (FailureRule& failure : set_.failures_) {
     canonical(&failure.absorbed_by);
     canonical(&failure.consequence_of);
   }
@@ -265,7 +265,7 @@ void RuleSetBuilder::ProvideFacts() {
     for (const Pattern& pattern : context.patterns) give(ContextOwner(context.id), pattern);
     for (const DerivedFact& derived : context.derived) names_.Give(ContextOwner(context.id), derived.name);
   }
-  for (const Failure& failure : set_.failures_) {
+  for (const FailureRule& failure : set_.failures_) {
     for (const HeaderPattern& head : failure.header_patterns) give(failure.code, head.pattern);
     for (const Pattern& fact : failure.facts) give(failure.code, fact);
     for (const DerivedFact& derived : failure.derived) names_.Give(failure.code, derived.name);
@@ -319,7 +319,7 @@ void RuleSetBuilder::Fingerprint() {
   set_.fingerprint_ = Sha256Hex(all.dump());
 }
 
-void RuleSetBuilder::CheckReader(const RuleNode& node, const Failure& failure) {
+void RuleSetBuilder::CheckReader(const RuleNode& node, const FailureRule& failure) {
   const std::vector<std::string>& readers = ReaderNames();
   if (failure.reader.empty() || std::find(readers.begin(), readers.end(), failure.reader) != readers.end()) return;
   const std::string meant = DidYouMean(failure.reader, readers);
@@ -328,7 +328,7 @@ void RuleSetBuilder::CheckReader(const RuleNode& node, const Failure& failure) {
   names_.SuppressFaults(failure.code);
 }
 
-void RuleSetBuilder::CheckScenarios(const RuleNode& examples, const Failure& failure) {
+void RuleSetBuilder::CheckScenarios(const RuleNode& examples, const FailureRule& failure) {
   std::vector<std::string> ids;
   for (const Scenario& scenario : failure.scenarios) ids.push_back(scenario.id);
   for (const RuleNode& item : examples.Items()) {
@@ -356,7 +356,7 @@ void RuleSetBuilder::CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuf
 // The facts of an example must be facts that a log can provide.
 void RuleSetBuilder::CheckDiagnosisExamples() const {
   for (const RuleNode& node : diagnosis_examples_) {
-    const Failure* failure = set_.FindFailure(node["of"].Text());
+    const FailureRule* failure = set_.FindFailure(node["of"].Text());
     if (failure == nullptr) continue;  // reported as an unknown code
     const std::set<std::string> facts = names_.FactsOf(failure->code);
     for (const RuleNode& given : {node["facts"], node["expect"]["facts"]}) {

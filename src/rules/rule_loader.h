@@ -128,7 +128,7 @@ class RuleSetBuilder {
   bool IsDisabled(const std::string& section, const std::string& id) const;
   bool IsHeaderDisabled(const std::string& code, const std::string& head) const;
   void DropDisabled();
-  void DropFromFailure(Failure* failure) const;
+  void DropFromFailure(FailureRule* failure) const;
   void AddJsonKeys(const RuleNode& node);
   void AddRoleWords(const RuleNode& node);
   RuleEntry EntryOf(const std::string& section, const std::string& id, const RuleNode& node);
@@ -165,8 +165,8 @@ class RuleSetBuilder {
   void CheckCodes();
   void CheckTermsAreNoFacts();
   void CheckDiagnosisExamples() const;
-  void CheckReader(const RuleNode& node, const Failure& failure);
-  static void CheckScenarios(const RuleNode& examples, const Failure& failure);
+  void CheckReader(const RuleNode& node, const FailureRule& failure);
+  static void CheckScenarios(const RuleNode& examples, const FailureRule& failure);
   static void CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuffix& prefix_or_suffix);
   void ProvideFacts();
   void Finish(const std::vector<RuleFile>& files);
@@ -176,7 +176,7 @@ class RuleSetBuilder {
   // The owner of the facts that a context's expressions use; cannot collide with a code.
   static std::string ContextOwner(const std::string& id) { return "context " + id; }
 
-  static const std::string& IdOf(const Failure& failure) { return failure.code; }
+  static const std::string& IdOf(const FailureRule& failure) { return failure.code; }
   static const std::string& IdOf(const std::pair<const std::string, Remedy>& remedy) { return remedy.first; }
   static const std::string& IdOf(const auto& entry) { return entry.id; }
 

@@ -154,16 +154,16 @@ std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   return files;
 }
 
-const Failure* RuleSet::FindFailure(std::string_view code_or_alias) const {
-  for (const Failure& failure : failures_) {
+const FailureRule* RuleSet::FindFailure(std::string_view code_or_alias) const {
+  for (const FailureRule& failure : failures_) {
     if (SameButForCase(failure.code, code_or_alias)) return &failure;
   }
-  for (const Failure& failure : failures_) {
+  for (const FailureRule& failure : failures_) {
     for (const std::string& alias : failure.aliases) {
       if (SameButForCase(alias, code_or_alias)) return &failure;
     }
   }
-  for (const Failure& failure : failures_) {
+  for (const FailureRule& failure : failures_) {
     if (SameCode(failure.code, code_or_alias)) return &failure;
   }
   return nullptr;

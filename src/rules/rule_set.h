@@ -123,7 +123,7 @@ struct Example {
   bool built_in = false;                // part of the built-in rule data
 };
 
-// An example that starts from facts instead of a log: a finding and the diagnosis that must follow from it.
+// An example that starts from facts instead of a log: a failure and the diagnosis that must follow from it.
 struct DiagnosisExample {
   std::string code;       // the failure's code
   std::string about;      // description for readers
@@ -157,7 +157,7 @@ struct ComparisonExample {
   bool built_in = false;
 };
 
-struct Failure {
+struct FailureRule {
   std::string code;
   std::vector<std::string> aliases;
   std::string title;
@@ -407,8 +407,8 @@ class RuleSet {
   // Reads a rule file, or each *.json of a folder except schema.json, sorted by name. Throws Error if that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);
 
-  const std::vector<Failure>& failures() const { return failures_; }  // by code
-  const Failure* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
+  const std::vector<FailureRule>& failures() const { return failures_; }  // by code
+  const FailureRule* FindFailure(std::string_view code_or_alias) const;   // case-insensitive; E0100 finds 0100
   const Remedy* FindRemedy(std::string_view id) const;
   const std::map<std::string, Remedy>& remedies() const { return remedies_; }
   const std::vector<PrefixOrSuffix>& prefixes_and_suffixes() const { return prefixes_and_suffixes_; }
@@ -467,7 +467,7 @@ class RuleSet {
 
  private:
   friend class RuleSetBuilder;
-  std::vector<Failure> failures_;
+  std::vector<FailureRule> failures_;
   std::map<std::string, Remedy> remedies_;
   std::vector<PrefixOrSuffix> prefixes_and_suffixes_;
   JsonLogKeys json_keys_;

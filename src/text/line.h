@@ -44,7 +44,7 @@ struct Line : MappedText {
   bool continues =
       false;  // only during cleaning: the collector split the line here, and the stream's next raw line continues it
 
-  // Set, like `healthy`, by the reader (read/sightings.h and read/session.h).
+  // Set, like `healthy`, by the reader (read/failure_reader.h and read/session.h).
   std::optional<bool> starts_message;  // starts a new message rather than continuing one; absent: not examined
   bool is_candidate_error = false;     // reports an error that may be unknown to the rules
   bool has_literal = false;            // contains a literal of a rule

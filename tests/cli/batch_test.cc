@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace TEST_FILE {
 
-std::string Failure(int megabytes) {
+std::string FailureRule(int megabytes) {
   return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
          ".00M. That was not possible. There are 6.43M free.\n";
 }
@@ -28,7 +28,7 @@ void WriteTree(const ScratchFolder& scratch, int files) {
   for (int i = 0; i < files; ++i) {
     std::string log;
     for (int step = 0; step < 20; ++step) log += "step " + std::to_string(step) + " loss 0." + std::to_string(i) + "\n";
-    if (i % 33 == 0) log += "[rank" + std::to_string(i % 7) + "]: " + Failure(10 + i % 20);
+    if (i % 33 == 0) log += "[rank" + std::to_string(i % 7) + "]: " + FailureRule(10 + i % 20);
     scratch.Write("tree/job" + std::to_string(i % 40) + "/" + std::to_string(i) + ".log", log);
   }
 }
@@ -41,7 +41,7 @@ const std::vector<std::string> kNames = {
 
 std::vector<std::string> WriteStrangeNames(const ScratchFolder& scratch) {
   int size = 10;
-  for (const std::string& name : kNames) scratch.Write(name, Failure(size++));
+  for (const std::string& name : kNames) scratch.Write(name, FailureRule(size++));
   return kNames;
 }
 
@@ -118,8 +118,8 @@ TEST_CASE("names in a list may contain any bytes", "[cli]") {
 
 TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
-  scratch.Write("b/c.log", Failure(11));
+  scratch.Write("a.log", FailureRule(10));
+  scratch.Write("b/c.log", FailureRule(11));
   const ProcessResult empty = RunWhyoom({"--files-from", "-"}, "", scratch.path());
   CHECK(empty.exit_status == 0);
   CHECK(empty.out.find("0 inputs") != std::string::npos);
@@ -178,14 +178,14 @@ TEST_CASE("the shards of a batch merge to the report of the whole batch", "[cli]
 TEST_CASE("an interrupted run prints its results so far", "[cli]") {
   using namespace std::chrono_literals;
   const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
-  scratch.Write("z.log", Failure(11));
+  scratch.Write("a.log", FailureRule(10));
+  scratch.Write("z.log", FailureRule(11));
   for (const auto& [signal, name] :
        {std::pair(SIGINT, "SIGINT"), std::pair(SIGTERM, "SIGTERM"), std::pair(SIGHUP, "SIGHUP")}) {
     for (const char* jobs : {"1", "4"}) {
       // Standard input yields a few lines and then blocks forever.
       const ProcessResult result = RunAndSignal({WHYOOM_BINARY, "--format", "json", "-j", jobs, "a.log", "-", "z.log"},
-                                                "begin\n" + Failure(12) + "end\n", scratch.path(), signal, 50ms);
+                                                "begin\n" + FailureRule(12) + "end\n", scratch.path(), signal, 50ms);
       INFO(name << " " << jobs << " " << result.err);
       CHECK(result.exit_status == 128 + signal);
       const json report = json::parse(result.out);
@@ -209,7 +209,7 @@ TEST_CASE("an interrupted run prints its results so far", "[cli]") {
 
 TEST_CASE("a signal to the process and, right after, to its group is one request", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
+  scratch.Write("a.log", FailureRule(10));
   const std::string begin = "cd '" + scratch.path() +
                             "'; { echo begin; sleep 2; } | '" WHYOOM_BINARY
                             "' --format json a.log - & p=$!; sleep 0.5; kill -TERM $p; ";

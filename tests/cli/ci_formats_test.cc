@@ -63,7 +63,7 @@ std::string Print(const std::string& format, std::vector<std::string> inputs) {
 
 // The report of one run in all formats.
 struct Outputs {
-  std::size_t diagnoses = 0;
+  std::size_t failures = 0;
   std::string sarif;
   std::string junit;
   std::string github;
@@ -84,7 +84,7 @@ Outputs PrintAll(std::vector<std::string> inputs) {
 void CheckSarif(const Outputs& outputs) {
   const json log = json::parse(outputs.sarif);
   const json& run = log["runs"][0];
-  CHECK(run["results"].size() == outputs.diagnoses);
+  CHECK(run["results"].size() == outputs.failures);
   for (const json& result : run["results"])
     CHECK(run["tool"]["driver"]["rules"][result["ruleIndex"].get<std::size_t>()]["id"] == result["ruleId"]);
 }
@@ -97,7 +97,7 @@ void CheckGithub(const Outputs& outputs) {
     errors += name == "error" ? 1 : 0;
     CHECK((name == "error" || name == "warning" || name == "notice" || name == "group" || name == "endgroup"));
   }
-  CHECK(errors == std::min<std::size_t>(outputs.diagnoses, 10));
+  CHECK(errors == std::min<std::size_t>(outputs.failures, 10));
   CHECK_FALSE(runner.stopped());
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("the report of every log is valid in every format for CI servers", "[c
     const Outputs outputs = PrintAll(inputs);
     CheckSarif(outputs);
     CheckJunit(outputs.junit);
-    CHECK(outputs.junit.find(" failures=\"" + std::to_string(outputs.diagnoses) + "\"") != std::string::npos);
+    CHECK(outputs.junit.find(" failures=\"" + std::to_string(outputs.failures) + "\"") != std::string::npos);
     CheckGithub(outputs);
   }
 }

@@ -150,21 +150,21 @@ TEST_CASE("the JSON contains the documented fields", "[cli]") {
   const json report = json::parse(RunWhyoom({"--format", "json", CaseLog("compile-padded-points")}).out);
   CHECK(report["schema"] == "whyoom.report/1");
   CHECK(report["tool"]["rules"].get<std::string>().size() == 64);
-  const json& diagnosis = report["diagnoses"].at(0);
-  CHECK(diagnosis["code"] == "E1000");
-  CHECK(diagnosis["scenario"]["id"] == "2");
-  CHECK(diagnosis["confidence"] == "high");
-  CHECK(diagnosis["framework"] == "jax");
-  CHECK(diagnosis["facts"]["used_bytes"] == 22301617684);  // 20.77G
-  CHECK(diagnosis["facts"]["limit_bytes"] == 16911433728);
-  CHECK(diagnosis["facts"]["module"] == "jit_rotate_tracks");
-  CHECK(diagnosis["facts"]["chip"] == "v5e");
-  const json& row = diagnosis["allocations"].at(0);
+  const json& failure = report["diagnoses"].at(0);
+  CHECK(failure["code"] == "E1000");
+  CHECK(failure["scenario"]["id"] == "2");
+  CHECK(failure["confidence"] == "high");
+  CHECK(failure["framework"] == "jax");
+  CHECK(failure["facts"]["used_bytes"] == 22301617684);  // 20.77G
+  CHECK(failure["facts"]["limit_bytes"] == 16911433728);
+  CHECK(failure["facts"]["module"] == "jit_rotate_tracks");
+  CHECK(failure["facts"]["chip"] == "v5e");
+  const json& row = failure["allocations"].at(0);
   CHECK(row["shape"] == "f32[10889216,4,2]");
   CHECK(row["layout"] == "{1,2,0:T(2,128)}");
   CHECK(row["dtype"] == "f32");
   CHECK(row["padding_factor"] == 32.0);
-  const json& remedy = diagnosis["remedies"].at(0);
+  const json& remedy = failure["remedies"].at(0);
   for (const char* key :
        {"rank", "id", "title", "section", "safety", "gain", "saves_bytes", "enough", "note", "why", "how", "links"}) {
     INFO(key);
@@ -172,7 +172,7 @@ TEST_CASE("the JSON contains the documented fields", "[cli]") {
   }
   // The offset is that of the header.
   const std::string log = ReadText(CaseLog("compile-padded-points"));
-  CHECK(log.compare(diagnosis["where"]["offset"].get<std::size_t>(), 18, "RESOURCE_EXHAUSTED") == 0);
+  CHECK(log.compare(failure["where"]["offset"].get<std::size_t>(), 18, "RESOURCE_EXHAUSTED") == 0);
 }
 
 TEST_CASE("output does not depend on the environment", "[cli]") {

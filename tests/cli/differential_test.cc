@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/artifact_findings.h"
-#include "diagnose/finding_table.h"
+#include "diagnose/artifact_failures.h"
+#include "diagnose/failure_table.h"
 #include "process.h"
 #include "read/engine.h"
 #include "report/record/json_printer.h"
@@ -135,8 +135,8 @@ TEST_CASE("a large file yields the same report with any -j and through a pipe", 
 // Reads every line, as if there were no prefilter.
 std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
-  ArtifactFindings found(TheEngine().rules(), {"log", ""});
-  const auto take = [&] { found.Add(reader.Take().sightings, reader.framework()); };
+  ArtifactFailures found(TheEngine().rules(), {"log", ""});
+  const auto take = [&] { found.Add(reader.Take().failures, reader.framework()); };
   RawLine line;
   for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
     ++line.number;
@@ -147,16 +147,16 @@ std::string ReportOfEachLine(const std::string& log) {
   }
   reader.Pause();
   take();
-  Readings readings;
-  readings.artifacts = 1;
-  readings.bytes = log.size();
-  readings.table = found.Take();
-  readings.table->programs().AddFromArtifact({"log", ""}, reader.TakePrograms());
-  if (std::optional<Problem> note = reader.PassedOver(); note && readings.table->entries().empty()) {
+  Report report;
+  report.artifacts = 1;
+  report.bytes = log.size();
+  report.table = found.Take();
+  report.table->programs().AddFromArtifact({"log", ""}, reader.TakePrograms());
+  if (std::optional<Problem> note = reader.PassedOver(); note && report.table->entries().empty()) {
     note->path = "log";
-    readings.problems.push_back(std::move(*note));
+    report.problems.push_back(std::move(*note));
   }
-  return PrintJson(MakeReport("", std::move(readings)));
+  return PrintJson(MakeReport("", std::move(report)));
 }
 
 // Removes the times, because the prefilter may skip the line with the last timestamp before a failure.

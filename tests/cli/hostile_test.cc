@@ -85,10 +85,9 @@ TEST_CASE("a part that contains a record twice is reported as damaged", "[cli]")
   const ScratchFolder scratch;
   scratch.Write("train.log", Log());
   const std::string part = RunWhyoom({"--format", "ndjson", "train.log"}, "", scratch.path()).out;
-  const std::size_t diagnosis = part.find('\n') + 1;
-  const std::size_t summary = part.find('\n', diagnosis) + 1;
-  const ProcessResult merged =
-      RunWhyoom({"merge", "--format", "json"}, part.substr(0, summary) + part.substr(diagnosis));
+  const std::size_t failure = part.find('\n') + 1;
+  const std::size_t summary = part.find('\n', failure) + 1;
+  const ProcessResult merged = RunWhyoom({"merge", "--format", "json"}, part.substr(0, summary) + part.substr(failure));
   CHECK(merged.exit_status == 3);
   CHECK(Holds(merged.out, "some occur twice"));
 }

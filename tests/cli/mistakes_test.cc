@@ -18,11 +18,11 @@ fs::path Folder() { return fs::path(WHYOOM_SOURCE_DIR) / "testdata" / "mistakes"
 
 std::set<std::string> MistakesIn(const fs::path& program) {
   const ProcessResult result = RunWhyoom({"--format", "json", (program / "dump").string()});
-  const json findings = json::parse(result.out)["diagnoses"];
+  const json failures = json::parse(result.out)["diagnoses"];
   INFO(program.string());
-  REQUIRE(findings.size() == 1);
+  REQUIRE(failures.size() == 1);
   std::set<std::string> mistakes;
-  for (const json& reason : findings[0]["why"]) {
+  for (const json& reason : failures[0]["why"]) {
     if (reason.contains("mistake")) mistakes.insert(reason["mistake"]);
   }
   return mistakes;

@@ -117,8 +117,8 @@ TEST_CASE("the limit of a fitting dump follows from its target", "[cli][programs
 TEST_CASE("a stated program and a failure in one log are reported separately", "[cli][programs]") {
   const ScratchFolder scratch;
   const std::string statements = ReadText((Data() / "cases" / "fits-as-the-log-states" / "log").string());
-  const std::string failure = ReadText((Data() / "cases" / "compile-short-message" / "log").string());
-  scratch.Write("log", statements + failure);
+  const std::string rule = ReadText((Data() / "cases" / "compile-short-message" / "log").string());
+  scratch.Write("log", statements + rule);
   const ProcessResult result = RunWhyoom({"--format", "json", "log"}, "", scratch.path());
   CHECK(result.exit_status == 1);
   CHECK(Report(result)["diagnoses"].size() == 1);

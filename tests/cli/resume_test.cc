@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace TEST_FILE {
 
-std::string Failure(int megabytes) {
+std::string FailureLine(int megabytes) {
   return "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(megabytes) +
          ".00M. That was not possible. There are 6.43M free.\n";
 }
@@ -85,8 +85,8 @@ TEST_CASE("a batch with a journal prints the same bytes and reads nothing twice"
 
 TEST_CASE("changed inputs are read again", "[cli]") {
   const ScratchFolder scratch;
-  const std::string file = scratch.Write("logs/a.log", Failure(10));
-  scratch.Write("logs/b.log", Failure(11));
+  const std::string file = scratch.Write("logs/a.log", FailureLine(10));
+  scratch.Write("logs/b.log", FailureLine(11));
   scratch.Write("rule.json", R"({"format": "whyoom.rules/1", "chips": []})");
   const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "journal"};
   const auto reused = [&](const std::vector<std::string>& more = {}) {
@@ -101,20 +101,20 @@ TEST_CASE("changed inputs are read again", "[cli]") {
   };
   CHECK(reused() == 0);
   CHECK(reused() == 2);
-  scratch.Write("logs/a.log", Failure(12) + "more\n");
+  scratch.Write("logs/a.log", FailureLine(12) + "more\n");
   CHECK(reused() == 1);
   // Same size, but another time: a nanosecond is enough.
   const fs::file_time_type time = fs::last_write_time(file);
-  scratch.Write("logs/a.log", Failure(13) + "more\n");
+  scratch.Write("logs/a.log", FailureLine(13) + "more\n");
   fs::last_write_time(file, time + 1ns);
   CHECK(reused() == 1);
   CHECK(reused() == 2);
   fs::remove(file);
   CHECK(reused() == 1);
-  scratch.Write("logs/c.log", Failure(14));
+  scratch.Write("logs/c.log", FailureLine(14));
   CHECK(reused() == 1);
   // A relative path means another file in another folder.
-  scratch.Write("other/logs/b.log", Failure(15));
+  scratch.Write("other/logs/b.log", FailureLine(15));
   fs::last_write_time(scratch.path() + "/other/logs/b.log", fs::last_write_time(scratch.path() + "/logs/b.log"));
   const ProcessResult elsewhere =
       RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../journal"}, "", scratch.path() + "/other");
@@ -143,12 +143,12 @@ TEST_CASE("standard input, pipes and unreadable files are always read again", "[
   const ScratchFolder scratch;
   const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "journal"};
   for (const int size : {10, 11}) {
-    const Batch batch = Run(scratch, arguments, Failure(size));
+    const Batch batch = Run(scratch, arguments, FailureLine(size));
     CHECK(batch.reused == 0);
     CHECK(json::parse(batch.result.out)["diagnoses"].size() == 1);
   }
   if (geteuid() == 0) return;  // root may read everything
-  const std::string locked = scratch.Write("locked.log", Failure(12));
+  const std::string locked = scratch.Write("locked.log", FailureLine(12));
   const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "journal"};
   chmod(locked.c_str(), 0);
   CHECK(Run(scratch, once).result.exit_status == 3);
@@ -158,7 +158,7 @@ TEST_CASE("standard input, pipes and unreadable files are always read again", "[
 
 TEST_CASE("the journal itself is not an input", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("logs/a.log", Failure(10));
+  scratch.Write("logs/a.log", FailureLine(10));
   const std::string plain = RunWhyoom({"logs"}, "", scratch.path()).out;
   for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/journal"}, "", scratch.path()).out == plain);
 }
@@ -170,7 +170,7 @@ TEST_CASE("a batch that is killed repeatedly prints the same bytes", "[cli]") {
   for (int i = 0; i < 150; ++i) {
     std::string log;
     for (int line = 0; line < 200; ++line)
-      log += "[rank" + std::to_string(line % 40) + "]: " + Failure(10 + (i + line) % 10) + "step\n";
+      log += "[rank" + std::to_string(line % 40) + "]: " + FailureLine(10 + (i + line) % 10) + "step\n";
     scratch.Write("tree/heavy-" + std::to_string(i) + ".log", log);
   }
   const std::vector<std::string> plain = {WHYOOM_BINARY, "--format", "json", "--xla-dump", "dump", "tree"};
@@ -203,16 +203,16 @@ TEST_CASE("a batch that is killed repeatedly prints the same bytes", "[cli]") {
 
 TEST_CASE("after an interrupt, only inputs that were not complete are read again", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
+  scratch.Write("a.log", FailureLine(10));
   scratch.Write("b.log", "all is well\n");
   const std::vector<std::string> arguments = {"--format", "json",  "-j",    "1", "--resume",
                                               "journal",  "a.log", "b.log", "-"};
   std::vector<std::string> program = arguments;
   program.insert(program.begin(), WHYOOM_BINARY);
-  const ProcessResult cut = RunAndSignal(program, Failure(11), scratch.path(), SIGTERM, 50ms);
+  const ProcessResult cut = RunAndSignal(program, FailureLine(11), scratch.path(), SIGTERM, 50ms);
   CHECK(cut.exit_status == 128 + SIGTERM);
   CHECK(json::parse(cut.out)["diagnoses"].size() == 2);
-  const Batch rest = Run(scratch, arguments, Failure(11));
+  const Batch rest = Run(scratch, arguments, FailureLine(11));
   CHECK(rest.reused == 2);
   CHECK(json::parse(rest.result.out)["diagnoses"].size() == 2);
 }
@@ -221,7 +221,7 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   const ScratchFolder scratch;
   const std::string large = scratch.Write("large.log", "");
   fs::resize_file(large, std::uintmax_t{512} << 20);  // a sparse file
-  std::ofstream(large, std::ios::app) << "\n" << Failure(10);
+  std::ofstream(large, std::ios::app) << "\n" << FailureLine(10);
   const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "journal", "large.log"};
   bool hit = false;
   for (int attempt = 1; attempt <= 20 && !hit; ++attempt) {
@@ -238,7 +238,7 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
 
 TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
   const ScratchFolder scratch;
-  for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", Failure(10 + i));
+  for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", FailureLine(10 + i));
   const auto refuse = [&](const std::string& text, const std::string& why) {
     scratch.Write("journal", text);
     const ProcessResult result = RunWhyoom({"logs", "--resume", "journal"}, "", scratch.path());
@@ -248,7 +248,7 @@ TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
     CHECK(result.err.find(why) != std::string::npos);
     CHECK((ReadText(scratch.path() + "/journal") == text));
   };
-  refuse(Failure(10), "is not a journal of this version of whyoom");
+  refuse(FailureLine(10), "is not a journal of this version of whyoom");
   refuse(std::string(100000, '\0'), "is not a journal of this version of whyoom");
   CHECK(RunWhyoom({"logs", "--resume", ""}, "", scratch.path()).exit_status == 2);
   CHECK(RunWhyoom({"logs", "--resume", "logs"}, "", scratch.path()).exit_status == 2);
@@ -261,7 +261,7 @@ TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
 
 TEST_CASE("two processes do not share a journal", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("a.log", Failure(10));
+  scratch.Write("a.log", FailureLine(10));
   const ProcessResult both =
       RunProcess({"/bin/sh", "-c",
                   "(sleep 1) | '" WHYOOM_BINARY "' --resume journal - > first & sleep 0.4; '" WHYOOM_BINARY

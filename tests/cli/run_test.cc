@@ -157,11 +157,11 @@ TEST_CASE("run explains a failure on standard error, and is silent otherwise", "
   CHECK(failed.exit_status == 1);
   CHECK(failed.out.empty());
   REQUIRE(failed.err.substr(0, log.size()) == log);
-  const std::string diagnosis = failed.err.substr(log.size());
-  CHECK(diagnosis.substr(0, 7) == "\nE1000 ");
-  CHECK(diagnosis.find("output line 41 of: sh ") != std::string::npos);
-  CHECK(diagnosis.find("Move tiny dimensions off the last axis") != std::string::npos);
-  CHECK(diagnosis.find('\x1b') == std::string::npos);
+  const std::string failure = failed.err.substr(log.size());
+  CHECK(failure.substr(0, 7) == "\nE1000 ");
+  CHECK(failure.find("output line 41 of: sh ") != std::string::npos);
+  CHECK(failure.find("Move tiny dimensions off the last axis") != std::string::npos);
+  CHECK(failure.find('\x1b') == std::string::npos);
 
   const ProcessResult passed = RunShell("cat '" + kPointsLog + "' >&2");
   CHECK(passed.exit_status == 0);
@@ -346,10 +346,10 @@ TEST_CASE("the job of run still has a terminal", "[cli]") {
   CHECK(ReadText(scratch.path() + "/out").find("terminal 0\nterminal 2\n") == 0);
   // The diagnosis has the width and colors of the terminal.
   scratch.Write("fail.sh", kPrintLog);
-  const std::string diagnosis =
+  const std::string failure =
       InTerminal("TERM=xterm '" WHYOOM_BINARY "' run -- sh fail.sh; echo status $?", scratch.path());
-  CHECK(diagnosis.find("\x1b[") != std::string::npos);
-  CHECK(diagnosis.find("status 1\r\n") != std::string::npos);
+  CHECK(failure.find("\x1b[") != std::string::npos);
+  CHECK(failure.find("status 1\r\n") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C in a terminal reaches the job once", "[cli]") {
@@ -533,7 +533,7 @@ TEST_CASE("after a failure a signal stops reading, and run returns the job's sta
   CHECK(std::chrono::steady_clock::now() - sent < std::chrono::seconds(3));  // one second on an idle machine
   const std::string err = ReadText(scratch.path() + "/err");
   CHECK(err.find("interrupted; the rest was not read") != std::string::npos);
-  CHECK(err.find("E1000") != std::string::npos);  // findings so far
+  CHECK(err.find("E1000") != std::string::npos);  // failures so far
 }
 
 }  // namespace TEST_FILE

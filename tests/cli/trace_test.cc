@@ -51,23 +51,6 @@ TEST_CASE("a trace names the line and context of a fact that is only read near f
   CHECK(traced.substr(fact, 60).find("(line 1)") != std::string::npos);
 }
 
-TEST_CASE("--untried reports only the added rules", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string made = R"({"format": "whyoom.rules/1", "failures": [{"code": "my.pool", "title": "the pool is full",
-    "category": "Ours", "phase": "run", "about": "t", "heads": [{"id": "full", "pattern": "the pool is full"}],
-    "examples": {"match": [{"text": "the pool is full"}], "no_match": [{"text": "the pool is empty", "why": "w"}]}}]})";
-  const auto untried = [&](const std::string& file) {
-    const std::string path = scratch.Write("ours.json", file);
-    return json::parse(RunWhyoom({"rules", "test", "--untried", "--format", "json", path}).out)["untried"];
-  };
-  CHECK(untried(made).empty());
-  json without = json::parse(made);
-  without["failures"][0]["examples"].erase("no_match");
-  const json listed = untried(without.dump());
-  REQUIRE_FALSE(listed.empty());
-  for (const json& one : listed) CHECK(one.get<std::string>().starts_with("failure my.pool"));
-}
-
 TEST_CASE("a trace in text contains no terminal commands", "[cli]") {
   const std::string out = RunWhyoom({"rules", "trace", CaseLog("compile-padded-points")}).out;
   CHECK(out.find("largest.size_bytes") != std::string::npos);

@@ -101,8 +101,8 @@ TEST_CASE("what the compiler reports replaces the estimate and decides the order
                                         "xla_flags_memory=--xla_tpu_rwb_fusion=false"});
   INFO(result.err);
   CHECK(result.exit_status == 0);  // something fits
-  const json finding = json::parse(result.out)["diagnoses"][0];
-  const json& compiled = finding["recompilation"];
+  const json failure = json::parse(result.out)["diagnoses"][0];
+  const json& compiled = failure["recompilation"];
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   CHECK(compiled["compiler"] == "libtpu 9.8.7");
   CHECK(compiled["unchanged_bytes"] == 20 * kGiB);
@@ -110,13 +110,13 @@ TEST_CASE("what the compiler reports replaces the estimate and decides the order
   CHECK(AttemptWith(compiled, "block_size_limit")["need_bytes"] == 30 * kGiB);
   CHECK(AttemptWith(compiled, "rwb_fusion")["problem"] == "INVALID_ARGUMENT: no such option");
   CHECK(AttemptWith(compiled, "rerun")["problem"] == "Fatal: a check failed (exit status 3)");
-  const json& first = finding["remedies"][0];
+  const json& first = failure["remedies"][0];
   CHECK(first["id"] == "xla_flags_remat");
   CHECK(first["basis"] == "compiled");
   CHECK(first["enough"] == true);
   CHECK(first["saves_bytes"] == 5 * kGiB);
   // The dump states 20.26 GiB, so another compiler wrote it: the results are corrected by the difference.
-  const std::int64_t stated = finding["facts"]["need_bytes"];
+  const std::int64_t stated = failure["facts"]["need_bytes"];
   CHECK(first["left_bytes"] == stated - 5 * kGiB);
   CHECK(first["spread_bytes"] == stated - 20 * kGiB);
   CHECK(first["compiled"]["setting"] == "LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY");
@@ -238,10 +238,10 @@ TEST_CASE("run --try compiles the remedies after a failure, and reports them wit
                  "json", "--output", report, "--", "/bin/sh", "-c", job},
                 "", ".", {"XLA_FLAGS=", "XDG_CACHE_HOME=" + lab.folder.path() + "/cache"});
   CHECK(result.exit_status == 1);  // the job's
-  const json finding = json::parse(ReadText(report))["diagnoses"][0];
-  CHECK(finding["code"] == "E1000");
-  CHECK(finding["remedies"][0]["basis"] == "compiled");
-  CHECK(finding["recompilation"]["attempts"].size() >= 3);
+  const json failure = json::parse(ReadText(report))["diagnoses"][0];
+  CHECK(failure["code"] == "E1000");
+  CHECK(failure["remedies"][0]["basis"] == "compiled");
+  CHECK(failure["recompilation"]["attempts"].size() >= 3);
 }
 
 // Stands in for MaxText's train_compile: needs 4 GiB, 2 GiB for each sequence, and 3 GiB less with remat_policy=full.
@@ -288,21 +288,21 @@ TEST_CASE("try runs a command with other settings, and finds the largest batch t
   const ProcessResult result = trainer.Try({"--format", "json"});
   INFO(result.err);
   CHECK(result.exit_status == 0);
-  const json finding = json::parse(result.out)["diagnoses"][0];
-  const json& compiled = finding["recompilation"];
+  const json failure = json::parse(result.out)["diagnoses"][0];
+  const json& compiled = failure["recompilation"];
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   CHECK(compiled["unchanged_bytes"] == 20 * kGiB);
   CHECK(AttemptWith(compiled, "remat_policy=full")["need_bytes"] == 17 * kGiB);
   CHECK(AttemptWith(compiled, "per_device_batch_size=4 gradient_accumulation_steps=2")["need_bytes"] == 12 * kGiB);
   // 4 + 2 * 5 = 14 GiB fit, 4 + 2 * 6 do not.
-  for (const json& remedy : finding["remedies"]) {
+  for (const json& remedy : failure["remedies"]) {
     if (remedy["id"] != "reduce_batch") continue;
     CHECK(remedy["compiled"]["setting"] == "per_device_batch_size=5");
     CHECK(remedy["left_bytes"] == 14 * kGiB);
   }
   CHECK(AttemptWith(compiled, "per_device_batch_size=6")["need_bytes"] == 16 * kGiB);
-  CHECK(finding["remedies"][0]["enough"] == true);
-  CHECK(finding["remedies"][0]["basis"] == "compiled");
+  CHECK(failure["remedies"][0]["enough"] == true);
+  CHECK(failure["remedies"][0]["basis"] == "compiled");
 }
 
 TEST_CASE("pairs of settings are tried if none fits alone, and one that fits is the first remedy", "[cli][try]") {

@@ -67,7 +67,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string json = PrintJson(report);
   Require(json == PrintJson(ReportOf(log, chunk)), "the result depends only on the bytes");
   Require(IsClean(json, "\n"), "the JSON is clean");
-  for (const Diagnosis& finding : report.findings)
-    Require(finding.where.offset < log.size(), "a finding is in the log");
+  for (const Failure& failure : report.failures) Require(failure.where.offset < log.size(), "a finding is in the log");
   return 0;
 }

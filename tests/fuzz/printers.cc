@@ -4,7 +4,7 @@
 
 #include "clean_text.h"
 #include "cli/print_report.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "fuzz/report_text.h"
 #include "read/engine.h"
 

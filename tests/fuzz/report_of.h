@@ -3,10 +3,9 @@
 
 #include <string_view>
 
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "fuzz/fuzz.h"
 #include "read/engine.h"
-#include "report/report.h"
 
 namespace whyoom {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "clean_text.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "fuzz/choices.h"
 #include "fuzz/report_text.h"
 #include "read/engine.h"
@@ -24,9 +24,8 @@ const std::vector<json>& Records() {
     const Engine engine(BuiltInRules());
     std::string log;
     std::size_t rank = 0;
-    for (const Failure& failure : BuiltInRules().failures()) {
-      if (!failure.match.empty())
-        log += WithPrefix(failure.match[0].text + "\n", "[rank" + std::to_string(rank++) + "]: ");
+    for (const FailureRule& rule : BuiltInRules().failures()) {
+      if (!rule.match.empty()) log += WithPrefix(rule.match[0].text + "\n", "[rank" + std::to_string(rank++) + "]: ");
     }
     Choices none("");
     for (const char* part : kReportParts) log += FilledPart(part, none);

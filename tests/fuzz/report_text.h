@@ -203,9 +203,9 @@ inline const std::vector<std::string>& RuleExamples() {
     const auto add = [&](const std::vector<Example>& some) {
       for (const Example& example : some) texts.push_back(example.text + "\n");
     };
-    for (const Failure& failure : BuiltInRules().failures()) {
-      add(failure.match);
-      add(failure.no_match);
+    for (const FailureRule& rule : BuiltInRules().failures()) {
+      add(rule.match);
+      add(rule.no_match);
     }
     for (const Context& context : BuiltInRules().contexts()) add(context.match);
     for (const CandidateError& suspect : BuiltInRules().candidate_errors()) add(suspect.match);

@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Require(json == PrintJson(ReportOf(log, chunk)), "the result depends only on the bytes");
   Require(IsClean(json, "\n"), "the JSON is clean");
   Require(nlohmann::json::accept(json), "the JSON is valid");
-  for (const Diagnosis& finding : report.findings) {
-    Require(finding.where.offset < log.size(), "a finding is in the log");
-    Require(finding.where.last_line >= finding.where.line, "a finding does not end before it begins");
+  for (const Failure& failure : report.failures) {
+    Require(failure.where.offset < log.size(), "a finding is in the log");
+    Require(failure.where.last_line >= failure.where.line, "a finding does not end before it begins");
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // Any bytes as the journal of a batch: it is rejected, or its contents can be printed. The first byte selects whether
-// the bytes are the findings of an input, the whole file, or lines of the file that receive a header.
+// the bytes are the failures of an input, the whole file, or lines of the file that receive a header.
 #include "cli/resume_journal.h"
 
 #include <unistd.h>
@@ -10,12 +10,12 @@
 #include <fstream>
 
 #include "clean_text.h"
+#include "diagnose/report.h"
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 #include "input/error.h"
 #include "report/record/json_printer.h"
 #include "report/record/table_record.h"
-#include "report/report.h"
 
 using namespace whyoom;
 namespace fs = std::filesystem;
@@ -28,8 +28,8 @@ struct Folder {
   const fs::path path = fs::temp_directory_path() / ("whyoom-fuzz-journal-" + std::to_string(getpid()));
 };
 
-void CheckReadings(Readings readings) {
-  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(readings)));
+void CheckReport(Report report) {
+  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(report)));
   Require(IsClean(json, "\n"), "the JSON is clean");
 }
 
@@ -43,9 +43,9 @@ void CheckFile(std::string_view bytes) {
   try {
     ResumeJournal journal(path, rules, "settings");
     for (const char* name : {"/log", "log", "/a"}) {
-      if (std::optional<Readings> readings = journal.Recall({name, ""}, stamp)) CheckReadings(*std::move(readings));
+      if (std::optional<Report> report = journal.Recall({name, ""}, stamp)) CheckReport(*std::move(report));
     }
-    if (bytes.size() % 2 == 0) journal.Record({"/log", ""}, stamp, Readings());
+    if (bytes.size() % 2 == 0) journal.Record({"/log", ""}, stamp, Report());
     journal.Close();
   } catch (const Error& error) {
     Require(std::string_view(error.what()).starts_with("--resume: "), "the message names the option");
@@ -60,16 +60,16 @@ void CheckTable(std::string_view text) {
   const auto read = [](std::string_view json) {
     return TableFromRecord(nlohmann::json::parse(json, nullptr, false), BuiltInRules());
   };
-  const auto print = [](const FindingTable& table) { return LineOf(ToRecord(table, BuiltInRules().fingerprint())); };
-  std::optional<FindingTable> table = read(WithFingerprint(std::string(text)));
+  const auto print = [](const FailureTable& table) { return LineOf(ToRecord(table, BuiltInRules().fingerprint())); };
+  std::optional<FailureTable> table = read(WithFingerprint(std::string(text)));
   if (!table) return;
   const std::string printed = print(*table);
-  std::optional<FindingTable> again = read(printed);
+  std::optional<FailureTable> again = read(printed);
   Require(again.has_value(), "a stored table can be read");
   Require(print(*again) == printed, "a stored table is read back unchanged");
-  Readings readings;
-  readings.table = std::move(table);
-  CheckReadings(std::move(readings));
+  Report report;
+  report.table = std::move(table);
+  CheckReport(std::move(report));
 }
 
 }  // namespace

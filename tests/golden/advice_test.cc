@@ -26,9 +26,9 @@ json DiagnosisOf(const fs::path& folder) {
 }
 
 // The remedies in order, without those that were not tried on this program.
-std::vector<json> Tried(const json& diagnosis, const json& fitted) {
+std::vector<json> Tried(const json& failure, const json& fitted) {
   std::vector<json> tried;
-  for (const json& remedy : diagnosis["remedies"]) {
+  for (const json& remedy : failure["remedies"]) {
     if (!Holds(fitted.value("not_tried", json::array()), remedy["id"])) tried.push_back(remedy);
   }
   return tried;
@@ -65,9 +65,9 @@ TEST_CASE("the first remedy makes the program fit", "[golden]") {
 TEST_CASE("statements about savings and about being enough are true", "[golden]") {
   for (const fs::path& folder : Cases()) {
     const json fitted = json::parse(ReadText((folder / "fitted.json").string()));
-    const json diagnosis = DiagnosisOf(folder);
-    const double limit = diagnosis["facts"]["limit_bytes"];
-    for (json remedy : diagnosis["remedies"]) {  // a copy, because operator[] adds missing keys
+    const json failure = DiagnosisOf(folder);
+    const double limit = failure["facts"]["limit_bytes"];
+    for (json remedy : failure["remedies"]) {  // a copy, because operator[] adds missing keys
       const std::string id = remedy["id"];
       INFO(folder.filename() << " " << id);
       const bool was_tried = Holds(fitted["fits"], id) || Holds(fitted["does_not_fit"], id);

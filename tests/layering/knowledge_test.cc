@@ -94,9 +94,9 @@ std::set<std::string> RuleDataIds() {
   for (const auto& [id, remedy] : BuiltInRules().remedies()) ids.insert(id);
   for (const Framework& framework : BuiltInRules().frameworks()) ids.insert(framework.id);
   for (const Chip& chip : BuiltInRules().chips()) ids.insert(chip.id);
-  for (const Failure& failure : BuiltInRules().failures()) {
-    ids.insert(failure.code);
-    ids.insert(failure.aliases.begin(), failure.aliases.end());
+  for (const FailureRule& rule : BuiltInRules().failures()) {
+    ids.insert(rule.code);
+    ids.insert(rule.aliases.begin(), rule.aliases.end());
   }
   return ids;
 }
@@ -114,7 +114,7 @@ bool IsOfProblem(const std::string& statement) {
   return std::regex_search(statement, problem);
 }
 
-// What a pattern or a step did, for `rules trace`.
+// Whether the text reports what a pattern or a step did, for `rules trace`.
 bool IsRecorded(const std::string& statement) {
   static const std::regex recorded(R"(RecordedStep\(|\bstep\.Set\()");
   return std::regex_search(statement, recorded);
@@ -155,7 +155,6 @@ const std::vector<Exception> kProse = {
     {"diagnose/rule_case.cc", "does not match", kOfExamples},
     {"diagnose/rule_case.cc", "matches but must not", kOfExamples},
     {"diagnose/diagnosis_examples.cc", "advice: '{}' is", kOfExamples},
-    {"diagnose/rule_test.cc", "proposes the value in use", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},

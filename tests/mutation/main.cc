@@ -21,6 +21,7 @@
 #include "cli/rule_files.h"
 #include "cli/rules_command.h"
 #include "diagnose/read_input.h"
+#include "diagnose/report.h"
 #include "diagnose/rule_test.h"
 #include "input/error.h"
 #include "input/walk.h"
@@ -29,7 +30,6 @@
 #include "report/diff.h"
 #include "report/markdown/failure_pages.h"
 #include "report/record/json_printer.h"
-#include "report/report.h"
 #include "report/text/text_printer.h"
 #include "rules/json_positions.h"
 #include "text/utf8.h"
@@ -80,11 +80,11 @@ std::vector<RuleObserver> ObserversOf(const std::string& corpus, const OutputFil
     const auto dump = dumps.find(std::filesystem::path(log.path).parent_path().string());
     const std::shared_ptr<XlaDump> of_log = dump == dumps.end() ? std::make_shared<XlaDump>() : dump->second;
     observers.push_back({[log, of_log](const Engine& engine) {
-                           Readings readings = ReadInput(engine, log, {});
-                           if (readings.table) readings.table->AddDump(*of_log);
+                           Report report = ReadInput(engine, log, {});
+                           if (report.table) report.table->AddDump(*of_log);
                            // The command to type next names the rule file, which differs for every change.
                            static const re2::RE2 next("\\n *\"next\": [^\\n]*");
-                           std::string said = PrintJson(MakeReport("", std::move(readings)));
+                           std::string said = PrintJson(MakeReport("", std::move(report)));
                            re2::RE2::GlobalReplace(&said, next, "");
                            return said;
                          },

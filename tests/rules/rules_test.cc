@@ -12,7 +12,7 @@
 
 #include "catch.h"
 #include "diagnose/compare.h"
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
 #include "diagnose/rule_test.h"
 #include "facts/row_fields.h"
 #include "process.h"
@@ -131,7 +131,7 @@ Prefilter TriggerFilter() {
 
 TEST_CASE("whatever a failure, candidate error or statement matches contains a trigger", "[rules]") {
   std::vector<const Pattern*> patterns;
-  for (const Failure& failure : BuiltIn().failures()) {
+  for (const FailureRule& failure : BuiltIn().failures()) {
     for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
   }
   for (const CandidateError& error : BuiltIn().candidate_errors()) patterns.push_back(&error.pattern);
@@ -156,7 +156,7 @@ TEST_CASE("each header has a trigger near its start", "[rules]") {
   const HeaderFinder finder(BuiltIn(), prefilter);
   const std::deque<std::string> nothing_before;
   int header_patterns = 0;
-  for (const Failure& failure : BuiltIn().failures()) {
+  for (const FailureRule& failure : BuiltIn().failures()) {
     for (const Example& example : failure.match) {
       Line line;
       line.text = example.text;
@@ -218,7 +218,7 @@ TEST_CASE("every remedy of the contract exists and is complete", "[rules]") {
 
 TEST_CASE("every remedy is offered for some failure", "[rules]") {
   std::set<std::string> offered;
-  for (const Failure& failure : BuiltIn().failures()) {
+  for (const FailureRule& failure : BuiltIn().failures()) {
     for (const RemedyUse& use : failure.remedies) offered.insert(use.remedy);
     for (const Scenario& scenario : failure.scenarios) {
       for (const RemedyUse& use : scenario.remedies) offered.insert(use.remedy);
@@ -260,7 +260,7 @@ TEST_CASE("the documented codes and their neighbours have a failure with links",
                            "serving.kv_cache",
                            "serving.free_memory"}) {
     INFO(code);
-    const Failure* failure = BuiltIn().FindFailure(code);
+    const FailureRule* failure = BuiltIn().FindFailure(code);
     REQUIRE(failure != nullptr);
     CHECK(failure->code == code);
     CHECK_FALSE(failure->links.empty());
@@ -271,9 +271,9 @@ TEST_CASE("the documented codes and their neighbours have a failure with links",
 }
 
 TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
-  Diagnosis finding;  // without any facts
-  finding.failure = BuiltIn().FindFailure("E1000");
-  const FindingScope scope(BuiltIn(), finding);
+  Failure failure;  // without any facts
+  failure.rule = BuiltIn().FindFailure("E1000");
+  const FailureScope scope(BuiltIn(), failure);
   for (const auto& [id, remedy] : BuiltIn().remedies()) {
     for (const auto& [framework, steps] : remedy.how) {
       INFO(id << ", " << framework);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/memory_view.h"
 #include "report/phrases.h"
@@ -30,8 +30,8 @@ constexpr std::size_t kLongestRemedy = 550;
 constexpr std::size_t kLongestPlace = 500;
 
 // "20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too much"; empty if one of them is unknown.
-std::string Numbers(const Diagnosis& finding) {
-  const std::optional<Need> need = NeedOf(finding);
+std::string Numbers(const Failure& failure) {
+  const std::optional<Need> need = NeedOf(failure);
   if (!need) return {};
   std::string text =
       fmt::format("{} {}, {} {}", SizeText(need->need), need->need_word, SizeText(need->have), need->have_word);
@@ -44,20 +44,20 @@ std::string Sentence(std::string text) {
   return text;
 }
 
-std::string VerdictParagraph(const Diagnosis& finding) {
-  std::string text = Sentence(Verdict(finding));
-  if (const std::string recovered = RecoveredText(finding); !recovered.empty()) text += " " + Sentence(recovered);
-  if (const std::string numbers = Numbers(finding); !numbers.empty()) text += " " + numbers + ".";
-  if (const std::string program = ProgramOf(finding); !program.empty()) text += " Program: " + program + ".";
-  if (const std::string caution = CautionText(finding); !caution.empty()) text += " " + caution;
+std::string VerdictParagraph(const Failure& failure) {
+  std::string text = Sentence(Verdict(failure));
+  if (const std::string recovered = RecoveredText(failure); !recovered.empty()) text += " " + Sentence(recovered);
+  if (const std::string numbers = Numbers(failure); !numbers.empty()) text += " " + numbers + ".";
+  if (const std::string program = ProgramOf(failure); !program.empty()) text += " Program: " + program + ".";
+  if (const std::string caution = CautionText(failure); !caution.empty()) text += " " + caution;
   return CutBytes(text, kLongestVerdict);
 }
 
-std::string WhyParagraph(const Diagnosis& finding) {
-  if (finding.why.empty()) return CutBytes(Printable(finding.message), kLongestReason);
+std::string WhyParagraph(const Failure& failure) {
+  if (failure.why.empty()) return CutBytes(Printable(failure.message), kLongestReason);
   std::string text;
-  for (std::size_t i = 0; i < std::min(finding.why.size(), kReasons); ++i)
-    text += (i == 0 ? "" : " ") + CutBytes(WithoutMarks(Printable(finding.why[i].text)), kLongestReason);
+  for (std::size_t i = 0; i < std::min(failure.why.size(), kReasons); ++i)
+    text += (i == 0 ? "" : " ") + CutBytes(WithoutMarks(Printable(failure.why[i].text)), kLongestReason);
   return text;
 }
 
@@ -70,20 +70,20 @@ std::string RemedyText(const RankedRemedy& ranked, bool with_step) {
   return CutBytes(text, kLongestRemedy);
 }
 
-std::string RemedyParagraph(const Diagnosis& finding) {
+std::string RemedyParagraph(const Failure& failure) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
-    text += (i == 0 ? "Do first: " : i == 1 ? " Then: " : " ") + RemedyText(finding.remedies[i], i == 0);
+  for (std::size_t i = 0; i < std::min(failure.remedies.size(), kRemedies); ++i)
+    text += (i == 0 ? "Do first: " : i == 1 ? " Then: " : " ") + RemedyText(failure.remedies[i], i == 0);
   return text;
 }
 
-std::string PlaceParagraph(const Diagnosis& finding) {
-  std::string text = "Reported at " + BriefPlace(finding.where);
-  const std::uint64_t occurrences = finding.tally.occurrences();
+std::string PlaceParagraph(const Failure& failure) {
+  std::string text = "Reported at " + BriefPlace(failure.where);
+  const std::uint64_t occurrences = failure.tally.occurrences();
   if (occurrences > 1)
-    text += fmt::format(" by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
-  const std::string again = RetryAnswer(finding.retry);
-  return text + "." + (again.empty() ? "" : " " + again) + " More: " + ExplainCommand(finding);
+    text += fmt::format(" by {}{} processes", failure.tally.hosts.complete() ? "" : "about ", occurrences);
+  const std::string again = RetryAnswer(failure.retry);
+  return text + "." + (again.empty() ? "" : " " + again) + " More: " + ExplainCommand(failure);
 }
 
 std::string NeedText(const Need& need) {
@@ -98,14 +98,14 @@ std::string RemedyText(const RankedRemedy& ranked) {
   return ranked.remedy->id + ": " + ranked.remedy->title + (enough.empty() ? "" : " (" + enough + ")");
 }
 
-std::string FindingLine(const Diagnosis& finding, const Style& style) {
-  const std::optional<Need> need = NeedOf(finding);
-  std::vector<std::string> parts = {Printable(ScenarioTitle(finding))};
+std::string FailureLine(const Failure& failure, const Style& style) {
+  const std::optional<Need> need = NeedOf(failure);
+  std::vector<std::string> parts = {Printable(ScenarioTitle(failure))};
   if (need) parts.push_back(NeedText(*need));
-  if (finding.recovered) parts.push_back(fmt::format("the job went on (line {})", finding.recovered->line));
-  if (std::string reporters = ProcessesText(finding); !reporters.empty()) parts.push_back(std::move(reporters));
-  if (!finding.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(finding.remedies.front()))));
-  return fmt::format("{}: {} {}\n", PlaceText(finding.where), style.Error(RuleId(finding)), fmt::join(parts, " · "));
+  if (failure.recovered) parts.push_back(fmt::format("the job went on (line {})", failure.recovered->line));
+  if (std::string reporters = ProcessesText(failure); !reporters.empty()) parts.push_back(std::move(reporters));
+  if (!failure.remedies.empty()) parts.push_back(style.Good(Printable(RemedyText(failure.remedies.front()))));
+  return fmt::format("{}: {} {}\n", PlaceText(failure.where), style.Error(RuleId(failure)), fmt::join(parts, " · "));
 }
 
 std::string ProgramLine(const CompiledProgram& program) {
@@ -117,8 +117,8 @@ std::string ProgramLine(const CompiledProgram& program) {
 
 std::string Notes(const Report& report) {
   std::string text;
-  if (report.findings.empty() && report.programs.empty()) text += NothingFoundText(report) + ".\n";
-  if (const std::string hidden_findings = HiddenText(report); !hidden_findings.empty()) text += hidden_findings + "\n";
+  if (report.failures.empty() && report.programs.empty()) text += NothingFoundText(report) + ".\n";
+  if (const std::string hidden_failures = HiddenText(report); !hidden_failures.empty()) text += hidden_failures + "\n";
   for (const Problem& problem : report.problems) {
     text += problem.is_unknown_error()
                 ? fmt::format("{}: matches no rule: {}\n", UnknownErrorPlace(problem), UnknownErrorText(problem))
@@ -140,9 +140,9 @@ std::string ProblemText(const Problem& problem) {
   return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
 }
 
-std::string BriefText(const Diagnosis& finding) {
-  std::string text = VerdictParagraph(finding);
-  for (const std::string& paragraph : {WhyParagraph(finding), RemedyParagraph(finding), PlaceParagraph(finding)}) {
+std::string BriefText(const Failure& failure) {
+  std::string text = VerdictParagraph(failure);
+  for (const std::string& paragraph : {WhyParagraph(failure), RemedyParagraph(failure), PlaceParagraph(failure)}) {
     if (!paragraph.empty()) text += "\n\n" + paragraph;
   }
   return CutBytes(text, kLongestBrief);
@@ -151,7 +151,7 @@ std::string BriefText(const Diagnosis& finding) {
 std::string PrintBriefLines(const Report& report, const TextOptions& options) {
   const Style style(options.colour);
   std::string text;
-  for (const Diagnosis& finding : report.findings) text += FindingLine(finding, style);
+  for (const Failure& failure : report.failures) text += FailureLine(failure, style);
   for (const CompiledProgram& program : report.programs) text += ProgramLine(program);
   return options.notes ? text + Notes(report) : text;
 }

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "diagnose/diagnosis.h"
-#include "report/report.h"
+#include "diagnose/report.h"
+#include "facts/failure.h"
 #include "report/text/text_page.h"
 
 namespace whyoom {
@@ -18,7 +18,7 @@ std::string ProblemText(const Problem& problem);
 
 // The verdict, the figures, why, the first remedies, the place, and whether to retry, in paragraphs separated by empty
 // lines. At most 4000 bytes.
-std::string BriefText(const Diagnosis& finding);
+std::string BriefText(const Failure& failure);
 
 // One line per failure, "train.log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02
 // GiB too much · align_dims: Move tiny dimensions off the last axis (should fit)", then one per program that

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "report/ci/brief.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
 #include "report/source_place.h"
@@ -57,8 +57,8 @@ std::string Command(const Annotation& annotation) {
                      EscapeMessage(CutBytes(annotation.message, kLongestMessage)));
 }
 
-std::optional<SourcePlace> SourceBelow(const std::string& root, const Diagnosis& finding) {
-  std::optional<SourcePlace> source = UserSource(finding);
+std::optional<SourcePlace> SourceBelow(const std::string& root, const Failure& failure) {
+  std::optional<SourcePlace> source = UserSource(failure);
   if (!source || source->line > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   std::optional<std::string> path = RelativeTo(root, source->path);
   if (!path) return std::nullopt;
@@ -72,16 +72,16 @@ std::size_t ShownOf(std::size_t count, bool more) {
   return count > kMostAnnotations || (more && count == kMostAnnotations) ? kMostAnnotations - 1 : count;
 }
 
-std::string FindingCommands(const Report& report, const std::string& source_root) {
+std::string FailureCommands(const Report& report, const std::string& source_root) {
   std::string text;
-  const std::size_t shown = ShownOf(report.findings.size(), false);
+  const std::size_t shown = ShownOf(report.failures.size(), false);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Diagnosis& finding = report.findings[i];
-    std::string title = RuleId(finding) + " " + Printable(finding.failure->title);
-    if (const std::string program = ProgramOf(finding); !program.empty()) title += " (" + program + ")";
-    text += Command({"error", title, BriefText(finding), SourceBelow(source_root, finding)});
+    const Failure& failure = report.failures[i];
+    std::string title = RuleId(failure) + " " + Printable(failure.rule->title);
+    if (const std::string program = ProgramOf(failure); !program.empty()) title += " (" + program + ")";
+    text += Command({"error", title, BriefText(failure), SourceBelow(source_root, failure)});
   }
-  if (const std::size_t more = report.findings.size() - shown; more > 0)
+  if (const std::size_t more = report.failures.size() - shown; more > 0)
     text += Command({"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", more)});
   return text;
 }
@@ -142,14 +142,14 @@ std::string Inert(const std::string& text) {
 
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
-  std::string text = FindingCommands(report, source_root) + UnknownErrorCommands(report) + ProblemCommands(report);
+  std::string text = FailureCommands(report, source_root) + UnknownErrorCommands(report) + ProblemCommands(report);
   const bool none_read = NothingRead(report);
-  if (report.findings.empty() && !none_read)
+  if (report.failures.empty() && !none_read)
     text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
-  if (const std::string hidden_findings = HiddenText(report); !hidden_findings.empty())
-    text += Command({"notice", "whyoom", hidden_findings});
-  if (report.findings.empty() && report.problems.empty()) return text;
-  text += "::group::whyoom: " + Counted(report.findings.size(), "failure", "failures") + " in " + inputs + "\n";
+  if (const std::string hidden_failures = HiddenText(report); !hidden_failures.empty())
+    text += Command({"notice", "whyoom", hidden_failures});
+  if (report.failures.empty() && report.problems.empty()) return text;
+  text += "::group::whyoom: " + Counted(report.failures.size(), "failure", "failures") + " in " + inputs + "\n";
   text += Inert(PrintText(report, TextOptions()));
   return text + "::endgroup::\n";
 }

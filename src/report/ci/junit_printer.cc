@@ -8,7 +8,7 @@
 
 #include "report/ci/brief.h"
 #include "report/ci/junit_xml.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
 #include "report/summary.h"
@@ -25,16 +25,16 @@ constexpr std::size_t kLongestCaseName = 500;
 
 using Test = JunitTest;
 
-Test FailedTest(const Diagnosis& finding, bool with_text) {
-  const std::string program = ProgramOf(finding);
+Test FailedTest(const Failure& failure, bool with_text) {
+  const std::string program = ProgramOf(failure);
   Test test;
-  test.class_name = RuleId(finding);
-  test.name = CutBytes(program.empty() ? Printable(finding.failure->title) : program, kLongestCaseName) + " [" +
-              Printable(finding.id) + "]";
+  test.class_name = RuleId(failure);
+  test.name = CutBytes(program.empty() ? Printable(failure.rule->title) : program, kLongestCaseName) + " [" +
+              Printable(failure.id) + "]";
   test.outcome = "failure";
   test.type = test.class_name;
-  test.message = Verdict(finding);
-  test.text = with_text ? PrintFinding(finding) : WithoutCommands(BriefText(finding)) + "\n";
+  test.message = Verdict(failure);
+  test.text = with_text ? PrintFailure(failure) : WithoutCommands(BriefText(failure)) + "\n";
   return test;
 }
 
@@ -71,7 +71,7 @@ Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>
 
 std::vector<Test> TestsOf(const Report& report) {
   std::vector<Test> tests;
-  for (const Diagnosis& finding : report.findings) tests.push_back(FailedTest(finding, tests.size() < kMostTexts));
+  for (const Failure& failure : report.failures) tests.push_back(FailedTest(failure, tests.size() < kMostTexts));
   std::set<std::string> names;
   for (const Problem* problem : UnreadInputs(report)) tests.push_back(ErrorTest(*problem, &names));
   if (const std::uint64_t left_out = UnreadInputsLeftOut(report); left_out > 0) {
@@ -95,9 +95,9 @@ std::string PrintJunit(const Report& report) {
       {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
   if (!report.rule_files.empty())
     properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
-  if (const std::size_t known = report.hidden_findings.known.size(); known > 0)
+  if (const std::size_t known = report.hidden_failures.known.size(); known > 0)
     properties.emplace_back("known", fmt::format("{}", known));
-  if (const std::size_t ignored = report.hidden_findings.ignored.size(); ignored > 0)
+  if (const std::size_t ignored = report.hidden_failures.ignored.size(); ignored > 0)
     properties.emplace_back("ignored", fmt::format("{}", ignored));
   return JunitXml(TestsOf(report), properties);
 }

@@ -10,7 +10,7 @@
 
 #include "report/ci/brief.h"
 #include "report/encodings.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
 #include "report/record/fields.h"
@@ -72,9 +72,9 @@ Places::Places(const Report& report, const std::string& source_root) : source_ro
     if (std::exchange(first, false)) log_root_ = path.substr(0, path.rfind('/') + 1);
     while (!path.starts_with(log_root_)) log_root_.erase(log_root_.rfind('/', log_root_.size() - 2) + 1);
   };
-  for (const Diagnosis& finding : report.findings) {
-    add(finding.where.artifact.path);
-    for (const Where& where : finding.Also()) add(where.artifact.path);
+  for (const Failure& failure : report.failures) {
+    add(failure.where.artifact.path);
+    for (const Where& where : failure.Also()) add(where.artifact.path);
   }
   for (const Problem& problem : report.problems) add(problem.path);
 }
@@ -182,25 +182,25 @@ class HelpText {
   std::string text_;
 };
 
-const std::vector<RemedyUse>& UsesOf(const Diagnosis& finding) {
-  const bool own = finding.scenario != nullptr && !finding.scenario->remedies.empty();
-  return own ? finding.scenario->remedies : finding.failure->remedies;
+const std::vector<RemedyUse>& UsesOf(const Failure& failure) {
+  const bool own = failure.scenario != nullptr && !failure.scenario->remedies.empty();
+  return own ? failure.scenario->remedies : failure.rule->remedies;
 }
 
 // The rules of a run: the codes and scenarios that occur in the report, described from the rule data.
 class SarifRules {
  public:
-  // Borrows the report, whose findings contain the remedies.
+  // Borrows the report, whose failures contain the remedies.
   explicit SarifRules(const Report& report);
 
-  // Returns the index of the finding's rule, which is added if it is new.
-  std::size_t IndexOf(const Diagnosis& finding);
+  // Returns the index of the failure's rule, which is added if it is new.
+  std::size_t IndexOf(const Failure& failure);
 
   Json Take() { return std::move(rules_); }
 
  private:
-  Json Describe(const Diagnosis& finding) const;
-  std::string Help(const Diagnosis& finding, bool markdown) const;
+  Json Describe(const Failure& failure) const;
+  std::string Help(const Failure& failure, bool markdown) const;
 
   std::map<std::string, const Remedy*> remedies_;  // by id
   std::map<std::string, std::size_t> index_;       // by id of the rule
@@ -208,26 +208,26 @@ class SarifRules {
 };
 
 SarifRules::SarifRules(const Report& report) {
-  for (const Diagnosis& finding : report.findings) {
-    for (const RankedRemedy& ranked : finding.remedies) remedies_.emplace(ranked.remedy->id, ranked.remedy);
-    for (const RuledOut& ruled_out : finding.ruled_out) remedies_.emplace(ruled_out.remedy->id, ruled_out.remedy);
+  for (const Failure& failure : report.failures) {
+    for (const RankedRemedy& ranked : failure.remedies) remedies_.emplace(ranked.remedy->id, ranked.remedy);
+    for (const RuledOut& ruled_out : failure.ruled_out) remedies_.emplace(ruled_out.remedy->id, ruled_out.remedy);
   }
 }
 
-std::size_t SarifRules::IndexOf(const Diagnosis& finding) {
-  const auto [entry, is_new] = index_.emplace(RuleId(finding), index_.size());
-  if (is_new) rules_.push_back(Describe(finding));
+std::size_t SarifRules::IndexOf(const Failure& failure) {
+  const auto [entry, is_new] = index_.emplace(RuleId(failure), index_.size());
+  if (is_new) rules_.push_back(Describe(failure));
   return entry->second;
 }
 
-std::string SarifRules::Help(const Diagnosis& finding, bool markdown) const {
+std::string SarifRules::Help(const Failure& failure, bool markdown) const {
   HelpText help(markdown);
-  for (const std::string& paragraph : finding.failure->about) help.Paragraph(paragraph);
-  if (finding.scenario != nullptr) {
-    help.Heading(finding.scenario->title);
-    help.Paragraph(finding.scenario->about);
+  for (const std::string& paragraph : failure.rule->about) help.Paragraph(paragraph);
+  if (failure.scenario != nullptr) {
+    help.Heading(failure.scenario->title);
+    help.Paragraph(failure.scenario->about);
   }
-  std::vector<RemedyUse> uses = UsesOf(finding);
+  std::vector<RemedyUse> uses = UsesOf(failure);
   std::stable_sort(uses.begin(), uses.end(), [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
   if (!uses.empty()) help.Heading("What helps");
   for (const RemedyUse& use : uses) {
@@ -235,29 +235,28 @@ std::string SarifRules::Help(const Diagnosis& finding, bool markdown) const {
     if (remedy != remedies_.end()) help.Item(remedy->second->title, remedy->second->gain);
   }
   help.Heading("More");
-  for (const Link& link : finding.failure->links) help.Address(link);
-  help.Paragraph("`" + ExplainCommand(finding) + "`");
+  for (const Link& link : failure.rule->links) help.Address(link);
+  help.Paragraph("`" + ExplainCommand(failure) + "`");
   return help.Take();
 }
 
-// Depends only on the rule data, so findings of the same rule give the same description.
-Json SarifRules::Describe(const Diagnosis& finding) const {
-  const Failure& failure = *finding.failure;
-  const bool has_scenario = finding.scenario != nullptr;
-  std::string what = has_scenario ? finding.scenario->about : "";
-  if (what.empty()) what = failure.about.empty() ? failure.title : failure.about.front();
-  const std::string title = failure.title + (has_scenario ? " – " + finding.scenario->title : "");
-  Json rule = {{"id", RuleId(finding)},
-               {"name", CutBytes(Printable(failure.title), kLongestUri)},
+// Depends only on the rule data, so failures of the same rule give the same description.
+Json SarifRules::Describe(const Failure& failure) const {
+  const FailureRule& rule = *failure.rule;
+  const bool has_scenario = failure.scenario != nullptr;
+  std::string what = has_scenario ? failure.scenario->about : "";
+  if (what.empty()) what = rule.about.empty() ? rule.title : rule.about.front();
+  const std::string title = rule.title + (has_scenario ? " – " + failure.scenario->title : "");
+  Json json = {{"id", RuleId(failure)},
+               {"name", CutBytes(Printable(rule.title), kLongestUri)},
                {"shortDescription", Message(Printable(CutBytes(title, kLongestDescription)))},
                {"fullDescription", Message(Printable(CutBytes(what, kLongestDescription)))}};
-  if (!failure.links.empty() && failure.links.front().url.starts_with("http"))
-    rule["helpUri"] = failure.links.front().url;
-  rule["help"] = {{"text", Help(finding, false)}, {"markdown", Help(finding, true)}};
-  rule["defaultConfiguration"] = {{"level", "error"}};
-  const char* phase = failure.phase == "compile" ? "compile-time" : "run-time";
-  rule["properties"] = {{"tags", {"xla", phase}}, {"problem.severity", "error"}};
-  return rule;
+  if (!rule.links.empty() && rule.links.front().url.starts_with("http")) json["helpUri"] = rule.links.front().url;
+  json["help"] = {{"text", Help(failure, false)}, {"markdown", Help(failure, true)}};
+  json["defaultConfiguration"] = {{"level", "error"}};
+  const char* phase = rule.phase == "compile" ? "compile-time" : "run-time";
+  json["properties"] = {{"tags", {"xla", phase}}, {"problem.severity", "error"}};
+  return json;
 }
 
 class SarifRun {
@@ -268,8 +267,8 @@ class SarifRun {
   Json Make();
 
  private:
-  Json Result(const Diagnosis& finding, std::size_t most_related);
-  void SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result);
+  Json Result(const Failure& failure, std::size_t most_related);
+  void SetLocations(const Failure& failure, std::size_t most_related, Json* result);
   void AddResults();
   void Notify(const char* level, const std::string& text, Json locations = Json::array());
   void AddProblems();
@@ -287,19 +286,19 @@ class SarifRun {
 
 // Code scanning requires the primary location of an alert to be in the sources. The log is the primary location only if
 // no source line is known.
-void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, Json* result) {
-  const Json log = LogLocation(finding.where, &places_);
-  const std::optional<SourcePlace> source = UserSource(finding);
+void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Json* result) {
+  const Json log = LogLocation(failure.where, &places_);
+  const std::optional<SourcePlace> source = UserSource(failure);
   const bool in_sources = source && RelativeTo(source_root_, source->path);
   Json related = Json::array();
   if (in_sources) {
     (*result)["locations"] = Json::array({SourceLocation(*source, &places_)});
-    related.push_back(Related(log, "Reported at " + BriefPlace(finding.where)));
+    related.push_back(Related(log, "Reported at " + BriefPlace(failure.where)));
   } else {
     (*result)["locations"] = Json::array({log});
     if (source) related.push_back(Related(SourceLocation(*source, &places_), "The source line"));
   }
-  for (const Where& where : finding.Also()) {
+  for (const Where& where : failure.Also()) {
     if (related.size() < most_related) {
       related.push_back(Related(LogLocation(where, &places_), "Reported at " + BriefPlace(where)));
     } else {
@@ -309,27 +308,27 @@ void SarifRun::SetLocations(const Diagnosis& finding, std::size_t most_related, 
   if (!related.empty()) (*result)["relatedLocations"] = std::move(related);
 }
 
-Json SarifRun::Result(const Diagnosis& finding, std::size_t most_related) {
-  Json result = {{"ruleId", RuleId(finding)},
-                 {"ruleIndex", rules_.IndexOf(finding)},
-                 {"level", finding.recovered ? "warning" : "error"},
-                 {"message", Message(BriefText(finding))}};
-  SetLocations(finding, most_related, &result);
+Json SarifRun::Result(const Failure& failure, std::size_t most_related) {
+  Json result = {{"ruleId", RuleId(failure)},
+                 {"ruleIndex", rules_.IndexOf(failure)},
+                 {"level", failure.recovered ? "warning" : "error"},
+                 {"message", Message(BriefText(failure))}};
+  SetLocations(failure, most_related, &result);
   constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};
-  result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(finding.retry.answer)]}};
-  result["partialFingerprints"] = {{"whyoom/v1", Printable(finding.id)}};
+  result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(failure.retry.answer)]}};
+  result["partialFingerprints"] = {{"whyoom/v1", Printable(failure.id)}};
   constexpr std::uint64_t kMaxOccurrences = std::numeric_limits<std::int32_t>::max();
-  result["occurrenceCount"] = std::min(finding.tally.occurrences(), kMaxOccurrences);
+  result["occurrenceCount"] = std::min(failure.tally.occurrences(), kMaxOccurrences);
   return result;
 }
 
 void SarifRun::AddResults() {
-  const std::size_t count = std::min(report_.findings.size(), kMostResults);
+  const std::size_t count = std::min(report_.failures.size(), kMostResults);
   const std::size_t most_related =
       std::clamp<std::size_t>(kMostRelatedOfAll / std::max<std::size_t>(count, 1), 1, kMostRelated);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Json result = Result(report_.findings[i], most_related);
+    Json result = Result(report_.failures[i], most_related);
     bytes += result.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     if (bytes > kMostResultBytes) break;
     results_.push_back(std::move(result));
@@ -376,9 +375,9 @@ void SarifRun::AddUnknownErrors() {
 }
 
 void SarifRun::AddLeftOut() {
-  if (const std::string hidden_findings = HiddenText(report_); !hidden_findings.empty())
-    Notify("note", hidden_findings);
-  if (const std::size_t more = report_.findings.size() - results_.size(); more > 0)
+  if (const std::string hidden_failures = HiddenText(report_); !hidden_failures.empty())
+    Notify("note", hidden_failures);
+  if (const std::size_t more = report_.failures.size() - results_.size(); more > 0)
     Notify("warning",
            fmt::format("{} more failures are left out, because code scanning accepts no more; --format json lists them",
                        more));

@@ -427,8 +427,8 @@ class HtmlPage {
 };
 
 void HtmlPage::AddDetails() {
-  const doc::Pass pass = document_.findings.size() > kLargeBatch ? doc::Pass::kBrief : doc::Pass::kAll;
-  for (const doc::Part& part : document_.findings) {
+  const doc::Pass pass = document_.failures.size() > kLargeBatch ? doc::Pass::kBrief : doc::Pass::kAll;
+  for (const doc::Part& part : document_.failures) {
     HtmlWriter html;
     {
       const auto details = html.Block("details", {{"class", "case"}});
@@ -452,10 +452,10 @@ void HtmlPage::AddDetails() {
 void HtmlPage::AddBatch() {
   HtmlRenderer renderer(1, &anchors_, &html_);
   renderer.AddHead(document_.head);
-  renderer.Add(document_.failures);
+  renderer.Add(document_.table);
   renderer.Add(document_.notes);
   html_.Heading(2, "Each failure", {{"id", "details"}});
-  if (anchors_.size() < document_.findings.size())
+  if (anchors_.size() < document_.failures.size())
     html_.Element("p", fmt::format("Only the {} most frequent failures have details.", anchors_.size()),
                   {{"class", "faint"}});
   html_.Verbatim(details_);
@@ -464,11 +464,11 @@ void HtmlPage::AddBatch() {
 }
 
 void HtmlPage::AddFew() {
-  const bool several = document_.findings.size() > 1;
+  const bool several = document_.failures.size() > 1;
   if (several) html_.Heading(1, document_.title);
   HtmlRenderer renderer(1, nullptr, &html_);
   renderer.AddHead(document_.head);
-  for (const doc::Part& part : document_.findings) AddArticle(part, several ? 2 : 1, &html_);
+  for (const doc::Part& part : document_.failures) AddArticle(part, several ? 2 : 1, &html_);
   AddPrograms();
   renderer.Add(document_.notes);
 }

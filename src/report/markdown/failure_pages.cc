@@ -41,15 +41,15 @@ std::string PageOf(doc::Blocks blocks, doc::Paragraph last) {
 
 std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frameworks) {
   Paths paths;
-  std::map<const Failure*, std::string> failures;
+  std::map<const FailureRule*, std::string> failures;
   std::map<const Remedy*, std::string> remedies;
-  for (const Failure& failure : rules.failures()) failures[&failure] = paths.Add("", failure.code);
+  for (const FailureRule& failure : rules.failures()) failures[&failure] = paths.Add("", failure.code);
   for (const auto& [id, remedy] : rules.remedies()) remedies[&remedy] = paths.Add(kRemedies, id);
 
   // Links are relative to their page.
   const auto links = [&](const std::string& to_root) {
     return PageLinks{[&, to_root](const Remedy& remedy) { return to_root + remedies.at(&remedy); },
-                     [&, to_root](const Failure& failure) { return to_root + failures.at(&failure); }};
+                     [&, to_root](const FailureRule& failure) { return to_root + failures.at(&failure); }};
   };
   const auto back = [](const std::string& to_root) {
     return doc::Paragraph{{{"All failures and remedies", doc::Span::Kind::kPage, to_root + kIndex}}};
@@ -58,7 +58,7 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies")}};
   for (doc::Block& block : TopicBlocks(rules, links(""))) index.push_back(std::move(block));
   pages.push_back({kIndex, PageOf(std::move(index), {doc::Sentence(kReading)})});
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     if (const auto explanation = FindExplanation(rules, failure.code))
       pages.push_back({failures.at(&failure), PageOf(FailureBlocks(*explanation, links("")), back(""))});
   }

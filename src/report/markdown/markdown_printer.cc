@@ -229,13 +229,13 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   std::vector<MarkdownPart> parts;
   if (!document.head.empty()) parts.push_back({Render(std::move(document.head), doc::Pass::kBrief), {}, ""});
   std::size_t bytes = 0;
-  for (const doc::Part& part : document.findings) {
+  for (const doc::Part& part : document.failures) {
     parts.push_back(bytes > most_bytes ? MarkdownPart{} : PartOf(part, document.batch));
     bytes += parts.back().text.size();
   }
   for (const doc::Part& part : document.programs) parts.push_back(PartOf(part, false));
   MarkdownPart& first = parts.front();
-  for (const doc::Block& block : document.failures) {
+  for (const doc::Block& block : document.table) {
     const auto& section = std::get<doc::Section>(block.content);
     const std::string table = MarkdownRenderer(most_bytes / 4).Render(section.blocks);
     first.text += "\n" + WithoutCommands(Folded(section.title, table));

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "input/error.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 
-void AddKnown(const Diagnosis& finding, Baseline* baseline) {
-  (*baseline)[finding.id] = {finding.failure->code, finding.scenario == nullptr ? "" : finding.scenario->id,
-                             ScenarioTitle(finding), ProgramOf(finding)};
+void AddKnown(const Failure& failure, Baseline* baseline) {
+  (*baseline)[failure.id] = {failure.rule->code, failure.scenario == nullptr ? "" : failure.scenario->id,
+                             ScenarioTitle(failure), ProgramOf(failure)};
 }
 
 std::string PrintBaseline(const Baseline& baseline) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 #include "report/record/fields.h"
 
 namespace whyoom {
@@ -23,7 +23,7 @@ struct KnownFailure {
 // The key is the id.
 using Baseline = std::map<std::string, KnownFailure>;
 
-void AddKnown(const Diagnosis& finding, Baseline* baseline);
+void AddKnown(const Failure& failure, Baseline* baseline);
 
 // Returns the content of the file: JSON with one line per failure, sorted by id, so that diff and merge tools work.
 std::string PrintBaseline(const Baseline& baseline);

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
+#include "diagnose/report.h"
 #include "facts/compiled_program.h"
+#include "facts/failure.h"
 #include "facts/program_estimates.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/record/fields.h"
-#include "report/report.h"
 #include "report/summary.h"
 
 namespace whyoom {
@@ -313,7 +313,7 @@ void Describe(auto& v, RecordOf<RuledOut> auto& out) {
   v.Need("why", out.why);
 }
 
-// One scenario of the finding's failure.
+// One scenario of the failure's failure.
 struct ScenarioRecord {
   std::string id;
   std::string title;
@@ -328,28 +328,28 @@ void Describe(auto& v, RecordOf<ScenarioRecord> auto& scenario) {
 }
 
 template <class V>
-void DescribeScenarios(V& v, RecordOf<Diagnosis> auto& finding) {
+void DescribeScenarios(V& v, RecordOf<Failure> auto& failure) {
   std::optional<ScenarioRecord> scenario;
   std::vector<ScenarioRecord> candidates;
   if constexpr (!V::kReads) {
-    if (finding.scenario != nullptr) scenario = {finding.scenario->id, finding.scenario->title, ""};
-    for (const Reason& reason : finding.why)
+    if (failure.scenario != nullptr) scenario = {failure.scenario->id, failure.scenario->title, ""};
+    for (const Reason& reason : failure.why)
       if (scenario) scenario->why += (scenario->why.empty() ? "" : " ") + reason.text;
-    for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
+    for (const Scenario* candidate : failure.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   }
   v.Maybe("scenario", scenario);
   v.Maybe("scenario_candidates", candidates, {.about = "The possible scenarios, if it is unknown which one applies."});
   if constexpr (V::kReads) {
     const auto find = [&](const ScenarioRecord& record) -> const Scenario* {
-      for (const Scenario& known : finding.failure->scenarios) {
+      for (const Scenario& known : failure.rule->scenarios) {
         if (known.id == record.id) return &known;
       }
       v.SetFaulty();
       return nullptr;
     };
     if (v.faulty()) return;
-    if (scenario) finding.scenario = find(*scenario);
-    for (const ScenarioRecord& candidate : candidates) finding.candidates.push_back(find(candidate));
+    if (scenario) failure.scenario = find(*scenario);
+    for (const ScenarioRecord& candidate : candidates) failure.candidates.push_back(find(candidate));
   }
 }
 
@@ -367,13 +367,13 @@ void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
 }
 
 template <class V>
-void DescribeTally(V& v, RecordOf<Diagnosis> auto& finding) {
-  auto& tally = finding.tally;
+void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
+  auto& tally = failure.tally;
   std::vector<Where> also;
   std::vector<std::string> hosts;
   bool estimated = false;
   if constexpr (!V::kReads) {
-    also = finding.Also();
+    also = failure.Also();
     hosts = tally.hosts.names();
     estimated = !tally.hosts.complete();
   }
@@ -393,53 +393,53 @@ void DescribeTally(V& v, RecordOf<Diagnosis> auto& finding) {
     for (const std::string& host : hosts) tally.hosts.Add(host);
     if (estimated) tally.hosts.SetIncomplete();
     for (Where& where : also) tally.places.Add(std::move(where));
-    tally.places.Add(finding.where);
+    tally.places.Add(failure.where);
   }
 }
 
 template <class V>
-void Describe(V& v, RecordOf<Diagnosis> auto& finding) {
+void Describe(V& v, RecordOf<Failure> auto& failure) {
   v.Record("diagnosis");
-  v.Need("id", finding.id,
+  v.Need("id", failure.id,
          {.about = "Identifies the failure; independent of host, time and log prefix.", .form = &kId});
-  v.Rule("code", finding.failure);
-  v.MayShow("aliases", [&] { return finding.failure->aliases; });
-  v.Show("title", [&] { return finding.failure->title; });
-  v.Show("category", [&] { return finding.failure->category; });
-  DescribeScenarios(v, finding);
-  v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
-  v.Maybe("contradictions", finding.contradictions,
+  v.Rule("code", failure.rule);
+  v.MayShow("aliases", [&] { return failure.rule->aliases; });
+  v.Show("title", [&] { return failure.rule->title; });
+  v.Show("category", [&] { return failure.rule->category; });
+  DescribeScenarios(v, failure);
+  v.Need("confidence", failure.confidence, {.one_of = "low medium high"});
+  v.Maybe("contradictions", failure.contradictions,
           {.about = "Present if the log contradicts itself; confidence is then low."});
-  DescribeRetry(v, finding.retry);
-  v.Maybe("recovered", finding.recovered,
+  DescribeRetry(v, failure.retry);
+  v.Maybe("recovered", failure.recovered,
           {.about = "A later line of the log that shows that the job went on after the failure."});
-  v.Need("message", finding.message);
-  v.Need("where", finding.where);
-  DescribeTally(v, finding);
-  v.Maybe("framework", finding.framework, {.form = &kRuleName});
-  v.Facts("facts", finding.facts);
-  v.Need("why", finding.why);
-  v.Maybe("source_lines", finding.code,
+  v.Need("message", failure.message);
+  v.Need("where", failure.where);
+  DescribeTally(v, failure);
+  v.Maybe("framework", failure.framework, {.form = &kRuleName});
+  v.Facts("facts", failure.facts);
+  v.Need("why", failure.why);
+  v.Maybe("source_lines", failure.code,
           {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
-  v.Need("allocations", finding.allocations);
-  v.Maybe("allocations_left_out", finding.allocations_left_out);
-  DescribeProspects(v, finding.estimates);
-  v.Maybe("recompilation", finding.recompilation, {.about = "The compiles of `whyoom try`."});
-  v.Need("remedies", finding.remedies);
-  v.Maybe("ruled_out", finding.ruled_out);
-  v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
-  v.Show("links", [&] { return finding.failure->links; });
+  v.Need("allocations", failure.allocations);
+  v.Maybe("allocations_left_out", failure.allocations_left_out);
+  DescribeProspects(v, failure.estimates);
+  v.Maybe("recompilation", failure.recompilation, {.about = "The compiles of `whyoom try`."});
+  v.Need("remedies", failure.remedies);
+  v.Maybe("ruled_out", failure.ruled_out);
+  v.Show("next", [&] { return NextOf(failure).command; }, {.about = "The command to type next."});
+  v.Show("links", [&] { return failure.rule->links; });
 }
 
 // Further fields that merging needs, to give the same result as reading all logs in one run.
 template <class V>
-void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
-  auto& tally = finding.tally;
+void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
+  auto& tally = failure.tally;
   std::map<std::string, std::uint64_t> lines;
   std::map<std::string, GroupCounts::Counts> groups;
   if constexpr (!V::kReads) {
     groups = tally.groups.all();
-    for (const auto& [name, fact] : finding.facts.all()) {
+    for (const auto& [name, fact] : failure.facts.all()) {
       if (fact.place.line > 0) lines[name] = fact.place.line;
     }
   }
@@ -453,18 +453,18 @@ void DescribeMerge(V& v, RecordOf<Diagnosis> auto& finding, std::string rules) {
   v.Maybe("restarts", tally.restarts);
   v.Maybe("restart_seconds", tally.restart_seconds);
   v.Maybe("groups", groups, {.about = "The processes that reported it, by week and attempt."});
-  v.Need("row_bytes", finding.completeness.row_bytes);
-  v.Need("whole", finding.completeness.whole);
-  v.Need("numbers", finding.completeness.numbers);
-  v.Need("facts", finding.completeness.facts);
+  v.Need("row_bytes", failure.completeness.row_bytes);
+  v.Need("whole", failure.completeness.whole);
+  v.Need("numbers", failure.completeness.numbers);
+  v.Need("facts", failure.completeness.facts);
   v.Need("fact_lines", lines);
-  v.Maybe("dump_problem", finding.dump_problem);
+  v.Maybe("dump_problem", failure.dump_problem);
   if constexpr (V::kReads) {
     for (const auto& [name, line] : lines) {
-      if (const Fact* fact = finding.facts.Find(name)) finding.facts.Set(name, Value(fact->value), {line, 0}, true);
+      if (const Fact* fact = failure.facts.Find(name)) failure.facts.Set(name, Value(fact->value), {line, 0}, true);
     }
     tally.groups.Restore(groups);
-    if (finding.dump_problem) finding.dump_problem->of_report = true;
+    if (failure.dump_problem) failure.dump_problem->of_report = true;
   }
 }
 
@@ -489,21 +489,21 @@ void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
 
 void Describe(auto& v, RecordOf<Share> auto& share) {
   v.Record("share");
-  v.Need("diagnoses", share.diagnoses);
+  v.Need("diagnoses", share.failures);
   v.Need("occurrences", share.occurrences);
 }
 
 // A failure that occurs in more than one process or input.
 struct RecurringRecord {
-  const Diagnosis* finding = nullptr;
+  const Failure* failure = nullptr;
 };
 
 void Describe(auto& v, RecordOf<RecurringRecord> auto& recurring) {
-  const auto tally = [&]() -> const Tally& { return recurring.finding->tally; };
+  const auto tally = [&]() -> const Tally& { return recurring.failure->tally; };
   v.Record("recurring");
-  v.Show("id", [&] { return recurring.finding->id; }, {.form = &kId});
-  v.Show("code", [&] { return recurring.finding->failure->code; });
-  v.MayShow("program", [&] { return ProgramOf(*recurring.finding); });
+  v.Show("id", [&] { return recurring.failure->id; }, {.form = &kId});
+  v.Show("code", [&] { return recurring.failure->rule->code; });
+  v.MayShow("program", [&] { return ProgramOf(*recurring.failure); });
   v.Show("occurrences", [&] { return tally().occurrences(); });
   v.Show("artifacts", [&] { return tally().artifacts; });
   v.MayShow("first_time", [&] { return tally().first_time; });
@@ -521,13 +521,13 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   std::map<std::string, std::uint64_t> by_code;
   std::vector<RecurringRecord> recurring;
   if constexpr (!V::kReads) {
-    for (const auto& [code, share] : summary.by_code) by_code[code] = share.diagnoses;
-    for (const Diagnosis* finding : summary.recurring) recurring.push_back({finding});
+    for (const auto& [code, share] : summary.by_code) by_code[code] = share.failures;
+    for (const Failure* failure : summary.recurring) recurring.push_back({failure});
   }
   v.Record("summary");
   v.Need("artifacts", summary.artifacts);
   v.Need("bytes", summary.bytes);
-  v.Need("diagnoses", summary.diagnoses, {.about = "The number of different failures."});
+  v.Need("diagnoses", summary.failures, {.about = "The number of different failures."});
   v.Need("occurrences", summary.occurrences);
   v.Need("by_code", by_code, {.about = "The number of different failures by code."});
   v.Need("by_scenario", summary.by_scenario);
@@ -555,7 +555,7 @@ struct SummaryMerge {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
-  HiddenFindings hidden_findings = {};
+  HiddenFailures hidden_failures = {};
   std::vector<std::string> shards;
 };
 
@@ -566,21 +566,21 @@ void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Need("reports_left_out", merge.reports_left_out);
   v.Need("programs", merge.programs, {.about = "The number of program records."});
   v.Need("programs_left_out", merge.programs_left_out);
-  std::vector<std::string> known(merge.hidden_findings.known.begin(), merge.hidden_findings.known.end());
-  std::vector<std::string> ignored(merge.hidden_findings.ignored.begin(), merge.hidden_findings.ignored.end());
+  std::vector<std::string> known(merge.hidden_failures.known.begin(), merge.hidden_failures.known.end());
+  std::vector<std::string> ignored(merge.hidden_failures.ignored.begin(), merge.hidden_failures.ignored.end());
   v.Maybe("known", known, {.about = "Ids of failures listed in the baseline."});
   v.Maybe("ignored", ignored, {.about = "Ids of failures that --select and --ignore exclude."});
   v.Maybe("shards", merge.shards,
           {.about = "The parts of the batch that the report covers (--shard), such as 2/8; absent if it covers all."});
   if constexpr (std::remove_reference_t<decltype(v)>::kReads)
-    merge.hidden_findings = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
+    merge.hidden_failures = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
 }
 
 // Counts failures that were found but are not shown.
-void DescribePassedOver(auto& v, const HiddenFindings& hidden_findings) {
-  v.MayShow("known", [&] { return hidden_findings.known.size(); },
+void DescribePassedOver(auto& v, const HiddenFailures& hidden_failures) {
+  v.MayShow("known", [&] { return hidden_failures.known.size(); },
             {.about = "The number of failures that are hidden because the baseline lists them, at most 5000."});
-  v.MayShow("ignored", [&] { return hidden_findings.ignored.size(); },
+  v.MayShow("ignored", [&] { return hidden_failures.ignored.size(); },
             {.about = "The number of failures that are hidden by --select and --ignore, at most 5000."});
 }
 
@@ -619,14 +619,14 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Constant("schema", kReportSchema);
   v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, ShownRuleFiles(report.rule_files)});
   v.Maybe("run", JobOf(report), {.about = "Absent unless whyoom run wrote the report."});
-  v.Need("diagnoses", report.findings);
+  v.Need("diagnoses", report.failures);
   v.Maybe("programs", report.programs,
           {.about = "The programs that need most, at most a hundred; absent if there are none."});
   v.Maybe("programs_left_out", report.programs_left_out);
   v.Part("summary", [&](auto& part) {
     part.Extend(BoundedSummary(report));
     part.Need("problems", report.problems);
-    DescribePassedOver(part, report.hidden_findings);
+    DescribePassedOver(part, report.hidden_failures);
   });
 }
 
@@ -643,11 +643,11 @@ void DescribeHeader(V& v, RecordOf<ToolRecord> auto& tool, const std::optional<J
 
 // `rules` is the fingerprint of the rule data.
 template <class V>
-void DescribeDiagnosis(V& v, RecordOf<Diagnosis> auto& finding, const std::string& rules) {
+void DescribeDiagnosis(V& v, RecordOf<Failure> auto& failure, const std::string& rules) {
   v.Record("diagnosis_record");
   v.Constant("type", "diagnosis");
-  v.Extend(finding);
-  v.Part("merge", [&](auto& part) { DescribeMerge(part, finding, rules); });
+  v.Extend(failure);
+  v.Part("merge", [&](auto& part) { DescribeMerge(part, failure, rules); });
 }
 
 template <class V>
@@ -663,7 +663,7 @@ void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerg
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);
-  DescribePassedOver(v, merge.hidden_findings);
+  DescribePassedOver(v, merge.hidden_failures);
   v.Need("merge", merge);
 }
 

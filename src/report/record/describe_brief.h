@@ -50,9 +50,9 @@ void Describe(auto& v, RecordOf<BriefRemedy> auto& brief) {
 }
 
 // The attempts that compiled, smallest need first.
-inline std::vector<CompiledAttempt> TriedOf(const Diagnosis& finding) {
+inline std::vector<CompiledAttempt> TriedOf(const Failure& failure) {
   std::vector<CompiledAttempt> tried;
-  if (finding.recompilation) tried = SortedByNeed(finding.recompilation->attempts);
+  if (failure.recompilation) tried = SortedByNeed(failure.recompilation->attempts);
   std::erase_if(tried, [](const CompiledAttempt& attempt) { return !attempt.need_bytes; });
   return tried;
 }
@@ -69,14 +69,14 @@ void Describe(auto& v, RecordOf<BriefKind> auto& kind) {
 }
 
 struct BriefDiagnosis {
-  const Diagnosis* finding = nullptr;
+  const Failure* failure = nullptr;
 };
 
 // The facts that the verdict uses.
-inline Evidence BriefFacts(const Diagnosis& finding) {
+inline Evidence BriefFacts(const Failure& failure) {
   Evidence facts;
   for (const char* name : {"need_bytes", "have_bytes", "excess_bytes", "limit_bytes", "chip", "module", "program"}) {
-    if (const Fact* fact = finding.facts.Find(name)) facts.Set(name, Value(fact->value), fact->place);
+    if (const Fact* fact = failure.facts.Find(name)) facts.Set(name, Value(fact->value), fact->place);
   }
   return facts;
 }
@@ -86,62 +86,62 @@ void Describe(auto& v, RecordOf<BriefDiagnosis> auto& brief) {
   constexpr std::size_t kSteps = 3;  // of the first
   constexpr std::size_t kKinds = 3;
   constexpr std::size_t kTried = 5;
-  const Diagnosis none;
-  const Diagnosis& finding = brief.finding == nullptr ? none : *brief.finding;
+  const Failure none;
+  const Failure& failure = brief.failure == nullptr ? none : *brief.failure;
   std::optional<ScenarioRecord> scenario;
   std::vector<ScenarioRecord> candidates;
   std::vector<BriefRemedy> remedies;
   std::vector<BriefKind> kinds;
-  if (finding.estimates) {
-    for (const MemoryPart& part : FirstOf(finding.estimates->memory, kKinds)) kinds.push_back({part.kind, part.bytes});
+  if (failure.estimates) {
+    for (const MemoryPart& part : FirstOf(failure.estimates->memory, kKinds)) kinds.push_back({part.kind, part.bytes});
   }
-  if (finding.scenario != nullptr) scenario = {finding.scenario->id, finding.scenario->title, ""};
-  for (const Scenario* candidate : finding.candidates) candidates.push_back({candidate->id, candidate->title, ""});
-  for (std::size_t i = 0; i < std::min(finding.remedies.size(), kRemedies); ++i)
-    remedies.push_back({&finding.remedies[i], i == 0 ? kSteps : 1});
-  for (std::size_t i = kRemedies; i < finding.remedies.size(); ++i) {
-    if (finding.remedies[i].free) remedies.push_back({&finding.remedies[i], 1});
+  if (failure.scenario != nullptr) scenario = {failure.scenario->id, failure.scenario->title, ""};
+  for (const Scenario* candidate : failure.candidates) candidates.push_back({candidate->id, candidate->title, ""});
+  for (std::size_t i = 0; i < std::min(failure.remedies.size(), kRemedies); ++i)
+    remedies.push_back({&failure.remedies[i], i == 0 ? kSteps : 1});
+  for (std::size_t i = kRemedies; i < failure.remedies.size(); ++i) {
+    if (failure.remedies[i].free) remedies.push_back({&failure.remedies[i], 1});
   }
   v.Record("brief_diagnosis");
-  v.Need("id", finding.id, {.form = &kId});
-  v.Show("code", [&] { return finding.failure->code; });
-  v.Show("title", [&] { return finding.failure->title; });
+  v.Need("id", failure.id, {.form = &kId});
+  v.Show("code", [&] { return failure.rule->code; });
+  v.Show("title", [&] { return failure.rule->title; });
   v.Maybe("scenario", scenario, {.about = "Without the why of a full report."});
   v.Maybe("scenario_candidates", candidates);
-  v.Need("confidence", finding.confidence, {.one_of = "low medium high"});
-  v.Maybe("contradictions", finding.contradictions);
-  v.Show("retry", [&] { return finding.retry.answer; }, {.one_of = "never maybe unknown"});
-  v.Need("where", finding.where);
-  v.Show("occurrences", [&] { return finding.tally.occurrences(); }, {.least = 1});
-  v.Maybe("framework", finding.framework, {.form = &kRuleName});
-  v.Facts("facts", BriefFacts(finding), "",
+  v.Need("confidence", failure.confidence, {.one_of = "low medium high"});
+  v.Maybe("contradictions", failure.contradictions);
+  v.Show("retry", [&] { return failure.retry.answer; }, {.one_of = "never maybe unknown"});
+  v.Need("where", failure.where);
+  v.Show("occurrences", [&] { return failure.tally.occurrences(); }, {.least = 1});
+  v.Maybe("framework", failure.framework, {.form = &kRuleName});
+  v.Facts("facts", BriefFacts(failure), "",
           "need_bytes, have_bytes, excess_bytes, limit_bytes, chip, module and program, if known.");
-  v.MayShow("why", [&] { return FirstOf(finding.why, 2); }, {.about = "The first two reasons."});
-  v.Maybe("source_lines", finding.code,
+  v.MayShow("why", [&] { return FirstOf(failure.why, 2); }, {.about = "The first two reasons."});
+  v.Maybe("source_lines", failure.code,
           {.about = "Lines that the diagnosis names; only with --source-root or `whyoom run`."});
   v.Maybe("memory", kinds, {.about = "The three largest kinds of memory at the peak."});
-  v.MayShow("fits", [&] { return finding.estimates ? FitTexts(finding.estimates->room) : std::vector<std::string>(); },
+  v.MayShow("fits", [&] { return failure.estimates ? FitTexts(failure.estimates->room) : std::vector<std::string>(); },
             {.about = "Sizes of the program that would fit."});
   v.Need("remedies", remedies, {.about = "The first three, then those that cost nothing."});
-  v.MayShow("tried", [&] { return FirstOf(TriedOf(finding), kTried); },
+  v.MayShow("tried", [&] { return FirstOf(TriedOf(failure), kTried); },
             {.about = "The changes that `whyoom try` compiled, smallest need first: at most five."});
-  v.Show("next", [&] { return NextOf(finding).command; }, {.about = "The command to type next."});
+  v.Show("next", [&] { return NextOf(failure).command; }, {.about = "The command to type next."});
 }
 
 struct BriefReport {
-  std::vector<BriefDiagnosis> diagnoses;
+  std::vector<BriefDiagnosis> failures;
   std::uint64_t count = 0;  // of diagnoses
   std::uint64_t artifacts = 0;
   std::uint64_t programs = 0;
   std::uint64_t problems = 0;
   std::string problem;  // the first one
-  HiddenFindings hidden_findings = {};
+  HiddenFailures hidden_failures = {};
 };
 
 void Describe(auto& v, RecordOf<BriefReport> auto& report) {
   v.Record("brief");
   v.Constant("schema", kBriefSchema);
-  v.Need("diagnoses", report.diagnoses);
+  v.Need("diagnoses", report.failures);
   v.Part("summary", [&](auto& part) {
     part.Record("brief_summary");
     part.Need("artifacts", report.artifacts);
@@ -150,7 +150,7 @@ void Describe(auto& v, RecordOf<BriefReport> auto& report) {
                {.about = "The number of programs that fit; a full report describes them."});
     part.Need("problem_count", report.problems);
     part.Maybe("problem", report.problem, {.about = "The first problem; a full report lists all."});
-    DescribePassedOver(part, report.hidden_findings);
+    DescribePassedOver(part, report.hidden_failures);
   });
 }
 

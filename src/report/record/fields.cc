@@ -98,11 +98,11 @@ void RecordReader::NeedName(const char* key, std::string& name, const char* /*ab
   name = bytes.value_or(std::string());
 }
 
-void RecordReader::Rule(const char* key, const Failure*& failure) {
+void RecordReader::Rule(const char* key, const FailureRule*& rule) {
   std::string code;
   Need(key, code);
-  failure = rules_->FindFailure(code);
-  faulty_ = faulty_ || failure == nullptr || failure->code != code;
+  rule = rules_->FindFailure(code);
+  faulty_ = faulty_ || rule == nullptr || rule->code != code;
 }
 
 void RecordReader::Rule(const char* key, const Remedy*& remedy) {

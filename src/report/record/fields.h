@@ -114,7 +114,7 @@ class RecordWriter {
   void MaybeName(const char* key, const std::string& name, const char* about = "") {
     if (!name.empty()) NeedName(key, name, about);
   }
-  void Rule(const char* key, const Failure* failure) { json_[key] = failure->code; }
+  void Rule(const char* key, const FailureRule* rule) { json_[key] = rule->code; }
   void Rule(const char* key, const Remedy* remedy) { json_[key] = remedy->id; }
   void Facts(const char* key, const Evidence& facts, const char* needed = "", const char* about = "");
   void Constant(const char* key, const char* text) { json_[key] = text; }
@@ -201,7 +201,7 @@ class RecordReader {
   void MaybeName(const char* key, std::string& name, const char* about = "") {
     if (Find(key) != nullptr) NeedName(key, name, about);
   }
-  void Rule(const char* key, const Failure*& failure);
+  void Rule(const char* key, const FailureRule*& rule);
   void Rule(const char* key, const Remedy*& remedy);
   void Facts(const char* key, Evidence& facts, const char* needed = "", const char* about = "");
   void Constant(const char* /*key*/, const char* /*text*/) {}

@@ -4,12 +4,12 @@
 
 #include <utility>
 
+#include "diagnose/report.h"
 #include "facts/row_fields.h"
 #include "report/layout.h"
 #include "report/record/describe.h"
 #include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
-#include "report/report.h"
 
 namespace whyoom {
 namespace {
@@ -35,16 +35,16 @@ void CutTexts(Json& json) {
   }
 }
 
-void CutRows(Json& diagnosis) {
-  Json& rows = diagnosis["allocations"];
+void CutRows(Json& failure) {
+  Json& rows = failure["allocations"];
   std::size_t bytes = 0;
   std::size_t kept = 0;
   while (kept < rows.size() && (bytes += LineOf(rows[kept]).size()) <= kRowsBytes) ++kept;
   const std::uint64_t left_out =
-      diagnosis.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
+      failure.value("allocations_left_out", std::uint64_t{0}) + static_cast<std::uint64_t>(rows.size() - kept);
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end());
-  diagnosis.erase("allocations_left_out");  // keeps it the last field
-  if (left_out > 0) diagnosis["allocations_left_out"] = left_out;
+  failure.erase("allocations_left_out");  // keeps it the last field
+  if (left_out > 0) failure["allocations_left_out"] = left_out;
 }
 
 // Cuts long texts and lists of allocations, except in summaries and in the fields for merging.
@@ -72,15 +72,15 @@ std::string PrintJson(const Report& report) {
 std::string PrintBriefJson(const Report& report) {
   // The diagnoses are printed separately, one per line.
   const BriefReport brief = {{},
-                             report.findings.size(),
+                             report.failures.size(),
                              report.artifacts,
                              report.programs.size() + report.programs_left_out,
                              report.problems.size() + report.problems_left_out,
                              FirstProblem(report),
-                             report.hidden_findings};
+                             report.hidden_failures};
   std::string lines;
-  for (const Diagnosis& finding : report.findings) {
-    Json json = ToRecord(BriefDiagnosis{&finding});
+  for (const Failure& failure : report.failures) {
+    Json json = ToRecord(BriefDiagnosis{&failure});
     CutTexts(json);
     lines += (lines.empty() ? "\n" : ",\n") + LineOf(json);
   }
@@ -98,8 +98,8 @@ std::string PrintNdjson(const Report& report) {
   };
   const ToolRecord tool = {report.version, rules, ShownRuleFiles(report.rule_files)};
   print([&](auto& record) { DescribeHeader(record, tool, JobOf(report)); });
-  for (const Diagnosis& finding : report.findings)
-    print([&](auto& record) { DescribeDiagnosis(record, finding, rules); });
+  for (const Failure& failure : report.failures)
+    print([&](auto& record) { DescribeDiagnosis(record, failure, rules); });
   for (const CompiledProgram& program : report.programs)
     print([&](auto& record) { DescribeProgram(record, program, rules); });
   for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
@@ -109,7 +109,7 @@ std::string PrintNdjson(const Report& report) {
                               report.reports_left_out,
                               report.programs.size(),
                               report.programs_left_out,
-                              report.hidden_findings,
+                              report.hidden_failures,
                               report.shards};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;

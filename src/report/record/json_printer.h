@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "diagnose/report.h"
 #include "report/diff.h"
-#include "report/report.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

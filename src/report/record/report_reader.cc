@@ -55,9 +55,9 @@ void ReportReader::Read(const std::string& path, ByteSource& source) {
   Counts counts;
   std::string_view line;
   for (std::uint64_t number = 1; lines.Next(&line); ++number) TakeLine(line, number, &counts);
-  if (!source.problem().empty()) readings_.problems.push_back({path, "", std::string(source.problem())});
+  if (!source.problem().empty()) report_.problems.push_back({path, "", std::string(source.problem())});
   Tell(path, counts);
-  if (readings_.problems.size() > kProblemsAtOnce) SortProblems(&readings_.problems, &readings_.problems_left_out);
+  if (report_.problems.size() > kProblemsAtOnce) SortProblems(&report_.problems, &report_.problems_left_out);
 }
 
 void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts* counts) {
@@ -94,12 +94,12 @@ std::string ReportReader::ReadRecord(const json& record, Counts* counts) {
 
 bool ReportReader::ReadDiagnosis(const json& record, Counts* counts) {
   RecordReader reader(record, &rules_);
-  Diagnosis finding;
-  finding.rules = &rules_;
-  DescribeDiagnosis(reader, finding, "");
+  Failure failure;
+  failure.rules = &rules_;
+  DescribeDiagnosis(reader, failure, "");
   if (reader.faulty()) return false;
-  ++counts->diagnoses;
-  table_.Add(std::move(finding));
+  ++counts->failures;
+  table_.Add(std::move(failure));
   return true;
 }
 
@@ -119,8 +119,8 @@ bool ReportReader::ReadProblem(const json& record, Counts* counts) {
   DescribeProblem(reader, problem);
   if (reader.faulty()) return false;
   ++counts->problems;
-  // Limits of a report and consequences of findings are determined again for the merged report.
-  if (!problem.of_report) readings_.problems.push_back(std::move(problem));
+  // Limits of a report and consequences of failures are determined again for the merged report.
+  if (!problem.of_report) report_.problems.push_back(std::move(problem));
   return true;
 }
 
@@ -134,18 +134,18 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   if (reader.faulty() || !known_shards) return false;
   ++counts->summaries;
   const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
-  counts->summary_diagnoses = SaturatingAdd(counts->summary_diagnoses, summary.diagnoses);
+  counts->summary_diagnoses = SaturatingAdd(counts->summary_diagnoses, summary.failures);
   counts->summary_programs = SaturatingAdd(counts->summary_programs, merge.programs);
   counts->summary_problems = SaturatingAdd(counts->summary_problems, problems);
-  readings_.artifacts = SaturatingAdd(readings_.artifacts, summary.artifacts);
-  readings_.bytes = SaturatingAdd(readings_.bytes, summary.bytes);
-  readings_.problems_left_out = SaturatingAdd(readings_.problems_left_out, merge.problems_left_out);
+  report_.artifacts = SaturatingAdd(report_.artifacts, summary.artifacts);
+  report_.bytes = SaturatingAdd(report_.bytes, summary.bytes);
+  report_.problems_left_out = SaturatingAdd(report_.problems_left_out, merge.problems_left_out);
   for (const auto& [code, count] : merge.reports_left_out) {
-    if (const Failure* failure = rules_.FindFailure(code); failure != nullptr && failure->code == code)
+    if (const FailureRule* rule = rules_.FindFailure(code); rule != nullptr && rule->code == code)
       table_.LeaveOut(code, count);
   }
   table_.programs().LeaveOut(merge.programs_left_out);
-  readings_.hidden_findings.Join(merge.hidden_findings);
+  report_.hidden_failures.Join(merge.hidden_failures);
   for (const std::string& text : merge.shards) {
     const std::pair<std::uint64_t, std::uint64_t> shard = *ShardOf(text);
     ++shards_[shard.second][shard.first];
@@ -154,19 +154,19 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
 }
 
 void ReportReader::Tell(const std::string& path, const Counts& counts) {
-  const auto add = [&](std::string what) { readings_.problems.push_back({path, "", std::move(what)}); };
+  const auto add = [&](std::string what) { report_.problems.push_back({path, "", std::move(what)}); };
   for (const auto& [what, complaint] : counts.complaints) {
     add(complaint.count == 1
             ? fmt::format("line {} is {}", complaint.first_line, what)
             : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
   }
-  const bool any = counts.diagnoses + counts.programs + counts.problems > 0;
+  const bool any = counts.failures + counts.programs + counts.problems > 0;
   if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
     add("a report is truncated: its summary is missing");
-  } else if (counts.diagnoses < counts.summary_diagnoses || counts.programs < counts.summary_programs ||
+  } else if (counts.failures < counts.summary_diagnoses || counts.programs < counts.summary_programs ||
              counts.problems < counts.summary_problems) {
     add("a report is truncated: it contains fewer records than its summary counts");
-  } else if (any && (counts.diagnoses > counts.summary_diagnoses || counts.programs > counts.summary_programs ||
+  } else if (any && (counts.failures > counts.summary_diagnoses || counts.programs > counts.summary_programs ||
                      counts.problems > counts.summary_problems)) {
     add("a report contains more records than its summary counts: some occur twice");
   }
@@ -181,7 +181,7 @@ void ReportReader::AddShardProblems() {
     const bool all = there.size() == count;
     if (all && least->second == most->second) continue;
     for (const auto& [index, times] : there)
-      readings_.shards.insert(readings_.shards.end(), times, fmt::format("{}/{}", index, count));
+      report_.shards.insert(report_.shards.end(), times, fmt::format("{}/{}", index, count));
     if (reported++ >= kShardsShown) continue;
     Problem problem = {"merge", "", "", true};
     problem.what =
@@ -190,16 +190,16 @@ void ReportReader::AddShardProblems() {
                   "another one is missing",
                   most->first, count, least->first, count)
             : fmt::format("of {} shards, these are missing: {}", count, MissingShards(count, there));
-    readings_.problems.push_back(std::move(problem));
+    report_.problems.push_back(std::move(problem));
   }
 }
 
-Readings ReportReader::Take() {
+Report ReportReader::Take() {
   AddShardProblems();
-  return std::move(readings_);
+  return std::move(report_);
 }
 
-void ReportReader::Tell(const Problem& problem) { readings_.problems.push_back(problem); }
+void ReportReader::Tell(const Problem& problem) { report_.problems.push_back(problem); }
 
 std::optional<int> RecordedExitStatus(std::string_view report) {
   json record = json::parse(report, nullptr, false);

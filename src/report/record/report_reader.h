@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/byte_source.h"
 #include "rules/rule_set.h"
 
@@ -19,7 +19,7 @@ namespace whyoom {
 class ReportReader {
  public:
   // Borrows the rules.
-  explicit ReportReader(const RuleSet& rules) : rules_(rules), table_(readings_.table.emplace(rules)) {}
+  explicit ReportReader(const RuleSet& rules) : rules_(rules), table_(report_.table.emplace(rules)) {}
 
   // Reads one source to its end; problems name it `path`. Records may have any order. Skips lines that are not records
   // and records made with other rule data. Reports these and truncated reports as problems.
@@ -28,9 +28,9 @@ class ReportReader {
   // Adds a problem with a source that could not be read.
   void Tell(const Problem& problem);
 
-  // Returns the merged readings. If shards (--shard) are missing, or some occur more often than others, adds a problem.
+  // Returns the merged report. If shards (--shard) are missing, or some occur more often than others, adds a problem.
   // Call once, at the end.
-  Readings Take();
+  Report Take();
 
  private:
   // Lines with the same fault are reported once.
@@ -41,7 +41,7 @@ class ReportReader {
   struct Counts {
     std::uint64_t headers = 0;
     std::uint64_t summaries = 0;
-    std::uint64_t diagnoses = 0;
+    std::uint64_t failures = 0;
     std::uint64_t programs = 0;
     std::uint64_t problems = 0;
     std::uint64_t summary_diagnoses = 0;  // from the summaries
@@ -59,8 +59,8 @@ class ReportReader {
   void AddShardProblems();
 
   const RuleSet& rules_;
-  Readings readings_;
-  FindingTable& table_;  // of readings_
+  Report report_;
+  FailureTable& table_;  // of report_
   std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>>
       shards_;  // by number of shards: how often each index occurs
 };

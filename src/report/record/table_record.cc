@@ -11,29 +11,29 @@
 namespace whyoom {
 namespace {
 
-// A finding that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
+// A failure that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
 template <class V>
-void DescribeEntry(V& v, RecordOf<Diagnosis> auto& finding, bool& concluded, const std::string& rules) {
+void DescribeEntry(V& v, RecordOf<Failure> auto& failure, bool& concluded, const std::string& rules) {
   std::vector<std::string> shapes;
   if constexpr (!V::kReads) {
-    for (const Allocation& row : finding.allocations) shapes.push_back(row.shape_text);
+    for (const Allocation& row : failure.allocations) shapes.push_back(row.shape_text);
   }
   v.Part("diagnosis", [&](auto& part) {
-    part.Extend(finding);
-    part.Part("merge", [&](auto& merge) { DescribeMerge(merge, finding, rules); });
+    part.Extend(failure);
+    part.Part("merge", [&](auto& merge) { DescribeMerge(merge, failure, rules); });
   });
   v.Need("shapes", shapes);
   v.Need("concluded", concluded);
   if constexpr (V::kReads) {
-    if (shapes.size() != finding.allocations.size()) return v.SetFaulty();
+    if (shapes.size() != failure.allocations.size()) return v.SetFaulty();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      finding.allocations[i].shape_text = shapes[i];
-      finding.allocations[i].array = ParseArrayShape(shapes[i]);
+      failure.allocations[i].shape_text = shapes[i];
+      failure.allocations[i].array = ParseArrayShape(shapes[i]);
     }
   }
 }
 
-// The fields of a table other than its findings and programs.
+// The fields of a table other than its failures and programs.
 struct TableRecord {
   std::string rules;
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
@@ -48,13 +48,13 @@ void Describe(auto& v, RecordOf<TableRecord> auto& record) {
 
 }  // namespace
 
-Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint) {
+Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint) {
   Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
   json["findings"] = Json::array();
-  for (const Diagnosis* finding : table.entries()) {
-    bool concluded = finding->is_concluded();
+  for (const Failure* failure : table.entries()) {
+    bool concluded = failure->is_concluded();
     RecordWriter kept;
-    DescribeEntry(kept, *finding, concluded, rules_fingerprint);
+    DescribeEntry(kept, *failure, concluded, rules_fingerprint);
     json["findings"].push_back(kept.Take());
   }
   json["programs"] = Json::array();
@@ -62,21 +62,21 @@ Json ToRecord(const FindingTable& table, const std::string& rules_fingerprint) {
   return json;
 }
 
-std::optional<FindingTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules) {
+std::optional<FailureTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules) {
   const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
   if (!record || record->rules != rules.fingerprint()) return std::nullopt;
-  const nlohmann::json findings = json.value("findings", nlohmann::json());
+  const nlohmann::json failures = json.value("findings", nlohmann::json());
   const nlohmann::json programs = json.value("programs", nlohmann::json());
-  if (!findings.is_array() || !programs.is_array()) return std::nullopt;
-  FindingTable table(rules);
-  for (const nlohmann::json& element : findings) {
+  if (!failures.is_array() || !programs.is_array()) return std::nullopt;
+  FailureTable table(rules);
+  for (const nlohmann::json& element : failures) {
     RecordReader kept(element, &rules);
-    Diagnosis finding;
+    Failure failure;
     bool concluded = false;
-    DescribeEntry(kept, finding, concluded, "");
+    DescribeEntry(kept, failure, concluded, "");
     if (kept.faulty()) return std::nullopt;
-    if (concluded) finding.rules = &rules;
-    table.Add(std::move(finding));
+    if (concluded) failure.rules = &rules;
+    table.Add(std::move(failure));
   }
   for (const nlohmann::json& element : programs) {
     std::optional<CompiledProgram> program = FromRecord<CompiledProgram>(element);

@@ -149,7 +149,7 @@ class TextRenderer {
   }
   // Prints a paragraph, next to the label if one is pending.
   void Emit(const std::string& text, TextPage::Look look = nullptr);
-  void AddFirstRemedy(const Diagnosis& finding);
+  void AddFirstRemedy(const Failure& failure);
   void AddNumbered(const doc::List& list);
   void AddShortItem(const doc::Item& item, bool with_steps);
   void AddFields(const doc::List& list);
@@ -426,7 +426,7 @@ void TextRenderer::AddFailure(const doc::Part& part) {
     page_ = before;
     page_.CutTo(spare_lines);
     Add(blocks);
-    AddFirstRemedy(*part.finding);
+    AddFirstRemedy(*part.failure);
     page_.CutTo(std::nullopt);
     return page_.lines() - before.lines();
   };
@@ -445,8 +445,8 @@ void TextRenderer::AddFailure(const doc::Part& part) {
   if (used < kScreen) add(kScreen - used);
 }
 
-void TextRenderer::AddFirstRemedy(const Diagnosis& finding) {
-  const Remedy* first = FirstRemedy(finding);
+void TextRenderer::AddFirstRemedy(const Failure& failure) {
+  const Remedy* first = FirstRemedy(failure);
   if (first == nullptr) return;
   const Style& style = page_.style();
   const std::string hint = "  (--all shows everything)";
@@ -457,18 +457,18 @@ void TextRenderer::AddFirstRemedy(const Diagnosis& finding) {
 
 void TextRenderer::AddReport(const Report& report, bool notes) {
   doc::Document document = MakeDocument(report);
-  const bool none = document.findings.empty();
+  const bool none = document.failures.empty();
   if (notes || !none) Add(std::move(document.head));
   std::size_t whole = 0;
-  for (const doc::Part& part : document.findings) {
+  for (const doc::Part& part : document.failures) {
     if (part.depth == doc::Depth::kMore && !all_) break;
     page_.Rule();
     AddFailure(part);
     ++whole;
   }
-  if (whole < document.findings.size()) {
+  if (whole < document.failures.size()) {
     page_.Rule();
-    Add(std::move(document.failures));
+    Add(std::move(document.table));
   }
   Add(std::move(document.remedies));
   if (!document.programs.empty() && !none) page_.Rule();
@@ -489,8 +489,8 @@ std::string PrintText(const Report& report, const TextOptions& options) {
   return renderer.Take();
 }
 
-std::string PrintFinding(const Diagnosis& finding) {
-  return PrintBlocks(FindingBlocks(finding, false, doc::Pass::kBrief), TextOptions());
+std::string PrintFailure(const Failure& failure) {
+  return PrintBlocks(FailureBlocks(failure, false, doc::Pass::kBrief), TextOptions());
 }
 
 std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options) {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "diagnose/report.h"
 #include "report/document.h"
-#include "report/report.h"
 #include "report/text/text_page.h"
 
 namespace whyoom {
@@ -12,7 +12,7 @@ namespace whyoom {
 std::string PrintText(const Report& report, const TextOptions& options);
 
 // One diagnosis of a report, with default options.
-std::string PrintFinding(const Diagnosis& finding);
+std::string PrintFailure(const Failure& failure);
 
 std::string PrintBlocks(doc::Blocks blocks, const TextOptions& options);
 

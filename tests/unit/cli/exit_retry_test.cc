@@ -20,26 +20,26 @@ const PrintedLines::Time kBegin{std::chrono::hours{1}};
 
 std::string Lines(std::size_t count) { return std::string(count, '\n'); }
 
-// A finding in lines 7 to 9.
-Diagnosis Made(const Failure& failure, Retry::Answer answer) {
-  Diagnosis finding = MadeFinding(failure);
-  finding.retry.answer = answer;
-  finding.tally.reports = 1;
-  return finding;
+// A failure in lines 7 to 9.
+Failure Made(const FailureRule& rule, Retry::Answer answer) {
+  Failure failure = MadeFailure(rule);
+  failure.retry.answer = answer;
+  failure.tally.reports = 1;
+  return failure;
 }
 
 // The verdict for a job that printed `lines` lines at once and ended.
-bool Fails(const std::vector<Diagnosis>& findings, int exit_status = 1, std::size_t lines = 12) {
+bool Fails(const std::vector<Failure>& failures, int exit_status = 1, std::size_t lines = 12) {
   PrintedLines printed;
   printed.Add(Lines(lines), kBegin);
-  return FailsAgain(MadeReport(findings), exit_status, printed, kBegin);
+  return FailsAgain(MadeReport(failures), exit_status, printed, kBegin);
 }
 
 TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
-  const Failure failure = MadeFailure();
-  const Diagnosis never = Made(failure, Retry::Answer::kNever);
-  const Diagnosis maybe = Made(failure, Retry::Answer::kMaybe);
-  const Diagnosis unknown = Made(failure, Retry::Answer::kUnknown);
+  const FailureRule rule = MadeFailure();
+  const Failure never = Made(rule, Retry::Answer::kNever);
+  const Failure maybe = Made(rule, Retry::Answer::kMaybe);
+  const Failure unknown = Made(rule, Retry::Answer::kUnknown);
   CHECK(Fails({never}));
   CHECK(Fails({never, never}, 9));
   CHECK_FALSE(Fails({}));
@@ -51,8 +51,8 @@ TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
 }
 
 TEST_CASE("a job ended from outside may succeed", "[cli]") {
-  const Failure failure = MadeFailure();
-  const Diagnosis never = Made(failure, Retry::Answer::kNever);
+  const FailureRule rule = MadeFailure();
+  const Failure never = Made(rule, Retry::Answer::kNever);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, 64}) {
     INFO(signal);
     CHECK_FALSE(Fails({never}, 128 + signal));
@@ -66,8 +66,8 @@ TEST_CASE("a job ended from outside may succeed", "[cli]") {
 }
 
 TEST_CASE("a failure that the job survived did not end it", "[cli]") {
-  const Failure failure = MadeFailure();
-  Diagnosis never = Made(failure, Retry::Answer::kNever);
+  const FailureRule rule = MadeFailure();
+  Failure never = Made(rule, Retry::Answer::kNever);
   CHECK(Fails({never}, 1, 9 + 500));
   CHECK_FALSE(Fails({never}, 1, 9 + 501));
 
@@ -85,12 +85,12 @@ TEST_CASE("a failure that the job survived did not end it", "[cli]") {
 }
 
 TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
-  const Failure failure = MadeFailure();
-  Diagnosis never = Made(failure, Retry::Answer::kNever);
+  const FailureRule rule = MadeFailure();
+  Failure never = Made(rule, Retry::Answer::kNever);
   never.tally.reports = 1000;
   never.tally.places.Add(never.where);
   CHECK_FALSE(Fails({never}));
-  Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
   PrintedLines printed;
   printed.Add(Lines(12), kBegin);
   CHECK(FailsAgain(report, 1, printed, kBegin));
@@ -99,8 +99,8 @@ TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
 }
 
 TEST_CASE("an unknown memory error yields no verdict", "[cli]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
   PrintedLines printed;
   printed.Add(Lines(12), kBegin);
   CHECK(FailsAgain(report, 1, printed, kBegin));
@@ -109,8 +109,8 @@ TEST_CASE("an unknown memory error yields no verdict", "[cli]") {
 }
 
 TEST_CASE("a failure followed by further steps did not end the job", "[cli]") {
-  const Failure failure = MadeFailure();
-  const Report report = MadeReport({Made(failure, Retry::Answer::kNever)});
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
   const auto fails = [&](const std::string& line, int times) {
     PrintedLines printed;
     printed.Add(Lines(9), kBegin);

@@ -48,7 +48,7 @@ TEST_CASE("the progress line fits any terminal", "[cli]") {
   state.files_known = 2000;
   state.bytes = std::uint64_t{12} << 30;
   state.seconds = 10;
-  state.findings = 5;
+  state.failures = 5;
   CHECK(ProgressText(state, 80) == "1234 of 2000+ files · 5 findings · 12.00 GiB · 1.20 GiB/s");
   state.listed = true;
   state.part_done = 0.5;

@@ -24,10 +24,10 @@ constexpr uid_t kNobody = 65534;
 
 FileStamp Stamp(std::uint64_t size) { return {.regular = true, .size = size, .modified = 7}; }
 
-Readings Read(std::uint64_t bytes) {
-  Readings readings;
-  readings.bytes = bytes;
-  return readings;
+Report Read(std::uint64_t bytes) {
+  Report report;
+  report.bytes = bytes;
+  return report;
 }
 
 struct Folder {

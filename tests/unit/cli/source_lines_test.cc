@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 
 // The lines that a report shows of the sources in `root`, each as "file:line text".
 std::vector<std::string> Shown(const std::string& root, const std::string& why, const std::string& source = "") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Report report;
-  report.findings.push_back(MadeFinding(failure));
-  report.findings[0].why = {{why}};
-  if (!source.empty()) SetSource(source, 2, &report.findings[0]);
+  report.failures.push_back(MadeFailure(rule));
+  report.failures[0].why = {{why}};
+  if (!source.empty()) SetSource(source, 2, &report.failures[0]);
   AddSourceLines(root, &report);
   std::vector<std::string> lines;
-  for (const CodeLine& line : report.findings[0].code)
+  for (const CodeLine& line : report.failures[0].code)
     lines.push_back(line.file + ":" + std::to_string(line.line) + " " + line.text);
   return lines;
 }

@@ -159,22 +159,22 @@ TEST_CASE("rounded sizes are not a change", "[diagnose]") {
 }
 
 TEST_CASE("findings with the same code and module are compared", "[diagnose]") {
-  Failure compile;
+  FailureRule compile;
   compile.code = "E1000";
-  Failure run;
+  FailureRule run;
   run.code = "0100";
-  const auto finding = [](const Failure& failure, const std::string& module) {
-    Diagnosis made;
-    made.failure = &failure;
+  const auto failure = [](const FailureRule& rule, const std::string& module) {
+    Failure made;
+    made.rule = &rule;
     if (!module.empty()) made.facts.Set("module", module, {});
     return made;
   };
-  const FindingPair same = MatchFindings({finding(run, ""), finding(compile, "jit_a"), finding(compile, "jit_b")},
-                                         {finding(compile, "jit_b"), finding(compile, "jit_c")});
+  const FailurePair same = MatchFailures({failure(run, ""), failure(compile, "jit_a"), failure(compile, "jit_b")},
+                                         {failure(compile, "jit_b"), failure(compile, "jit_c")});
   CHECK(same.before == 2U);
   CHECK(same.after == 0U);
-  CHECK(MatchFindings({finding(run, "")}, {finding(compile, "a")}).after == 0U);
-  CHECK_FALSE(MatchFindings({finding(run, "")}, {}).after);
+  CHECK(MatchFailures({failure(run, "")}, {failure(compile, "a")}).after == 0U);
+  CHECK_FALSE(MatchFailures({failure(run, "")}, {}).after);
 }
 
 }  // namespace TEST_FILE

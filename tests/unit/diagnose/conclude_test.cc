@@ -60,12 +60,12 @@ const RuleSet& Rules() {
   return rules;
 }
 
-Diagnosis MakeDiagnosis(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
-  Diagnosis finding;
-  finding.failure = Rules().FindFailure("T1");
-  REQUIRE(finding.failure != nullptr);
-  if (need != 0) finding.facts.Set("need_bytes", need, {3, 30});
-  if (limit != 0) finding.facts.Set("limit_bytes", limit, {4, 40});
+Failure MakeDiagnosis(double need, double limit, const std::string& shape = "", std::int64_t size = 0) {
+  Failure failure;
+  failure.rule = Rules().FindFailure("T1");
+  REQUIRE(failure.rule != nullptr);
+  if (need != 0) failure.facts.Set("need_bytes", need, {3, 30});
+  if (limit != 0) failure.facts.Set("limit_bytes", limit, {4, 40});
   if (!shape.empty()) {
     Allocation row;
     row.rank = 1;
@@ -73,14 +73,14 @@ Diagnosis MakeDiagnosis(double need, double limit, const std::string& shape = ""
     row.shape_text = shape;
     row.array = ParseArrayShape(shape);
     row.place = {7, 70};
-    finding.allocations.push_back(row);
+    failure.allocations.push_back(row);
   }
-  return Conclude(Rules(), std::move(finding));
+  return Conclude(Rules(), std::move(failure));
 }
 
-std::vector<std::string> Ids(const Diagnosis& finding) {
+std::vector<std::string> Ids(const Failure& failure) {
   std::vector<std::string> ids;
-  for (const RankedRemedy& ranked : finding.remedies) ids.push_back(ranked.remedy->id);
+  for (const RankedRemedy& ranked : failure.remedies) ids.push_back(ranked.remedy->id);
   return ids;
 }
 
@@ -93,14 +93,14 @@ TEST_CASE("derived facts need known facts", "[diagnose]") {
 
 TEST_CASE("the true scenario with the highest priority is chosen; if none is true, all that may be are candidates",
           "[diagnose]") {
-  const Diagnosis big = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
+  const Failure big = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
   REQUIRE(big.scenario != nullptr);
   CHECK(big.scenario->id == "big");
   REQUIRE(big.why.size() == 1);
   CHECK(big.why[0].text == "s8[30] takes 60 B");
   CHECK(big.why[0].line == 7);
   CHECK(MakeDiagnosis(300, 100, "s8[30]{0}", 50).scenario->id == "any");
-  const Diagnosis unknown = MakeDiagnosis(300, 100);
+  const Failure unknown = MakeDiagnosis(300, 100);
   CHECK(unknown.scenario == nullptr);
   REQUIRE(unknown.candidates.size() == 3);  // the scenario "never" is false
   CHECK(unknown.candidates[0]->id == "big");
@@ -114,32 +114,32 @@ TEST_CASE("confidence depends on the known numbers", "[diagnose]") {
 
 TEST_CASE("remedies are ranked by evidence, then sufficiency, then cost; those without an estimate rank lower",
           "[diagnose]") {
-  const Diagnosis finding = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
-  CHECK(Ids(finding) ==
+  const Failure failure = MakeDiagnosis(300, 100, "s8[30]{0}", 60);
+  CHECK(Ids(failure) ==
         std::vector<std::string>{"free_lunch", "costly", "impossible", "no_evidence", "also_little", "too_little"});
-  const RankedRemedy& first = finding.remedies[0];
+  const RankedRemedy& first = failure.remedies[0];
   CHECK(first.rank == 1);
   CHECK(first.saves_bytes == 201);
   CHECK(first.enough == true);
   REQUIRE(first.why.size() == 1);
   CHECK(first.why[0].line == 4);
   CHECK(first.how == std::vector<std::string>{"Do it for s8[30]."});
-  CHECK(finding.remedies[1].enough == true);
-  CHECK_FALSE(finding.remedies[2].enough);
+  CHECK(failure.remedies[1].enough == true);
+  CHECK_FALSE(failure.remedies[2].enough);
   // Remedies that are not enough alone come after those without an estimate, and the free one last. They are not enough
   // together, because they do not name each other and no program was modified by both.
-  CHECK(finding.remedies[4].enough == false);
-  CHECK(finding.remedies[5].enough == false);
-  CHECK(finding.remedies[5].free);
-  CHECK(finding.remedies[4].enough_with.empty());
+  CHECK(failure.remedies[4].enough == false);
+  CHECK(failure.remedies[5].enough == false);
+  CHECK(failure.remedies[5].free);
+  CHECK(failure.remedies[4].enough_with.empty());
 }
 
 TEST_CASE("a remedy that cannot help is not offered, and the reason is kept", "[diagnose]") {
-  const Diagnosis finding = MakeDiagnosis(300, 100, "bf16[30]{0}", 60);
-  CHECK(Ids(finding) == std::vector<std::string>{"free_lunch", "costly", "no_evidence", "also_little", "too_little"});
-  REQUIRE(finding.ruled_out.size() == 1);
-  CHECK(finding.ruled_out[0].remedy->id == "impossible");
-  CHECK(finding.ruled_out[0].why == "it is bf16 already");
+  const Failure failure = MakeDiagnosis(300, 100, "bf16[30]{0}", 60);
+  CHECK(Ids(failure) == std::vector<std::string>{"free_lunch", "costly", "no_evidence", "also_little", "too_little"});
+  REQUIRE(failure.ruled_out.size() == 1);
+  CHECK(failure.ruled_out[0].remedy->id == "impossible");
+  CHECK(failure.ruled_out[0].why == "it is bf16 already");
 }
 
 TEST_CASE("if the scenario is unknown, the remedy that finds it out comes first", "[diagnose]") {

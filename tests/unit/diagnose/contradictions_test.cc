@@ -26,23 +26,23 @@ std::string Report(const std::string& total, const std::string& row) {
          "     Unpadded size: 16.00G\n     Allocation type: HLO temp\n     ==========================\n";
 }
 
-bool Reports(const Diagnosis& diagnosis, const std::string& id) {
-  return std::any_of(diagnosis.contradictions.begin(), diagnosis.contradictions.end(),
+bool Reports(const Failure& failure, const std::string& id) {
+  return std::any_of(failure.contradictions.begin(), failure.contradictions.end(),
                      [&](const Contradiction& one) { return one.id == id; });
 }
 
-bool HasEstimate(const Diagnosis& diagnosis) {
-  return std::any_of(diagnosis.remedies.begin(), diagnosis.remedies.end(),
+bool HasEstimate(const Failure& failure) {
+  return std::any_of(failure.remedies.begin(), failure.remedies.end(),
                      [](const RankedRemedy& one) { return one.enough || one.left_bytes; });
 }
 
 TEST_CASE("figures that agree are not a contradiction", "[diagnose]") {
-  const Diagnosis diagnosis =
+  const Failure failure =
       Diagnose(kHead + "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G." + Report("20.25G", "16.00G"));
-  CHECK(diagnosis.contradictions.empty());
-  CHECK(diagnosis.confidence == Confidence::kHigh);
-  REQUIRE(diagnosis.scenario != nullptr);
-  CHECK(diagnosis.scenario->id == "2");
+  CHECK(failure.contradictions.empty());
+  CHECK(failure.confidence == Confidence::kHigh);
+  REQUIRE(failure.scenario != nullptr);
+  CHECK(failure.scenario->id == "2");
 }
 
 TEST_CASE("nothing is concluded from figures that contradict each other", "[diagnose]") {
@@ -52,31 +52,31 @@ TEST_CASE("nothing is concluded from figures that contradict each other", "[diag
                                     "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25M.",
                                     "Used 20.00G of 0B hbm. Exceeded hbm capacity by 20.00G."}) {
     INFO(figures);
-    const Diagnosis diagnosis = Diagnose(kHead + figures);
-    REQUIRE_FALSE(diagnosis.contradictions.empty());
-    const Contradiction& first = diagnosis.contradictions.front();
+    const Failure failure = Diagnose(kHead + figures);
+    REQUIRE_FALSE(failure.contradictions.empty());
+    const Contradiction& first = failure.contradictions.front();
     CHECK(first.text.starts_with("The log contradicts itself: "));
     CHECK(first.line == 1);
     CHECK(first.figures.Find("limit_bytes") != nullptr);
-    CHECK(diagnosis.confidence == Confidence::kLow);
-    CHECK(diagnosis.scenario == nullptr);
-    CHECK(diagnosis.candidates.size() == 2);
+    CHECK(failure.confidence == Confidence::kLow);
+    CHECK(failure.scenario == nullptr);
+    CHECK(failure.candidates.size() == 2);
     for (const char* fact : {"used_bytes", "limit_bytes", "excess_bytes", "need_bytes", "have_bytes", "chip"})
-      CHECK(diagnosis.facts.Find(fact) == nullptr);
-    CHECK_FALSE(HasEstimate(diagnosis));
+      CHECK(failure.facts.Find(fact) == nullptr);
+    CHECK_FALSE(HasEstimate(failure));
   }
 }
 
 TEST_CASE("an allocation list that does not fit the need is dropped", "[diagnose]") {
   const std::string head = kHead + "Used 20.00G of 15.75G hbm. Exceeded hbm capacity by 4.25G.";
   for (const std::string row : {"160.00G", "1.60G"}) {
-    const Diagnosis diagnosis = Diagnose(head + Report("20.25G", row));
+    const Failure failure = Diagnose(head + Report("20.25G", row));
     INFO(row);
-    CHECK_FALSE(diagnosis.contradictions.empty());
-    CHECK(diagnosis.allocations.empty());
-    CHECK(diagnosis.confidence == Confidence::kLow);
-    CHECK(diagnosis.scenario == nullptr);
-    CHECK(diagnosis.facts.Number("used_bytes") == 20.0 * (1 << 30));  // the message agrees with the totals
+    CHECK_FALSE(failure.contradictions.empty());
+    CHECK(failure.allocations.empty());
+    CHECK(failure.confidence == Confidence::kLow);
+    CHECK(failure.scenario == nullptr);
+    CHECK(failure.facts.Number("used_bytes") == 20.0 * (1 << 30));  // the message agrees with the totals
   }
   CHECK(Reports(Diagnose(head + Report("31.25G", "16.00G")), "used_differs_from_total"));
 }
@@ -86,10 +86,10 @@ TEST_CASE("equal printed sizes leave open whether enough memory was free", "[dia
       "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. "
       "That was not possible. There are ";
   const auto scenario = [](const std::string& log) {
-    const Diagnosis diagnosis = Diagnose(log);
+    const Failure failure = Diagnose(log);
     INFO(log);
-    CHECK(diagnosis.contradictions.empty());
-    return diagnosis.scenario == nullptr ? "open" : diagnosis.scenario->id;
+    CHECK(failure.contradictions.empty());
+    return failure.scenario == nullptr ? "open" : failure.scenario->id;
   };
   CHECK(scenario(buffer + "1.00G free.; (0x0x0_HBM0)") == "open");
   CHECK(scenario(buffer + "1.01G free.; (0x0x0_HBM0)") == "fragmentation");
@@ -124,18 +124,18 @@ TEST_CASE("interleaved lines of two processes belong to neither", "[diagnose]") 
   const std::string other =
       kHead + "Used 30.00G of 15.75G hbm. Exceeded hbm capacity by 14.25G." + Report("30.25G", "16.00G");
   static const Engine engine(BuiltInRules());
-  Readings readings = ReadArtifact(engine, {"job.log", ""}, *OpenMemory(zip(one, other)));
+  whyoom::Report found = ReadArtifact(engine, {"job.log", ""}, *OpenMemory(zip(one, other)));
   std::vector<Problem> problems;
-  REQUIRE(readings.table);
-  const std::vector<Diagnosis> both = readings.table->Finish(&problems);
+  REQUIRE(found.table);
+  const std::vector<Failure> both = found.table->Finish(&problems);
   REQUIRE(both.size() == 2);
   CHECK(both[0].facts.Number("used_bytes") == 20.0 * (1 << 30));
   CHECK(both[1].facts.Number("used_bytes") == 30.0 * (1 << 30));
-  for (const Diagnosis& diagnosis : both) {
-    CHECK(Reports(diagnosis, "lines_of_two_reports"));
-    CHECK(diagnosis.confidence == Confidence::kLow);
-    CHECK(diagnosis.allocations.empty());
-    CHECK(diagnosis.facts.Find("total_bytes") == nullptr);
+  for (const Failure& failure : both) {
+    CHECK(Reports(failure, "lines_of_two_reports"));
+    CHECK(failure.confidence == Confidence::kLow);
+    CHECK(failure.allocations.empty());
+    CHECK(failure.facts.Find("total_bytes") == nullptr);
   }
 }
 
@@ -145,9 +145,9 @@ TEST_CASE("each contradiction in the rule data has an example", "[diagnose]") {
   REQUIRE(faults.empty());
   std::set<std::string> shown;
   for (const DiagnosisExample& situation : rules.diagnosis_examples()) {
-    const std::optional<Diagnosis> diagnosis = Diagnose(rules, situation);
-    REQUIRE(diagnosis);
-    for (const Contradiction& one : diagnosis->contradictions) shown.insert(one.id);
+    const std::optional<Failure> failure = Diagnose(rules, situation);
+    REQUIRE(failure);
+    for (const Contradiction& one : failure->contradictions) shown.insert(one.id);
   }
   for (const ContradictionRule& rule : rules.contradictions()) {
     INFO(rule.id);

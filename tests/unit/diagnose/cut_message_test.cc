@@ -52,19 +52,19 @@ TEST_CASE("a message that is cut anywhere in a line keeps its code", "[diagnose]
       for (const auto& row : kRows) {
         const std::string log = "warm up\n" + std::string(row[0]) + whole.substr(0, length) + row[1] + "\nstep 5\n";
         INFO(log);
-        CHECK(Diagnose(log).failure->code == message.code);
+        CHECK(Diagnose(log).rule->code == message.code);
       }
     }
   }
 }
 
 TEST_CASE("a figure that may have been cut is unknown", "[diagnose]") {
-  const Diagnosis diagnosis = Diagnose(
+  const Failure failure = Diagnose(
       "  B= 4 FAILED: RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries "
       "(45.75G) exceeds available HBM (31.2\n");
-  CHECK(diagnosis.confidence == Confidence::kLow);
-  CHECK(diagnosis.facts.Number("used_bytes") == 45.75 * (1 << 30));
-  CHECK(diagnosis.facts.Find("limit_bytes") == nullptr);
+  CHECK(failure.confidence == Confidence::kLow);
+  CHECK(failure.facts.Number("used_bytes") == 45.75 * (1 << 30));
+  CHECK(failure.facts.Find("limit_bytes") == nullptr);
 }
 
 }  // namespace TEST_FILE

@@ -1,4 +1,4 @@
-// Returns the only finding of a log, by the built-in rules.
+// Returns the only failure of a log, by the built-in rules.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,18 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
 
-inline whyoom::Diagnosis Diagnose(const std::string& log, const whyoom::XlaDump& dump = {}) {
+inline whyoom::Failure Diagnose(const std::string& log, const whyoom::XlaDump& dump = {}) {
   static const whyoom::Engine engine(BuiltInRules());
-  whyoom::Readings readings = ReadArtifact(engine, {"job.log", ""}, *whyoom::OpenMemory(log));
-  REQUIRE(readings.table);
+  whyoom::Report report = ReadArtifact(engine, {"job.log", ""}, *whyoom::OpenMemory(log));
+  REQUIRE(report.table);
   std::vector<whyoom::Problem> problems;
-  readings.table->AddDump(dump);
-  std::vector<whyoom::Diagnosis> findings = readings.table->Finish(&problems);
+  report.table->AddDump(dump);
+  std::vector<whyoom::Failure> failures = report.table->Finish(&problems);
   INFO(log);
-  REQUIRE(findings.size() == 1);
-  return findings[0];
+  REQUIRE(failures.size() == 1);
+  return failures[0];
 }

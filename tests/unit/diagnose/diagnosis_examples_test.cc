@@ -129,23 +129,6 @@ TEST_CASE("examples may be separate from their entries", "[rules][situations]") 
   CHECK(faults.size() == 1);
 }
 
-TEST_CASE("rules that no example covers are listed", "[diagnose][situations]") {
-  const auto untried = [](const std::string& expect, const std::string& more) {
-    const RuleSet rules = RulesWith(File(kFacts, expect, more));
-    const Engine engine(rules);
-    std::vector<std::string> own;
-    for (const std::string& one : UncoveredEntries(engine, CasesOf(rules))) {
-      if (one.find("my.pool") != one.npos || one.find("drain_pool") != one.npos) own.push_back(one);
-    }
-    return own;
-  };
-  CHECK(untried("{}", "") ==
-        std::vector<std::string>{
-            "failure my.pool: no near miss among the examples",
-            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example yields it"});
-  CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
-}
-
 }  // namespace TEST_FILE
 
 }  // namespace whyoom

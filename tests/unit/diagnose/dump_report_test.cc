@@ -29,7 +29,7 @@ class Dump {
 
   // Returns "E1000 20 of 10; program 5" in GB, then the problems.
   std::string Report(std::optional<double> limit = std::nullopt) const {
-    FindingTable table(BuiltInRules());
+    FailureTable table(BuiltInRules());
     std::vector<Problem> problems;
     const DumpCount count = ReportDumps(dump_, BuiltInRules(), limit, &table, &problems);
     CHECK(count.bytes > 0);
@@ -37,9 +37,9 @@ class Dump {
       return fmt::format("{:g}", facts.Number(name).value_or(0) / 1e9);
     };
     std::string shown;
-    for (const Diagnosis& finding : table.Finish(&problems))
-      shown += fmt::format("{} {} of {}; ", finding.failure->code, gb(finding.facts, "used_bytes"),
-                           gb(finding.facts, "limit_bytes"));
+    for (const Failure& failure : table.Finish(&problems))
+      shown += fmt::format("{} {} of {}; ", failure.rule->code, gb(failure.facts, "used_bytes"),
+                           gb(failure.facts, "limit_bytes"));
     const std::uint64_t left_out = table.programs().left_out();
     for (const CompiledProgram& program : table.programs().Take()) {
       shown += fmt::format("program {}", gb(program.facts, "need_bytes"));

@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "process.h"
 #include "program/xla_dump.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "unit/diagnose/diagnose_log.h"
 
 using namespace whyoom;
@@ -60,7 +60,7 @@ XlaDump DumpWith(const ScratchFolder& scratch, const std::string& size, const st
 }
 
 TEST_CASE("a list of less than half of the need does not show that a remedy is not enough", "[diagnose]") {
-  const Diagnosis part = Diagnose(Report(2));
+  const Failure part = Diagnose(Report(2));
   REQUIRE_FALSE(part.remedies.empty());
   CHECK(std::none_of(part.remedies.begin(), part.remedies.end(),
                      [](const RankedRemedy& ranked) { return ranked.enough == false; }));
@@ -71,21 +71,21 @@ TEST_CASE("a list of less than half of the need does not show that a remedy is n
   CHECK(EffectText(*halved).find("saves at least ") == 0);
   CHECK(Says(part.why, "The list covers only 8.00 GiB, 20 % of the 40.00 GiB needed"));
 
-  const Diagnosis most = Diagnose(Report(6));
+  const Failure most = Diagnose(Report(6));
   CHECK(std::none_of(most.remedies.begin(), most.remedies.end(),
                      [](const RankedRemedy& ranked) { return ranked.at_least; }));
   CHECK_FALSE(Says(most.why, "The list covers only"));
 }
 
 TEST_CASE("sizes rounded to the same figure do not mean an excess of zero", "[diagnose]") {
-  const Diagnosis rounded = Diagnose(kRounded);
+  const Failure rounded = Diagnose(kRounded);
   CHECK_FALSE(rounded.facts.Find("excess_bytes"));
   REQUIRE(NeedOf(rounded));
   CHECK(ExcessText(*NeedOf(rounded)) == "less than 10.24 MiB too much (sizes are rounded)");
   CHECK(rounded.confidence == Confidence::kHigh);
 
   const ScratchFolder scratch;
-  const Diagnosis exact = Diagnose(kRounded, DumpWith(scratch, "16917620327", "/home/user/train.py"));
+  const Failure exact = Diagnose(kRounded, DumpWith(scratch, "16917620327", "/home/user/train.py"));
   CHECK(exact.facts.Get("excess_bytes") == Value(6186599.0));
   CHECK(ExcessText(*NeedOf(exact)) == "5.90 MiB too much");
 }

@@ -35,21 +35,19 @@ std::string PartName(ListedPart part) {
   return "?";
 }
 
-Diagnosis Make(std::vector<Allocation> rows) {
-  Diagnosis finding;
-  finding.failure = BuiltInRules().FindFailure("E1000");
-  finding.allocations = std::move(rows);
-  return finding;
+Failure Make(std::vector<Allocation> rows) {
+  Failure failure;
+  failure.rule = BuiltInRules().FindFailure("E1000");
+  failure.allocations = std::move(rows);
+  return failure;
 }
 
-ListedProgram Listed(const Diagnosis& finding) {
-  return ToListedProgram(finding, FindingScope(BuiltInRules(), finding));
-}
+ListedProgram Listed(const Failure& failure) { return ToListedProgram(failure, FailureScope(BuiltInRules(), failure)); }
 
 std::string PartOf(const std::string& op_name, const std::string& label, const std::string& kind = "HLO temp") {
-  Diagnosis finding = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});
-  finding.allocations[0].kind = kind;
-  const ListedProgram listed = Listed(finding);
+  Failure failure = Make({MakeRow("f32[8,128]{1,0}", 4096, op_name, label)});
+  failure.allocations[0].kind = kind;
+  const ListedProgram listed = Listed(failure);
   REQUIRE(listed.values.size() == 1);
   return PartName(listed.values[0].part);
 }
@@ -68,13 +66,13 @@ TEST_CASE("a row's part in the program is recognized by its operation", "[diagno
 }
 
 TEST_CASE("values are the rows with a single array of known size, largest first", "[diagnose]") {
-  Diagnosis finding = Make({MakeRow("f32[8,128]{1,0}", 4096), MakeRow("(f32[2], u32[])", 9000), MakeRow("f32[16,128]"),
-                            MakeRow("f32[32,128]{1,0}", 16384), MakeRow("f32[64,128]{1,0}", 32768)});
-  finding.allocations[4].kind = "requested";
-  finding.facts.Set("need_bytes", 70000.0, {});
-  finding.facts.Set("arguments_bytes", 500.0, {});
-  finding.facts.Set("fragmentation_bytes", -3.0, {});
-  const ListedProgram listed = Listed(finding);
+  Failure failure = Make({MakeRow("f32[8,128]{1,0}", 4096), MakeRow("(f32[2], u32[])", 9000), MakeRow("f32[16,128]"),
+                          MakeRow("f32[32,128]{1,0}", 16384), MakeRow("f32[64,128]{1,0}", 32768)});
+  failure.allocations[4].kind = "requested";
+  failure.facts.Set("need_bytes", 70000.0, {});
+  failure.facts.Set("arguments_bytes", 500.0, {});
+  failure.facts.Set("fragmentation_bytes", -3.0, {});
+  const ListedProgram listed = Listed(failure);
   std::string shown;
   for (const ListedValue& value : listed.values) shown += fmt::format("{} {}; ", value.shape.shape, value.size);
   CHECK(shown == "f32[32,128] 16384; f32[8,128] 4096; ");

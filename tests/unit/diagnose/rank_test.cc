@@ -57,33 +57,33 @@ const RuleSet& Rules() {
 // 1000 bytes needed of 600, with a program whose modifications save given sizes, or with a list.
 struct Case {
   Case() {
-    diagnosis.failure = Rules().FindFailure("T1");
+    failure.rule = Rules().FindFailure("T1");
     Set("need_bytes", 1000);
     Set("limit_bytes", 600);
     Set("excess_bytes", 400);
   }
   Case& Set(const std::string& fact, double value) {
-    diagnosis.facts.Set(fact, value, {3, 0});
+    failure.facts.Set(fact, value, {3, 0});
     return *this;
   }
   Case& Change(const std::string& change, std::int64_t saves, std::int64_t spread = 0) {
-    if (!diagnosis.estimates) diagnosis.estimates.emplace().need_bytes = 1000;
-    RemedyEstimate& estimate = diagnosis.estimates->changes.emplace_back();
+    if (!failure.estimates) failure.estimates.emplace().need_bytes = 1000;
+    RemedyEstimate& estimate = failure.estimates->changes.emplace_back();
     estimate.change = change;
     estimate.saves_bytes = saves;
     estimate.left_bytes = 1000 - saves;
     estimate.spread_bytes = spread;
     return *this;
   }
-  Diagnosis diagnosis;
+  Failure failure;
 };
 
 // Returns "h 450, 550 ±95 program enough" for each remedy in order of rank; "| d: why" for those ruled out.
 std::string Ranked(Case one) {
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
+  RankRemedies(Rules(), FailureScope(Rules(), one.failure), &one.failure);
   std::string shown;
   int rank = 0;
-  for (const RankedRemedy& ranked : one.diagnosis.remedies) {
+  for (const RankedRemedy& ranked : one.failure.remedies) {
     CHECK(ranked.rank == ++rank);
     shown += (rank > 1 ? "; " : "") + ranked.remedy->id;
     if (ranked.saves_bytes) shown += fmt::format(" {}{}", ranked.at_least ? ">=" : "", *ranked.saves_bytes);
@@ -94,16 +94,16 @@ std::string Ranked(Case one) {
     if (ranked.borderline) shown += " maybe";
     for (const std::string& other : ranked.enough_with) shown += " +" + other;
   }
-  for (const RuledOut& out : one.diagnosis.ruled_out) shown += " | " + out.remedy->id + ": " + out.why;
+  for (const RuledOut& out : one.failure.ruled_out) shown += " | " + out.remedy->id + ": " + out.why;
   return shown;
 }
 
-const RankedRemedy& Of(const Diagnosis& diagnosis, const std::string& id) {
-  for (const RankedRemedy& ranked : diagnosis.remedies) {
+const RankedRemedy& Of(const Failure& failure, const std::string& id) {
+  for (const RankedRemedy& ranked : failure.remedies) {
     if (ranked.remedy->id == id) return ranked;
   }
   FAIL("no remedy " + id);
-  return diagnosis.remedies.front();
+  return failure.remedies.front();
 }
 
 TEST_CASE("an estimate on the program counts, with its spread", "[diagnose]") {
@@ -120,7 +120,7 @@ TEST_CASE("a modification that saves next to nothing is ruled out", "[diagnose]"
         "h; l; i; b 5, 995 ±12 program little | d: worked out on this program, it saves next to nothing");
   Case inference;
   inference.Change("half_batch", 0);
-  inference.diagnosis.estimates->changes[0].ruled_out = "no_gradients";
+  inference.failure.estimates->changes[0].ruled_out = "no_gradients";
   CHECK(Ranked(inference) == "b; d; l; i | h: the program computes no gradients");
   // An estimate on the program overrides a condition that rules the remedy out.
   CHECK(Ranked(Case().Set("free_bytes", 6)) == "h; b; l; n; i | d: it has 6 B free");
@@ -142,10 +142,10 @@ TEST_CASE("the cure of a mistake ranks first if it is enough", "[diagnose]") {
   CHECK(Ranked(Case().Change("half_batch", 470).Change("bfloat16", 420)) ==
         "b 420, 580 ±12 program enough; h 470, 530 ±59 program enough; d; l; i");
   Case cured = Case().Change("half_batch", 470).Change("bfloat16", 420);
-  cured.diagnosis.why = {{.text = "The batch is whole.", .mistake = "whole_batch", .cure = "h"}};
+  cured.failure.why = {{.text = "The batch is whole.", .mistake = "whole_batch", .cure = "h"}};
   CHECK(Ranked(cured) == "h 470, 530 ±59 program enough; b 420, 580 ±12 program enough; d; l; i");
   Case too_little = Case().Change("half_batch", 200).Change("bfloat16", 420);
-  too_little.diagnosis.why = cured.diagnosis.why;
+  too_little.failure.why = cured.failure.why;
   CHECK(Ranked(too_little) == "b 420, 580 ±12 program enough; d; l; i; h 200, 800 ±32 program little");
 }
 
@@ -160,10 +160,9 @@ TEST_CASE("a remedy estimated to be too little is not first and ranks below thos
 
 TEST_CASE("a free remedy that is not enough is listed separately, after all others", "[diagnose]") {
   const auto free = [](Case one) {
-    RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
+    RankRemedies(Rules(), FailureScope(Rules(), one.failure), &one.failure);
     std::string shown;
-    for (const RankedRemedy& ranked : one.diagnosis.remedies)
-      shown += ranked.remedy->id + (ranked.free ? " free;" : ";");
+    for (const RankedRemedy& ranked : one.failure.remedies) shown += ranked.remedy->id + (ranked.free ? " free;" : ";");
     return shown;
   };
   CHECK(free(Case().Set("test_transfer", 1).Change("no_host_transfer", 399).Change("half_batch", 10)) ==
@@ -185,27 +184,27 @@ TEST_CASE("a remedy with a condition is offered only if the condition is known t
 
 TEST_CASE("steps are those of the framework, with the values of the estimate", "[diagnose]") {
   Case one = Case().Change("half_batch", 450);
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
-  CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve."});
-  CHECK(Of(one.diagnosis, "h").parts == 0);
-  one.diagnosis.estimates->changes[0].parts = 2;
-  one.diagnosis.estimates->changes[0].axis = AxisLocation{"batch", 0, 64, "batch"};
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
-  CHECK(Of(one.diagnosis, "h").how == std::vector<std::string>{"Halve batch to 64, in 2.", "Halve."});
-  CHECK(Of(one.diagnosis, "h").parts == 2);
-  CHECK(Of(one.diagnosis, "h").section == "1");
-  CHECK(Of(one.diagnosis, "d").section == "2");
-  CHECK(Of(one.diagnosis, "l").how == std::vector<std::string>{"List."});
-  CHECK(Of(one.diagnosis, "l").safety == "safe");
-  CHECK(Of(one.diagnosis, "l").safe_why == "It is.");
-  one.diagnosis.framework = "vllm";
-  one.diagnosis.facts.Set("free_bytes", 6.0, {});
-  RankRemedies(Rules(), FindingScope(Rules(), one.diagnosis), &one.diagnosis);
-  CHECK(Of(one.diagnosis, "l").how == std::vector<std::string>{"Serve."});
-  CHECK(Of(one.diagnosis, "n").how == std::vector<std::string>{"Use 6 B."});
-  CHECK(Of(one.diagnosis, "b").how == std::vector<std::string>{"Cast."});
-  CHECK(Of(one.diagnosis, "l").safety == "risky");
-  CHECK(Of(one.diagnosis, "l").safe_why == "Free.");
+  RankRemedies(Rules(), FailureScope(Rules(), one.failure), &one.failure);
+  CHECK(Of(one.failure, "h").how == std::vector<std::string>{"Halve."});
+  CHECK(Of(one.failure, "h").parts == 0);
+  one.failure.estimates->changes[0].parts = 2;
+  one.failure.estimates->changes[0].axis = AxisLocation{"batch", 0, 64, "batch"};
+  RankRemedies(Rules(), FailureScope(Rules(), one.failure), &one.failure);
+  CHECK(Of(one.failure, "h").how == std::vector<std::string>{"Halve batch to 64, in 2.", "Halve."});
+  CHECK(Of(one.failure, "h").parts == 2);
+  CHECK(Of(one.failure, "h").section == "1");
+  CHECK(Of(one.failure, "d").section == "2");
+  CHECK(Of(one.failure, "l").how == std::vector<std::string>{"List."});
+  CHECK(Of(one.failure, "l").safety == "safe");
+  CHECK(Of(one.failure, "l").safe_why == "It is.");
+  one.failure.framework = "vllm";
+  one.failure.facts.Set("free_bytes", 6.0, {});
+  RankRemedies(Rules(), FailureScope(Rules(), one.failure), &one.failure);
+  CHECK(Of(one.failure, "l").how == std::vector<std::string>{"Serve."});
+  CHECK(Of(one.failure, "n").how == std::vector<std::string>{"Use 6 B."});
+  CHECK(Of(one.failure, "b").how == std::vector<std::string>{"Cast."});
+  CHECK(Of(one.failure, "l").safety == "risky");
+  CHECK(Of(one.failure, "l").safe_why == "Free.");
 }
 
 }  // namespace TEST_FILE

@@ -15,10 +15,10 @@
 #include "cli/options.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
+#include "diagnose/report.h"
 #include "neutral_rules.h"
 #include "process.h"
 #include "report/record/json_printer.h"
-#include "report/report.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -68,17 +68,17 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
   if (fs::exists(dump_folder)) {
     for (const auto& entry : fs::directory_iterator(dump_folder)) dump.AddFile(entry.path().string(), log.empty());
   }
-  Readings readings;
+  Report found;
   if (!log.empty()) {
-    readings = ReadInput(Neutral(), {log, ""}, Limits());
+    found = ReadInput(Neutral(), {log, ""}, Limits());
   } else {
-    readings.table.emplace(Rules());
-    const DumpCount count = ReportDumps(dump, Rules(), std::nullopt, &*readings.table, &readings.problems);
-    readings.artifacts += count.modules;
-    readings.bytes += count.bytes;
+    found.table.emplace(Rules());
+    const DumpCount count = ReportDumps(dump, Rules(), std::nullopt, &*found.table, &found.problems);
+    found.artifacts += count.modules;
+    found.bytes += count.bytes;
   }
-  if (readings.table) readings.table->AddDump(dump);
-  Report report = MakeReport(Rules().fingerprint(), std::move(readings));
+  if (found.table) found.table->AddDump(dump);
+  Report report = MakeReport(Rules().fingerprint(), std::move(found));
   report.rule_files = Rules().extra_files();
   return PrintJson(report);
 }
@@ -96,12 +96,12 @@ std::string Figure(const json& of, const char* key, const std::string& word) {
 }
 
 // Returns the figures of a diagnosis: the memory by kind, the room of the batch, and each remedy's estimate.
-std::string Figures(const json& diagnosis) {
-  std::string shown = "scenario " + diagnosis.value("scenario", json::object()).value("id", "none") + "\n";
-  for (const json& part : diagnosis.value("memory", json::array()))
+std::string Figures(const json& failure) {
+  std::string shown = "scenario " + failure.value("scenario", json::object()).value("id", "none") + "\n";
+  for (const json& part : failure.value("memory", json::array()))
     shown += "  " + part["kind"].get<std::string>() + Figure(part, "bytes", "takes") + "\n";
-  if (diagnosis.contains("room")) shown += "  room " + diagnosis["room"].dump() + "\n";
-  for (const json& remedy : diagnosis["remedies"]) {
+  if (failure.contains("room")) shown += "  room " + failure["room"].dump() + "\n";
+  for (const json& remedy : failure["remedies"]) {
     shown += remedy["rank"].dump() + " " + remedy["id"].get<std::string>() + Figure(remedy, "basis", "by");
     for (const char* word : {"saves", "left", "spread"})
       shown += Figure(remedy, (std::string(word) + "_bytes").c_str(), word);
@@ -150,7 +150,7 @@ TEST_CASE("the figures of compiled advice are as recorded", "[diagnose][whole]")
     const Within within(folder);
     figures += "== " + folder.filename().string() + "\n";
     const json report = json::parse(ReportOf("log", "dump"));
-    for (const json& diagnosis : report["diagnoses"]) figures += Figures(diagnosis);
+    for (const json& failure : report["diagnoses"]) figures += Figures(failure);
   }
   ::CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/testdata/figures.txt", figures);
 }

@@ -49,22 +49,22 @@ TEST_CASE("only lines of the same process show that it went on", "[diagnose]") {
   CHECK(cases.size() >= 40);
   for (const Case& one : cases) {
     INFO(one.name + "\n" + one.log);
-    const Diagnosis finding = Diagnose(one.log);
-    CHECK((finding.recovered ? finding.recovered->line : 0) == one.line);
-    if (one.line > 0) CHECK(finding.retry.answer == Retry::Answer::kUnknown);
+    const Failure failure = Diagnose(one.log);
+    CHECK((failure.recovered ? failure.recovered->line : 0) == one.line);
+    if (one.line > 0) CHECK(failure.retry.answer == Retry::Answer::kUnknown);
   }
 }
 
 // The reader skips most lines of a log.
 TEST_CASE("signs are found directly after the failure and at the end of a large log", "[diagnose]") {
-  const std::string failure = Expand("XlaRuntimeError: @R\n");
+  const std::string rule = Expand("XlaRuntimeError: @R\n");
   std::string quiet;
   for (int i = 0; i < 20'000; ++i) quiet += "nothing to see here " + std::to_string(i % 10) + "\n";
   const std::string steps = "step 1 loss 2.3\nstep 2 loss 2.2\n";
-  CHECK(Diagnose(quiet + failure + steps + quiet).recovered.value().line == 20'003);
-  CHECK(Diagnose(failure + quiet + steps).recovered.value().line == 20'003);
-  CHECK_FALSE(Diagnose(steps + quiet + failure + quiet).recovered);
-  CHECK_FALSE(Diagnose(failure + steps + quiet + failure + quiet).recovered);
+  CHECK(Diagnose(quiet + rule + steps + quiet).recovered.value().line == 20'003);
+  CHECK(Diagnose(rule + quiet + steps).recovered.value().line == 20'003);
+  CHECK_FALSE(Diagnose(steps + quiet + rule + quiet).recovered);
+  CHECK_FALSE(Diagnose(rule + steps + quiet + rule + quiet).recovered);
 }
 
 }  // namespace TEST_FILE

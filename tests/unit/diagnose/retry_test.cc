@@ -29,11 +29,11 @@ Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, con
   std::vector<Fault> faults;
   const RuleSet rules = RuleSet::Load({{"test.json", text}}, &faults);
   for (const Fault& fault : faults) FAIL_CHECK(fault.ToString());
-  Diagnosis finding;
-  finding.failure = rules.FindFailure("T1");
-  REQUIRE(finding.failure != nullptr);
-  if (used) finding.facts.Set("used_bytes", *used, {1, 0});
-  return Conclude(rules, std::move(finding)).retry;
+  Failure failure;
+  failure.rule = rules.FindFailure("T1");
+  REQUIRE(failure.rule != nullptr);
+  if (used) failure.facts.Set("used_bytes", *used, {1, 0});
+  return Conclude(rules, std::move(failure)).retry;
 }
 
 // Returns "never: why".

@@ -1,10 +1,10 @@
-// What is recorded for `whyoom rules trace`: what the patterns did in each line, and how a failure was diagnosed.
+// The recording for `whyoom rules trace`: each pattern's result in a line, and the steps of a diagnosis.
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "rules/recorder.h"
 
 using namespace whyoom;
@@ -67,12 +67,12 @@ Recorded TraceOf(const std::string& log) {
   Recorder recorder;
   ReadOptions options;
   options.recorder = &recorder;
-  Readings readings = ReadArtifact(engine, {"test.log", ""}, *OpenMemory(log), options);
+  Report report = ReadArtifact(engine, {"test.log", ""}, *OpenMemory(log), options);
   Recorded recorded{recorder.Take(), {}};
-  if (!readings.table) return recorded;
+  if (!report.table) return recorded;
   std::vector<Problem> problems;
-  readings.table->SetRecorder(&recorder, 0);
-  readings.table->Finish(&problems);
+  report.table->SetRecorder(&recorder, 0);
+  report.table->Finish(&problems);
   recorded.conclusions = recorder.Take();
   return recorded;
 }

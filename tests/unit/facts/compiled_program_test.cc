@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
 
@@ -24,9 +24,9 @@ ProgramTable Read(const std::string& log, std::size_t* failures = nullptr) {
     return RuleSet::Load({}, &faults);
   }();
   static const Engine engine(rules);
-  Readings readings = ReadArtifact(engine, {"", ""}, *OpenMemory(log));
-  if (failures != nullptr) *failures = readings.table ? readings.table->entries().size() : 0;
-  return readings.table ? std::move(readings.table->programs()) : ProgramTable();
+  Report report = ReadArtifact(engine, {"", ""}, *OpenMemory(log));
+  if (failures != nullptr) *failures = report.table ? report.table->entries().size() : 0;
+  return report.table ? std::move(report.table->programs()) : ProgramTable();
 }
 
 double NumberOf(const CompiledProgram& program, const char* name) {

@@ -1,4 +1,4 @@
-// Finding the layers of hand-written training steps without loops.
+// Failure the layers of hand-written training steps without loops.
 #include <string>
 #include <vector>
 

@@ -67,17 +67,17 @@ void Write(const ScratchFolder& scratch, const std::string& stem, const Files& f
 }
 
 struct Told {
-  std::vector<Diagnosis> findings;
+  std::vector<Failure> failures;
   std::vector<CompiledProgram> programs;
   std::vector<Problem> problems;
 };
 
 Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
   Told told;
-  FindingTable table(BuiltInRules());
+  FailureTable table(BuiltInRules());
   ReportDumps(dump, BuiltInRules(), limit, &table, &told.problems);
   table.AddDump(dump);
-  told.findings = table.Finish(&told.problems);
+  told.failures = table.Finish(&told.problems);
   told.programs = table.programs().Take();
   return told;
 }
@@ -199,7 +199,7 @@ TEST_CASE("a failed module of an earlier run does not make a fitting program a f
   XlaDump dump;
   Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
   const Told told = Report(dump);
-  CHECK(told.findings.empty());
+  CHECK(told.failures.empty());
   REQUIRE(told.programs.size() == 1);
   CHECK(told.programs[0].estimates->room.largest_batch > 64);
   CHECK(told.problems.size() == 1);
@@ -215,7 +215,7 @@ TEST_CASE("each failed compile of a name is reported, and the one that a log rep
   Write(scratch, "module_0001.jit_train_step.cl_1", Failing(), &dump);
   const Told told = Report(dump);
   CHECK(told.problems.empty());
-  REQUIRE(told.findings.size() == 2);
+  REQUIRE(told.failures.size() == 2);
   const auto taken = [&](std::optional<double> used, std::string* from) {
     Problem problem;
     const std::optional<DumpReading> reading =
@@ -242,7 +242,7 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     control.stop = true;
     dump.StopAt(&control, {});
     const Told told = Report(dump);
-    CHECK(told.findings.empty());
+    CHECK(told.failures.empty());
     CHECK(told.programs.empty());
     REQUIRE(told.problems.size() == 1);
     CHECK(told.problems[0].what.starts_with("interrupted: "));
@@ -254,7 +254,7 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     limits.seconds = 1e-9;
     dump.StopAt(nullptr, limits);
     const Told told = Report(dump);
-    CHECK(told.findings.empty());
+    CHECK(told.failures.empty());
     REQUIRE(told.problems.size() == 2);
     for (const Problem& problem : told.problems)
       CHECK(problem.what == "stopped after 1e-09 s (--max-time): cannot determine how much memory the program needs");
@@ -265,7 +265,7 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     limits.seconds = 3600;
     dump.StopAt(&control, limits);
     const Told told = Report(dump);
-    CHECK(told.findings.size() == 1);  // both have the same need
+    CHECK(told.failures.size() == 1);  // both have the same need
     CHECK(told.problems.empty());
   }
 }
@@ -277,7 +277,7 @@ TEST_CASE("a module without a buffer assignment is reported", "[program][dump]")
     XlaDump dump;
     Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
     const Told told = Report(dump);
-    CHECK(told.findings.empty());
+    CHECK(told.failures.empty());
     CHECK(told.programs.empty());
     REQUIRE(told.problems.size() == 1);
     CHECK(told.problems[0].what.find("no buffer assignment") != std::string::npos);

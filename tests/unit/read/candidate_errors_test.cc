@@ -6,7 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "input/byte_source.h"
 #include "read/engine.h"
 

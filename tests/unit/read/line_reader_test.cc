@@ -1,4 +1,4 @@
-// Interleaved lines of several streams, and the sightings of each.
+// Interleaved lines of several streams, and the failures of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 
 #include "catch.h"
 #include "made_lines.h"
-#include "read/sightings.h"
+#include "read/failure_reader.h"
 #include "show.h"
 
 using namespace whyoom;
 
 namespace TEST_FILE {
 
-std::string ShowAll(const std::vector<Sighting>& sightings) {
+std::string ShowAll(const std::vector<Failure>& failures) {
   std::string shown;
-  for (const Sighting& sighting : sightings)
-    shown += fmt::format("{} {}-{} [{}] {}{}\n", sighting.failure->code, sighting.head.line, sighting.last_line,
-                         sighting.stream_name, Show(sighting.facts),
-                         sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()));
+  for (const Failure& failure : failures)
+    shown += fmt::format("{} {}-{} [{}] {}{}\n", failure.rule->code, failure.where.line, failure.where.last_line,
+                         failure.stream_name, Show(failure.facts),
+                         failure.allocations.empty() ? "" : fmt::format("; {} rows", failure.allocations.size()));
   return shown;
 }
 
@@ -48,7 +48,7 @@ class Reading {
   }
   explicit Reading(std::size_t max_buffered = LineReader::kMaxBuffered) : lines_(TestEngine(), max_buffered) {}
   LineReader& lines() { return lines_; }
-  std::string Take() { return ShowAll(lines_.Take().sightings); }
+  std::string Take() { return ShowAll(lines_.Take().failures); }
   std::string Finish() {
     lines_.Pause();
     return Take();
@@ -94,14 +94,14 @@ TEST_CASE("facts about the job apply to all streams, facts about a stream do not
         "T1 3-3 [rank1] test_devices=8\n");
 }
 
-TEST_CASE("a retry that fails again is another sighting", "[read]") {
+TEST_CASE("a retry that fails again is another failure", "[read]") {
   CHECK(Read({"[rank0]: Test compile: used 7B of 5B", "[rank0]: ", "[rank0]: retrying",
               "[rank0]: Test compile: used 7B of 5B"}) ==
         "T1 1-1 [rank0] limit_bytes=5 used_bytes=7\n"
         "T1 4-4 [rank0] limit_bytes=5 used_bytes=7\n");
 }
 
-TEST_CASE("sightings that are completed together keep the order of the log", "[read]") {
+TEST_CASE("failures that are completed together keep the order of the log", "[read]") {
   CHECK(Read({"[rank1]: TESTCOMPILEOOM", "[rank0]: Test load of 'f' failed", "[rank2]: Test load of 'g' failed"}) ==
         "T1 1-1 [rank1] \n"
         "T2 2-2 [rank0] module='f'\n"
@@ -204,7 +204,7 @@ TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {
   raw.bytes = "Test compile: used 9B of 5B.";
   lines.Feed(raw);
   lines.Pause();
-  CHECK(lines.Take().sightings.size() <= 1);
+  CHECK(lines.Take().failures.size() <= 1);
 }
 
 TEST_CASE("a pause does not lose context", "[read]") {
@@ -252,14 +252,14 @@ TEST_CASE("the framework is recognized in lines and stream names", "[read]") {
   CHECK(reading.lines().problem().empty());
 }
 
-TEST_CASE("bytes become sightings, whatever the chunking", "[read]") {
+TEST_CASE("bytes become failures, whatever the chunking", "[read]") {
   const std::string log = "step 1\nTESTCOMPILEOOM\nstep 2\ntest program main takes 3B\nTest load of 'f' failed\n";
   for (const std::size_t chunk : {1, 7, 1000}) {
     INFO(chunk);
     const std::unique_ptr<ByteSource> source = OpenMemory(log, chunk);
-    SightingReader reader(TestEngine(), *source);
+    FailureReader reader(TestEngine(), *source);
     std::string shown;
-    for (std::vector<Sighting> found = reader.Next(); !found.empty(); found = reader.Next()) shown += ShowAll(found);
+    for (std::vector<Failure> found = reader.Next(); !found.empty(); found = reader.Next()) shown += ShowAll(found);
     CHECK(shown == "T1 2-2 [] \nT2 5-5 [] module='f'\n");
     CHECK(reader.Next().empty());
     ReadEnd end = reader.Finish();
@@ -283,8 +283,8 @@ TEST_CASE("a failure has the last timestamp of its stream", "[read]") {
     }
     reading.lines().Pause();
     std::string shown;
-    for (const Sighting& sighting : reading.lines().Take().sightings)
-      shown += (sighting.time ? ToString(*sighting.time) : "none") + " ";
+    for (const Failure& failure : reading.lines().Take().failures)
+      shown += (failure.time ? ToString(*failure.time) : "none") + " ";
     return shown;
   };
   const std::string stamped = "2026-11-20 12:00:00,123 - ERROR - ";

@@ -39,8 +39,7 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
   std::string shown;
   for (const HeaderMatch& head :
        TestEngine().finder().Find(JoinedLines(lines, 1, JoinedLines::Joint::kBlank, from), {before, lines}))
-    shown +=
-        fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.failure->code, head.match.begin, head.match.end);
+    shown += fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.rule->code, head.match.begin, head.match.end);
   return shown;
 }
 

@@ -5,7 +5,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "read/engine.h"
 #include "read/message.h"
 #include "rules/rule_set.h"
@@ -35,9 +35,9 @@ std::size_t Found(const std::string& text, const std::string& message) {
   static const Engine engine(rules);
   std::string log = text;
   log.replace(log.rfind('@'), 1, message);
-  Readings readings = ReadArtifact(engine, {"log", ""}, *OpenMemory(log), {});
+  Report report = ReadArtifact(engine, {"log", ""}, *OpenMemory(log), {});
   std::vector<Problem> problems;
-  return readings.table ? readings.table->Finish(&problems).size() : 0;
+  return report.table ? report.table->Finish(&problems).size() : 0;
 }
 
 void CheckSilent(const std::vector<std::string>& texts) {

@@ -20,7 +20,7 @@
 #include "catch.h"
 #include "process.h"
 #include "read/engine.h"
-#include "read/sightings.h"
+#include "read/failure_reader.h"
 #include "show.h"
 
 using namespace whyoom;
@@ -168,20 +168,20 @@ struct Reading {
   Lines others;  // compiled programs, unknown errors, problems
 };
 
-Reading::Found ReadSighting(const Sighting& sighting) {
-  Reading::Found found{.code = sighting.failure->code, .facts = {}, .rows = {}};
-  for (const auto& [name, fact] : sighting.facts.all()) found.facts[name] = Show(fact.value);
-  found.facts["(message)"] = "'" + sighting.message.substr(0, 100) + "'";
-  for (const Allocation& row : sighting.rows) found.rows.push_back(RowText(row));
+Reading::Found ReadFailure(const Failure& failure) {
+  Reading::Found found{.code = failure.rule->code, .facts = {}, .rows = {}};
+  for (const auto& [name, fact] : failure.facts.all()) found.facts[name] = Show(fact.value);
+  found.facts["(message)"] = "'" + failure.message.substr(0, 100) + "'";
+  for (const Allocation& row : failure.allocations) found.rows.push_back(RowText(row));
   return found;
 }
 
 Reading Read(const Engine& engine, const std::string& log) {
   const std::unique_ptr<ByteSource> source = OpenMemory(log, 4099);
-  SightingReader reader(engine, *source);
+  FailureReader reader(engine, *source);
   Reading reading;
-  for (std::vector<Sighting> more = reader.Next(); !more.empty(); more = reader.Next()) {
-    for (const Sighting& sighting : more) reading.failures.push_back(ReadSighting(sighting));
+  for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next()) {
+    for (const Failure& failure : more) reading.failures.push_back(ReadFailure(failure));
   }
   ReadEnd end = reader.Finish();
   if (!end.problem.empty()) reading.others.push_back("problem: " + end.problem);
@@ -193,10 +193,10 @@ Reading Read(const Engine& engine, const std::string& log) {
 
 std::string Text(const Reading& reading) {
   std::string text = reading.failures.empty() ? "no failure\n" : "";
-  for (const Reading::Found& failure : reading.failures) {
-    text += failure.code + "\n";
-    for (const auto& [name, value] : failure.facts) text += fmt::format("  {} = {}\n", name, value);
-    for (const std::string& row : failure.rows) text += "  " + row + "\n";
+  for (const Reading::Found& found : reading.failures) {
+    text += found.code + "\n";
+    for (const auto& [name, value] : found.facts) text += fmt::format("  {} = {}\n", name, value);
+    for (const std::string& row : found.rows) text += "  " + row + "\n";
   }
   for (const std::string& other : reading.others) text += other + "\n";
   return text;

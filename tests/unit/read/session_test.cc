@@ -1,4 +1,4 @@
-// The sightings of one stream's lines, and when they are complete.
+// The failures of one stream's lines, and when they are complete.
 #include "read/session.h"
 
 #include <fmt/format.h>
@@ -15,38 +15,39 @@ using namespace whyoom;
 namespace TEST_FILE {
 
 // Returns "T1 1-3 used_bytes=7@1; 2 rows | message".
-std::string ShowSighting(const Sighting& sighting) {
-  return fmt::format("{}{} {}-{} {}{} | {}", sighting.failure->code, sighting.fragment ? " fragment" : "",
-                     sighting.head.line, sighting.last_line, ShowWithLines(sighting.facts),
-                     sighting.rows.empty() ? "" : fmt::format("; {} rows", sighting.rows.size()), sighting.message);
+std::string ShowFailure(const Failure& failure) {
+  return fmt::format("{}{} {}-{} {}{} | {}", failure.rule->code, !failure.completeness.whole ? " fragment" : "",
+                     failure.where.line, failure.where.last_line, ShowWithLines(failure.facts),
+                     failure.allocations.empty() ? "" : fmt::format("; {} rows", failure.allocations.size()),
+                     failure.message);
 }
 
 struct Lines {
   SharedByStreams shared;
   Session session{TestEngine(), &shared, "host 3"};
   SessionOutput output;
-  std::vector<Sighting>& done = output.sightings;
+  std::vector<Failure>& done = output.failures;
 };
 
-// Returns the sightings, one per line.
+// Returns the failures, one per line.
 std::string Read(const std::vector<std::string>& texts) {
   Lines read;
   for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.output);
   read.session.Flush(&read.output);
   std::string shown;
-  for (const Sighting& sighting : read.done) shown += ShowSighting(sighting) + "\n";
+  for (const Failure& failure : read.done) shown += ShowFailure(failure) + "\n";
   return shown;
 }
 
-// Returns the line after which each sighting was complete: "T2 after 12". Adds lines up to the given number.
+// Returns the line after which each failure was complete: "T2 after 12". Adds lines up to the given number.
 std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   Lines read;
   std::string shown;
   texts.resize(lines, "step");
   for (const Line& line : LinesOf(texts)) {
     read.session.Feed(line, &read.output);
-    for (const Sighting& sighting : read.done)
-      shown += fmt::format("{}{} after {}", shown.empty() ? "" : ", ", sighting.failure->code, line.number);
+    for (const Failure& failure : read.done)
+      shown += fmt::format("{}{} after {}", shown.empty() ? "" : ", ", failure.rule->code, line.number);
     read.done.clear();
   }
   return shown;
@@ -82,7 +83,7 @@ std::vector<std::string> Join(std::vector<std::string> lines, const std::vector<
   return lines;
 }
 
-TEST_CASE("a message is one sighting, with its facts and their lines", "[read]") {
+TEST_CASE("a message is one failure, with its facts and their lines", "[read]") {
   CHECK(Read({"step 1", "Test compile: used 7B of 5B. Exceeded by 2B.", "step 2"}) ==
         "T1 2-2 excess_bytes=2@2 limit_bytes=5@2 used_bytes=7@2 | Test compile: used 7B of 5B. Exceeded by 2B.\n");
   CHECK(Read({"Test compile: used 7B of 5B.", "Exceeded", "by 2B."}) ==
@@ -94,7 +95,7 @@ TEST_CASE("a message is one sighting, with its facts and their lines", "[read]")
   CHECK(Read({}).empty());
 }
 
-TEST_CASE("a message makes only one sighting", "[read]") {
+TEST_CASE("a message makes only one failure", "[read]") {
   // The code's name and the sentence after it; only the sentence is complete.
   CHECK(Read({"TESTCOMPILEOOM: Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | TESTCOMPILEOOM\n");
@@ -104,7 +105,7 @@ TEST_CASE("a message makes only one sighting", "[read]") {
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n");
-  // The message of a sighting that expects a report ends at another header of the same failure, and only there.
+  // The message of a failure that expects a report ends at another header of the same failure, and only there.
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B\n"
@@ -112,7 +113,7 @@ TEST_CASE("a message makes only one sighting", "[read]") {
   CHECK(Read({"Test request refused", "TESTCOMPILEOOM", "Test request refused"}) ==
         "T3 1-1  | Test request refused\n"
         "T1 fragment 2-2  | TESTCOMPILEOOM\n");
-  // The same message after the end of the first is another sighting.
+  // The same message after the end of the first is another failure.
   CHECK(Read({"Test compile: used 7B of 5B", "", "Test compile: used 7B of 5B"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 3-3 limit_bytes=5@3 used_bytes=7@3 | Test compile: used 7B of 5B\n");
@@ -222,8 +223,8 @@ TEST_CASE("a message about one allocation yields a row for it", "[read]") {
     read.session.Feed(line, &read.output);
   read.session.Flush(&read.output);
   REQUIRE(read.done.size() == 1);
-  REQUIRE(read.done[0].rows.size() == 1);
-  const Allocation& row = read.done[0].rows[0];
+  REQUIRE(read.done[0].allocations.size() == 1);
+  const Allocation& row = read.done[0].allocations[0];
   CHECK(row.rank == 1);
   CHECK(row.kind == "requested");
   CHECK(row.size_bytes == 4096);
@@ -267,7 +268,7 @@ TEST_CASE("a gap ends open messages, reports and tracebacks", "[read]") {
   CHECK(Read({"test step 3", "~TESTCOMPILEOOM"}) == "T1 fragment 2-2 test_step=3@1 | TESTCOMPILEOOM\n");
 }
 
-TEST_CASE("a sighting is returned as soon as its message and report are complete", "[read]") {
+TEST_CASE("a failure is returned as soon as its message and report are complete", "[read]") {
   // A message may have twelve lines, which are read together.
   CHECK(WhenDone({"Test load of 'f' failed", ""}, 40) == "T2 after 12");
   CHECK(WhenDone({"Test load of 'f' failed"}, 40) == "T2 after 23");
@@ -319,7 +320,7 @@ TEST_CASE("a long line is not waited for", "[read]") {
   CHECK(WhenDone({"Test load of 'f' failed", "", long_line.substr(2)}, 3).empty());
 }
 
-TEST_CASE("each sighting has its stream, time and location", "[read]") {
+TEST_CASE("each failure has its stream, time and location", "[read]") {
   Lines read;
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;
@@ -330,7 +331,7 @@ TEST_CASE("each sighting has its stream, time and location", "[read]") {
   CHECK(read.done[0].stream_name == "host 3");
   CHECK(read.done[0].repeats == 5);
   CHECK(ToString(*read.done[0].time) == "2026-11-20T12:00:00Z");
-  CHECK(read.done[0].head.offset == 10);
+  CHECK(read.done[0].where.offset == 10);
 }
 
 TEST_CASE("stated programs are separate from failures", "[read]") {
@@ -340,7 +341,7 @@ TEST_CASE("stated programs are separate from failures", "[read]") {
   read.session.Flush(&read.output);
   CHECK(read.done.empty());
   std::string shown;
-  for (const CompiledProgram& program : read.shared.statements.Take().Take())
+  for (const CompiledProgram& program : read.shared.programs.Take())
     shown += fmt::format("{}-{} {}\n", program.where.line, program.where.last_line, Show(program.facts));
   CHECK(shown ==
         "2-3 module='g' need_bytes=8 test_bytes=4\n"

@@ -21,9 +21,9 @@ std::vector<std::string> Texts() {
   std::vector<std::string> texts;
   std::vector<Fault> faults;
   static const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
-  for (const Failure& failure : rules.failures()) {
-    for (const Example& example : failure.match) texts.push_back(example.text);
-    for (const Example& example : failure.no_match) texts.push_back(example.text);
+  for (const FailureRule& rule : rules.failures()) {
+    for (const Example& example : rule.match) texts.push_back(example.text);
+    for (const Example& example : rule.no_match) texts.push_back(example.text);
   }
   for (const Context& context : rules.contexts()) {
     for (const Example& example : context.match) texts.push_back(example.text);
@@ -44,8 +44,8 @@ TEST_CASE("the rules of the digest equal those of the files", "[read]") {
   CHECK(digested.nearby_literals() == read.nearby_literals());
   REQUIRE(digested.failures().size() == read.failures().size());
   for (std::size_t i = 0; i < read.failures().size(); ++i) {
-    const Failure& one = digested.failures()[i];
-    const Failure& other = read.failures()[i];
+    const FailureRule& one = digested.failures()[i];
+    const FailureRule& other = read.failures()[i];
     CAPTURE(other.code);
     CHECK(one.code == other.code);
     CHECK(one.header_patterns.size() == other.header_patterns.size());

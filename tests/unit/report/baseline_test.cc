@@ -22,11 +22,11 @@ std::string FaultOf(const std::string& text) {
 }
 
 TEST_CASE("a baseline is read back as it was written", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Baseline baseline;
-  AddKnown(MadeFinding(failure), &baseline);
-  AddKnown(HostileFinding(failure), &baseline);
-  AddKnown(MadeFinding(failure), &baseline);
+  AddKnown(MadeFailure(rule), &baseline);
+  AddKnown(HostileFailure(rule), &baseline);
+  AddKnown(MadeFailure(rule), &baseline);
   CHECK(baseline.size() == 2);
   const std::string text = PrintBaseline(baseline);
   const Baseline again = ParseBaseline(text, "");

@@ -48,9 +48,9 @@ TEST_CASE("a problem is printed with its location, if it has one", "[report]") {
 }
 
 TEST_CASE("verdict, figures, reasons, remedies and location are separate paragraphs", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  finding.why = {{"The first reason.", 3}};
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  failure.why = {{"The first reason.", 3}};
   Remedy shard;
   shard.id = "shard";
   shard.title = "Shard it";
@@ -58,8 +58,8 @@ TEST_CASE("verdict, figures, reasons, remedies and location are separate paragra
   ranked.rank = 1;
   ranked.remedy = &shard;
   ranked.how = {"Use a mesh."};
-  finding.remedies = {ranked};
-  const std::vector<std::string> paragraphs = Paragraphs(BriefText(finding));
+  failure.remedies = {ranked};
+  const std::vector<std::string> paragraphs = Paragraphs(BriefText(failure));
   REQUIRE(paragraphs.size() == 4);
   CHECK(paragraphs[0].starts_with("a test – too large."));
   CHECK(paragraphs[0].find("3.00 GiB") != std::string::npos);
@@ -74,27 +74,27 @@ TEST_CASE("verdict, figures, reasons, remedies and location are separate paragra
 }
 
 TEST_CASE("unknown values have no paragraph and no sentence", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  finding.facts = Evidence();
-  finding.message.clear();
-  const std::vector<std::string> paragraphs = Paragraphs(BriefText(finding));
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  failure.facts = Evidence();
+  failure.message.clear();
+  const std::vector<std::string> paragraphs = Paragraphs(BriefText(failure));
   REQUIRE(paragraphs.size() == 2);
   CHECK(paragraphs[0] == "a test – too large.");
   CHECK(paragraphs[1].starts_with("Reported at logs/train.log:7"));
 }
 
 TEST_CASE("a brief mentions that the log has only a fragment", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  CHECK(BriefText(finding).find("fragment") == std::string::npos);
-  finding.confidence = Confidence::kLow;
-  CHECK(BriefText(finding).find("fragment") != std::string::npos);
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  CHECK(BriefText(failure).find("fragment") == std::string::npos);
+  failure.confidence = Confidence::kLow;
+  CHECK(BriefText(failure).find("fragment") != std::string::npos);
 }
 
 TEST_CASE("a brief is printable and at most 4000 bytes for every log", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = HostileFinding(failure);
+  const FailureRule rule = MadeFailure();
+  Failure failure = HostileFailure(rule);
   const auto holds = [](const std::string& text) {
     CHECK(text.size() <= 4000);
     for (const std::string& paragraph : Paragraphs(text)) {
@@ -102,7 +102,7 @@ TEST_CASE("a brief is printable and at most 4000 bytes for every log", "[report]
       CHECK(Printable(paragraph) == paragraph);
     }
   };
-  holds(BriefText(finding));
+  holds(BriefText(failure));
   std::string very_long;
   for (int i = 0; i < 2000; ++i) very_long += "ä long word ";
   Remedy remedy;
@@ -110,14 +110,14 @@ TEST_CASE("a brief is printable and at most 4000 bytes for every log", "[report]
   RankedRemedy ranked;
   ranked.remedy = &remedy;
   ranked.how = {very_long, very_long};
-  finding.remedies.assign(50, ranked);
-  finding.why.assign(50, {very_long, 1});
-  finding.message = very_long;
-  finding.where.artifact = {very_long, very_long};
-  finding.facts.Set("module", very_long, {1, 0}, true);
-  holds(BriefText(finding));
-  finding.why.clear();
-  const std::string text = BriefText(finding);
+  failure.remedies.assign(50, ranked);
+  failure.why.assign(50, {very_long, 1});
+  failure.message = very_long;
+  failure.where.artifact = {very_long, very_long};
+  failure.facts.Set("module", very_long, {1, 0}, true);
+  holds(BriefText(failure));
+  failure.why.clear();
+  const std::string text = BriefText(failure);
   holds(text);
   CHECK(text.find("Reported at ") != std::string::npos);  // the location is kept, however long the other paragraphs are
 }

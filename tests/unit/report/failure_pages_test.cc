@@ -66,7 +66,7 @@ std::string Read(std::string text) {
 class Sentences {
  public:
   explicit Sentences(const RuleSet& rules) {
-    for (const Failure& failure : rules.failures()) AddFailure(failure);
+    for (const FailureRule& failure : rules.failures()) AddFailure(failure);
     for (const auto& [id, remedy] : rules.remedies()) AddRemedy(remedy);
   }
 
@@ -119,7 +119,7 @@ class Sentences {
     for (const Sentence& sentence : sentences) AddTemplate(place, sentence.text);
   }
 
-  void AddFailure(const Failure& failure) {
+  void AddFailure(const FailureRule& failure) {
     const std::string& code = failure.code;
     Add(code + " title", failure.title);
     for (const std::string& paragraph : failure.about) Add(code + " about", paragraph);

@@ -43,11 +43,11 @@ TEST_CASE("the model of the runner finds the commands in hostile text", "[report
 }
 
 TEST_CASE("a diagnosis annotates the user's line, and the step's log has the report", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  finding.message = "50 % more,\nor so: it fails";
-  SetSource("/home/user/job/a, b: 100%.py", 41, &finding);
-  const Report report = MadeReport({finding});
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  failure.message = "50 % more,\nor so: it fails";
+  SetSource("/home/user/job/a, b: 100%.py", 41, &failure);
+  const Report report = MadeReport({failure});
   const std::vector<RunnerCommand> commands = CommandsOf(report, "/home/user/job");
   REQUIRE(NamesOf(commands) == std::vector<std::string>{"error", "group", "endgroup"});
   CHECK(commands[0].properties == std::map<std::string, std::string>{
@@ -60,11 +60,11 @@ TEST_CASE("a diagnosis annotates the user's line, and the step's log has the rep
 }
 
 TEST_CASE("only files below the sources are annotated", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   const auto properties = [&](const std::string& source, std::int64_t line, const std::string& root) {
-    Diagnosis finding = MadeFinding(failure);
-    SetSource(source, line, &finding);
-    return CommandsOf(MadeReport({finding}), root).at(0).properties;
+    Failure failure = MadeFailure(rule);
+    SetSource(source, line, &failure);
+    return CommandsOf(MadeReport({failure}), root).at(0).properties;
   };
   CHECK(properties("./src/train.py", 3, "").at("file") == "src/train.py");
   CHECK(properties("/home/user/job/train.py", 3, "").count("file") == 0);
@@ -72,12 +72,12 @@ TEST_CASE("only files below the sources are annotated", "[report]") {
   CHECK(properties("../train.py", 3, "").count("file") == 0);
   CHECK(properties("Cell In[3]", 3, "").count("file") == 0);
   CHECK(properties("train.py", 99999999999, "").count("file") == 0);
-  CHECK(CommandsOf(MadeReport({MadeFinding(failure)})).at(0).properties.count("line") == 0);
+  CHECK(CommandsOf(MadeReport({MadeFailure(rule)})).at(0).properties.count("line") == 0);
 }
 
 TEST_CASE("log text cannot become a command", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({HostileFinding(failure), MadeFinding(failure)});
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({HostileFailure(rule), MadeFailure(rule)});
   report.problems = {{kHostileText, kHostileText, kHostileText}};
   const std::vector<RunnerCommand> commands = CommandsOf(report, kHostileText);
   CHECK(NamesOf(commands) == std::vector<std::string>{"error", "error", "warning", "group", "endgroup"});
@@ -88,29 +88,29 @@ TEST_CASE("log text cannot become a command", "[report]") {
 }
 
 TEST_CASE("the end token is derived from the report and not contained in it", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   const auto token = [](const std::string& printed) {
     const std::string stop = "::stop-commands::";
     const std::size_t begin = printed.find(stop) + stop.size();
     return printed.substr(begin, printed.find('\n', begin) - begin);
   };
-  const std::string one = PrintGithub(MadeReport({MadeFinding(failure)}), "");
-  CHECK(one == PrintGithub(MadeReport({MadeFinding(failure)}), ""));
+  const std::string one = PrintGithub(MadeReport({MadeFailure(rule)}), "");
+  CHECK(one == PrintGithub(MadeReport({MadeFailure(rule)}), ""));
   CHECK(token(one).size() == 64);
   CHECK(one.find(token(one), one.find(token(one)) + 1) == one.find("::" + token(one) + "::\n") + 2);
 
   // A log that contains the token of the previous report cannot end this one.
-  Diagnosis knowing = MadeFinding(failure);
+  Failure knowing = MadeFailure(rule);
   knowing.message = "##[" + token(one) + "] ::error::x";
   CHECK(token(PrintGithub(MadeReport({knowing}), "")) != token(one));
   CHECK(NamesOf(CommandsOf(MadeReport({knowing}))) == std::vector<std::string>{"error", "group", "endgroup"});
 }
 
 TEST_CASE("annotations stay within the limits of a step", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport(std::vector<Diagnosis>(10, MadeFinding(failure)));
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport(std::vector<Failure>(10, MadeFailure(rule)));
   CHECK(CountOf(CommandsOf(report), "error") == 10);
-  report.findings.push_back(MadeFinding(failure));
+  report.failures.push_back(MadeFailure(rule));
   report.problems = std::vector<Problem>(10, Problem{"a.log", "", "cut short"});
   std::vector<RunnerCommand> commands = CommandsOf(report);
   CHECK(CountOf(commands, "error") == 10);
@@ -122,7 +122,7 @@ TEST_CASE("annotations stay within the limits of a step", "[report]") {
   CHECK(CountOf(commands, "warning") == 10);
   CHECK(commands[19].data == "8 more problems");
 
-  Diagnosis wordy = MadeFinding(failure);
+  Failure wordy = MadeFailure(rule);
   wordy.message = std::string(100000, '%');
   wordy.facts.Set("module", std::string(100000, 'm'), {}, true);
   wordy.where.artifact.path = std::string(4096, 'p');

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/report.h"
+#include "diagnose/report.h"
 
 inline const std::string& Hostile() {
   static const std::string text =
@@ -15,16 +15,16 @@ inline const std::string& Hostile() {
 }
 
 // Hostile rule files are possible, too.
-inline whyoom::Failure HostileFailure() {
-  whyoom::Failure failure;
-  failure.code = "T1";
-  failure.title = Hostile();
-  failure.phase = "compile";
-  failure.links = {{Hostile(), "javascript:alert(4)"}, {"page", "https://example.org/> <b>"}};
-  failure.scenarios.push_back({});
-  failure.scenarios[0].id = "2";
-  failure.scenarios[0].title = Hostile();
-  return failure;
+inline whyoom::FailureRule HostileFailure() {
+  whyoom::FailureRule rule;
+  rule.code = "T1";
+  rule.title = Hostile();
+  rule.phase = "compile";
+  rule.links = {{Hostile(), "javascript:alert(4)"}, {"page", "https://example.org/> <b>"}};
+  rule.scenarios.push_back({});
+  rule.scenarios[0].id = "2";
+  rule.scenarios[0].title = Hostile();
+  return rule;
 }
 
 inline whyoom::Remedy HostileRemedy() {
@@ -38,18 +38,18 @@ inline whyoom::Remedy HostileRemedy() {
 }
 
 // Borrows the rules.
-inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const whyoom::Remedy& remedy) {
-  whyoom::Diagnosis finding;
-  finding.failure = &failure;
-  finding.scenario = &failure.scenarios[0];
-  finding.id = Hostile();
-  finding.message = finding.framework = Hostile();
-  finding.where = {{Hostile(), Hostile()}, 7, 9, 70};
-  finding.tally.hosts.Add(Hostile());
-  finding.tally.hosts.Add("rank0");
-  finding.facts.Set("need_bytes", 3221225472.0, {7, 70});
-  finding.facts.Set("have_bytes", 1073741824.0, {7, 70});
-  for (const char* name : {"module", "device", "chip"}) finding.facts.Set(name, Hostile(), {7, 70});
+inline whyoom::Failure HostileFailure(const whyoom::FailureRule& rule, const whyoom::Remedy& remedy) {
+  whyoom::Failure failure;
+  failure.rule = &rule;
+  failure.scenario = &rule.scenarios[0];
+  failure.id = Hostile();
+  failure.message = failure.framework = Hostile();
+  failure.where = {{Hostile(), Hostile()}, 7, 9, 70};
+  failure.tally.hosts.Add(Hostile());
+  failure.tally.hosts.Add("rank0");
+  failure.facts.Set("need_bytes", 3221225472.0, {7, 70});
+  failure.facts.Set("have_bytes", 1073741824.0, {7, 70});
+  for (const char* name : {"module", "device", "chip"}) failure.facts.Set(name, Hostile(), {7, 70});
   for (const int rank : {1, 2}) {
     whyoom::Allocation row;
     row.rank = rank;
@@ -59,9 +59,9 @@ inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const wh
     row.op_name = row.xla_label = row.kind = row.shape_text = row.source_file = Hostile() + std::to_string(rank);
     row.source_line = 3;
     row.place = {8, 80};
-    finding.allocations.push_back(row);
+    failure.allocations.push_back(row);
   }
-  finding.why = {{Hostile(), 7}};
+  failure.why = {{Hostile(), 7}};
   whyoom::RankedRemedy ranked;
   ranked.rank = 1;
   ranked.remedy = &remedy;
@@ -76,25 +76,25 @@ inline whyoom::Diagnosis HostileFinding(const whyoom::Failure& failure, const wh
   ranked.how = {Hostile()};
   ranked.safety = remedy.safety;
   ranked.safe_why = remedy.safe_why;
-  finding.remedies.push_back(std::move(ranked));
-  finding.estimates = whyoom::ProgramEstimates();
-  finding.estimates->memory = {{"activations", std::int64_t{5} << 30, {{Hostile(), 1 << 30}}}};
-  finding.ruled_out = {{&remedy, Hostile()}};
-  return finding;
+  failure.remedies.push_back(std::move(ranked));
+  failure.estimates = whyoom::ProgramEstimates();
+  failure.estimates->memory = {{"activations", std::int64_t{5} << 30, {{Hostile(), 1 << 30}}}};
+  failure.ruled_out = {{&remedy, Hostile()}};
+  return failure;
 }
 
 // `count` hostile failures; borrows the rules.
-inline whyoom::Report HostileReport(const whyoom::Failure& failure, const whyoom::Remedy& remedy, std::size_t count) {
+inline whyoom::Report HostileReport(const whyoom::FailureRule& rule, const whyoom::Remedy& remedy, std::size_t count) {
   whyoom::Report report;
   report.version = "1.2.3";
   report.rules_fingerprint = "0123456789abcdef0123456789abcdef";
   report.artifacts = count;
   report.problems.push_back({Hostile(), Hostile(), Hostile()});
   for (std::size_t i = 0; i < count; ++i) {
-    report.findings.push_back(HostileFinding(failure, remedy));
-    report.findings.back().id += std::to_string(i);
-    report.findings.back().facts.Set("program", Hostile() + std::to_string(i), {});
-    report.findings.back().tally.AddTime(whyoom::Timestamp{static_cast<std::int64_t>(i) * 60'000'000, true});
+    report.failures.push_back(HostileFailure(rule, remedy));
+    report.failures.back().id += std::to_string(i);
+    report.failures.back().facts.Set("program", Hostile() + std::to_string(i), {});
+    report.failures.back().tally.AddTime(whyoom::Timestamp{static_cast<std::int64_t>(i) * 60'000'000, true});
   }
   return report;
 }

@@ -69,10 +69,10 @@ std::string FaultOf(std::string page) {
 }
 
 TEST_CASE("a page is well-formed for every log", "[report][slow]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {0U, 1U, 2U, 4U, 60U}) {
-    const std::string page = PrintHtml(HostileReport(failure, remedy, count));
+    const std::string page = PrintHtml(HostileReport(rule, remedy, count));
     CHECK(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\""));
     CHECK(FaultOf(page) == "");
     CHECK(IsClean(page, "\n"));
@@ -90,10 +90,10 @@ TEST_CASE("the check of a page finds faults", "[report]") {
 }
 
 TEST_CASE("the policy forbids fetching, and only pages that need a script have one", "[report]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {0U, 1U, 3U, 4U}) {
-    const std::string page = PrintHtml(HostileReport(failure, remedy, count));
+    const std::string page = PrintHtml(HostileReport(rule, remedy, count));
     CHECK(page.find("content=\"default-src &#39;none&#39;; img-src data:; base-uri &#39;none&#39;; form-action "
                     "&#39;none&#39;; style-src &#39;sha256-") != std::string::npos);
     CHECK((page.find("<script") != std::string::npos) == (count > 3));
@@ -104,10 +104,10 @@ TEST_CASE("the policy forbids fetching, and only pages that need a script have o
 }
 
 TEST_CASE("each row of a batch links to its details, even with equal or invalid ids", "[report][slow]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
-  Report report = HostileReport(failure, remedy, 10);
-  report.findings[3].id = report.findings[4].id = "0123456789abcdef";
+  Report report = HostileReport(rule, remedy, 10);
+  report.failures[3].id = report.failures[4].id = "0123456789abcdef";
   const std::string page = PrintHtml(report);
   CHECK(FaultOf(page) == "");
   std::size_t links = 0;
@@ -118,35 +118,35 @@ TEST_CASE("each row of a batch links to its details, even with equal or invalid 
 }
 
 TEST_CASE("the page of very many failures is bounded", "[report][slow]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
-  Report report = HostileReport(failure, remedy, 3000);
+  Report report = HostileReport(rule, remedy, 3000);
   const std::string page = PrintHtml(report);
   CHECK(page.size() < 8'000'000);  // hostile names are several times longer than usual ones
   CHECK(page.find("more (--format json lists all)") != std::string::npos);
 }
 
 TEST_CASE("the chart of the need shows the parts that the log states, and no unknown values", "[report]") {
+  FailureRule rule;
+  rule.code = "T1";
+  rule.phase = "compile";
   Failure failure;
-  failure.code = "T1";
-  failure.phase = "compile";
-  Diagnosis finding;
-  finding.failure = &failure;
-  const auto drawn = [&] { return PrintHtml(MadeReport({finding})); };
+  failure.rule = &rule;
+  const auto drawn = [&] { return PrintHtml(MadeReport({failure})); };
   CHECK(drawn().find("<figure") == std::string::npos);
   constexpr double kGiB = 1073741824.0;
-  finding.facts.Set("need_bytes", 8 * kGiB, {});
+  failure.facts.Set("need_bytes", 8 * kGiB, {});
   CHECK(drawn().find("<figure") == std::string::npos);
-  finding.facts.Set("have_bytes", 6 * kGiB, {});
+  failure.facts.Set("have_bytes", 6 * kGiB, {});
   CHECK(drawn().find("8.00 GiB needed: needed 8.00 GiB") != std::string::npos);
-  finding.facts.Set("arguments_bytes", 2 * kGiB, {});
-  finding.facts.Set("program_bytes", 5 * kGiB, {});
-  finding.facts.Set("hlo_temp_bytes", 4 * kGiB, {});
-  finding.facts.Set("hlo_temp_padding_bytes", 1 * kGiB, {});
+  failure.facts.Set("arguments_bytes", 2 * kGiB, {});
+  failure.facts.Set("program_bytes", 5 * kGiB, {});
+  failure.facts.Set("hlo_temp_bytes", 4 * kGiB, {});
+  failure.facts.Set("hlo_temp_padding_bytes", 1 * kGiB, {});
   CHECK(drawn().find(
             "8.00 GiB needed: arguments 2.00 GiB, temporaries 3.00 GiB, padding of temporaries 1.00 GiB, rest of "
             "the program 1.00 GiB, not broken down 1.00 GiB") != std::string::npos);
-  finding.facts.Set("arguments_bytes", 1e300, {}, true);  // limited to the need
+  failure.facts.Set("arguments_bytes", 1e300, {}, true);  // limited to the need
   CHECK(drawn().find("8.00 GiB needed: arguments 8.00 GiB\"") != std::string::npos);
 }
 
@@ -181,12 +181,12 @@ TEST_CASE("a histogram states the time span of a column in words", "[report]") {
 }
 
 TEST_CASE("the common folder of all paths is printed once", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   const auto of = [&](const std::vector<std::string>& paths) {
     Report report = MadeReport({});
     for (const std::string& path : paths) {
-      report.findings.push_back(MadeFinding(failure));
-      report.findings.back().where.artifact.path = path;
+      report.failures.push_back(MadeFailure(rule));
+      report.failures.back().where.artifact.path = path;
     }
     return CommonFolder(report);
   };

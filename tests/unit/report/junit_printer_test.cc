@@ -21,8 +21,8 @@ std::string ValidJunit(const Report& report) {
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a diagnosis is a failed test with the report as text", "[report]") {
-  const Failure failure = MadeFailure();
-  const std::string printed = ValidJunit(MadeReport({MadeFinding(failure)}));
+  const FailureRule rule = MadeFailure();
+  const std::string printed = ValidJunit(MadeReport({MadeFailure(rule)}));
   CHECK(Has(printed, "<testsuites name=\"whyoom\" tests=\"1\" failures=\"1\" errors=\"0\">\n"));
   CHECK(Has(printed, "<testsuite name=\"whyoom\" tests=\"1\" failures=\"1\" errors=\"0\">\n"));
   CHECK(Has(printed, "<property name=\"inputs\" value=\"2\"/>"));
@@ -54,8 +54,8 @@ TEST_CASE("problems are errors with different names, and no test passes", "[repo
 }
 
 TEST_CASE("log text cannot become markup in XML", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({HostileFinding(failure)});
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({HostileFailure(rule)});
   report.problems = {{kHostileText, kHostileText, kHostileText}, {"\xef\xbf\xbe\xed\xa0\x80", "", "\x01"}};
   const std::string printed = ValidJunit(report);
   CHECK_FALSE(Has(printed, "\xef\xbf\xbe"));  // XML 1.0 excludes U+FFFE and U+FFFF
@@ -74,9 +74,9 @@ TEST_CASE("the schema rejects invalid files", "[report]") {
 }
 
 TEST_CASE("only the first of very many failures are shown in full", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Report report;
-  for (int i = 0; i < 1001; ++i) report.findings.push_back(MadeFinding(failure, "id" + std::to_string(i)));
+  for (int i = 0; i < 1001; ++i) report.failures.push_back(MadeFailure(rule, "id" + std::to_string(i)));
   const std::string printed = ValidJunit(report);
   CHECK(Has(printed, "tests=\"1001\" failures=\"1001\""));
   const std::string last = printed.substr(printed.find("[id1000]"));

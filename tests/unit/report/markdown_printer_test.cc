@@ -99,29 +99,29 @@ TEST_CASE("a name in code ends at the right backtick", "[report]") {
 }
 
 TEST_CASE("log text cannot become markup, a mention, a reference or a link", "[report]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
-  for (const std::size_t count : {1U, 3U, 4U, 30U}) CheckHarmless(PrintMarkdown(HostileReport(failure, remedy, count)));
+  for (const std::size_t count : {1U, 3U, 4U, 30U}) CheckHarmless(PrintMarkdown(HostileReport(rule, remedy, count)));
 }
 
 TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") {
-  Failure failure;
-  failure.code = "T1";
-  failure.title = "a test";
-  failure.phase = "compile";
+  FailureRule rule;
+  rule.code = "T1";
+  rule.title = "a test";
+  rule.phase = "compile";
   Remedy remedy;
   remedy.title = "Do less";
   remedy.safety = "safe";
   Report report;
   report.version = "1.2.3";
   report.rules_fingerprint = "0123456789abcdef";
-  report.findings.emplace_back();
-  Diagnosis& finding = report.findings[0];
-  finding.failure = &failure;
-  finding.confidence = Confidence::kHigh;
-  finding.where = {{"a|b.log", ""}, 7, 9, 0};
-  finding.facts.Set("need_bytes", 3221225472.0, {});
-  finding.facts.Set("have_bytes", 1073741824.0, {});
+  report.failures.emplace_back();
+  Failure& failure = report.failures[0];
+  failure.rule = &rule;
+  failure.confidence = Confidence::kHigh;
+  failure.where = {{"a|b.log", ""}, 7, 9, 0};
+  failure.facts.Set("need_bytes", 3221225472.0, {});
+  failure.facts.Set("have_bytes", 1073741824.0, {});
   RankedRemedy ranked;
   ranked.rank = 1;
   ranked.remedy = &remedy;
@@ -131,7 +131,7 @@ TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") 
   ranked.how = {"Call f(x)."};
   ranked.safety = remedy.safety;
   ranked.safe_why = remedy.safe_why;
-  finding.remedies.push_back(std::move(ranked));
+  failure.remedies.push_back(std::move(ranked));
   const std::string text = PrintMarkdown(report);
   CHECK(
       text.starts_with("### `T1` a test\n\n3.00 GiB needed, 2.00 GiB over the 1.00 GiB usable (3.0 times)\n\n"
@@ -144,10 +144,10 @@ TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") 
 }
 
 TEST_CASE("markdown stays within its size limit and reports what is left out", "[report][slow]") {
-  const Failure failure = HostileFailure();
+  const FailureRule rule = HostileFailure();
   const Remedy remedy = HostileRemedy();
   for (const std::size_t count : {1U, 3U, 200U}) {
-    const Report report = HostileReport(failure, remedy, count);
+    const Report report = HostileReport(rule, remedy, count);
     const std::string whole = PrintMarkdown(report, std::string::npos);
     CHECK(whole.find("Left out") == std::string::npos);
     CHECK(PrintMarkdown(report).size() <= kMostOfIssue);
@@ -178,14 +178,14 @@ TEST_CASE("folded sections are left out before parts, from the end", "[report]")
 }
 
 TEST_CASE("the largest allocations have the program's names, without the dump's escapes", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  SetSource("train.py", 3, &finding);
-  finding.allocations.front().xla_label = "copy-start.10 = copy-start(x)";
-  SetSource("train.py", 4, &finding);
-  finding.allocations.back().shape_text = "f32[2]";
-  finding.allocations.back().op_name = "state[\\'w\\']";
-  const std::string page = PrintMarkdown(MadeReport({finding}), 60000);
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  SetSource("train.py", 3, &failure);
+  failure.allocations.front().xla_label = "copy-start.10 = copy-start(x)";
+  SetSource("train.py", 4, &failure);
+  failure.allocations.back().shape_text = "f32[2]";
+  failure.allocations.back().op_name = "state[\\'w\\']";
+  const std::string page = PrintMarkdown(MadeReport({failure}), 60000);
   CHECK(page.find("`state['w']`") != std::string::npos);
   CHECK(page.find("copy-start.10") > page.find("All 2 listed allocations"));  // only in the list of all allocations
 }

@@ -73,10 +73,10 @@ TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[repor
 }
 
 TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  finding.estimates = MadeProspects("decoder/mlp");
-  const Report report = MadeReport({finding});
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  failure.estimates = MadeProspects("decoder/mlp");
+  const Report report = MadeReport({failure});
   for (const std::size_t width : {80, 120}) {
     const std::string text = PrintText(report, {width, false});
     CHECK(Holds(text, "peak  activations 6.00 GiB (60 %) · optimizer state "));
@@ -97,15 +97,15 @@ TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people
 }
 
 TEST_CASE("programs are separate from failures", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({MadeFinding(failure)});
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({MadeFailure(rule)});
   report.programs = {MadeProgram("jit_eval", "decoder")};
   const std::string text = PrintText(report, {80, false});
   CHECK(text.find("Programs that fit") > text.find("too large"));
   CHECK(Holds(text, "It needs 10.00 GiB of 15.75 GiB (63 %); 5.75 GiB is free"));
   CHECK(Holds(PrintMarkdown(report), "### Programs that fit"));
   CHECK(Holds(PrintHtml(report), "Programs that fit"));
-  report.findings.clear();
+  report.failures.clear();
   CHECK(Holds(PrintText(report, {80, false}), "No out-of-memory error found"));
   CHECK(Holds(PrintMarkdown(report), "No out-of-memory error found"));
 }

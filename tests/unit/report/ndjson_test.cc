@@ -10,7 +10,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "process.h"
 #include "read/engine.h"
 #include "report/encodings.h"
@@ -23,17 +23,17 @@ using nlohmann::json;
 
 namespace TEST_FILE {
 
-Report Finish(Readings readings) {
-  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(readings));
+Report Finish(Report found) {
+  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(found));
   report.version = "1";
   return report;
 }
 
-Readings ReadLogs(const std::vector<std::pair<Artifact, std::string>>& logs) {
+Report ReadLogs(const std::vector<std::pair<Artifact, std::string>>& logs) {
   static const Engine engine(BuiltInRules());
-  Readings readings;
-  for (const auto& [artifact, log] : logs) readings.Join(ReadArtifact(engine, artifact, *OpenMemory(log)));
-  return readings;
+  Report found;
+  for (const auto& [artifact, log] : logs) found.Join(ReadArtifact(engine, artifact, *OpenMemory(log)));
+  return found;
 }
 
 Report Diagnose(const std::vector<std::pair<Artifact, std::string>>& logs) { return Finish(ReadLogs(logs)); }
@@ -124,12 +124,12 @@ TEST_CASE("records are ASCII, and a name that is not text also has its bytes", "
   const Report report = Diagnose({{{path, member}, "[h\xc3\xb6st] " + kBuffer}});
   const std::string printed = PrintNdjson(report);
   CHECK(std::all_of(printed.begin(), printed.end(), [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n'; }));
-  const json diagnosis = json::parse(Lines(printed)[1]);
-  CHECK(FromBase64(diagnosis["where"]["path_bytes"].get<std::string>()) == path);
-  CHECK(FromBase64(diagnosis["where"]["member_bytes"].get<std::string>()) == member);
+  const json failure = json::parse(Lines(printed)[1]);
+  CHECK(FromBase64(failure["where"]["path_bytes"].get<std::string>()) == path);
+  CHECK(FromBase64(failure["where"]["member_bytes"].get<std::string>()) == member);
   const Report merged = Merge({printed});
-  REQUIRE(merged.findings.size() == 1);
-  CHECK(merged.findings[0].where.artifact.path == path);
+  REQUIRE(merged.failures.size() == 1);
+  CHECK(merged.failures[0].where.artifact.path == path);
   CHECK(PrintNdjson(merged) == printed);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("lines that are no records are skipped and reported once", "[report]")
   const std::string bad = "not a record\n{\"type\":\"diagnosis\"}\n[1,2]\n{\"type\":\"other\"}\n\n\x01\x02\xff\n" +
                           std::string(600000, '[') + "\n";
   const Report merged = Merge({bad + good});
-  REQUIRE(merged.findings.size() == 1);
+  REQUIRE(merged.failures.size() == 1);
   CHECK(Problems(merged) ==
         std::vector<std::string>{
             "6 lines are not written by whyoom --format ndjson (only that format can be merged), the first is line 1"});
@@ -186,8 +186,8 @@ TEST_CASE("records made with other rule data are skipped and reported", "[report
        at = other.find(BuiltInRules().fingerprint(), at + 1))
     other.replace(at, 8, "00000000");
   const Report merged = Merge({other, mine});
-  CHECK(merged.findings.size() == 1);
-  CHECK(merged.findings[0].tally.artifacts == 1);
+  CHECK(merged.failures.size() == 1);
+  CHECK(merged.failures[0].tally.artifacts == 1);
   CHECK(merged.artifacts == 1);
   REQUIRE(merged.problems.size() == 1);
   CHECK(merged.problems[0].what.find("2 lines are made with different rule data (00000000") == 0);
@@ -215,8 +215,8 @@ TEST_CASE("a damaged record is rejected or harmless", "[report][slow]") {
       }
     }
     const Report merged = Merge({damaged, good});
-    accepted += static_cast<int>(merged.findings.size());
-    CHECK(merged.findings.size() >= 2);
+    accepted += static_cast<int>(merged.failures.size());
+    CHECK(merged.failures.size() >= 2);
     for (const std::string& printed : {PrintText(merged, {}), PrintJson(merged), PrintNdjson(merged)}) {
       const bool clean = std::all_of(printed.begin(), printed.end(),
                                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 || c == '\n'; });
@@ -228,7 +228,7 @@ TEST_CASE("a damaged record is rejected or harmless", "[report][slow]") {
 
 TEST_CASE("a record with a field of the wrong type is rejected", "[report]") {
   const std::string good = PrintNdjson(Diagnose({{{"a.log", ""}, CaseLog("compile-padded-points")}}));
-  const json diagnosis = json::parse(Lines(good)[1]);
+  const json failure = json::parse(Lines(good)[1]);
   const std::vector<std::pair<json::json_pointer, json>> changes = {
       {"/id"_json_pointer, "0123"},
       {"/code"_json_pointer, "E9999"},
@@ -250,18 +250,18 @@ TEST_CASE("a record with a field of the wrong type is rejected", "[report]") {
       {"/last_time"_json_pointer, "2026-02-30T00:00:00"},
   };
   for (const auto& [where, value] : changes) {
-    json changed = diagnosis;
+    json changed = failure;
     changed[where] = value;
     INFO(where.to_string());
     const Report merged = Merge({changed.dump() + "\n"});
-    CHECK(merged.findings.empty());
+    CHECK(merged.failures.empty());
     CHECK(merged.problems.size() == 1);
   }
-  json timed = diagnosis;
+  json timed = failure;
   timed["first_time"] = "2026-02-28T23:59:59.000120Z";
   timed["last_time"] = "2026-03-01T01:02:03";
   const Report merged = Merge({timed.dump() + "\n"});
-  REQUIRE(merged.findings.size() == 1);
+  REQUIRE(merged.failures.size() == 1);
   const json again = json::parse(Lines(PrintNdjson(merged))[1]);
   CHECK(again["first_time"] == timed["first_time"]);
   CHECK(again["last_time"] == timed["last_time"]);
@@ -269,15 +269,15 @@ TEST_CASE("a record with a field of the wrong type is rejected", "[report]") {
 
 TEST_CASE("a report contains the first problems and counts the others", "[report][slow]") {
   std::vector<std::string> parts;
-  Readings whole;
+  Report whole;
   for (int part = 0; part < 3; ++part) {
-    Readings readings;
+    Report found;
     for (int i = 0; i < 7000; ++i) {
       const Problem problem = {fmt::format("gone-{}-{}", i, part), "", "there is no such file or folder"};
-      readings.problems.push_back(problem);
+      found.problems.push_back(problem);
       whole.problems.push_back(problem);
     }
-    parts.push_back(PrintNdjson(Finish(readings)));
+    parts.push_back(PrintNdjson(Finish(found)));
   }
   const std::string expected = PrintNdjson(Finish(whole));
   CHECK(Lines(expected).size() == 10002);

@@ -13,32 +13,32 @@ namespace TEST_FILE {
 
 const char* const kHostile = "a\x1b[2Jb\x07\xc2\x9b\xe2\x80\xae\xff\nc";
 
-Failure MakeFailure() {
-  Failure failure;
-  failure.code = "T1";
-  failure.title = "a test";
-  failure.category = "Test";
-  failure.phase = "compile";
-  failure.links = {{"page", "https://example.org/t1"}};
+FailureRule MakeFailure() {
+  FailureRule rule;
+  rule.code = "T1";
+  rule.title = "a test";
+  rule.category = "Test";
+  rule.phase = "compile";
+  rule.links = {{"page", "https://example.org/t1"}};
   Scenario scenario;
   scenario.id = "2";
   scenario.title = "too large";
-  failure.scenarios.push_back(scenario);
-  return failure;
+  rule.scenarios.push_back(scenario);
+  return rule;
 }
 
-Diagnosis MakeFinding(const Failure& failure) {
-  Diagnosis finding;
-  finding.failure = &failure;
-  finding.id = "0123456789abcdef";
-  finding.message = kHostile;
-  finding.where = {{kHostile, "member"}, 7, 9, 70};
-  finding.tally.hosts.Add("rank0");
-  finding.tally.hosts.Add(kHostile);
-  finding.facts.Set("need_bytes", 3221225472.0, {7, 70});
-  finding.facts.Set("have_bytes", 1073741824.0, {7, 70});
-  finding.facts.Set("module", std::string(kHostile), {7, 70});
-  finding.facts.Set("huge", 1e300, {});
+Failure MakeFailure(const FailureRule& rule) {
+  Failure failure;
+  failure.rule = &rule;
+  failure.id = "0123456789abcdef";
+  failure.message = kHostile;
+  failure.where = {{kHostile, "member"}, 7, 9, 70};
+  failure.tally.hosts.Add("rank0");
+  failure.tally.hosts.Add(kHostile);
+  failure.facts.Set("need_bytes", 3221225472.0, {7, 70});
+  failure.facts.Set("have_bytes", 1073741824.0, {7, 70});
+  failure.facts.Set("module", std::string(kHostile), {7, 70});
+  failure.facts.Set("huge", 1e300, {});
   Allocation row;
   row.rank = 1;
   row.size_bytes = 2147483648;
@@ -46,8 +46,8 @@ Diagnosis MakeFinding(const Failure& failure) {
   row.xla_label = kHostile;
   row.shape_text = "(f32[2]{0}, u32[])";
   row.place = {8, 80};
-  finding.allocations.push_back(row);
-  return finding;
+  failure.allocations.push_back(row);
+  return failure;
 }
 
 bool IsClean(const std::string& text) {
@@ -59,38 +59,38 @@ bool IsClean(const std::string& text) {
 }
 
 TEST_CASE("JSON contains known values and omits unknown ones", "[report]") {
-  const Failure failure = MakeFailure();
+  const FailureRule rule = MakeFailure();
   Report report;
   report.version = "1";
-  report.findings.push_back(MakeFinding(failure));
+  report.failures.push_back(MakeFailure(rule));
   report.problems.push_back({kHostile, "", kHostile});
   const std::string printed = PrintJson(report);
   CHECK(IsClean(printed));
   const json parsed = json::parse(printed);
-  const json& diagnosis = parsed["diagnoses"][0];
-  CHECK(diagnosis["facts"]["need_bytes"] == 3221225472);
-  CHECK(diagnosis["facts"]["huge"] == 1e300);
-  CHECK(diagnosis["where"] == json({{"path", diagnosis["where"]["path"]},
-                                    {"path_bytes", "YRtbMkpiB8Kb4oCu/wpj"},
-                                    {"member", "member"},
-                                    {"line", 7},
-                                    {"last_line", 9},
-                                    {"offset", 70}}));
-  CHECK_FALSE(diagnosis.contains("scenario"));
-  CHECK_FALSE(diagnosis.contains("framework"));
-  CHECK(diagnosis["occurrences"] == 2);
-  CHECK(diagnosis["allocations"][0]["shape"] == "(f32[2], u32[])");
-  CHECK_FALSE(diagnosis["allocations"][0].contains("dtype"));
-  CHECK_FALSE(diagnosis["allocations"][0].contains("unpadded_bytes"));
+  const json& failure = parsed["diagnoses"][0];
+  CHECK(failure["facts"]["need_bytes"] == 3221225472);
+  CHECK(failure["facts"]["huge"] == 1e300);
+  CHECK(failure["where"] == json({{"path", failure["where"]["path"]},
+                                  {"path_bytes", "YRtbMkpiB8Kb4oCu/wpj"},
+                                  {"member", "member"},
+                                  {"line", 7},
+                                  {"last_line", 9},
+                                  {"offset", 70}}));
+  CHECK_FALSE(failure.contains("scenario"));
+  CHECK_FALSE(failure.contains("framework"));
+  CHECK(failure["occurrences"] == 2);
+  CHECK(failure["allocations"][0]["shape"] == "(f32[2], u32[])");
+  CHECK_FALSE(failure["allocations"][0].contains("dtype"));
+  CHECK_FALSE(failure["allocations"][0].contains("unpadded_bytes"));
   CHECK(parsed["summary"]["by_code"]["T1"] == 1);
   CHECK(parsed["summary"]["problems"].size() == 1);
 }
 
 TEST_CASE("text without colour is plain, and wraps at the requested width", "[report]") {
-  const Failure failure = MakeFailure();
+  const FailureRule rule = MakeFailure();
   Report report;
-  report.findings.push_back(MakeFinding(failure));
-  report.findings[0].scenario = &failure.scenarios[0];
+  report.failures.push_back(MakeFailure(rule));
+  report.failures[0].scenario = &rule.scenarios[0];
   for (const std::size_t width : {40U, 60U, 80U, 120U}) {
     CHECK(IsClean(PrintText(report, {width, false})));
   }
@@ -102,12 +102,12 @@ TEST_CASE("text without colour is plain, and wraps at the requested width", "[re
 }
 
 TEST_CASE("in a long list paths are cut, figures are not", "[report]") {
-  const Failure failure = MakeFailure();
+  const FailureRule rule = MakeFailure();
   Report report;
   for (int i = 0; i < 30; ++i) {
-    Diagnosis finding = MakeFinding(failure);
-    finding.where = {{"/archive/of/logs/" + std::string(60, 'x') + std::to_string(i) + "/worker.log", ""}, 7, 9, 70};
-    report.findings.push_back(finding);
+    Failure failure = MakeFailure(rule);
+    failure.where = {{"/archive/of/logs/" + std::string(60, 'x') + std::to_string(i) + "/worker.log", ""}, 7, 9, 70};
+    report.failures.push_back(failure);
   }
   const std::string text = PrintText(report, {80, false});
   const std::size_t others = text.find("all failures");

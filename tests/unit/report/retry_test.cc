@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "report/ci/brief.h"
 #include "report/explanation_document.h"
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
@@ -33,10 +33,10 @@ std::string Unwrapped(const std::string& text) {
   return flat;
 }
 
-Diagnosis Made(const Failure& failure, Retry retry) {
-  Diagnosis finding = MadeFinding(failure);
-  finding.retry = std::move(retry);
-  return finding;
+Failure Made(const FailureRule& rule, Retry retry) {
+  Failure failure = MadeFailure(rule);
+  failure.retry = std::move(retry);
+  return failure;
 }
 
 TEST_CASE("the answer is a sentence, followed by its reason", "[report]") {
@@ -49,54 +49,54 @@ TEST_CASE("the answer is a sentence, followed by its reason", "[report]") {
 }
 
 TEST_CASE("a known answer is in every format", "[report]") {
-  const Failure failure = MadeFailure();
-  const Report report = MadeReport({Made(failure, {Retry::Answer::kNever, "It is too large."})});
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({Made(rule, {Retry::Answer::kNever, "It is too large."})});
   const std::string whole = std::string(kNever) + "It is too large.";
   CHECK(Holds(Unwrapped(PrintText(report, TextOptions())), "retry " + whole));
   CHECK(Holds(PrintMarkdown(report), whole));
   CHECK(Holds(PrintHtml(report), whole));
   CHECK(Holds(PrintGithub(report, ""), kNever));
   CHECK(Holds(Unwrapped(PrintJunit(report)), whole));
-  CHECK(Holds(BriefText(report.findings[0]), kNever));
+  CHECK(Holds(BriefText(report.failures[0]), kNever));
   const json result = json::parse(PrintSarif(report, ""))["runs"][0]["results"][0];
   CHECK(result["properties"]["retry"] == "never");
   CHECK(Holds(result["message"]["text"], kNever));
-  const json diagnosis = json::parse(PrintJson(report))["diagnoses"][0];
-  CHECK(diagnosis["retry"] == "never");
-  CHECK(diagnosis["retry_why"] == "It is too large.");
+  const json failure = json::parse(PrintJson(report))["diagnoses"][0];
+  CHECK(failure["retry"] == "never");
+  CHECK(failure["retry_why"] == "It is too large.");
 }
 
 TEST_CASE("an unknown answer is only in the formats that programs read", "[report]") {
-  const Failure failure = MadeFailure();
-  const Report report = MadeReport({Made(failure, {})});
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({Made(rule, {})});
   for (const std::string& text : {PrintText(report, TextOptions()), PrintMarkdown(report), PrintHtml(report),
                                   PrintGithub(report, ""), PrintJunit(report)})
     CHECK_FALSE(Holds(text, "retry"));
   CHECK(json::parse(PrintSarif(report, ""))["runs"][0]["results"][0]["properties"]["retry"] == "unknown");
-  const json diagnosis = json::parse(PrintJson(report))["diagnoses"][0];
-  CHECK(diagnosis["retry"] == "unknown");
-  CHECK_FALSE(diagnosis.contains("retry_why"));
+  const json failure = json::parse(PrintJson(report))["diagnoses"][0];
+  CHECK(failure["retry"] == "unknown");
+  CHECK_FALSE(failure.contains("retry_why"));
 }
 
 TEST_CASE("an answer is read back as it was written", "[report]") {
   RuleSet rules;
   CHECK(Load({BaseRules()}, {}, &rules) == "");
-  Diagnosis finding;
-  finding.failure = rules.FindFailure("E1000");
-  finding.id = "0123456789abcdef";
-  finding.retry = {Retry::Answer::kMaybe, "Others used the chip."};
-  const json record = ToRecord(finding);
-  const std::optional<Diagnosis> read = FromRecord<Diagnosis>(record, &rules);
+  Failure failure;
+  failure.rule = rules.FindFailure("E1000");
+  failure.id = "0123456789abcdef";
+  failure.retry = {Retry::Answer::kMaybe, "Others used the chip."};
+  const json record = ToRecord(failure);
+  const std::optional<Failure> read = FromRecord<Failure>(record, &rules);
   REQUIRE(read);
   CHECK(read->retry.answer == Retry::Answer::kMaybe);
   CHECK(read->retry.why == "Others used the chip.");
   json forged = record;
   forged["retry"] = "always";
-  CHECK_FALSE(FromRecord<Diagnosis>(forged, &rules));
+  CHECK_FALSE(FromRecord<Failure>(forged, &rules));
   forged.erase("retry");
   forged.erase("retry_why");
-  REQUIRE(FromRecord<Diagnosis>(forged, &rules));
-  CHECK(FromRecord<Diagnosis>(forged, &rules)->retry.answer == Retry::Answer::kUnknown);
+  REQUIRE(FromRecord<Failure>(forged, &rules));
+  CHECK(FromRecord<Failure>(forged, &rules)->retry.answer == Retry::Answer::kUnknown);
 }
 
 TEST_CASE("explain prints the answer of a failure, and of a scenario with its own answer", "[report]") {

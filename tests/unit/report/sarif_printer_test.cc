@@ -34,7 +34,7 @@ json PhysicalLocation(const std::string& uri, int line, bool below_root) {
 const json& Notifications(const json& run) { return run["invocations"][0]["toolExecutionNotifications"]; }
 
 TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Remedy smaller;
   smaller.id = "smaller";
   smaller.title = "Make it smaller";
@@ -42,7 +42,7 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   Remedy away = smaller;
   away.id = "away";
   away.title = "Take it away";
-  Diagnosis finding = MadeFinding(failure);
+  Failure failure = MadeFailure(rule);
   RankedRemedy halve;
   halve.rank = 1;
   halve.remedy = &smaller;
@@ -51,23 +51,23 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   halve.how = {"Halve it"};
   halve.safety = smaller.safety;
   halve.safe_why = smaller.safe_why;
-  finding.remedies.push_back(std::move(halve));
-  finding.ruled_out.push_back({&away, "it is needed"});
-  for (const char* host : {"rank1", "rank2", "rank3"}) finding.tally.hosts.Add(host);
-  const json run = RunOf(MadeReport({finding, MadeFinding(failure, "1123456789abcdef")}));
+  failure.remedies.push_back(std::move(halve));
+  failure.ruled_out.push_back({&away, "it is needed"});
+  for (const char* host : {"rank1", "rank2", "rank3"}) failure.tally.hosts.Add(host);
+  const json run = RunOf(MadeReport({failure, MadeFailure(rule, "1123456789abcdef")}));
 
   CHECK(run["tool"]["driver"]["name"] == "whyoom");
   CHECK(run["tool"]["driver"]["version"] == "1.2.3");
   REQUIRE(run["tool"]["driver"]["rules"].size() == 1);
-  const json& rule = run["tool"]["driver"]["rules"][0];
-  CHECK(rule["id"] == "T1.2");
-  CHECK(rule["shortDescription"]["text"] == "a test – too large");
-  CHECK(rule["fullDescription"]["text"] == "It is `too_large` by far.");
-  CHECK(rule["helpUri"] == "https://example.org/t1");
-  CHECK(rule["help"]["markdown"] ==
+  const json& described = run["tool"]["driver"]["rules"][0];
+  CHECK(described["id"] == "T1.2");
+  CHECK(described["shortDescription"]["text"] == "a test – too large");
+  CHECK(described["fullDescription"]["text"] == "It is `too_large` by far.");
+  CHECK(described["helpUri"] == "https://example.org/t1");
+  CHECK(described["help"]["markdown"] ==
         "What it means.\n\n## too large\n\nIt is `too_large` by far.\n\n## What helps\n\n- **Take it away**: Much."
         "\n\n- **Make it smaller**: Much.\n\n## More\n\n- page: <https://example.org/t1>\n\n`whyoom explain T1.2`");
-  CHECK(rule["help"]["text"].get<std::string>().find("- Take it away: Much.") != std::string::npos);
+  CHECK(described["help"]["text"].get<std::string>().find("- Take it away: Much.") != std::string::npos);
 
   REQUIRE(run["results"].size() == 2);
   const json& result = run["results"][0];
@@ -83,23 +83,23 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
 }
 
 TEST_CASE("an undecided scenario has a rule of its own", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis open = MadeFinding(failure);
+  const FailureRule rule = MadeFailure();
+  Failure open = MadeFailure(rule);
   open.scenario = nullptr;
-  open.candidates = {&failure.scenarios.front()};
-  const json run = RunOf(MadeReport({MadeFinding(failure), open}));
+  open.candidates = {&rule.scenarios.front()};
+  const json run = RunOf(MadeReport({MadeFailure(rule), open}));
   CHECK(run["tool"]["driver"]["rules"][1]["id"] == "T1");
   CHECK(run["tool"]["driver"]["rules"][1]["shortDescription"]["text"] == "a test");
   CHECK(run["results"][1]["ruleIndex"] == 1);
 }
 
 TEST_CASE("an alert is at the user's line if that is below the sources, else in the log", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   const json log = {{"artifactLocation", {{"uri", "logs/train.log"}}}, {"region", {{"startLine", 7}, {"endLine", 9}}}};
   const auto result = [&](const std::string& source, const std::string& root) {
-    Diagnosis finding = MadeFinding(failure);
-    SetSource(source, 41, &finding);
-    return RunOf(MadeReport({finding}), root)["results"][0];
+    Failure failure = MadeFailure(rule);
+    SetSource(source, 41, &failure);
+    return RunOf(MadeReport({failure}), root)["results"][0];
   };
   for (const auto& [source, root] :
        std::vector<std::pair<std::string, std::string>>{{"src/train.py", ""},
@@ -118,19 +118,19 @@ TEST_CASE("an alert is at the user's line if that is below the sources, else in 
     source["artifactLocation"]["uriBaseId"] = "JOBMACHINE";
     CHECK(elsewhere["relatedLocations"][0]["physicalLocation"] == source);
   }
-  const json unknown = RunOf(MadeReport({MadeFinding(failure)}))["results"][0];
+  const json unknown = RunOf(MadeReport({MadeFailure(rule)}))["results"][0];
   CHECK(unknown["locations"][0]["physicalLocation"] == log);
   CHECK_FALSE(unknown.contains("relatedLocations"));
 }
 
 TEST_CASE("failures in logs, archives and standard input have locations", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  finding.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
-  for (const Where& where : {finding.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
-    finding.tally.places.Add(where);
-  finding.tally.reports = 3;
-  const json result = RunOf(MadeReport({finding}), "/home/user/job")["results"][0];
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  failure.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
+  for (const Where& where : {failure.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
+    failure.tally.places.Add(where);
+  failure.tally.reports = 3;
+  const json result = RunOf(MadeReport({failure}), "/home/user/job")["results"][0];
   CHECK(result["locations"][0]["physicalLocation"] == PhysicalLocation("logs.tar", 7, true));
   CHECK(result["locations"][0]["logicalLocations"][0]["name"] == "a/train.log");
   CHECK(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/home/user/job/logs.tar › a/train.log");
@@ -140,14 +140,14 @@ TEST_CASE("failures in logs, archives and standard input have locations", "[repo
 }
 
 TEST_CASE("a log outside of the sources is named relative to the folder of the logs", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   const auto run_of = [&](const std::vector<std::string>& paths) {
-    std::vector<Diagnosis> findings;
+    std::vector<Failure> failures;
     for (const std::string& path : paths) {
-      findings.push_back(MadeFinding(failure));
-      findings.back().where.artifact.path = path;
+      failures.push_back(MadeFailure(rule));
+      failures.back().where.artifact.path = path;
     }
-    return RunOf(MadeReport(std::move(findings)), "/home/user/job");
+    return RunOf(MadeReport(std::move(failures)), "/home/user/job");
   };
   const auto artifact = [](const json& run, std::size_t i) {
     return run["results"][i]["locations"][0]["physicalLocation"]["artifactLocation"];
@@ -183,8 +183,8 @@ TEST_CASE("messages contain no placeholders and only our own links", "[report]")
 }
 
 TEST_CASE("log text cannot become markup in SARIF", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({HostileFinding(failure)});
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({HostileFailure(rule)});
   report.problems = {{kHostileText, kHostileText, kHostileText}, {"", "", kHostileText, true}};
   const json run = RunOf(report, kHostileText);
   const std::string text = run["results"][0]["message"]["text"];
@@ -202,7 +202,7 @@ TEST_CASE("log text cannot become markup in SARIF", "[report]") {
 }
 
 TEST_CASE("unread inputs are notifications, and the run fails only if nothing was read", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Report report = MadeReport({});
   json run = RunOf(report);
   CHECK(run["results"] == json::array());
@@ -225,11 +225,11 @@ TEST_CASE("unread inputs are notifications, and the run fails only if nothing wa
 }
 
 TEST_CASE("SARIF respects the limits of code scanning and reports what is left out", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Report report;
-  for (int i = 0; i < 5100; ++i) report.findings.push_back(MadeFinding(failure, std::to_string(i)));
+  for (int i = 0; i < 5100; ++i) report.failures.push_back(MadeFailure(rule, std::to_string(i)));
   for (int i = 0; i < 90; ++i)
-    report.findings[0].tally.places.Add({{"a.log", ""}, 10, 10, static_cast<std::uint64_t>(i)});
+    report.failures[0].tally.places.Add({{"a.log", ""}, 10, 10, static_cast<std::uint64_t>(i)});
   const json run = json::parse(PrintSarif(report, ""))["runs"][0];
   CHECK(run["results"].size() == 5000);
   CHECK(run["results"][0]["relatedLocations"].size() == 4);
@@ -238,17 +238,17 @@ TEST_CASE("SARIF respects the limits of code scanning and reports what is left o
 }
 
 TEST_CASE("SARIF of incompressible text is within the size limit", "[report][slow]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   Report report;
   std::uint32_t state = 1;
   for (int i = 0; i < 5000; ++i) {
-    Diagnosis finding = MadeFinding(failure, std::to_string(i));
+    Failure failure = MadeFailure(rule, std::to_string(i));
     std::string noise;
     for (int j = 0; j < 4000; ++j)
       noise += static_cast<char>('0' + (state = state * 1664525 + 1013904223) % 2654435761 % 75);
-    finding.message = noise;
-    finding.where.artifact.path = noise;
-    report.findings.push_back(finding);
+    failure.message = noise;
+    failure.where.artifact.path = noise;
+    report.failures.push_back(failure);
   }
   const ScratchFolder scratch;
   const std::string path = scratch.Write("report.sarif", PrintSarif(report, ""));

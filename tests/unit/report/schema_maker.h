@@ -47,7 +47,7 @@ class SchemaMaker {
     properties_[key] = With(about, {{"type", "string"}});
     properties_[std::string(key) + "_bytes"] = FormType(kBase64);
   }
-  void Rule(const char* key, const Failure* /*failure*/) { Need(key, std::string()); }
+  void Rule(const char* key, const FailureRule* /*failure*/) { Need(key, std::string()); }
   void Rule(const char* key, const Remedy* /*remedy*/) { Need(key, std::string()); }
   void Facts(const char* key, const Evidence& /*facts*/, const char* needed = "", const char* about = "") {
     Json type = {{"type", "object"}};

@@ -69,7 +69,7 @@ Json ReportSchema() {
     any_of.push_back(maker.Take());
   };
   Report report;
-  Diagnosis finding;
+  Failure failure;
   CompiledProgram program;
   Problem problem;
   ToolRecord tool;
@@ -77,7 +77,7 @@ Json ReportSchema() {
   SummaryMerge merge;
   add([&](auto& maker) { Describe(maker, report); });
   add([&](auto& maker) { DescribeHeader(maker, tool, JobRecord{}); });
-  add([&](auto& maker) { DescribeDiagnosis(maker, finding, ""); });
+  add([&](auto& maker) { DescribeDiagnosis(maker, failure, ""); });
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });
   add([&](auto& maker) { DescribeSummary(maker, summary, merge); });

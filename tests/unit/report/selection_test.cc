@@ -12,20 +12,20 @@ using namespace whyoom;
 namespace TEST_FILE {
 
 // A diagnosis of the built-in rules. With an empty `scenario`, the log leaves all scenarios open.
-Diagnosis Made(const std::string& code, const std::string& scenario = "") {
-  Diagnosis finding;
-  finding.failure = BuiltInRules().FindFailure(code);
-  REQUIRE(finding.failure != nullptr);
-  for (const Scenario& each : finding.failure->scenarios) {
-    if (scenario.empty()) finding.candidates.push_back(&each);
-    if (each.id == scenario) finding.scenario = &each;
+Failure Made(const std::string& code, const std::string& scenario = "") {
+  Failure failure;
+  failure.rule = BuiltInRules().FindFailure(code);
+  REQUIRE(failure.rule != nullptr);
+  for (const Scenario& each : failure.rule->scenarios) {
+    if (scenario.empty()) failure.candidates.push_back(&each);
+    if (each.id == scenario) failure.scenario = &each;
   }
-  REQUIRE((scenario.empty() || finding.scenario != nullptr));
-  return finding;
+  REQUIRE((scenario.empty() || failure.scenario != nullptr));
+  return failure;
 }
 
-bool Holds(const std::vector<std::string>& names, const Diagnosis& finding) {
-  return Selection("--select", names, BuiltInRules()).Holds(finding);
+bool Holds(const std::vector<std::string>& names, const Failure& failure) {
+  return Selection("--select", names, BuiltInRules()).Holds(failure);
 }
 
 std::string FaultOf(const std::string& name) {
@@ -52,7 +52,7 @@ TEST_CASE("a glob pattern matches as documented", "[report]") {
 }
 
 TEST_CASE("failures are selected by code, alias, scenario, prefix and pattern", "[report]") {
-  const Diagnosis huge = Made("E1000", "2");
+  const Failure huge = Made("E1000", "2");
   for (const char* name : {"E1000", "e1000", "CompileTimeHbmOom", "E1000.2", "E10", "E*", "*.2", "E?000.?*"}) {
     INFO(name);
     CHECK(Holds({name}, huge));
@@ -74,14 +74,14 @@ TEST_CASE("a complete name does not select longer names", "[report]") {
      "heads": ["our first pool is full"], "examples": {"match": [{"text": "Error: our first pool is full"}]}},
     {"code": "our.pool_of_two", "title": "b", "category": "Ours", "phase": "run", "about": "It is full.",
      "heads": ["our other pool is full"], "examples": {"match": [{"text": "Error: our other pool is full"}]}}]})");
-  Diagnosis second;
-  second.failure = rules.FindFailure("our.pool_of_two");
+  Failure second;
+  second.rule = rules.FindFailure("our.pool_of_two");
   CHECK_FALSE(Selection("--select", {"our.pool"}, rules).Holds(second));
   CHECK(Selection("--select", {"our.poo"}, rules).Holds(second));
 }
 
 TEST_CASE("an undecided failure may match each of its possible scenarios", "[report]") {
-  Diagnosis open = Made("E1000");
+  Failure open = Made("E1000");
   std::erase_if(open.candidates, [](const Scenario* each) { return each->id != "2" && each->id != "3"; });
   REQUIRE(open.candidates.size() == 2);
   const Selection second("--select", {"E1000.2"}, BuiltInRules());

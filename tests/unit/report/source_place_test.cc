@@ -13,63 +13,63 @@ using namespace whyoom;
 namespace TEST_FILE {
 
 // "path:line", or "nowhere".
-std::string Source(const Diagnosis& finding) {
-  const std::optional<SourcePlace> place = UserSource(finding);
+std::string Source(const Failure& failure) {
+  const std::optional<SourcePlace> place = UserSource(failure);
   return place ? place->path + ":" + std::to_string(place->line) : "nowhere";
 }
 
-void SetCall(const std::string& path, const std::string& call, Diagnosis* finding) {
-  finding->facts.Set("user_source_path", path, {3, 0});
-  finding->facts.Set("user_source", call, {3, 0});
+void SetCall(const std::string& path, const std::string& call, Failure* failure) {
+  failure->facts.Set("user_source_path", path, {3, 0});
+  failure->facts.Set("user_source", call, {3, 0});
 }
 
 TEST_CASE("the source is the line that makes the largest allocation", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis finding = MadeFinding(failure);
-  CHECK(Source(finding) == "nowhere");
-  SetSource("/home/ada/small.py", 3, &finding);
-  SetSource("/home/ada/train.py", 41, &finding);
-  finding.allocations[1].size_bytes = 4294967296;
-  CHECK(Source(finding) == "/home/ada/train.py:41");
-  SetCall("/home/ada/main.py", "main.py:7", &finding);
-  CHECK(Source(finding) == "/home/ada/train.py:41");
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  CHECK(Source(failure) == "nowhere");
+  SetSource("/home/ada/small.py", 3, &failure);
+  SetSource("/home/ada/train.py", 41, &failure);
+  failure.allocations[1].size_bytes = 4294967296;
+  CHECK(Source(failure) == "/home/ada/train.py:41");
+  SetCall("/home/ada/main.py", "main.py:7", &failure);
+  CHECK(Source(failure) == "/home/ada/train.py:41");
 }
 
 TEST_CASE("without such a line, or with one in a library, the source is the innermost call", "[report]") {
-  const Failure failure = MadeFailure();
-  Diagnosis none = MadeFinding(failure);
+  const FailureRule rule = MadeFailure();
+  Failure none = MadeFailure(rule);
   SetSource("", 0, &none);
   CHECK(Source(none) == "nowhere");
   SetCall("/home/ada/main.py", "main.py:7", &none);
   CHECK(Source(none) == "/home/ada/main.py:7");
 
-  Diagnosis library = MadeFinding(failure);
+  Failure library = MadeFailure(rule);
   SetSource("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py", 251, &library);
   CHECK(Source(library) == "nowhere");
   SetCall("/home/ada/main.py", "main.py:7", &library);
   CHECK(Source(library) == "/home/ada/main.py:7");
 
-  Diagnosis without_list = MadeFinding(failure);
+  Failure without_list = MadeFailure(rule);
   SetCall("/home/ada/main.py", "main.py:7", &without_list);
   CHECK(Source(without_list) == "/home/ada/main.py:7");
 }
 
 TEST_CASE("an invalid line number yields no location", "[report]") {
-  const Failure failure = MadeFailure();
+  const FailureRule rule = MadeFailure();
   for (const char* call : {"main.py:0", "main.py:-3", "main.py:", "main.py", "main.py:x", ""}) {
     INFO(call);
-    Diagnosis finding = MadeFinding(failure);
-    SetCall("/home/ada/main.py", call, &finding);
-    CHECK(Source(finding) == "nowhere");
+    Failure failure = MadeFailure(rule);
+    SetCall("/home/ada/main.py", call, &failure);
+    CHECK(Source(failure) == "nowhere");
   }
-  Diagnosis no_line = MadeFinding(failure);
+  Failure no_line = MadeFailure(rule);
   SetSource("/home/ada/train.py", 0, &no_line);
   CHECK(Source(no_line) == "nowhere");
 }
 
 TEST_CASE("a source path is printable", "[report]") {
-  const Failure failure = MadeFailure();
-  const std::optional<SourcePlace> place = UserSource(HostileFinding(failure));
+  const FailureRule rule = MadeFailure();
+  const std::optional<SourcePlace> place = UserSource(HostileFailure(rule));
   REQUIRE(place);
   CHECK(Printable(place->path) == place->path);
 }

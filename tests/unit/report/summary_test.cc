@@ -13,29 +13,29 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// A finding in one artifact that `processes` processes reported.
-Diagnosis Reported(const Failure& failure, const std::string& id, int processes) {
-  Diagnosis finding = MadeFinding(failure, id);
-  finding.tally = Tally();
-  for (int i = 0; i < processes; ++i) finding.tally.hosts.Add("rank" + std::to_string(i));
-  finding.tally.reports = static_cast<std::uint64_t>(processes);
-  finding.tally.artifacts = 1;
-  return finding;
+// A failure in one artifact that `processes` processes reported.
+Failure Reported(const FailureRule& rule, const std::string& id, int processes) {
+  Failure failure = MadeFailure(rule, id);
+  failure.tally = Tally();
+  for (int i = 0; i < processes; ++i) failure.tally.hosts.Add("rank" + std::to_string(i));
+  failure.tally.reports = static_cast<std::uint64_t>(processes);
+  failure.tally.artifacts = 1;
+  return failure;
 }
 
 // "T1 2/5": the number of different failures and of occurrences.
 std::string Show(const std::map<std::string, Share>& shares) {
   std::string shown;
   for (const auto& [name, share] : shares) {
-    shown += (shown.empty() ? "" : " ") + name + " " + std::to_string(share.diagnoses) + "/" +
+    shown += (shown.empty() ? "" : " ") + name + " " + std::to_string(share.failures) + "/" +
              std::to_string(share.occurrences);
   }
   return shown;
 }
 
-std::string Ids(const std::vector<const Diagnosis*>& findings) {
+std::string Ids(const std::vector<const Failure*>& failures) {
   std::string ids;
-  for (const Diagnosis* finding : findings) ids += finding->id;
+  for (const Failure* failure : failures) ids += failure->id;
   return ids;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("an empty report has an empty summary", "[report]") {
   const Report report;
   const Summary summary = Summarize(report);
   CHECK(summary.artifacts == 0);
-  CHECK(summary.diagnoses == 0);
+  CHECK(summary.failures == 0);
   CHECK(summary.occurrences == 0);
   CHECK(summary.problems == 0);
   CHECK(summary.by_code.empty());
@@ -57,20 +57,20 @@ TEST_CASE("an empty report has an empty summary", "[report]") {
 }
 
 TEST_CASE("different failures and their occurrences are counted", "[report]") {
-  const Failure failure = MadeFailure();
-  Failure other = MadeFailure();
+  const FailureRule rule = MadeFailure();
+  FailureRule other = MadeFailure();
   other.code = "T2";
   other.title = "another test";
-  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 4), Reported(other, "c", 2)});
-  report.findings[1].facts.Set("module", std::string("jit_eval"), {7, 70}, true);
-  report.findings[2].facts = Evidence();
-  report.findings[2].scenario = nullptr;
+  Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 4), Reported(other, "c", 2)});
+  report.failures[1].facts.Set("module", std::string("jit_eval"), {7, 70}, true);
+  report.failures[2].facts = Evidence();
+  report.failures[2].scenario = nullptr;
   report.problems.resize(2);
   report.problems_left_out = 3;
   const Summary summary = Summarize(report);
   CHECK(summary.artifacts == 2);
   CHECK(summary.bytes == 4096);
-  CHECK(summary.diagnoses == 3);
+  CHECK(summary.failures == 3);
   CHECK(summary.occurrences == 7);
   CHECK(summary.problems == 5);
   CHECK(Show(summary.by_code) == "T1 2/5 T2 1/2");
@@ -94,11 +94,11 @@ TEST_CASE("by_remedy counts the remedy that the failure lists first", "[report]"
     made.remedy = &remedy;
     return made;
   };
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 3)});
-  report.findings[0].remedies = {ranked(inquiry), ranked(cure)};
-  report.findings[1].remedies = {ranked(inquiry)};
-  report.findings[2].remedies = {ranked(cure), ranked(inquiry)};
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 2), Reported(rule, "c", 3)});
+  report.failures[0].remedies = {ranked(inquiry), ranked(cure)};
+  report.failures[1].remedies = {ranked(inquiry)};
+  report.failures[2].remedies = {ranked(cure), ranked(inquiry)};
   const Summary summary = Summarize(report);
   CHECK(Show(summary.by_remedy) == "cut 1/3 look 2/3");
   CHECK(summary.by_remedy.at("cut").title == "Cut it");
@@ -111,37 +111,37 @@ TEST_CASE("in a large batch, the line below a failure names that failure's first
   Remedy usual;
   usual.id = "usual";
   usual.title = "Usual cure";
-  const Failure failure = MadeFailure();
-  std::vector<Diagnosis> findings;
+  const FailureRule rule = MadeFailure();
+  std::vector<Failure> failures;
   for (int i = 0; i < 24; ++i) {
-    Diagnosis& finding = findings.emplace_back(Reported(failure, std::to_string(i), i < 20 ? 1 : 5));
-    RankedRemedy& first = finding.remedies.emplace_back();
+    Failure& failure = failures.emplace_back(Reported(rule, std::to_string(i), i < 20 ? 1 : 5));
+    RankedRemedy& first = failure.remedies.emplace_back();
     first.remedy = i < 20 ? &rare : &usual;
   }
-  const std::string text = PrintText(MadeReport(std::move(findings)), TextOptions());
+  const std::string text = PrintText(MadeReport(std::move(failures)), TextOptions());
   // Only the most frequent failures, which are last in the order of paths, have blocks.
   CHECK(text.find("first Usual cure") != std::string::npos);
   CHECK(text.find("first Rare cure") == std::string::npos);
 }
 
 TEST_CASE("recurring failures occur more than once or in several artifacts", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 2), Reported(failure, "c", 5),
-                              Reported(failure, "d", 2), Reported(failure, "e", 1)});
-  report.findings[4].tally.artifacts = 2;
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 2), Reported(rule, "c", 5),
+                              Reported(rule, "d", 2), Reported(rule, "e", 1)});
+  report.failures[4].tally.artifacts = 2;
   CHECK(Ids(Summarize(report).recurring) == "cbde");
   CHECK(Ids(MostFrequentFirst(report)).starts_with("cbd"));
   CHECK(MostFrequentFirst(report).size() == 5);
-  CHECK(Summarize(report).recurring[0] == &report.findings[2]);  // borrowed
+  CHECK(Summarize(report).recurring[0] == &report.failures[2]);  // borrowed
 }
 
 TEST_CASE("the times are the first and last of all failures", "[report]") {
-  const Failure failure = MadeFailure();
-  Report report = MadeReport({Reported(failure, "a", 1), Reported(failure, "b", 1), Reported(failure, "c", 1)});
-  report.findings[0].tally.first_time = AfterSeconds(50);
-  report.findings[0].tally.last_time = AfterSeconds(90);
-  report.findings[1].tally.first_time = AfterSeconds(20);
-  report.findings[1].tally.last_time = AfterSeconds(30);
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 1), Reported(rule, "c", 1)});
+  report.failures[0].tally.first_time = AfterSeconds(50);
+  report.failures[0].tally.last_time = AfterSeconds(90);
+  report.failures[1].tally.first_time = AfterSeconds(20);
+  report.failures[1].tally.last_time = AfterSeconds(30);
   const Summary summary = Summarize(report);
   CHECK(summary.first_time == AfterSeconds(20));
   CHECK(summary.last_time == AfterSeconds(90));
@@ -164,13 +164,13 @@ TEST_CASE("the most frequent entries come first, ties by name", "[report]") {
 }
 
 TEST_CASE("a bounded summary keeps the most frequent entries and counts the omitted programs", "[report]") {
-  const Failure failure = MadeFailure();
-  std::vector<Diagnosis> findings;
+  const FailureRule rule = MadeFailure();
+  std::vector<Failure> failures;
   for (int i = 0; i < 300; ++i) {
-    findings.push_back(Reported(failure, std::to_string(i), i == 299 ? 3 : 2));
-    findings.back().facts.Set("module", "jit_" + std::to_string(i), {7, 70}, true);
+    failures.push_back(Reported(rule, std::to_string(i), i == 299 ? 3 : 2));
+    failures.back().facts.Set("module", "jit_" + std::to_string(i), {7, 70}, true);
   }
-  const Report report = MadeReport(findings);
+  const Report report = MadeReport(failures);
   const Summary whole = Summarize(report);
   CHECK(whole.by_program.size() == 300);
   CHECK(whole.recurring.size() == 300);
@@ -183,13 +183,13 @@ TEST_CASE("a bounded summary keeps the most frequent entries and counts the omit
   REQUIRE_FALSE(bounded.recurring.empty());
   CHECK(bounded.recurring[0]->id == "299");
   CHECK(bounded.recurring[1]->id == "0");
-  CHECK(bounded.diagnoses == 300);
+  CHECK(bounded.failures == 300);
   CHECK(bounded.occurrences == whole.occurrences);
 }
 
 TEST_CASE("a bounded summary of a small report omits nothing", "[report]") {
-  const Failure failure = MadeFailure();
-  const Report report = MadeReport({Reported(failure, "a", 2)});
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({Reported(rule, "a", 2)});
   const Summary bounded = BoundedSummary(report);
   CHECK(bounded.by_program.size() == 1);
   CHECK(bounded.programs_left_out == 0);
@@ -197,10 +197,10 @@ TEST_CASE("a bounded summary of a small report omits nothing", "[report]") {
 }
 
 TEST_CASE("one failure is no batch, a hundred are", "[report]") {
-  const Failure failure = MadeFailure();
-  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1)})));
-  CHECK_FALSE(IsBatch(MadeReport({Reported(failure, "a", 1000)})));  // still one failure
-  CHECK(IsBatch(MadeReport(std::vector<Diagnosis>(100, Reported(failure, "a", 1)))));
+  const FailureRule rule = MadeFailure();
+  CHECK_FALSE(IsBatch(MadeReport({Reported(rule, "a", 1)})));
+  CHECK_FALSE(IsBatch(MadeReport({Reported(rule, "a", 1000)})));  // still one failure
+  CHECK(IsBatch(MadeReport(std::vector<Failure>(100, Reported(rule, "a", 1)))));
 }
 
 }  // namespace TEST_FILE

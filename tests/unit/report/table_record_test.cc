@@ -10,7 +10,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/readings.h"
+#include "diagnose/report.h"
 #include "read/engine.h"
 #include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
@@ -18,29 +18,29 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-FindingTable TableOf(const std::string& log, const std::string& path) {
+FailureTable TableOf(const std::string& log, const std::string& path) {
   static const Engine engine(BuiltInRules());
-  Readings readings = ReadArtifact(engine, {path, ""}, *OpenMemory(log));
-  return readings.table ? *std::move(readings.table) : FindingTable(BuiltInRules());
+  Report report = ReadArtifact(engine, {path, ""}, *OpenMemory(log));
+  return report.table ? *std::move(report.table) : FailureTable(BuiltInRules());
 }
 
-std::optional<FindingTable> ReadTable(const std::string& text) {
+std::optional<FailureTable> ReadTable(const std::string& text) {
   return TableFromRecord(nlohmann::json::parse(text, nullptr, false), BuiltInRules());
 }
 
-FindingTable ThroughText(const FindingTable& table) {
+FailureTable ThroughText(const FailureTable& table) {
   const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
   CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
-  std::optional<FindingTable> read = ReadTable(text);
+  std::optional<FailureTable> read = ReadTable(text);
   REQUIRE(read);
   CHECK((LineOf(ToRecord(*read, BuiltInRules().fingerprint())) == text));
   return *std::move(read);
 }
 
-std::string Show(FindingTable table, const XlaDump& dump = {}) {
+std::string Show(FailureTable table, const XlaDump& dump = {}) {
   Report report;
   table.AddDump(dump);
-  report.findings = table.Finish(&report.problems);
+  report.failures = table.Finish(&report.problems);
   report.reports_left_out = table.left_out();
   return PrintJson(report) + PrintNdjson(report) + PrintText(report, TextOptions());
 }
@@ -59,13 +59,13 @@ std::string FileText(const std::string& path) {
 }
 
 TEST_CASE("a table that was written and read back gives the same report", "[report][slow]") {
-  FindingTable whole(BuiltInRules());
-  FindingTable again(BuiltInRules());
+  FailureTable whole(BuiltInRules());
+  FailureTable again(BuiltInRules());
   for (const std::string& folder : CaseFolders()) {
     INFO(folder);
     const std::string log = FileText(folder + "/log");
-    FindingTable table = TableOf(log, "a\n\xff/" + folder);
-    FindingTable read = ThroughText(table);
+    FailureTable table = TableOf(log, "a\n\xff/" + folder);
+    FailureTable read = ThroughText(table);
     CHECK((Show(read) == Show(table)));
     whole.Join(table);
     again.Join(read);
@@ -93,25 +93,25 @@ TEST_CASE("lists and texts that a report would cut are kept whole", "[report][sl
     log += "\n\nRESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " + std::to_string(i + 10) +
            ".00M. That was not possible. There are 5.00M free.\n";
   }
-  const FindingTable table = TableOf(log, "log");
+  const FailureTable table = TableOf(log, "log");
   REQUIRE(table.entries().size() > 1000);
   CHECK_FALSE(table.left_out().empty());
   CHECK((Show(ThroughText(table)) == Show(table)));
 }
 
 TEST_CASE("concluded entries stay concluded", "[report]") {
-  FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
+  FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   std::vector<Problem> problems;
-  FindingTable concluded(BuiltInRules());
-  for (Diagnosis& diagnosis : table.Finish(&problems)) concluded.Add(std::move(diagnosis));
+  FailureTable concluded(BuiltInRules());
+  for (Failure& failure : table.Finish(&problems)) concluded.Add(std::move(failure));
   REQUIRE_FALSE(concluded.entries().empty());
-  const FindingTable read = ThroughText(concluded);
+  const FailureTable read = ThroughText(concluded);
   CHECK(read.entries().front()->is_concluded());
   CHECK((Show(read) == Show(concluded)));
 }
 
 TEST_CASE("a damaged table is rejected", "[report]") {
-  const FindingTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
+  const FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
   CHECK(ReadTable(text));
   CHECK_FALSE(ReadTable(""));

@@ -13,7 +13,7 @@ RuleFile File(const std::string& extensions) {
   return {"ours.json", R"({"format": "whyoom.rules/1", "extensions": [)" + extensions + "]}"};
 }
 
-const Failure& E1000(const RuleSet& set) { return *set.FindFailure("E1000"); }
+const FailureRule& E1000(const RuleSet& set) { return *set.FindFailure("E1000"); }
 
 TEST_CASE("an extension adds a header with its example and keeps everything else", "[rules]") {
   RuleSet base;

@@ -1,4 +1,4 @@
-// Finding frameworks by name, and which rule files were requested.
+// Failure frameworks by name, and which rule files were requested.
 #include <string>
 #include <vector>
 

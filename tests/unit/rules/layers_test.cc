@@ -44,7 +44,7 @@ TEST_CASE("disabled entries are removed, and references to them are not faults",
   CHECK(set.FindRemedy("bf16") == nullptr);
   CHECK(set.FindRemedy("shard")->with.empty());
   CHECK(set.FindFailure("0100") == nullptr);
-  const Failure& failure = *set.FindFailure("E1000");
+  const FailureRule& failure = *set.FindFailure("E1000");
   CHECK(failure.absorbed_by.empty());
   CHECK(failure.contexts.empty());
   CHECK(failure.header_patterns.size() == base.FindFailure("E1000")->header_patterns.size() - 1);

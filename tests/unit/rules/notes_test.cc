@@ -38,7 +38,7 @@ TEST_CASE("notes are sorted by prior and their sentences concatenated", "[rules]
 TEST_CASE("names in notes are checked", "[rules]") {
   CHECK(Faults("notes", R"("n", "when": "before.used_byte > 1", "why": [{"text": "x"}])") ==
         "user.json:2:32: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n");
-  // Names of a finding are invalid in comparisons.
+  // Names of a failure are invalid in comparisons.
   CHECK(Faults("notes", R"("n", "when": "used_bytes > 1", "why": [{"text": "x"}])") ==
         "user.json:2:32: unknown name 'used_bytes'\n");
   CHECK(Faults("notes", R"("n", "when": "same_job", "why": [])") != "");

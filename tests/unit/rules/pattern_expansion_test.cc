@@ -60,7 +60,7 @@ TEST_CASE("frequent occurrences of the prefix do not hide a later match", "[rule
 
 std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
     for (const Pattern& fact : failure.facts) patterns.push_back(&fact);
   }
@@ -78,7 +78,7 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
 TEST_CASE("each built-in pattern finds in the examples what plain RE2 finds", "[rules]") {
   const RuleSet& rules = BuiltInRules();
   std::vector<std::string> texts;
-  for (const Failure& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures()) {
     for (const Example& example : failure.match) texts.push_back(example.text);
   }
   for (const Quotation& quotation : rules.quotations()) {

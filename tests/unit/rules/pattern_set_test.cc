@@ -118,7 +118,7 @@ TEST_CASE("a set can be searched by many threads at once", "[rules]") {
 }
 
 TEST_CASE("the build has stored the literals of the built-in header patterns", "[rules]") {
-  for (const Failure& failure : BuiltInRules().failures()) {
+  for (const FailureRule& failure : BuiltInRules().failures()) {
     for (const HeaderPattern& head : failure.header_patterns) {
       INFO(failure.code << " " << head.pattern.source());
       const std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(head.pattern.source());

@@ -20,7 +20,7 @@ TEST_CASE("retry is read from failures and scenarios", "[rules]") {
              {{"ours.json", Rules(R"(, "retry": {"answer": "never", "why": ["It is", "too large."]})",
                                   R"(, "retry": {"answer": "maybe", "why": "Others used the chip."})")}},
              &set) == "");
-  const Failure& failure = *set.FindFailure("T1");
+  const FailureRule& failure = *set.FindFailure("T1");
   REQUIRE(failure.retry);
   CHECK(failure.retry->answer == Retry::Answer::kNever);
   CHECK(failure.retry->why == "It is too large.");

@@ -31,7 +31,7 @@ TEST_CASE("all fields of failures are read", "[rules]") {
   const RuleSet set = Base();
   REQUIRE(set.failures().size() == 2);
   CHECK(set.failures()[0].code == "0100");
-  const Failure& failure = set.failures()[1];
+  const FailureRule& failure = set.failures()[1];
   CHECK(failure.about == std::vector<std::string>{"One paragraph.", "Another."});
   CHECK(failure.links.at(0).url == "https://example.com/");
   REQUIRE(failure.header_patterns.size() == 3);

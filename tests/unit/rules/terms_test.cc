@@ -172,7 +172,7 @@ TEST_CASE("a line can be split into pieces", "[rules]") {
     "about": [["one", ["para", "graph"]], "two"],
     "examples": {"match": [{"text": ["first", ["a long enough ", "head"], "last"]}]}}]})"}},
              &set) == "");
-  const Failure* failure = set.FindFailure("X1");
+  const FailureRule* failure = set.FindFailure("X1");
   REQUIRE(failure != nullptr);
   CHECK(failure->header_patterns.at(0).pattern.source() == "a long enough head");
   CHECK(failure->about == std::vector<std::string>{"one paragraph", "two"});

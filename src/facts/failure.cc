@@ -1,8 +1,8 @@
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 
 namespace whyoom {
 
-std::vector<Where> Diagnosis::Also() const {
+std::vector<Where> Failure::Also() const {
   std::vector<Where> others;
   bool found = false;
   for (const Where& place : tally.places.all()) {

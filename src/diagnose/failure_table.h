@@ -1,4 +1,4 @@
-// Joins the findings of many artifacts in a table of failures by id. Joining is independent of order and grouping, also
+// Joins the failures of many artifacts in a table of failures by id. Joining is independent of order and grouping, also
 // at the limits, so artifacts can be read in parallel, in parts and on many machines.
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
 #include "facts/compiled_program.h"
+#include "facts/failure.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
 #include "rules/recorder.h"
@@ -20,7 +20,7 @@
 
 namespace whyoom {
 
-class FindingTable {
+class FailureTable {
  public:
   // Maximum number of different failures per code; keeps the smallest ids, so that order does not matter.
   static constexpr std::size_t kMostOfCode = 1000;
@@ -28,47 +28,47 @@ class FindingTable {
   static constexpr std::uint64_t kMaxRowBytes = std::uint64_t{64} << 20;
 
   // Borrows the rules.
-  explicit FindingTable(const RuleSet& rules) : rules_(&rules) {}
+  explicit FailureTable(const RuleSet& rules) : rules_(&rules) {}
 
-  // Sets the framework whose steps the remedies show; empty: the log's. Affects only findings without conclusions.
+  // Sets the framework whose steps the remedies show; empty: the log's. Affects only failures without conclusions.
   void SetFramework(const std::string& id) { framework_ = id; }
-  // Adds the fact no_dump to findings, because an XLA dump was requested but there is none.
+  // Adds the fact no_dump to failures, because an XLA dump was requested but there is none.
   void SetNoDump() { no_dump_ = true; }
 
   // Sets the compiles of a module. Diagnoses of the module's failures use them. Call before AddDump and Finish.
   void SetRecompilation(Recompilation recompilation) { recompilation_ = std::move(recompilation); }
 
-  // Maximum number of findings to record: one needs tens of milliseconds.
+  // Maximum number of failures to record: one needs tens of milliseconds.
   static constexpr std::size_t kMostRecorded = 20;
-  // Records the conclusions of the first findings (of those at this line, unless it is 0). Borrows the recorder.
+  // Records the conclusions of the first failures (of those at this line, unless it is 0). Borrows the recorder.
   void SetRecorder(Recorder* recorder, std::uint64_t line) {
     recorder_ = recorder;
     recorded_line_ = line;
   }
 
-  // Adds a finding with its id, tally and completeness. If the table contains the id, keeps the more complete
-  // finding, see JoinFindings. Masks secrets. A finding is concluded early if data of it was dropped or is in another
+  // Adds a failure with its id, tally and completeness. If the table contains the id, keeps the more complete
+  // failure, see JoinFailures. Masks secrets. A failure is concluded early if data of it was dropped or is in another
   // process.
-  void Add(Diagnosis finding);
+  void Add(Failure failure);
 
   // Counts reports of failures that are not kept.
   void LeaveOut(const std::string& code, std::uint64_t reports);
 
   // Commutative and associative; an empty table is neutral.
-  void Join(FindingTable other);
+  void Join(FailureTable other);
 
-  // Adds the allocation list of the same compile's dump to findings whose logs have none. Call after SetFramework and
+  // Adds the allocation list of the same compile's dump to failures whose logs have none. Call after SetFramework and
   // SetNoDump, because it may draw conclusions, and before Finish.
   void AddDump(const XlaDump& dump);
 
-  // Returns all diagnoses, root causes first. Drops findings of dumps that a log also reports. Adds limits and
+  // Returns all diagnoses, root causes first. Drops failures of dumps that a log also reports. Adds limits and
   // unreadable dump files to `problems`. Call once, at the end.
-  std::vector<Diagnosis> Finish(std::vector<Problem>* problems);
+  std::vector<Failure> Finish(std::vector<Problem>* problems);
 
   // All current entries, by code and id. Borrowed until the table changes.
-  std::vector<const Diagnosis*> entries() const;
+  std::vector<const Failure*> entries() const;
 
-  // Compiled programs that were found, independent of failures; joined like findings.
+  // Compiled programs that were found, independent of failures; joined like failures.
   ProgramTable& programs() { return programs_; }
   const ProgramTable& programs() const { return programs_; }
 
@@ -77,13 +77,13 @@ class FindingTable {
 
  private:
   struct OfCode {
-    std::map<std::string, Diagnosis> by_id;
+    std::map<std::string, Failure> by_id;
     std::uint64_t row_bytes = 0;  // upper bound of the size of the lists, except those from AddDump
   };
-  void Keep(Diagnosis finding);
-  Diagnosis Concluded(Diagnosis finding);
+  void Keep(Failure failure);
+  Failure Concluded(Failure failure);
   void DropRows(OfCode* of_code);
-  void ReportLimits(const std::vector<Diagnosis>& diagnoses, std::vector<Problem>* problems) const;
+  void ReportLimits(const std::vector<Failure>& failures, std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
   std::map<std::string, OfCode> by_code_;
@@ -93,24 +93,24 @@ class FindingTable {
   bool no_dump_ = false;
   Recorder* recorder_ = nullptr;
   std::uint64_t recorded_line_ = 0;
-  std::size_t recorded_ = 0;  // number of findings
+  std::size_t recorded_ = 0;  // number of failures
   std::optional<Recompilation> recompilation_;
 };
 
-// The compiles that findings of logs report, so that a finding of the dump itself would report them twice.
+// The compiles that failures of logs report, so that a failure of the dump itself would report them twice.
 struct LoggedDumps {
-  void Add(const Diagnosis& finding);  // ignores a finding of a dump
+  void Add(const Failure& failure);  // ignores a failure of a dump
 
-  // Of dumps that a finding uses: the module and its need in bytes, which a copy of the dump has, too.
+  // Of dumps that a failure uses: the module and its need in bytes, which a copy of the dump has, too.
   std::set<std::pair<std::string, double>> used;
-  std::set<std::string> named;  // modules that a finding with its own list names
+  std::set<std::string> named;  // modules that a failure with its own list names
 };
 
-// Joins two findings with the same id: keeps the more complete one, or else the first by path, member and offset, and
+// Joins two failures with the same id: keeps the more complete one, or else the first by path, member and offset, and
 // joins their tallies. Keeps the conclusions of the kept one.
-void JoinFindings(Diagnosis finding, Diagnosis* kept);
+void JoinFailures(Failure failure, Failure* kept);
 
 // Approximate memory of the allocation list; the same on every machine.
-std::uint64_t RowBytes(const Diagnosis& finding);
+std::uint64_t RowBytes(const Failure& failure);
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
-// One artifact from bytes to findings, and several joined.
-#include "diagnose/readings.h"
+// One artifact from bytes to failures, and several joined.
+#include "diagnose/report.h"
 
 #include <fmt/format.h>
 
@@ -17,18 +17,18 @@ namespace TEST_FILE {
 
 const std::string kFails = "test program main takes 3B\nTest compile: used 7B of 5B\n";
 
-Readings Read(const std::string& log, const std::string& path = "job.log", const ReadOptions& options = {}) {
+Report Read(const std::string& log, const std::string& path = "job.log", const ReadOptions& options = {}) {
   return ReadArtifact(TestEngine(), {path, ""}, *OpenMemory(log), options);
 }
 
 // Returns "T1 x2 in b.log; program 6 in b.log".
-std::string ShowAll(Readings readings) {
-  if (!readings.table) return "nothing";
+std::string ShowAll(Report report) {
+  if (!report.table) return "nothing";
   std::vector<Problem> problems;
   std::string shown;
-  for (const Diagnosis& finding : readings.table->Finish(&problems))
-    shown += fmt::format("{} x{} in {}; ", finding.failure->code, finding.tally.reports, finding.where.artifact.path);
-  for (const CompiledProgram& program : readings.table->programs().Take())
+  for (const Failure& failure : report.table->Finish(&problems))
+    shown += fmt::format("{} x{} in {}; ", failure.rule->code, failure.tally.reports, failure.where.artifact.path);
+  for (const CompiledProgram& program : report.table->programs().Take())
     shown += fmt::format("program {} x{} in {}; ", Show(program.facts.Get("need_bytes")), program.occurrences,
                          program.where.artifact.path);
   return shown;
@@ -38,7 +38,7 @@ TEST_CASE("an artifact's findings and programs have its name", "[diagnose]") {
   CHECK(ShowAll(Read(kFails)) == "T1 x1 in job.log; program 6 x1 in job.log; ");
   CHECK(ShowAll(Read("test program main takes 3B\n")) == "program 6 x1 in job.log; ");
   CHECK(ShowAll(Read("Test compile: used 7B of 5B")) == "T1 x1 in job.log; ");
-  const Readings nothing = Read("all is well\n");
+  const Report nothing = Read("all is well\n");
   CHECK_FALSE(nothing.table);
   CHECK(nothing.artifacts == 1);
   CHECK(nothing.bytes == 12);
@@ -61,7 +61,7 @@ TEST_CASE("errors that look like quotations are noted only if the artifact has n
 }
 
 TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
-  Readings all;
+  Report all;
   all.Join(Read("all is well\n"));
   CHECK_FALSE(all.table);
   all.Join(Read(kFails, "b.log"));
@@ -69,7 +69,7 @@ TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
   CHECK(all.artifacts == 3);
   CHECK(all.bytes == 12 + 2 * kFails.size());
   CHECK_FALSE(all.retry);
-  Readings more;
+  Report more;
   more.retry = true;
   more.unknown_times = 2;
   more.problems = {{"c.log", "", "cut"}};
@@ -97,9 +97,9 @@ TEST_CASE("findings are available while the artifact is being read", "[diagnose]
 TEST_CASE("a time that cannot be compared with the range is counted", "[diagnose]") {
   ReadOptions options;
   options.range.since = ParseTimestamp("2026-11-20T12:00:00Z");
-  const Readings readings = Read(kFails, "job.log", options);
-  CHECK(readings.unknown_times == 1);
-  CHECK(readings.table);
+  const Report report = Read(kFails, "job.log", options);
+  CHECK(report.unknown_times == 1);
+  CHECK(report.table);
 }
 
 }  // namespace TEST_FILE

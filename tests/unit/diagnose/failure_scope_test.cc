@@ -1,5 +1,5 @@
-// The names of rule conditions, resolved for one finding.
-#include "diagnose/finding_scope.h"
+// The names of rule conditions, resolved for one failure.
+#include "diagnose/failure_scope.h"
 
 #include <string>
 #include <vector>
@@ -14,20 +14,20 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-Diagnosis Make(std::vector<Allocation> rows = {}) {
-  Diagnosis finding;
-  finding.failure = TestEngine().rules().FindFailure("T1");
-  finding.allocations = std::move(rows);
-  return finding;
+Failure Make(std::vector<Allocation> rows = {}) {
+  Failure failure;
+  failure.rule = TestEngine().rules().FindFailure("T1");
+  failure.allocations = std::move(rows);
+  return failure;
 }
 
-std::string Get(const Diagnosis& finding, const std::string& name) {
-  return Show(FindingScope(BuiltInRules(), finding).Get(name));
+std::string Get(const Failure& failure, const std::string& name) {
+  return Show(FailureScope(BuiltInRules(), failure).Get(name));
 }
 
 // Returns a field of each row, in the order of the scope.
-std::string Rows(const Diagnosis& finding, const std::string& name) {
-  const FindingScope scope(BuiltInRules(), finding);
+std::string Rows(const Failure& failure, const std::string& name) {
+  const FailureScope scope(BuiltInRules(), failure);
   std::string shown;
   for (std::size_t row = 0; row < scope.row_count(); ++row)
     shown += (row == 0 ? "" : " ") + Show(scope.GetInRow(row, name));
@@ -40,30 +40,29 @@ Allocation Op(const std::string& op_name, const std::string& file, std::int64_t 
   return row;
 }
 
-TEST_CASE("facts and the finding's own fields have names", "[diagnose]") {
-  Diagnosis finding = Make();
-  finding.facts.Set("used_bytes", 7.0, {});
-  CHECK(Get(finding, "used_bytes") == "7");
-  CHECK(Get(finding, "limit_bytes") == "unknown");
-  CHECK(Get(finding, "code") == "'T1'");
-  CHECK(Get(finding, "framework") == "unknown");
-  finding.framework = "jax";
-  CHECK(Get(finding, "framework") == "'jax'");
-  CHECK(Get(finding, "scenario") == "unknown");
+TEST_CASE("facts and the failure's own fields have names", "[diagnose]") {
+  Failure failure = Make();
+  failure.facts.Set("used_bytes", 7.0, {});
+  CHECK(Get(failure, "used_bytes") == "7");
+  CHECK(Get(failure, "limit_bytes") == "unknown");
+  CHECK(Get(failure, "code") == "'T1'");
+  CHECK(Get(failure, "framework") == "unknown");
+  failure.framework = "jax";
+  CHECK(Get(failure, "framework") == "'jax'");
+  CHECK(Get(failure, "scenario") == "unknown");
   Scenario scenario;
   scenario.id = "2";
-  Diagnosis diagnosis(finding);
-  CHECK(Show(FindingScope(BuiltInRules(), diagnosis).Get("scenario")) == "unknown");
-  diagnosis.scenario = &scenario;
-  CHECK(Show(FindingScope(BuiltInRules(), diagnosis).Get("scenario")) == "'2'");
+  CHECK(Show(FailureScope(BuiltInRules(), failure).Get("scenario")) == "unknown");
+  failure.scenario = &scenario;
+  CHECK(Show(FailureScope(BuiltInRules(), failure).Get("scenario")) == "'2'");
 }
 
 TEST_CASE("rows are sorted by descending size, stable, those without a size last", "[diagnose]") {
-  const Diagnosis finding =
+  const Failure failure =
       Make({MakeRow("f32[1]", 10), MakeRow("f32[2]"), MakeRow("f32[3]", 30), MakeRow("f32[4]", 10)});
-  CHECK(Rows(finding, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
-  CHECK(Rows(finding, "size_bytes") == "30 10 10 unknown");
-  CHECK(FindingScope(BuiltInRules(), finding).RowAt(0).shape_text == "f32[3]");
+  CHECK(Rows(failure, "shape") == "'f32[3]' 'f32[1]' 'f32[4]' 'f32[2]'");
+  CHECK(Rows(failure, "size_bytes") == "30 10 10 unknown");
+  CHECK(FailureScope(BuiltInRules(), failure).RowAt(0).shape_text == "f32[3]");
 }
 
 TEST_CASE("the largest row is known if all sizes are known", "[diagnose]") {
@@ -84,20 +83,20 @@ TEST_CASE("rows of the same size and shape are counted, whatever their layout", 
 }
 
 TEST_CASE("dimensions of the program have names", "[diagnose]") {
-  Diagnosis finding = Make();
-  CHECK(Get(finding, "batch.length") == "unknown");
-  finding.estimates.emplace();
-  CHECK(Get(finding, "batch.length") == "unknown");
-  finding.estimates->room.batch_axis = AxisLocation{"batch['x']", 1, 64, "batch"};
-  finding.estimates->room.sequence_axis = AxisLocation{"batch['y']", 2, 512, ""};
-  CHECK(Get(finding, "batch.array") == "'batch['x']'");
-  CHECK(Get(finding, "batch.axis") == "1");
-  CHECK(Get(finding, "batch.length") == "64");
-  CHECK(Get(finding, "batch.name") == "'batch'");
-  CHECK(Get(finding, "sequence.array") == "'batch['y']'");
-  CHECK(Get(finding, "sequence.axis") == "2");
-  CHECK(Get(finding, "sequence.length") == "512");
-  CHECK(Get(finding, "sequence.name") == "unknown");
+  Failure failure = Make();
+  CHECK(Get(failure, "batch.length") == "unknown");
+  failure.estimates.emplace();
+  CHECK(Get(failure, "batch.length") == "unknown");
+  failure.estimates->room.batch_axis = AxisLocation{"batch['x']", 1, 64, "batch"};
+  failure.estimates->room.sequence_axis = AxisLocation{"batch['y']", 2, 512, ""};
+  CHECK(Get(failure, "batch.array") == "'batch['x']'");
+  CHECK(Get(failure, "batch.axis") == "1");
+  CHECK(Get(failure, "batch.length") == "64");
+  CHECK(Get(failure, "batch.name") == "'batch'");
+  CHECK(Get(failure, "sequence.array") == "'batch['y']'");
+  CHECK(Get(failure, "sequence.axis") == "2");
+  CHECK(Get(failure, "sequence.length") == "512");
+  CHECK(Get(failure, "sequence.name") == "unknown");
 }
 
 TEST_CASE("the source of an array made in a library is the user's line of another array in the same scope",

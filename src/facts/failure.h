@@ -1,25 +1,23 @@
-// One failure: the joined output of all its streams and, once Conclude (diagnose/conclude.h) has drawn them, the
+// One failure, from its first line to the last conclusion: what one stream printed (read/session.h), then joined over
+// streams and artifacts (diagnose/failure_table.h), then, once Conclude (diagnose/conclude.h) has drawn them, with the
 // conclusions: the scenario, the reasons, and the ranked remedies.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
 #include "facts/program_estimates.h"
-#include "facts/sighting.h"
 #include "facts/tally.h"
 #include "facts/where.h"
 #include "input/artifact.h"
 #include "rules/rule_set.h"
+#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -46,6 +44,12 @@ struct Contradiction {
   std::string text;
   std::uint64_t line = 0;  // 0: no single line
   Evidence figures;        // as read from the log
+};
+
+// A line that shows that a job went on after a failure.
+struct SurvivalSign {
+  std::string text;  // shortened and printable
+  std::uint64_t line = 0;
 };
 
 // The sort key of a remedy, see diagnose/rank.h; compared member by member in this order.
@@ -95,10 +99,10 @@ struct RuledOut {
   std::string why;
 };
 
-// How complete a finding's report is. If many artifacts report one failure, the most complete report is kept. Computed
+// How complete a failure's report is. If many artifacts report one failure, the most complete report is kept. Computed
 // before data from a dump is added.
 struct Completeness {
-  std::uint64_t row_bytes = 0;  // of its allocation list; compared first, so joining findings never decreases it
+  std::uint64_t row_bytes = 0;  // of its allocation list; compared first, so joining failures never decreases it
   bool whole = true;            // false: a fragment of a message, with low confidence only
   std::uint64_t numbers = 0;    // number of known facts among those that high confidence requires
   std::uint64_t facts = 0;
@@ -106,11 +110,17 @@ struct Completeness {
   friend auto operator<=>(const Completeness&, const Completeness&) = default;
 };
 
-struct Diagnosis {
+struct Failure {
   std::string id;
-  const Failure* failure = nullptr;  // borrowed from the rule set
+  const FailureRule* rule = nullptr;  // borrowed from the rule set
   std::string message;
   Where where;
+
+  // Of the stream (a process or rank of the job) that printed it; the tally counts them once failures are joined.
+  std::string stream_name;
+  int repeats = 1;                // number of streams, from a suffix such as "[repeated 5x across cluster]"
+  std::optional<Timestamp> time;  // of the header's line
+
   Tally tally;
   Completeness completeness;
   std::string framework;  // empty: none seen
@@ -141,32 +151,6 @@ struct Diagnosis {
   std::vector<CodeLine> code;  // only if the sources are at hand, see cli/source_lines.h
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
-};
-
-struct HiddenFindings {
-  // Maximum number of each kind; keeps the smallest ids, so that the order of Join does not matter.
-  static constexpr std::size_t kMost = 5000;
-
-  std::set<std::string> ignored;  // not selected by the user
-  std::set<std::string> known;    // contained in a baseline
-
-  bool empty() const { return ignored.empty() && known.empty(); }
-
-  // Commutative and associative. An id that is known in one of them and ignored in the other counts as known.
-  void Join(const HiddenFindings& other) {
-    ignored.insert(other.ignored.begin(), other.ignored.end());
-    known.insert(other.known.begin(), other.known.end());
-    for (const std::string& id : known) ignored.erase(id);
-    for (std::set<std::string>* ids : {&ignored, &known}) {
-      while (ids->size() > kMost) ids->erase(std::prev(ids->end()));
-    }
-  }
-
-  // Removes a failure that is reported after all.
-  void Erase(const std::string& id) {
-    ignored.erase(id);
-    known.erase(id);
-  }
 };
 
 }  // namespace whyoom

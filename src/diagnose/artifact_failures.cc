@@ -1,11 +1,11 @@
-#include "diagnose/artifact_findings.h"
+#include "diagnose/artifact_failures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
 #include "facts/derive.h"
 #include "facts/row_fields.h"
 #include "rules/names.h"
@@ -16,7 +16,7 @@
 namespace whyoom {
 namespace {
 
-// A report that is not found by its identity is compared with this many of the newest findings of its code. Comparing
+// A report that is not found by its identity is compared with this many of the newest failures of its code. Comparing
 // it with all would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
 constexpr std::size_t kMaxReplicas = 65536;  // more than any machine has
@@ -29,14 +29,14 @@ std::string Text(const Value& value) {
 }
 
 // Returns the derived facts; empty if deriving them would not add any of the named facts.
-Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Diagnosis& finding) {
-  const std::vector<DerivedFact>& derived = finding.failure->derived;
+Evidence FollowsFor(const std::vector<std::string>& names, const RuleSet& rules, const Failure& failure) {
+  const std::vector<DerivedFact>& derived = failure.rule->derived;
   const auto adds = [&](const DerivedFact& one) {
     const bool is_named = std::find(names.begin(), names.end(), one.name) != names.end();
-    return is_named && (one.replace || finding.facts.Find(one.name) == nullptr);
+    return is_named && (one.replace || failure.facts.Find(one.name) == nullptr);
   };
   const bool is_needed = std::any_of(derived.begin(), derived.end(), adds);
-  return is_needed ? Derive(derived, FindingScope(rules, finding)) : Evidence();
+  return is_needed ? Derive(derived, FailureScope(rules, failure)) : Evidence();
 }
 
 // Returns the known facts among `names`.
@@ -51,21 +51,21 @@ Evidence Named(const std::vector<std::string>& names, const Evidence& read, cons
 }
 
 // Returns the known facts among those that distinguish failures of one code.
-Evidence Identity(const Failure& failure, const Evidence& read, const Evidence& follows) {
+Evidence Identity(const FailureRule& rule, const Evidence& read, const Evidence& follows) {
   Evidence kept;
   for (const auto& [name, fact] : follows.all()) {
     const std::string& fact_name = name;
     const auto does_not_identify = [&](const DerivedFact& one) { return one.name == fact_name && !one.identifies; };
-    if (std::none_of(failure.derived.begin(), failure.derived.end(), does_not_identify))
+    if (std::none_of(rule.derived.begin(), rule.derived.end(), does_not_identify))
       kept.Set(name, fact.value, fact.place);
   }
-  return Named(failure.identity, read, kept);
+  return Named(rule.identity, read, kept);
 }
 
 // One "name=value" per line, in the order of the rule data, because ids depend on it. Empty if none is known.
-std::string IdentityText(const Failure& failure, const Evidence& identity) {
+std::string IdentityText(const FailureRule& rule, const Evidence& identity) {
   std::string text;
-  for (const std::string& name : failure.identity) {
+  for (const std::string& name : rule.identity) {
     if (const Fact* fact = identity.Find(name)) text += name + "=" + Text(fact->value) + "\n";
   }
   return text;
@@ -88,134 +88,126 @@ std::string AttemptIn(const std::string& path) {
   return job + " #" + number;
 }
 
-void TruncateTexts(Sighting* sighting) {
-  if (sighting->message.size() > kMaxTextBytes) sighting->message = CutBytes(sighting->message, kMaxTextBytes);
-  for (Allocation& row : sighting->rows) TruncateTexts(&row);
-  const Evidence facts = sighting->facts;
+void TruncateTexts(Failure* failure) {
+  if (failure->message.size() > kMaxTextBytes) failure->message = CutBytes(failure->message, kMaxTextBytes);
+  for (Allocation& row : failure->allocations) TruncateTexts(&row);
+  const Evidence facts = failure->facts;
   for (const auto& [name, fact] : facts.all()) {
     const std::string* text = AsText(fact.value);
     if (text != nullptr && text->size() > kMaxTextBytes)
-      sighting->facts.Set(name, CutBytes(*text, kMaxTextBytes), fact.place, true);
+      failure->facts.Set(name, CutBytes(*text, kMaxTextBytes), fact.place, true);
   }
 }
 
 // Whether both have a compiler's report, and their figures differ.
-bool HaveOtherReports(const Diagnosis& one, const Diagnosis& other) {
-  std::vector<std::string> figures = ReaderFacts(one.failure->reader);
+bool HaveOtherReports(const Failure& one, const Failure& other) {
+  std::vector<std::string> figures = ReaderFacts(one.rule->reader);
   std::erase_if(figures, [](const std::string& name) { return !name.ends_with("_bytes"); });
   return Contradict(one.facts, other.facts, figures);
 }
 
 // Sets whether the job went on: every stream that reported the failure must show it.
-void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& last_reports, Diagnosis* finding) {
+void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& last_reports, Failure* failure) {
   bool all = !last_reports.empty();
   for (const auto& [stream, report] : last_reports) {
     const auto own = signs.find(stream);
     all = all && own != signs.end() && own->second.ShowSurvival(report);
-    if (all && (!finding->recovered || finding->recovered->line < own->second.proof->sign.line))
-      finding->recovered = own->second.proof->sign;
+    if (all && (!failure->recovered || failure->recovered->line < own->second.proof->sign.line))
+      failure->recovered = own->second.proof->sign;
     // A line without a stream's name may be of any stream.
     const auto may_show = [&last = report](const auto& sign) { return sign.second.MayShowSurvival(last); };
     const auto unnamed = signs.find("");
-    finding->may_have_recovered = finding->may_have_recovered || (own != signs.end() && may_show(*own)) ||
+    failure->may_have_recovered = failure->may_have_recovered || (own != signs.end() && may_show(*own)) ||
                                   (unnamed != signs.end() && may_show(*unnamed)) ||
                                   (stream.empty() && std::any_of(signs.begin(), signs.end(), may_show));
   }
-  if (!all) finding->recovered.reset();
+  if (!all) failure->recovered.reset();
 }
 
 }  // namespace
 
-ArtifactFindings::ArtifactFindings(const RuleSet& rules, const Artifact& artifact)
+ArtifactFailures::ArtifactFailures(const RuleSet& rules, const Artifact& artifact)
     : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
 
-void ArtifactFindings::Add(std::vector<Sighting> sightings, const std::string& framework) {
+void ArtifactFailures::Add(std::vector<Failure> failures, const std::string& framework) {
   framework_ = framework;
-  for (Sighting& sighting : sightings) {
-    TruncateTexts(&sighting);
-    Diagnosis finding;
-    finding.failure = sighting.failure;
-    finding.message = std::move(sighting.message);
-    finding.facts = std::move(sighting.facts);
-    finding.allocations = std::move(sighting.rows);
-    finding.estimates = std::move(sighting.estimates);
-    finding.completeness.whole = !sighting.fragment;
-    finding.where = {artifact_, sighting.head.line, std::max(sighting.head.line, sighting.last_line),
-                     sighting.head.offset};
-    OfCode& of_code = by_code_[finding.failure->code];
-    const std::vector<std::string>& names = finding.failure->identity;
-    const Evidence identity = Identity(*finding.failure, finding.facts, FollowsFor(names, *rules_, finding));
-    if (Entry* same = FindSame(of_code, finding, identity)) {
-      Count(sighting, finding, same);
+  for (Failure& failure : failures) {
+    TruncateTexts(&failure);
+    failure.where.artifact = artifact_;
+    failure.where.last_line = std::max(failure.where.line, failure.where.last_line);
+    OfCode& of_code = by_code_[failure.rule->code];
+    const std::vector<std::string>& names = failure.rule->identity;
+    const Evidence identity = Identity(*failure.rule, failure.facts, FollowsFor(names, *rules_, failure));
+    if (Entry* same = FindSame(of_code, failure, identity)) {
+      Count(failure, same);
       same->identity.Add(identity);
-      Join(std::move(finding), same);
-    } else if (of_code.entries.size() >= FindingTable::kMostOfCode) {
+      Join(std::move(failure), same);
+    } else if (of_code.entries.size() >= FailureTable::kMostOfCode) {
       ++of_code.left_out;
     } else {
       Entry& entry = of_code.entries.emplace_back();
-      if (const std::string text = IdentityText(*finding.failure, identity); !text.empty())
+      if (const std::string text = IdentityText(*failure.rule, identity); !text.empty())
         of_code.by_identity.emplace(text, of_code.entries.size() - 1);
       entry.identity = identity;
-      Count(sighting, finding, &entry);
-      finding.tally = std::move(entry.finding.tally);
-      entry.finding = std::move(finding);
-      KeepRows(&entry.finding);
+      Count(failure, &entry);
+      failure.tally = std::move(entry.failure.tally);
+      entry.failure = std::move(failure);
+      KeepRows(&entry.failure);
     }
   }
 }
 
 // Keeps the allocation list unless the lists exceed the limit.
-void ArtifactFindings::KeepRows(Diagnosis* finding) {
-  const std::size_t bytes = RowBytes(*finding);
-  if (row_bytes_ + bytes > FindingTable::kMaxRowBytes) {
-    finding->allocations_left_out = finding->allocations.size();
-    finding->allocations.clear();
+void ArtifactFailures::KeepRows(Failure* failure) {
+  const std::size_t bytes = RowBytes(*failure);
+  if (row_bytes_ + bytes > FailureTable::kMaxRowBytes) {
+    failure->allocations_left_out = failure->allocations.size();
+    failure->allocations.clear();
   } else {
     row_bytes_ += bytes;
   }
 }
 
-ArtifactFindings::Entry* ArtifactFindings::FindSame(OfCode& of_code, const Diagnosis& finding,
-                                                    const Evidence& identity) {
-  const Failure& failure = *finding.failure;
+ArtifactFailures::Entry* ArtifactFailures::FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity) {
+  const FailureRule& rule = *failure.rule;
   std::vector<Entry>& entries = of_code.entries;
-  const auto known = of_code.by_identity.find(IdentityText(failure, identity));
+  const auto known = of_code.by_identity.find(IdentityText(rule, identity));
   if (known != of_code.by_identity.end()) return &entries[known->second];
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
     // A report without identifying facts contradicts none: it only shows that the failure happened again.
-    if (!Contradict(entries[i].identity, identity, failure.identity) && !HaveOtherReports(entries[i].finding, finding))
+    if (!Contradict(entries[i].identity, identity, rule.identity) && !HaveOtherReports(entries[i].failure, failure))
       return &entries[i];
   }
   return nullptr;
 }
 
-void ArtifactFindings::Count(const Sighting& sighting, const Diagnosis& finding, Entry* entry) const {
-  Tally& tally = entry->finding.tally;
-  if (!sighting.stream_name.empty()) {
+void ArtifactFailures::Count(const Failure& failure, Entry* entry) const {
+  Tally& tally = entry->failure.tally;
+  if (!failure.stream_name.empty()) {
     entry->named = true;
-    tally.hosts.Add(sighting.stream_name);
-  } else if (const Value replica = finding.facts.Get("replica");
+    tally.hosts.Add(failure.stream_name);
+  } else if (const Value replica = failure.facts.Get("replica");
              IsKnown(replica) && entry->replicas.size() < kMaxReplicas) {
-    const Value partition = finding.facts.Get("partition");
+    const Value partition = failure.facts.Get("partition");
     entry->replicas.insert(fmt::format("replica {} partition {}", Text(replica), Text(partition)));
   }
-  tally.repeats += static_cast<std::uint64_t>(std::max(0, sighting.repeats - 1));
+  tally.repeats += static_cast<std::uint64_t>(std::max(0, failure.repeats - 1));
   ++tally.reports;
-  if (entry->last_reports.size() < kMaxReplicas || entry->last_reports.contains(sighting.stream_name))
-    entry->last_reports[sighting.stream_name].Add({sighting.head.line, sighting.time});
-  tally.places.Add(finding.where);
-  tally.AddTime(sighting.time);
+  if (entry->last_reports.size() < kMaxReplicas || entry->last_reports.contains(failure.stream_name))
+    entry->last_reports[failure.stream_name].Add({failure.where.line, failure.time});
+  tally.places.Add(failure.where);
+  tally.AddTime(failure.time);
   constexpr std::size_t kMostStreams = 1000;
-  if (!sighting.time) return;
-  std::set<std::string>& streams = entry->streams_by_week[WeekOf(*sighting.time)];
-  if (streams.size() < kMostStreams) streams.insert(sighting.stream_name);
+  if (!failure.time) return;
+  std::set<std::string>& streams = entry->streams_by_week[WeekOf(*failure.time)];
+  if (streams.size() < kMostStreams) streams.insert(failure.stream_name);
 }
 
 // Completes the tally when all reports have been counted.
-void ArtifactFindings::Close(const Signs& signs, Entry* entry) const {
-  SetRecovery(signs, entry->last_reports, &entry->finding);
-  Tally& tally = entry->finding.tally;
+void ArtifactFailures::Close(const Signs& signs, Entry* entry) const {
+  SetRecovery(signs, entry->last_reports, &entry->failure);
+  Tally& tally = entry->failure.tally;
   tally.artifacts = 1;
   tally.nameless_artifacts = entry->named ? 0 : 1;
   tally.replicas = entry->replicas.size();
@@ -231,48 +223,48 @@ void ArtifactFindings::Close(const Signs& signs, Entry* entry) const {
   if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
-void ArtifactFindings::Join(Diagnosis&& finding, Entry* entry) {
-  Diagnosis& kept = entry->finding;
-  kept.completeness.whole = kept.completeness.whole || finding.completeness.whole;
+void ArtifactFailures::Join(Failure&& failure, Entry* entry) {
+  Failure& kept = entry->failure;
+  kept.completeness.whole = kept.completeness.whole || failure.completeness.whole;
   // Show the place of the report with the allocation list.
-  if (kept.allocations.empty() && !finding.allocations.empty()) {
-    kept.allocations = std::move(finding.allocations);
+  if (kept.allocations.empty() && !failure.allocations.empty()) {
+    kept.allocations = std::move(failure.allocations);
     kept.allocations_left_out = 0;
     KeepRows(&kept);
-    kept.where = std::move(finding.where);
-    kept.message = std::move(finding.message);
-    finding.facts.Add(kept.facts);
-    kept.facts = std::move(finding.facts);
+    kept.where = std::move(failure.where);
+    kept.message = std::move(failure.message);
+    failure.facts.Add(kept.facts);
+    kept.facts = std::move(failure.facts);
     return;
   }
   // Reports of several hosts may be completed in another order than they start.
-  if (kept.allocations.empty() && finding.where.offset < kept.where.offset) kept.where = std::move(finding.where);
-  kept.facts.Add(finding.facts);
+  if (kept.allocations.empty() && failure.where.offset < kept.where.offset) kept.where = std::move(failure.where);
+  kept.facts.Add(failure.facts);
 }
 
 // Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.
-void ArtifactFindings::Identify(Entry* entry) const {
-  Diagnosis& finding = entry->finding;
-  const Failure& failure = *finding.failure;
-  finding.framework = framework_;
-  finding.completeness.row_bytes = RowBytes(finding);
-  finding.completeness.facts = finding.facts.all().size() + (framework_.empty() ? 0 : 1);
-  const Evidence follows = Derive(failure.derived, FindingScope(*rules_, finding));
-  finding.completeness.numbers = Named(failure.numbers, finding.facts, follows).all().size();
+void ArtifactFailures::Identify(Entry* entry) const {
+  Failure& failure = entry->failure;
+  const FailureRule& rule = *failure.rule;
+  failure.framework = framework_;
+  failure.completeness.row_bytes = RowBytes(failure);
+  failure.completeness.facts = failure.facts.all().size() + (framework_.empty() ? 0 : 1);
+  const Evidence follows = Derive(rule.derived, FailureScope(*rules_, failure));
+  failure.completeness.numbers = Named(rule.numbers, failure.facts, follows).all().size();
   // Joined partial reports may yield facts that none of them yields alone.
-  entry->identity.Add(Identity(failure, finding.facts, follows));
-  const std::string identity = IdentityText(failure, entry->identity);
-  finding.id = Sha256Hex(failure.code + "\n" + (identity.empty() ? finding.message : identity)).substr(0, 16);
+  entry->identity.Add(Identity(rule, failure.facts, follows));
+  const std::string identity = IdentityText(rule, entry->identity);
+  failure.id = Sha256Hex(rule.code + "\n" + (identity.empty() ? failure.message : identity)).substr(0, 16);
 }
 
-FindingTable ArtifactFindings::Take(const Signs& signs) {
+FailureTable ArtifactFailures::Take(const Signs& signs) {
   std::map<std::string, Entry> by_id;
-  FindingTable table(*rules_);
+  FailureTable table(*rules_);
   for (auto& [code, of_code] : by_code_) {
     if (of_code.left_out > 0) table.LeaveOut(code, of_code.left_out);
     for (Entry& entry : of_code.entries) {
       Identify(&entry);
-      auto [same, is_new] = by_id.try_emplace(entry.finding.id);
+      auto [same, is_new] = by_id.try_emplace(entry.failure.id);
       if (is_new) {
         same->second = std::move(entry);
         continue;
@@ -282,13 +274,13 @@ FindingTable ArtifactFindings::Take(const Signs& signs) {
       same->second.replicas.merge(entry.replicas);
       for (auto& [week, streams] : entry.streams_by_week) same->second.streams_by_week[week].merge(streams);
       for (const auto& [stream, report] : entry.last_reports) same->second.last_reports[stream].Add(report);
-      JoinFindings(std::move(entry.finding), &same->second.finding);
+      JoinFailures(std::move(entry.failure), &same->second.failure);
     }
   }
   by_code_.clear();
   for (auto& [id, entry] : by_id) {
     Close(signs, &entry);
-    table.Add(std::move(entry.finding));
+    table.Add(std::move(entry.failure));
   }
   return table;
 }

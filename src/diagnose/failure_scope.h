@@ -1,4 +1,4 @@
-// Resolves the names of rule conditions for one finding: its facts, the rows of its report, and built-in names such as
+// Resolves the names of rule conditions for one failure: its facts, the rows of its report, and built-in names such as
 // `scenario`. docs/rules-language.md lists the names.
 #pragma once
 
@@ -8,32 +8,32 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 #include "rules/expression.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-class FindingScope : public Scope {
+class FailureScope : public Scope {
  public:
-  // Borrows all. The finding's rows must not change while the scope is in use.
-  FindingScope(const RuleSet& rules, const Diagnosis& finding, Recorder* recorder = nullptr);
+  // Borrows all. The failure's rows must not change while the scope is in use.
+  FailureScope(const RuleSet& rules, const Failure& failure, Recorder* recorder = nullptr);
 
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return order_.size(); }
   Value GetInRow(std::size_t row, std::string_view name) const override;
 
-  const Diagnosis& finding() const { return finding_; }
+  const Failure& failure() const { return failure_; }
   Recorder* recorder() const override { return recorder_; }
   // The allocation of a row; rows are sorted by descending size.
-  const Allocation& RowAt(std::size_t row) const { return finding_.allocations[order_[row]]; }
+  const Allocation& RowAt(std::size_t row) const { return failure_.allocations[order_[row]]; }
 
  private:
   Value Tested(const DerivedRowField& test, std::size_t row) const;
   Value SourceInScopeOf(std::size_t row) const;
 
   const RuleSet& rules_;
-  const Diagnosis& finding_;
+  const Failure& failure_;
   Recorder* const recorder_;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by index in order_

@@ -1,6 +1,7 @@
-// Turns the bytes of one artifact into sightings of failures; no other code does. Draws no conclusions. Example:
+// Turns the bytes of one artifact into failures, as each stream printed them; no other code does. Draws no conclusions.
+// Example:
 //   const auto source = OpenFile("train.log");  // the reader borrows it
-//   SightingReader reader(engine, *source);
+//   FailureReader reader(engine, *source);
 //   for (auto found = reader.Next(); !found.empty(); found = reader.Next()) Use(found);
 //   const ReadEnd end = reader.Finish();
 #pragma once
@@ -18,7 +19,7 @@
 #include <vector>
 
 #include "facts/compiled_program.h"
-#include "facts/sighting.h"
+#include "facts/failure.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
@@ -37,7 +38,7 @@
 
 namespace whyoom {
 
-// Turns the lines of one artifact into sightings: cleans the lines, separates the streams, and reports which further
+// Turns the lines of one artifact into failures: cleans the lines, separates the streams, and reports which further
 // lines it needs.
 class LineReader {
  public:
@@ -72,8 +73,8 @@ class LineReader {
   // Returns what became complete since the last call.
   SessionOutput Take() { return std::exchange(done_, {}); }
 
-  // Returns the programs of all statements (see Statements). Call once, at the end.
-  ProgramTable TakePrograms() { return shared_->statements.Take(); }
+  // Returns the compiled programs whose memory the lines state. Call once, at the end.
+  ProgramTable TakePrograms() { return std::move(shared_->programs); }
 
   // A note on the lines with a known error that look like quotations; nullopt if there are none.
   std::optional<Problem> PassedOver() const;
@@ -81,10 +82,10 @@ class LineReader {
   // A note on the reports that were cut short because too many streams print at once; nullopt if there are none.
   std::optional<Problem> CutShort() const;
 
-  // Completes all open sightings, and keeps all context. Call if no more lines are available for now.
+  // Completes all open failures, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
-  // Completes all sightings and candidate errors. Call Pause() first; it reads incomplete lines.
+  // Completes all failures and candidate errors. Call Pause() first; it reads incomplete lines.
   void Finish();
 
   // The framework whose signs were seen; empty if none was.
@@ -128,7 +129,6 @@ class LineReader {
 
   void Read(const RawLine& raw);
   bool ContinuesLast(const Line& line) const;
-  bool OnlyRepeats(const RawLine& raw);
   void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
   void FlushPending();
@@ -153,7 +153,7 @@ class LineReader {
   std::unordered_map<std::string, LogStream> log_streams_;
   std::list<std::string> recent_;           // stream names, oldest last line first
   std::unordered_set<LogStream*> active_;   // the streams that need adjacent lines
-  std::unordered_set<LogStream*> pending_;  // the streams with lines or sightings that a gap must flush
+  std::unordered_set<LogStream*> pending_;  // the streams with lines or failures that a gap must flush
   SessionOutput done_;
   std::vector<Line> lines_;                    // made of the current raw line
   std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
@@ -176,10 +176,10 @@ struct ReadOptions {
   Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
 };
 
-// Results of an artifact besides its sightings.
+// Results of an artifact besides its failures.
 struct ReadEnd {
   std::uint64_t bytes = 0;             // unpacked
-  std::uint64_t unknown_times = 0;     // sightings kept although their time cannot be compared with the range
+  std::uint64_t unknown_times = 0;     // failures kept although their time cannot be compared with the range
   std::string problem;                 // the limit that was reached; empty if none was
   ProgramTable programs;               // the programs of its statements; their artifact is not set
   Signs signs;                         // that the job went on after a failure
@@ -187,14 +187,14 @@ struct ReadEnd {
   std::optional<Problem> passed_over;  // see LineReader::PassedOver; its artifact is not set
 };
 
-class SightingReader {
+class FailureReader {
  public:
   // Borrows both.
-  SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
+  FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
 
-  // Reads until sightings become complete, and returns them. Returns none at the end of the source, after all open
-  // sightings were completed. The next call then continues if a followed source (input/follow_source.h) has more data.
-  std::vector<Sighting> Next();
+  // Reads until failures become complete, and returns them. Returns none at the end of the source, after all open
+  // failures were completed. The next call then continues if a followed source (input/follow_source.h) has more data.
+  std::vector<Failure> Next();
 
   // The framework whose signs were seen so far; empty if none was.
   std::string framework() const { return lines_.framework(); }
@@ -205,10 +205,10 @@ class SightingReader {
  private:
   enum class State {
     kReading,
-    kCompleted,  // the source ended; all open sightings are complete
+    kCompleted,  // the source ended; all open failures are complete
     kEnded,      // as kCompleted, and Next() has returned none
   };
-  std::vector<Sighting> Take();
+  std::vector<Failure> Take();
   bool NextLine(RawLine* line);
   void LookAhead();
 
@@ -216,7 +216,8 @@ class SightingReader {
   std::optional<Survey> survey_;
   LineScanner scanner_;
   LineReader lines_;
-  TimeFilter filter_;
+  const TimeRange range_;
+  std::uint64_t unknown_times_ = 0;  // see ReadEnd
   const Stop* const stop_;
   CandidateTable candidate_errors_;
   std::uint64_t looked_after_ = 0;  // number of headers when lines were last searched ahead

@@ -1,4 +1,4 @@
-// The texts that all formats for people show for a finding, so that they use the same words. Formats only cut, escape,
+// The texts that all formats for people show for a failure, so that they use the same words. Formats only cut, escape,
 // wrap and draw. All text is printable, and not escaped for any markup.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
+#include "facts/failure.h"
 
 namespace whyoom {
 
@@ -17,6 +17,9 @@ std::string SizeText(double bytes);
 
 // "logs.tar › train.log".
 std::string ArtifactText(const Artifact& artifact);
+
+// "my-rules.json and 3 more", for a sentence; empty if there are none.
+std::string RuleFilesPhrase(const std::vector<std::string>& files);
 
 // "logs.tar › train.log:41".
 std::string PlaceText(const Where& where);
@@ -39,10 +42,10 @@ struct Need {
 };
 
 // Returns nullopt if the need or the available memory is unknown, or larger than any memory can be.
-std::optional<Need> NeedOf(const Diagnosis& finding);
+std::optional<Need> NeedOf(const Failure& failure);
 
 // "jit_step needs 20.77 GiB, 5.02 GiB over the 15.75 GiB of v5e"; empty if the need is unknown.
-std::string NeedText(const Diagnosis& finding);
+std::string NeedText(const Failure& failure);
 
 // "5.02 GiB too much"; empty if there is no excess.
 std::string ExcessText(const Need& need);
@@ -55,14 +58,14 @@ std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts)
 
 // Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
 // (without a limit).
-std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt);
+std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt);
 
-// "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The finding must
+// "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The failure must
 // have a recompilation.
-std::string RecompilationText(const Diagnosis& finding);
+std::string RecompilationText(const Failure& failure);
 
 // The compile in which this remedy and the first of its enough_with fit together; nullptr if there is none.
-const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding);
+const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure);
 
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked);
@@ -74,13 +77,13 @@ std::string EffectText(const RankedRemedy& ranked);
 
 // The pieces of EffectText for a report, where another remedy is named by its number: "fits together with remedy 5".
 // If a dump was available but gave no estimate for the remedy, one piece reports that the savings are unknown.
-std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding);
+std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Failure& failure);
 
 // EffectTexts in one line: "needs 10.73 GiB with 4 micro-batches: should fit · same results, slower".
-std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding);
+std::string ShortEffect(const RankedRemedy& ranked, const Failure& failure);
 
 // "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
-std::string RecoveredText(const Diagnosis& finding);
+std::string RecoveredText(const Failure& failure);
 
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
@@ -93,42 +96,42 @@ std::string SourceText(const Allocation& row);
 
 // The diagnosis as a topic of `whyoom explain`: "E1000.2", or "E1000" if there are no scenarios or the log does not
 // decide.
-std::string RuleId(const Diagnosis& finding);
+std::string RuleId(const Failure& failure);
 
 // Suffix of a code if the log does not decide the scenario.
 inline constexpr const char* kUndecidedSuffix = ".?";
 
 // RuleId for overviews: "E1000.?" if the log does not decide the scenario.
-std::string ScenarioName(const Diagnosis& finding);
+std::string ScenarioName(const Failure& failure);
 
 // The title of the scenario; of the failure if it has no scenarios or the log does not decide.
-std::string ScenarioTitle(const Diagnosis& finding);
+std::string ScenarioTitle(const Failure& failure);
 
 // "HBM out of memory at compile time – one allocation far too large".
-std::string Verdict(const Diagnosis& finding);
+std::string Verdict(const Failure& failure);
 
 // The name of the failed program; empty if the log does not name it.
-std::string ProgramOf(const Diagnosis& finding);
+std::string ProgramOf(const Failure& failure);
 
 // The remedy that every report and overview calls the first one. Null if there are none.
-const Remedy* FirstRemedy(const Diagnosis& finding);
+const Remedy* FirstRemedy(const Failure& failure);
 
 // "whyoom explain E1000.2 --framework pytorch_xla": explains the diagnosis, if run in the folder where the report was
 // made. Includes the rule files that were given, and the log's framework if it is not the default.
-std::string ExplainCommand(const Diagnosis& finding);
+std::string ExplainCommand(const Failure& failure);
 
 // The command to type next, and what it does.
 struct NextStep {
   std::string command;
   std::string purpose;
 };
-NextStep NextOf(const Diagnosis& finding);
+NextStep NextOf(const Failure& failure);
 
 // Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
-std::string CautionText(const Diagnosis& finding);
+std::string CautionText(const Failure& failure);
 
-// The headline of a finding, and where it was found.
-struct FindingView {
+// The headline of a failure, and where it was found.
+struct FailureView {
   std::string code;
   std::string scenario;            // "scenario 2"; empty if it has no number
   std::string caution;             // see CautionText
@@ -138,10 +141,10 @@ struct FindingView {
   std::string framework;
   std::string reporters;  // "reported by about 12 processes"; empty for one
 };
-FindingView ViewOf(const Diagnosis& finding);
+FailureView ViewOf(const Failure& failure);
 
 // "reported by 12 processes", "reported by about 12000 processes"; empty for one.
-std::string ProcessesText(const Diagnosis& finding);
+std::string ProcessesText(const Failure& failure);
 
 // What a list of many failures shows for one of them.
 struct FailureRow {
@@ -154,7 +157,7 @@ struct FailureRow {
   std::string processes;  // "12", "~1200"
   std::string place;
 };
-FailureRow RowOf(const Diagnosis& finding);
+FailureRow RowOf(const Failure& failure);
 
 // "1 input", "2 inputs".
 std::string Counted(std::uint64_t count, const char* one, const char* many);

@@ -52,7 +52,7 @@ constexpr std::size_t kMaxGroups = 256;  // no compiler lists more different row
 
 // Rows with the same key share one line, because a deep model has dozens of them.
 struct AllocationGroup {
-  const Allocation* first;  // borrowed from the finding
+  const Allocation* first;  // borrowed from the failure
   std::string key;
   std::size_t count = 1;
   bool has_other_sources = false;  // some rows have another source line than the first
@@ -71,9 +71,9 @@ void AddToGroup(const Allocation& row, std::string key, std::vector<AllocationGr
 }
 
 // Sorted by size, largest first. Omits rows below 1 MiB.
-std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
+std::vector<AllocationGroup> GroupsOf(const Failure& failure) {
   std::vector<AllocationGroup> groups;
-  for (const Allocation& row : finding.allocations) {
+  for (const Allocation& row : failure.allocations) {
     if (!row.size_bytes || *row.size_bytes < (std::int64_t{1} << 20)) continue;
     AddToGroup(row, fmt::format("{}\n{}\n{}", *row.size_bytes, row.kind, ShapeOf(row)), &groups);
   }
@@ -84,11 +84,11 @@ std::vector<AllocationGroup> GroupsOf(const Diagnosis& finding) {
 }
 
 // Further places of the failure: "line 90" in the same artifact, else "b.log:7".
-std::vector<std::string> AlsoTexts(const Diagnosis& finding) {
+std::vector<std::string> AlsoTexts(const Failure& failure) {
   std::vector<std::string> places;
-  for (const Where& where : finding.Also()) {
+  for (const Where& where : failure.Also()) {
     const bool same =
-        where.artifact.path == finding.where.artifact.path && where.artifact.member == finding.where.artifact.member;
+        where.artifact.path == failure.where.artifact.path && where.artifact.member == failure.where.artifact.member;
     places.push_back(same ? fmt::format("line {}", where.line) : PlaceText(where));
   }
   return places;
@@ -98,31 +98,31 @@ std::string LongShape(const Allocation& row) { return ShapeOf(row) + (row.array 
 
 std::string What(const Allocation& row) { return UnescapedPath(row.op_name.empty() ? row.xla_label : row.op_name); }
 
-class FindingBuilder {
+class FailureBuilder {
  public:
-  FindingBuilder(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass)
-      : finding_(finding),
+  FailureBuilder(const Failure& failure, bool notes_elsewhere, doc::Pass pass)
+      : failure_(failure),
         notes_elsewhere_(notes_elsewhere),
         pass_(pass),
-        need_(NeedOf(finding)),
-        groups_(GroupsOf(finding)) {}
+        need_(NeedOf(failure)),
+        groups_(GroupsOf(failure)) {}
 
   Blocks Build() {
     AddVerdict();
     AddWhy();
-    if (finding_.estimates) {
-      ProgramEstimates estimates = *finding_.estimates;
-      if (finding_.recompilation) estimates.room = {};  // what was compiled is exact
-      AddMemory(estimates, finding_.facts.Number("limit_bytes"), &blocks_);
+    if (failure_.estimates) {
+      ProgramEstimates estimates = *failure_.estimates;
+      if (failure_.recompilation) estimates.room = {};  // what was compiled is exact
+      AddMemory(estimates, failure_.facts.Number("limit_bytes"), &blocks_);
     }
-    const bool lists_first = !finding_.estimates || finding_.estimates->memory.empty();
+    const bool lists_first = !failure_.estimates || failure_.estimates->memory.empty();
     if (lists_first) AddLargest(Depth::kAlways);
     AddCompiled();
-    AddRemedies(finding_, notes_elsewhere_, pass_, &blocks_);
-    AddSection({"retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(finding_.retry))}}, true});
+    AddRemedies(failure_, notes_elsewhere_, pass_, &blocks_);
+    AddSection({"retry", "Retrying", {doc::Paragraph{doc::Sentence(RetryText(failure_.retry))}}, true});
     AddMore();
     if (pass_ == doc::Pass::kBrief) return std::move(blocks_);
-    if (finding_.estimates) AddMemoryTables(*finding_.estimates, &blocks_);
+    if (failure_.estimates) AddMemoryTables(*failure_.estimates, &blocks_);
     if (!lists_first) AddLargest(Depth::kMore);
     AddParts();
     AddAllocations();
@@ -145,7 +145,7 @@ class FindingBuilder {
   void AddOrigin();
   doc::BarScale Scale() const;
 
-  const Diagnosis& finding_;
+  const Failure& failure_;
   const bool notes_elsewhere_;
   const doc::Pass pass_;
   const std::optional<Need> need_;
@@ -153,17 +153,17 @@ class FindingBuilder {
   Blocks blocks_;
 };
 
-void FindingBuilder::AddVerdict() {
-  const FindingView view = ViewOf(finding_);
-  doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(finding_)), {}, {doc::Name(view.place, kPlace)}};
-  for (const std::string& text : {RecoveredText(finding_), NeedText(finding_), view.caution}) {
+void FailureBuilder::AddVerdict() {
+  const FailureView view = ViewOf(failure_);
+  doc::Verdict verdict{1, view.code, doc::Sentence(Verdict(failure_)), {}, {doc::Name(view.place, kPlace)}};
+  for (const std::string& text : {RecoveredText(failure_), NeedText(failure_), view.caution}) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
   verdict.facts.push_back(Words(view.scenario));
   for (const std::string& name : view.names) {
-    if (!need_ || name != ProgramOf(finding_)) verdict.facts.push_back(doc::Name(name, kShortName));
+    if (!need_ || name != ProgramOf(failure_)) verdict.facts.push_back(doc::Name(name, kShortName));
   }
-  const auto limit = finding_.facts.Number("limit_bytes");
+  const auto limit = failure_.facts.Number("limit_bytes");
   if (limit && (!need_ || *limit != need_->have)) verdict.facts.push_back(Words(SizeText(*limit) + " limit"));
   if (!need_) verdict.facts.push_back(doc::Name(view.chip));
   verdict.facts.push_back(doc::Sentence(view.framework));
@@ -173,20 +173,20 @@ void FindingBuilder::AddVerdict() {
 }
 
 // Returns a scale that is large enough for the limit and every allocation.
-doc::BarScale FindingBuilder::Scale() const {
-  doc::BarScale scale{0, finding_.facts.Number("limit_bytes")};
-  for (const Allocation& row : finding_.allocations)
+doc::BarScale FailureBuilder::Scale() const {
+  doc::BarScale scale{0, failure_.facts.Number("limit_bytes")};
+  for (const Allocation& row : failure_.allocations)
     scale.whole = std::max(scale.whole, static_cast<double>(row.size_bytes.value_or(0)));
   scale.whole = std::max(scale.whole, scale.limit.value_or(0));
   return scale;
 }
 
-void FindingBuilder::AddNeed() {
-  if (finding_.estimates && !finding_.estimates->memory.empty()) {  // drawn by kind, which shows more
+void FailureBuilder::AddNeed() {
+  if (failure_.estimates && !failure_.estimates->memory.empty()) {  // drawn by kind, which shows more
     blocks_.emplace_back(doc::NeedBar{*need_, {}, {}, {}});
     return;
   }
-  doc::NeedBar bar{*need_, PartsOfNeed(finding_, *need_), PartsOfFree(finding_, *need_)};
+  doc::NeedBar bar{*need_, PartsOfNeed(failure_, *need_), PartsOfFree(failure_, *need_)};
   double listed = 0;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const Allocation& row = *groups_[i].first;
@@ -199,13 +199,13 @@ void FindingBuilder::AddNeed() {
     }
   }
   // A compiler's report lists allocations without the arguments; a dump lists both.
-  const double arguments = finding_.facts.Number("arguments_bytes").value_or(0);
-  if (!bar.rows.empty() && finding_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
+  const double arguments = failure_.facts.Number("arguments_bytes").value_or(0);
+  if (!bar.rows.empty() && failure_.facts.Find("dump") == nullptr && arguments > 0 && arguments + listed <= need_->need)
     bar.rows.insert(bar.rows.begin(), {arguments, "nothing", "", false});
   blocks_.emplace_back(std::move(bar));
 }
 
-void FindingBuilder::AddParts() {
+void FailureBuilder::AddParts() {
   if (!need_) return;
   doc::Table table{"parts", "memory needed, by part", {{"size", doc::Column::Kind::kNumber, 10}}, {}, 0};
   table.columns.push_back({"share", doc::Column::Kind::kNumber, 5});
@@ -214,44 +214,44 @@ void FindingBuilder::AddParts() {
   const auto add = [&](const doc::BarPart& part, const std::string& share) {
     table.rows.push_back({{{Words(SizeText(part.bytes))}, {Words(share)}, {Words(part.label), {part}}}});
   };
-  for (const doc::BarPart& part : PartsOfNeed(finding_, *need_))
+  for (const doc::BarPart& part : PartsOfNeed(failure_, *need_))
     add(part, fmt::format("{:.0f} %", part.bytes / need_->need * 100));
-  for (const doc::BarPart& part : PartsOfFree(finding_, *need_)) add(part, "–");
+  for (const doc::BarPart& part : PartsOfFree(failure_, *need_)) add(part, "–");
   Blocks parts = {std::move(table)};
-  if (const auto reserved = finding_.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
+  if (const auto reserved = failure_.facts.Number("system_reserved_bytes"); reserved && *reserved > 0) {
     parts.emplace_back(doc::Paragraph{
         Words("The runtime reserves another " + SizeText(*reserved) + ", usually already excluded from the limit.")});
   }
   AddSection({"parts", "Memory needed, by part", std::move(parts), false, true}, Depth::kMore);
 }
 
-void FindingBuilder::AddWhy() {
-  if (finding_.why.empty()) {
-    if (!finding_.message.empty())
-      AddSection({"log", "Message in the log", {doc::Pre{CutBytes(Printable(finding_.message), kMessage)}}});
+void FailureBuilder::AddWhy() {
+  if (failure_.why.empty()) {
+    if (!failure_.message.empty())
+      AddSection({"log", "Message in the log", {doc::Pre{CutBytes(Printable(failure_.message), kMessage)}}});
     return;
   }
   doc::List list;
   // The first reason, and the one that names the user's line of code, are on the first screen.
-  const std::optional<SourcePlace> place = UserSource(finding_);
+  const std::optional<SourcePlace> place = UserSource(failure_);
   const std::string code = place ? SourceLineText(place->path, place->line) : "";
   bool is_named = code.empty();
-  for (const Reason& reason : finding_.why) {
+  for (const Reason& reason : failure_.why) {
     const bool names = !is_named && Printable(reason.text).find(code) != std::string::npos;
     list.items.push_back({ReasonSpans(reason), names ? Depth::kAlways : doc::DepthAt(list.items.size(), 1)});
     is_named = is_named || names;
   }
   Blocks blocks = {std::move(list)};
-  if (!finding_.code.empty()) {
+  if (!failure_.code.empty()) {
     doc::Code code{"", "python", {}};
-    for (const CodeLine& line : finding_.code)
+    for (const CodeLine& line : failure_.code)
       code.lines.push_back({fmt::format("{}:{} | {}", line.file, line.line, line.text)});
     blocks.emplace_back(std::move(code));
   }
   AddSection({.label = "why", .title = "Why", .blocks = std::move(blocks), .anchor = "", .weighty = true});
 }
 
-void FindingBuilder::AddLargest(Depth depth) {
+void FailureBuilder::AddLargest(Depth depth) {
   if (groups_.empty()) return;
   doc::Table table;
   table.style = "allocations";
@@ -296,9 +296,9 @@ doc::Spans ChangeSpans(const CompiledAttempt& attempt) {
 }
 
 // The compiled attempts, smallest need first.
-void FindingBuilder::AddCompiled() {
-  if (!finding_.recompilation) return;
-  const Recompilation& recompilation = *finding_.recompilation;
+void FailureBuilder::AddCompiled() {
+  if (!failure_.recompilation) return;
+  const Recompilation& recompilation = *failure_.recompilation;
   std::vector<CompiledAttempt> attempts = recompilation.attempts;
   attempts.push_back({"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
   doc::Table table;
@@ -310,42 +310,42 @@ void FindingBuilder::AddCompiled() {
   for (const CompiledAttempt& attempt : SortedByNeed(std::move(attempts))) {
     const bool is_same =
         attempt.need_bytes && FormatSize(*attempt.need_bytes) == FormatSize(recompilation.unchanged_bytes);
-    if (is_same && !attempt.remedy.empty() && AttemptText(finding_, attempt) != "yes") {
+    if (is_same && !attempt.remedy.empty() && AttemptText(failure_, attempt) != "yes") {
       nothing.items.push_back({ChangeSpans(attempt)});
       continue;
     }
     table.rows.push_back({{{Words(attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown")},
-                           {Words(AttemptText(finding_, attempt))},
+                           {Words(AttemptText(failure_, attempt))},
                            {Words(fmt::format("{:.1f}", attempt.seconds))},
                            {ChangeSpans(attempt)}}});
     if (!attempt.remedy.empty()) table.rows.back().depth = doc::DepthAt(table.rows.size() - 1, kCompiled);
   }
-  Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(finding_))}};
+  Blocks blocks = {doc::Paragraph{doc::Sentence(RecompilationText(failure_))}};
   blocks.push_back(std::move(table));
   blocks.push_back(std::move(nothing));
   AddSection({"tried", "Compiled with each change", std::move(blocks)});
 }
 
-void FindingBuilder::AddMore() {
-  const NextStep next = NextOf(finding_);
+void FailureBuilder::AddMore() {
+  const NextStep next = NextOf(failure_);
   AddSection({"next", "Next step", {doc::Command{next.command, Words(next.purpose), ""}}, true});
-  const std::vector<Link>& links = finding_.failure->links;
-  Blocks blocks = {doc::Command{ExplainCommand(finding_), Words("explains the failure, offline"),
+  const std::vector<Link>& links = failure_.rule->links;
+  Blocks blocks = {doc::Command{ExplainCommand(failure_), Words("explains the failure, offline"),
                                 links.empty() ? "" : links.front().url}};
   doc::List list;
   for (std::size_t i = 1; i < links.size(); ++i) list.items.push_back({LinkSpans(links[i])});
   if (!list.items.empty()) blocks.emplace_back(std::move(list));
   AddSection({"more", "Read more", std::move(blocks), true}, Depth::kMore);
   doc::List also{.style = doc::List::Style::kJoined};
-  const std::vector<std::string> places = AlsoTexts(finding_);
+  const std::vector<std::string> places = AlsoTexts(failure_);
   for (std::size_t i = 0; i < std::min(places.size(), kAllPlaces); ++i)
     also.items.push_back({doc::Name(places[i]), doc::DepthAt(i, kPlaces)});
-  also.left_out = std::max<std::uint64_t>(finding_.tally.reports, places.size() + 1) - 1 - also.items.size();
+  also.left_out = std::max<std::uint64_t>(failure_.tally.reports, places.size() + 1) - 1 - also.items.size();
   AddSection({"also", "Also reported at", {std::move(also)}, true}, Depth::kMore);
 }
 
-void FindingBuilder::AddAllocations() {
-  if (finding_.allocations.empty()) return;
+void FailureBuilder::AddAllocations() {
+  if (failure_.allocations.empty()) return;
   doc::Table table;
   table.style = "allocations";
   table.caption = "all listed allocations, with padding";
@@ -355,11 +355,11 @@ void FindingBuilder::AddAllocations() {
                    {"shape and layout"},
                    {"what"},
                    {"source"}};
-  const std::size_t count = finding_.allocations.size();
+  const std::size_t count = failure_.allocations.size();
   const std::size_t shown = std::min(count, kAllRows);
   std::vector<AllocationGroup> groups;  // equal in all cells but the log line
   for (std::size_t i = 0; i < shown; ++i) {
-    const Allocation& row = finding_.allocations[i];
+    const Allocation& row = failure_.allocations[i];
     AddToGroup(row,
                fmt::format("{}\n{}\n{}\n{}", row.size_bytes.value_or(-1), LongShape(row), What(row), SourceText(row)),
                &groups);
@@ -374,28 +374,28 @@ void FindingBuilder::AddAllocations() {
                            {doc::Name(What(row))},
                            {doc::Name(SourceText(row))}}});
   }
-  table.left_out = count - shown + finding_.allocations_left_out;
+  table.left_out = count - shown + failure_.allocations_left_out;
   const std::string title = count == 1 ? "The listed allocation" : fmt::format("All {} listed allocations", count);
   AddSection({"list", title, {std::move(table)}}, Depth::kMore);
 }
 
-void FindingBuilder::AddOrigin() {
-  const Where& where = finding_.where;
+void FailureBuilder::AddOrigin() {
+  const Where& where = failure_.where;
   doc::List list;
   const std::uint64_t last = std::max(where.line, where.last_line);
   list.items.push_back({doc::Joined({doc::Name(ArtifactText(where.artifact)),
                                      Words(last == where.line ? fmt::format(", line {}", last)
                                                               : fmt::format(", lines {} to {}", where.line, last))})});
   Blocks blocks = {std::move(list)};
-  if (!finding_.message.empty() && !finding_.why.empty())
-    blocks.insert(blocks.begin(), doc::Pre{CutBytes(Printable(finding_.message), kMessage)});
+  if (!failure_.message.empty() && !failure_.why.empty())
+    blocks.insert(blocks.begin(), doc::Pre{CutBytes(Printable(failure_.message), kMessage)});
   AddSection({"where", "The error message and where it appears", std::move(blocks)}, Depth::kMore);
 }
 
 }  // namespace
 
-Blocks FindingBlocks(const Diagnosis& finding, bool notes_elsewhere, doc::Pass pass) {
-  return FindingBuilder(finding, notes_elsewhere, pass).Build();
+Blocks FailureBlocks(const Failure& failure, bool notes_elsewhere, doc::Pass pass) {
+  return FailureBuilder(failure, notes_elsewhere, pass).Build();
 }
 
 }  // namespace whyoom

@@ -1,4 +1,4 @@
-#include "read/sightings.h"
+#include "read/failure_reader.h"
 
 #include <sys/stat.h>
 
@@ -11,8 +11,8 @@
 namespace whyoom {
 namespace {
 
-bool EarlierHeader(const Sighting& a, const Sighting& b) {
-  return std::tie(a.head.offset, a.stream_name) < std::tie(b.head.offset, b.stream_name);
+bool EarlierHeader(const Failure& a, const Failure& b) {
+  return std::tie(a.where.offset, a.stream_name) < std::tie(b.where.offset, b.stream_name);
 }
 
 }  // namespace
@@ -22,13 +22,13 @@ void LineReader::UpdateFramework(const std::string& text) {
 }
 
 void LineReader::FlushPending() {
-  const auto before = static_cast<std::ptrdiff_t>(done_.sightings.size());
+  const auto before = static_cast<std::ptrdiff_t>(done_.failures.size());
   for (LogStream* stream : pending_) {
     stream->session.Flush(&done_);
     NoteCrowdedLine(stream);
   }
   // The order of pending_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.sightings.begin() + before, done_.sightings.end(), EarlierHeader);
+  std::stable_sort(done_.failures.begin() + before, done_.failures.end(), EarlierHeader);
   pending_.clear();
   active_.clear();
 }
@@ -45,7 +45,7 @@ void LineReader::FeedUnfinished() {
 void LineReader::Pause() {
   FeedUnfinished();
   FlushPending();
-  std::stable_sort(done_.sightings.begin(), done_.sightings.end(), EarlierHeader);
+  std::stable_sort(done_.failures.begin(), done_.failures.end(), EarlierHeader);
 }
 
 void LineReader::Finish() {
@@ -84,22 +84,9 @@ void LineReader::Read(const RawLine& raw) {
     FlushPending();
     ++gaps_;
   }
-  if (OnlyRepeats(raw)) return;
   lines_.clear();
   engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
   FeedLines(&raw);
-}
-
-// Returns true, and counts the statement, if a line repeats a statement and contains no literal of a rule besides it.
-bool LineReader::OnlyRepeats(const RawLine& raw) {
-  if (!unfinished_.empty()) return false;
-  const std::string_view line = raw.bytes;
-  const auto place = shared_->statements.FindRepeat(line);
-  if (!place || engine_.finder().MayMatter(line.substr(0, place->first)) ||
-      engine_.finder().MayMatter(line.substr(place->second)))
-    return false;
-  shared_->statements.Count(line.substr(place->first, place->second - place->first));
-  return true;
 }
 
 // Whether the line is the rest of the last one, which was wrapped after it got the prefix that names its stream: by a
@@ -270,7 +257,7 @@ std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
 
 }  // namespace
 
-SightingReader::SightingReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
+FailureReader::FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
     : source_(source),
       survey_(options.threads > 0 && IsLarge(source)
                   ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads,
@@ -284,11 +271,11 @@ SightingReader::SightingReader(const Engine& engine, ByteSource& source, const R
                 },
                 LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
       lines_(engine, LineReader::kMaxBuffered, options.stop, options.recorder),
-      filter_(options.range),
+      range_(options.range),
       stop_(options.stop) {}
 
 // Returns false at the end of the source or after a stop.
-bool SightingReader::NextLine(RawLine* line) {
+bool FailureReader::NextLine(RawLine* line) {
   if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
   // The source sets its problem on the next read after a stop. Discard the bytes that it still returns.
   char dropped[4096];
@@ -298,7 +285,7 @@ bool SightingReader::NextLine(RawLine* line) {
 }
 
 // Searches the skipped lines after each failure, and at the end, for signs that the job went on.
-void SightingReader::LookAhead() {
+void FailureReader::LookAhead() {
   constexpr std::size_t kAhead = std::size_t{64} << 10;
   Cursor begin;
   const std::string_view ahead = scanner_.Peek(kAhead, &begin);
@@ -306,7 +293,7 @@ void SightingReader::LookAhead() {
   looked_after_ = lines_.headers();
 }
 
-std::vector<Sighting> SightingReader::Next() {
+std::vector<Failure> FailureReader::Next() {
   if (state_ == State::kEnded) {
     scanner_.Resume();
     state_ = State::kReading;
@@ -322,25 +309,28 @@ std::vector<Sighting> SightingReader::Next() {
       if (lines_.headers() > 0) LookAhead();
       state_ = State::kCompleted;
     }
-    if (std::vector<Sighting> found = Take(); !found.empty()) return found;
+    if (std::vector<Failure> found = Take(); !found.empty()) return found;
   }
   state_ = State::kEnded;
   return {};
 }
 
 // Returns what became complete within the time range.
-std::vector<Sighting> SightingReader::Take() {
+std::vector<Failure> FailureReader::Take() {
   SessionOutput done = lines_.Take();
-  filter_.Apply(&done.candidate_errors);
-  for (const CandidateLine& line : done.candidate_errors) candidate_errors_.Add(line);
-  filter_.Apply(&done.sightings);
-  for (Sighting& sighting : done.sightings) {
-    sighting.head.offset = source_.RawOffset(sighting.head.offset);
+  for (const CandidateLine& line : done.candidate_errors) {
+    if (line.known || range_.Contains(line.time) != false) candidate_errors_.Add(line);
   }
-  return std::move(done.sightings);
+  std::erase_if(done.failures, [this](const Failure& failure) {
+    const std::optional<bool> contained = range_.Contains(failure.time);
+    if (!contained) ++unknown_times_;
+    return contained == false;
+  });
+  for (Failure& failure : done.failures) failure.where.offset = source_.RawOffset(failure.where.offset);
+  return std::move(done.failures);
 }
 
-ReadEnd SightingReader::Finish() {
+ReadEnd FailureReader::Finish() {
   ReadEnd end;
   lines_.Finish();
   Take();
@@ -349,15 +339,15 @@ ReadEnd SightingReader::Finish() {
   if (std::optional<Problem> note = lines_.CutShort()) end.unknown.push_back(*std::move(note));
   end.bytes = scanner_.bytes_read();
   end.signs = lines_.TakeSigns();
-  end.unknown_times = filter_.unknown();
+  end.unknown_times = unknown_times_;
   end.problem = lines_.problem();
   ProgramTable stated = lines_.TakePrograms();
   end.programs.LeaveOut(stated.left_out());
   for (CompiledProgram& program : stated.Take()) {
     program.where.offset = source_.RawOffset(program.where.offset);
-    end.programs.Add(std::move(program));
+    const bool is_outside = range_.Contains(program.first_time) == false && range_.Contains(program.last_time) == false;
+    if (!is_outside) end.programs.Add(std::move(program));
   }
-  filter_.Apply(&end.programs);
   return end;
 }
 

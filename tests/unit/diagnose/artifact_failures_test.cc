@@ -1,5 +1,5 @@
 // How the reports of one artifact are joined into failures, and what is kept of each.
-#include "diagnose/artifact_findings.h"
+#include "diagnose/artifact_failures.h"
 
 #include <fmt/format.h>
 
@@ -18,39 +18,38 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-// Returns a sighting of T1 with these facts.
-Sighting See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
-             const std::string& stream_name = "", std::vector<Allocation> rows = {}) {
-  Sighting sighting;
-  sighting.failure = TestEngine().rules().FindFailure("T1");
-  sighting.stream_name = stream_name;
-  sighting.head = {line, line * 100};
-  sighting.last_line = line + 1;
-  sighting.message = fmt::format("message of line {}", line);
-  for (const auto& [name, value] : facts) sighting.facts.Set(name, value, sighting.head);
-  sighting.rows = std::move(rows);
-  return sighting;
+// Returns a failure of T1 with these facts.
+Failure See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>& facts,
+            const std::string& stream_name = "", std::vector<Allocation> rows = {}) {
+  Failure failure;
+  failure.rule = TestEngine().rules().FindFailure("T1");
+  failure.stream_name = stream_name;
+  failure.where = {{}, line, line + 1, line * 100};
+  failure.message = fmt::format("message of line {}", line);
+  for (const auto& [name, value] : facts) failure.facts.Set(name, value, {line, line * 100});
+  failure.allocations = std::move(rows);
+  return failure;
 }
 
-std::vector<Diagnosis> Find(std::vector<Sighting> sightings, const std::string& path = "job.log") {
-  ArtifactFindings found(TestEngine().rules(), {path, ""});
-  for (Sighting& sighting : sightings) {
-    std::vector<Sighting> one;
-    one.push_back(std::move(sighting));
+std::vector<Failure> Find(std::vector<Failure> failures, const std::string& path = "job.log") {
+  ArtifactFailures found(TestEngine().rules(), {path, ""});
+  for (Failure& failure : failures) {
+    std::vector<Failure> one;
+    one.push_back(std::move(failure));
     found.Add(std::move(one), "jax");
   }
   std::vector<Problem> problems;
   return found.Take().Finish(&problems);
 }
 
-// Prints one finding per line, in order of place: "1-2 used_bytes=7; reports 2, also 5".
-std::string ShowAll(const std::vector<Diagnosis>& findings) {
+// Prints one failure per line, in order of place: "1-2 used_bytes=7; reports 2, also 5".
+std::string ShowAll(const std::vector<Failure>& failures) {
   std::string shown;
-  for (const Diagnosis& finding : findings) {
-    shown += fmt::format("{}-{} {}; reports {}", finding.where.line, finding.where.last_line, Show(finding.facts),
-                         finding.tally.reports);
-    if (!finding.allocations.empty()) shown += fmt::format(", rows {}", finding.allocations.size());
-    for (const Where& place : finding.Also()) shown += fmt::format(", also {}", place.line);
+  for (const Failure& failure : failures) {
+    shown += fmt::format("{}-{} {}; reports {}", failure.where.line, failure.where.last_line, Show(failure.facts),
+                         failure.tally.reports);
+    if (!failure.allocations.empty()) shown += fmt::format(", rows {}", failure.allocations.size());
+    for (const Where& place : failure.Also()) shown += fmt::format(", also {}", place.line);
     shown += '\n';
   }
   return shown;
@@ -64,7 +63,7 @@ TEST_CASE("reports with the same identity are one failure, others are not", "[di
   CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, kSeven)})) ==
         "1-2 limit_bytes=5 used_bytes=7; reports 2, also 5\n"
         "3-4 limit_bytes=5 used_bytes=9; reports 1\n");
-  // A partial report belongs to the newest finding that it does not contradict.
+  // A partial report belongs to the newest failure that it does not contradict.
   CHECK(ShowAll(Find({See(1, kSeven), See(3, kNine), See(5, {{"module", "f"}}), See(7, {{"used_bytes", 7.0}})})) ==
         "1-2 limit_bytes=5 used_bytes=7; reports 2, also 7\n"
         "3-4 limit_bytes=5 module='f' used_bytes=9; reports 2, also 5\n");
@@ -85,8 +84,7 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
   const Facts with_other = {{"used_bytes", 7.0}, {"limit_bytes", 5.0}, {"module", "g"}};
   CHECK(ShowAll(Find({See(1, with_module), See(3, with_other)})) ==
         "1-2 limit_bytes=5 module='f' used_bytes=7; reports 2, also 3\n");
-  const std::vector<Diagnosis> found =
-      Find({See(1, with_module), See(3, with_other, "", one), See(5, kSeven, "", two)});
+  const std::vector<Failure> found = Find({See(1, with_module), See(3, with_other, "", one), See(5, kSeven, "", two)});
   CHECK(ShowAll(found) == "3-4 limit_bytes=5 module='g' used_bytes=7; reports 3, rows 1, also 1, also 5\n");
   CHECK(found[0].message == "message of line 3");
   // If no report has a list, the first one in the log is kept, whichever was completed first.
@@ -96,13 +94,13 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
 }
 
 TEST_CASE("streams are counted by week and by attempt", "[diagnose]") {
-  Sighting first = See(1, kSeven, "host a");
+  Failure first = See(1, kSeven, "host a");
   first.time = ParseTimestamp("2026-11-20T12:00:00Z");
-  Sighting again = See(3, kSeven, "host a");
+  Failure again = See(3, kSeven, "host a");
   again.time = ParseTimestamp("2026-11-20T13:00:00Z");
-  Sighting other = See(5, kSeven, "host b");
+  Failure other = See(5, kSeven, "host b");
   other.time = ParseTimestamp("2026-11-23T12:00:00Z");
-  ArtifactFindings found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""});
+  ArtifactFailures found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""});
   found.Add({first, again, other}, "jax");
   std::vector<Problem> problems;
   const Tally tally = found.Take().Finish(&problems).at(0).tally;
@@ -114,10 +112,10 @@ TEST_CASE("streams are counted by week and by attempt", "[diagnose]") {
 }
 
 TEST_CASE("the tally counts hosts, reports and repeats, and has the first and last time", "[diagnose]") {
-  Sighting late = See(3, kSeven, "host b");
+  Failure late = See(3, kSeven, "host b");
   late.repeats = 5;
   late.time = ParseTimestamp("2026-11-20T13:00:00Z");
-  Sighting soon = See(1, kSeven, "host a");
+  Failure soon = See(1, kSeven, "host a");
   soon.time = ParseTimestamp("2026-11-20T12:00:00Z");
   const Tally tally = Find({soon, late, See(5, kSeven, "host a")})[0].tally;
   CHECK(tally.hosts.names() == std::vector<std::string>{"host a", "host b"});
@@ -143,9 +141,9 @@ TEST_CASE("without a prefix, replicas are counted by replica and partition numbe
   CHECK(Find({See(1, of(0, 1), "host a")})[0].tally.replicas == 0);
 }
 
-TEST_CASE("a finding is complete as soon as one report is", "[diagnose]") {
-  Sighting fragment = See(1, kSeven);
-  fragment.fragment = true;
+TEST_CASE("a failure is complete as soon as one report is", "[diagnose]") {
+  Failure fragment = See(1, kSeven);
+  fragment.completeness.whole = false;
   CHECK_FALSE(Find({fragment})[0].completeness.whole);
   CHECK(Find({fragment, See(3, kSeven)})[0].completeness.whole);
   CHECK(Find({See(3, kSeven), fragment})[0].completeness.whole);
@@ -171,25 +169,25 @@ TEST_CASE("the id depends on the identifying facts, not on the location", "[diag
 
 TEST_CASE("a partial report is compared with the newest failures only, one with the same identity with all",
           "[diagnose]") {
-  std::vector<Sighting> sightings;
+  std::vector<Failure> failures;
   for (int i = 1; i <= 257; ++i)
-    sightings.push_back(See(static_cast<std::uint64_t>(i), {{"used_bytes", 7.0}, {"limit_bytes", i * 1.0}}));
-  sightings.push_back(See(1000, {{"used_bytes", 7.0}, {"limit_bytes", 1.0}}));
-  CHECK(Find(sightings).size() == 257);
-  sightings.push_back(See(1001, {{"limit_bytes", 2.0}}));
-  CHECK(Find(sightings).size() == 257);
-  sightings.push_back(See(1002, {{"limit_bytes", 1.0}}));
-  CHECK(Find(sightings).size() == 258);
+    failures.push_back(See(static_cast<std::uint64_t>(i), {{"used_bytes", 7.0}, {"limit_bytes", i * 1.0}}));
+  failures.push_back(See(1000, {{"used_bytes", 7.0}, {"limit_bytes", 1.0}}));
+  CHECK(Find(failures).size() == 257);
+  failures.push_back(See(1001, {{"limit_bytes", 2.0}}));
+  CHECK(Find(failures).size() == 257);
+  failures.push_back(See(1002, {{"limit_bytes", 1.0}}));
+  CHECK(Find(failures).size() == 258);
 }
 
 TEST_CASE("partial reports that yield the same identity together are one failure", "[diagnose]") {
-  std::vector<Sighting> sightings = {See(1, {{"limit_bytes", 5.0}, {"part_bytes", 4.0}}, "host a")};
+  std::vector<Failure> failures = {See(1, {{"limit_bytes", 5.0}, {"part_bytes", 4.0}}, "host a")};
   for (int i = 1; i <= 256; ++i)
-    sightings.push_back(See(static_cast<std::uint64_t>(i) + 10, {{"used_bytes", 7.0}, {"limit_bytes", i * 100.0}}));
-  sightings.push_back(See(1000, kSeven, "host b"));
-  CHECK(Find(sightings).size() == 258);
-  sightings.push_back(See(1001, {{"limit_bytes", 5.0}, {"rest_bytes", 3.0}}, "host c"));
-  const std::vector<Diagnosis> found = Find(sightings);
+    failures.push_back(See(static_cast<std::uint64_t>(i) + 10, {{"used_bytes", 7.0}, {"limit_bytes", i * 100.0}}));
+  failures.push_back(See(1000, kSeven, "host b"));
+  CHECK(Find(failures).size() == 258);
+  failures.push_back(See(1001, {{"limit_bytes", 5.0}, {"rest_bytes", 3.0}}, "host c"));
+  const std::vector<Failure> found = Find(failures);
   CHECK(found.size() == 257);
   CHECK(found[0].tally.reports == 3);
   CHECK(found[0].tally.nameless_artifacts == 0);
@@ -197,13 +195,13 @@ TEST_CASE("partial reports that yield the same identity together are one failure
 }
 
 TEST_CASE("beyond a thousand different failures, reports are only counted", "[diagnose]") {
-  ArtifactFindings found(TestEngine().rules(), {"job.log", ""});
-  for (std::size_t i = 0; i < FindingTable::kMostOfCode + 3; ++i) {
-    std::vector<Sighting> one;
+  ArtifactFailures found(TestEngine().rules(), {"job.log", ""});
+  for (std::size_t i = 0; i < FailureTable::kMostOfCode + 3; ++i) {
+    std::vector<Failure> one;
     one.push_back(See(i + 1, {{"used_bytes", 1.0 + static_cast<double>(i)}, {"limit_bytes", 5.0}}));
     found.Add(std::move(one), "");
   }
-  FindingTable table = found.Take();
+  FailureTable table = found.Take();
   CHECK(table.left_out().at("T1") == 3);
 }
 

@@ -1,4 +1,4 @@
-#include "report/finding_view.h"
+#include "report/failure_view.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,8 +28,8 @@ std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
 }
 
 // The number of the scenario in the official page.
-std::string ScenarioText(const Diagnosis& finding) {
-  const std::string& id = finding.scenario == nullptr ? "" : finding.scenario->id;
+std::string ScenarioText(const Failure& failure) {
+  const std::string& id = failure.scenario == nullptr ? "" : failure.scenario->id;
   return !id.empty() && IsDigit(id[0]) ? "scenario " + id : "";
 }
 
@@ -70,25 +70,25 @@ std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::strin
 
 // The other remedy that makes this one fit: "remedy 2", or its title if the first screen does not show it. Empty if
 // there is none.
-std::string PartnerText(const RankedRemedy& ranked, const Diagnosis& finding) {
+std::string PartnerText(const RankedRemedy& ranked, const Failure& failure) {
   if (ranked.enough_with.empty()) return {};
   constexpr int kShown = 3;  // remedies that are always shown with their number
   const std::string& id = ranked.enough_with.front();
-  const auto other = std::find_if(finding.remedies.begin(), finding.remedies.end(),
+  const auto other = std::find_if(failure.remedies.begin(), failure.remedies.end(),
                                   [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  return other == finding.remedies.end() ? id
+  return other == failure.remedies.end() ? id
          : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
                                          : fmt::format("\"{}\"", other->remedy->title);
 }
 
 // The effect of a compiled pair, which is shown as one remedy; empty if there is none.
-std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const CompiledAttempt* pair = CompiledPair(ranked, finding);
+std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Failure& failure) {
+  const CompiledAttempt* pair = CompiledPair(ranked, failure);
   if (pair == nullptr) return {};
   std::vector<std::string> texts = {
-      fmt::format("together need {}: fit (compiled)", FormatSize(finding.recompilation->NeedOf(*pair, finding.facts)))};
+      fmt::format("together need {}: fit (compiled)", FormatSize(failure.recompilation->NeedOf(*pair, failure.facts)))};
   std::set<std::string> effects = {SafetyText(ranked)};
-  for (const RankedRemedy& other : finding.remedies) {
+  for (const RankedRemedy& other : failure.remedies) {
     if (other.remedy->id == ranked.enough_with.front()) effects.insert(SafetyText(other));
   }
   if (effects.size() > 1) effects.erase(SafetyText({.remedy = ranked.remedy, .safety = "safe"}));
@@ -97,16 +97,16 @@ std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Diagnosis& 
 }
 
 // If a dump was available but gave no estimate for the remedy; else empty.
-std::string NoEstimateText(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const bool is_searched = finding.estimates && !ranked.compiled && !ranked.remedy->change.empty();
+std::string NoEstimateText(const RankedRemedy& ranked, const Failure& failure) {
+  const bool is_searched = failure.estimates && !ranked.compiled && !ranked.remedy->change.empty();
   return is_searched && !ranked.saves_bytes ? "savings unknown: they cannot be estimated for this program" : "";
 }
 
 // " --rules FILE" for each rule file that was given.
-std::string RuleOptions(const Diagnosis& finding) {
+std::string RuleOptions(const Failure& failure) {
   std::string options;
-  if (finding.rules == nullptr) return options;
-  for (const std::string& path : finding.rules->given()) {
+  if (failure.rules == nullptr) return options;
+  for (const std::string& path : failure.rules->given()) {
     // A path that starts with a hyphen would be parsed as an option.
     options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
   }
@@ -121,6 +121,11 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
+std::string RuleFilesPhrase(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
+}
+
 std::string JobIn(const std::string& path) {
   return path.starts_with(kJobPrefix) ? path.substr(std::string_view(kJobPrefix).size()) : "";
 }
@@ -132,23 +137,23 @@ std::string LineText(std::string artifact, std::uint64_t line) {
 
 std::string PlaceText(const Where& where) { return LineText(ArtifactText(where.artifact), where.line); }
 
-std::optional<Need> NeedOf(const Diagnosis& finding) {
-  const auto need = finding.facts.Number("need_bytes");
-  const auto have = finding.facts.Number("have_bytes");
+std::optional<Need> NeedOf(const Failure& failure) {
+  const auto need = failure.facts.Number("need_bytes");
+  const auto have = failure.facts.Number("have_bytes");
   if (!need || !have || !(*need > 0) || !(*have >= 0) || *need > kMaxBytes || *have > kMaxBytes) return std::nullopt;
-  const auto is = [&](double bytes, const char* fact) { return finding.facts.Number(fact) == bytes; };
-  const bool compile = finding.failure->phase == "compile";
+  const auto is = [&](double bytes, const char* fact) { return failure.facts.Number(fact) == bytes; };
+  const bool compile = failure.rule->phase == "compile";
   // If the need includes memory in use, `have` is all memory, else only the free memory.
   const bool one_request = !compile && is(*need, "request_bytes");
   const bool all_there_is = compile || is(*have, "limit_bytes");
-  const bool in_pieces = finding.facts.Find("contiguous_shortfall_bytes") != nullptr;
-  const auto below = finding.facts.Number("excess_below_bytes");
-  const double excess = finding.facts.Number("excess_bytes").value_or(below.value_or(*need - *have));
+  const bool in_pieces = failure.facts.Find("contiguous_shortfall_bytes") != nullptr;
+  const auto below = failure.facts.Number("excess_below_bytes");
+  const double excess = failure.facts.Number("excess_bytes").value_or(below.value_or(*need - *have));
   return Need{*need,
               *have,
               excess,
-              below && !finding.facts.Number("excess_bytes"),
-              CountsTemporariesOnly(finding.facts),
+              below && !failure.facts.Number("excess_bytes"),
+              CountsTemporariesOnly(failure.facts),
               one_request ? "asked for" : "needed",
               all_there_is ? "usable"
               : in_pieces  ? "free in one piece"
@@ -182,19 +187,19 @@ std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts)
   return attempts;
 }
 
-std::string AttemptText(const Diagnosis& finding, const CompiledAttempt& attempt) {
+std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt) {
   constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
   constexpr double kGiB = 1U << 30;
-  const Recompilation& recompilation = *finding.recompilation;
+  const Recompilation& recompilation = *failure.recompilation;
   if (!attempt.need_bytes) return "failed";
-  if (recompilation.Fits(attempt, finding.facts)) return "yes";
+  if (recompilation.Fits(attempt, failure.facts)) return "yes";
   if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
-  return finding.facts.Number("limit_bytes") ? "no" : "unknown";
+  return failure.facts.Number("limit_bytes") ? "no" : "unknown";
 }
 
-std::string RecompilationText(const Diagnosis& finding) {
-  const Recompilation& recompilation = *finding.recompilation;
-  const std::int64_t difference = recompilation.Difference(finding.facts);
+std::string RecompilationText(const Failure& failure) {
+  const Recompilation& recompilation = *failure.recompilation;
+  const std::int64_t difference = recompilation.Difference(failure.facts);
   std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
                                  Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
   text += difference == 0
@@ -222,18 +227,18 @@ std::string EffectText(const RankedRemedy& ranked) {
       "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
 }
 
-std::string NeedText(const Diagnosis& finding) {
-  const std::optional<Need> need = NeedOf(finding);
+std::string NeedText(const Failure& failure) {
+  const std::optional<Need> need = NeedOf(failure);
   if (!need) return {};
   constexpr double kManyTimes = 2;
-  const std::string name = CutBytes(ProgramOf(finding), kProgramInSentence);
+  const std::string name = CutBytes(ProgramOf(failure), kProgramInSentence);
   const bool asks = std::string_view(need->need_word) == "asked for";
   const std::string size = (need->at_least ? "≥ " : "") + SizeText(need->need);
   std::string text = !name.empty() ? name + (asks ? " asks for " : " needs ") + size
                      : asks        ? "one request asks for " + size
                                    : size + " " + need->need_word;
   const std::string have = SizeText(need->have) + " " + need->have_word;
-  const std::string chip = Printable(finding.facts.Text("chip"));
+  const std::string chip = Printable(failure.facts.Text("chip"));
   const bool is_whole_chip = !chip.empty() && std::string_view(need->have_word) == "usable";
   const std::string of = is_whole_chip ? SizeText(need->have) + " of " + chip : have;
   if (!(need->excess > 0)) return text + "; " + have;
@@ -243,35 +248,35 @@ std::string NeedText(const Diagnosis& finding) {
   return text;
 }
 
-const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Diagnosis& finding) {
-  if (!finding.recompilation || ranked.enough_with.empty()) return nullptr;
-  return finding.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), finding.facts);
+const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure) {
+  if (!failure.recompilation || ranked.enough_with.empty()) return nullptr;
+  return failure.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts);
 }
 
-std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Diagnosis& finding) {
-  const std::string unknown = NoEstimateText(ranked, finding);
+std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Failure& failure) {
+  const std::string unknown = NoEstimateText(ranked, failure);
   if (!unknown.empty()) return {unknown, SafetyText(ranked)};
-  if (std::vector<std::string> pair = PairTexts(ranked, finding); !pair.empty()) return pair;
-  return EffectWith(ranked, PartnerText(ranked, finding));
+  if (std::vector<std::string> pair = PairTexts(ranked, failure); !pair.empty()) return pair;
+  return EffectWith(ranked, PartnerText(ranked, failure));
 }
 
-std::string ShortEffect(const RankedRemedy& ranked, const Diagnosis& finding) {
+std::string ShortEffect(const RankedRemedy& ranked, const Failure& failure) {
   if (ranked.remedy->inquiry) return SafetyText(ranked);
-  const std::string unknown = NoEstimateText(ranked, finding);
+  const std::string unknown = NoEstimateText(ranked, failure);
   if (!unknown.empty()) return unknown + " · " + SafetyText(ranked);
-  if (const std::vector<std::string> pair = PairTexts(ranked, finding); !pair.empty())
+  if (const std::vector<std::string> pair = PairTexts(ranked, failure); !pair.empty())
     return fmt::format("{}", fmt::join(pair, " · "));
   const bool is_known = ranked.left_bytes.value_or(0) > 0;
   std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : SavesText(ranked);
-  const std::string verdict = VerdictText(ranked, PartnerText(ranked, finding));
+  const std::string verdict = VerdictText(ranked, PartnerText(ranked, failure));
   if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
   return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
 }
 
-std::string RecoveredText(const Diagnosis& finding) {
-  if (!finding.recovered) return {};
-  return fmt::format("The job went on after this failure, as line {} shows: {}", finding.recovered->line,
-                     Printable(finding.recovered->text));
+std::string RecoveredText(const Failure& failure) {
+  if (!failure.recovered) return {};
+  return fmt::format("The job went on after this failure, as line {} shows: {}", failure.recovered->line,
+                     Printable(failure.recovered->text));
 }
 
 std::string RetryAnswer(const Retry& retry) {
@@ -293,103 +298,103 @@ std::string SourceText(const Allocation& row) {
   return row.source_file.empty() ? "" : Printable(SourceLineText(row.source_file, row.source_line));
 }
 
-std::string RuleId(const Diagnosis& finding) {
-  const std::string& code = finding.failure->code;
-  return finding.scenario == nullptr ? code : code + "." + finding.scenario->id;
+std::string RuleId(const Failure& failure) {
+  const std::string& code = failure.rule->code;
+  return failure.scenario == nullptr ? code : code + "." + failure.scenario->id;
 }
 
-std::string ScenarioName(const Diagnosis& finding) {
-  const bool open = finding.scenario == nullptr && !finding.failure->scenarios.empty();
-  return open ? finding.failure->code + kUndecidedSuffix : RuleId(finding);
+std::string ScenarioName(const Failure& failure) {
+  const bool open = failure.scenario == nullptr && !failure.rule->scenarios.empty();
+  return open ? failure.rule->code + kUndecidedSuffix : RuleId(failure);
 }
 
-std::string ScenarioTitle(const Diagnosis& finding) {
-  return finding.scenario != nullptr ? finding.scenario->title : finding.failure->title;
+std::string ScenarioTitle(const Failure& failure) {
+  return failure.scenario != nullptr ? failure.scenario->title : failure.rule->title;
 }
 
-std::string Verdict(const Diagnosis& finding) {
-  return Printable(finding.failure->title +
-                   (finding.scenario != nullptr ? " – " + finding.scenario->title : OpenHeadline(finding.candidates)));
+std::string Verdict(const Failure& failure) {
+  return Printable(failure.rule->title +
+                   (failure.scenario != nullptr ? " – " + failure.scenario->title : OpenHeadline(failure.candidates)));
 }
 
-std::string ProgramOf(const Diagnosis& finding) {
+std::string ProgramOf(const Failure& failure) {
   for (const char* name : {"module", "program"}) {
-    if (const std::string text = finding.facts.Text(name); !text.empty())
+    if (const std::string text = failure.facts.Text(name); !text.empty())
       return CutBytes(Printable(text), kLongestProgram);
   }
   return {};
 }
 
-const Remedy* FirstRemedy(const Diagnosis& finding) {
-  return finding.remedies.empty() ? nullptr : finding.remedies.front().remedy;
+const Remedy* FirstRemedy(const Failure& failure) {
+  return failure.remedies.empty() ? nullptr : failure.remedies.front().remedy;
 }
 
-std::string ExplainCommand(const Diagnosis& finding) {
-  std::string command = "whyoom explain " + ShellWord(RuleId(finding));
-  if (finding.rules == nullptr) return command;
-  const Framework* usual = finding.rules->default_framework();
-  const bool is_other = !finding.framework.empty() && (usual == nullptr || finding.framework != usual->id);
-  if (is_other) command += " --framework " + ShellWord(finding.framework);
-  return command + RuleOptions(finding);
+std::string ExplainCommand(const Failure& failure) {
+  std::string command = "whyoom explain " + ShellWord(RuleId(failure));
+  if (failure.rules == nullptr) return command;
+  const Framework* usual = failure.rules->default_framework();
+  const bool is_other = !failure.framework.empty() && (usual == nullptr || failure.framework != usual->id);
+  if (is_other) command += " --framework " + ShellWord(failure.framework);
+  return command + RuleOptions(failure);
 }
 
-NextStep NextOf(const Diagnosis& finding) {
+NextStep NextOf(const Failure& failure) {
   constexpr const char* kTry = "compiles shardings, donation, host memory and flags without a TPU";
-  const bool may_try = finding.failure->phase == "compile" && finding.estimates && !finding.recompilation;
-  const std::string dump = finding.facts.Text("dump");
+  const bool may_try = failure.rule->phase == "compile" && failure.estimates && !failure.recompilation;
+  const std::string dump = failure.facts.Text("dump");
   // The dump of a job is gone, and its command may contain secrets, so it is not repeated.
-  if (may_try && !JobIn(finding.where.artifact.path).empty())
-    return {"whyoom run --try" + RuleOptions(finding) + " -- python train.py",
+  if (may_try && !JobIn(failure.where.artifact.path).empty())
+    return {"whyoom run --try" + RuleOptions(failure) + " -- python train.py",
             "runs your job again, then compiles remedies"};
   if (may_try && !dump.empty()) {
     const std::size_t slash = dump.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);
-    return {"whyoom try " + ShellWord(folder.starts_with("-") ? "./" + folder : folder) + RuleOptions(finding), kTry};
+    return {"whyoom try " + ShellWord(folder.starts_with("-") ? "./" + folder : folder) + RuleOptions(failure), kTry};
   }
-  return {ExplainCommand(finding), "explains this failure"};
+  return {ExplainCommand(failure), "explains this failure"};
 }
 
-std::string CautionText(const Diagnosis& finding) {
-  if (finding.confidence != Confidence::kLow) return {};
-  if (finding.contradictions.empty()) return "The log contains only a fragment of the message, so little is certain.";
+std::string CautionText(const Failure& failure) {
+  if (failure.confidence != Confidence::kLow) return {};
+  if (failure.contradictions.empty()) return "The log contains only a fragment of the message, so little is certain.";
   std::string text;
-  for (const Contradiction& contradiction : finding.contradictions) text += Printable(contradiction.text) + " ";
+  for (const Contradiction& contradiction : failure.contradictions) text += Printable(contradiction.text) + " ";
   return text + "These figures are not used.";
 }
 
-FindingView ViewOf(const Diagnosis& finding) {
-  FindingView view;
-  view.code = finding.failure->code;
-  view.scenario = ScenarioText(finding);
-  view.caution = CautionText(finding);
-  view.place = PlaceText(finding.where);
+FailureView ViewOf(const Failure& failure) {
+  FailureView view;
+  view.code = failure.rule->code;
+  view.scenario = ScenarioText(failure);
+  view.caution = CautionText(failure);
+  view.place = PlaceText(failure.where);
   for (const char* name : {"module", "program", "device"}) {
-    if (const std::string text = finding.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));
+    if (const std::string text = failure.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));
   }
-  view.chip = Printable(finding.facts.Text("chip"));
-  view.framework = finding.framework;
-  view.reporters = ProcessesText(finding);
+  view.chip = Printable(failure.facts.Text("chip"));
+  view.framework = failure.framework;
+  view.reporters = ProcessesText(failure);
   return view;
 }
 
-std::string ProcessesText(const Diagnosis& finding) {
-  const std::uint64_t occurrences = finding.tally.occurrences();
+std::string ProcessesText(const Failure& failure) {
+  const std::uint64_t occurrences = failure.tally.occurrences();
   if (occurrences <= 1) return {};
-  return fmt::format("reported by {}{} processes", finding.tally.hosts.complete() ? "" : "about ", occurrences);
+  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete() ? "" : "about ", occurrences);
 }
 
-FailureRow RowOf(const Diagnosis& finding) {
-  const std::optional<Need> need = NeedOf(finding);
-  const double excess = std::max(0.0, need ? need->excess : finding.facts.Number("excess_bytes").value_or(0));
-  const Remedy* remedy = FirstRemedy(finding);
-  return {ScenarioName(finding),
-          ScenarioTitle(finding),
-          ProgramOf(finding),
+FailureRow RowOf(const Failure& failure) {
+  const std::optional<Need> need = NeedOf(failure);
+  const double excess = std::max(0.0, need ? need->excess : failure.facts.Number("excess_bytes").value_or(0));
+  const Remedy* remedy = FirstRemedy(failure);
+  return {ScenarioName(failure),
+          ScenarioTitle(failure),
+          ProgramOf(failure),
           excess > 0 ? (need && need->at_most ? "< " : "") + SizeText(excess) : "",
           excess,
           remedy == nullptr ? "" : remedy->title,
-          fmt::format("{}{}", finding.tally.hosts.complete() ? "" : "~", finding.tally.occurrences()),
-          PlaceText(finding.where)};
+          fmt::format("{}{}", failure.tally.hosts.complete() ? "" : "~", failure.tally.occurrences()),
+          PlaceText(failure.where)};
 }
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {

@@ -1,4 +1,4 @@
-#include "diagnose/finding_scope.h"
+#include "diagnose/failure_scope.h"
 
 #include <algorithm>
 #include <map>
@@ -22,23 +22,23 @@ std::string_view OpScope(const Allocation& row) {
 
 }  // namespace
 
-FindingScope::FindingScope(const RuleSet& rules, const Diagnosis& finding, Recorder* recorder)
-    : rules_(rules), finding_(finding), recorder_(recorder), order_(finding.allocations.size()) {
+FailureScope::FailureScope(const RuleSet& rules, const Failure& failure, Recorder* recorder)
+    : rules_(rules), failure_(failure), recorder_(recorder), order_(failure.allocations.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-    return finding.allocations[a].size_bytes.value_or(-1) > finding.allocations[b].size_bytes.value_or(-1);
+    return failure.allocations[a].size_bytes.value_or(-1) > failure.allocations[b].size_bytes.value_or(-1);
   });
   std::map<std::pair<std::int64_t, std::string>, int> counts;
   std::vector<std::pair<std::int64_t, std::string>> keys;
   for (const std::size_t row : order_) {
-    const Allocation& allocation = finding.allocations[row];
+    const Allocation& allocation = failure.allocations[row];
     keys.emplace_back(allocation.size_bytes.value_or(-1), WithoutLayouts(allocation.shape_text));
     ++counts[keys.back()];
   }
   for (const auto& key : keys) same_size_count_.push_back(counts[key]);
 }
 
-Value FindingScope::Get(std::string_view name) const {
+Value FailureScope::Get(std::string_view name) const {
   constexpr std::string_view kLargest = "largest.";
   if (name.substr(0, kLargest.size()) == kLargest) {
     // Rows of unknown size come last; any of them may be the largest.
@@ -48,14 +48,14 @@ Value FindingScope::Get(std::string_view name) const {
   constexpr std::string_view kBatch = "batch.";
   constexpr std::string_view kSequence = "sequence.";
   if (name.starts_with(kBatch))
-    return finding_.estimates ? AxisField(finding_.estimates->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
+    return failure_.estimates ? AxisField(failure_.estimates->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
   if (name.starts_with(kSequence))
-    return finding_.estimates ? AxisField(finding_.estimates->room.sequence_axis, name.substr(kSequence.size()))
+    return failure_.estimates ? AxisField(failure_.estimates->room.sequence_axis, name.substr(kSequence.size()))
                               : Unknown{};
-  if (name == "code") return finding_.failure->code;
-  if (name == "scenario") return finding_.scenario != nullptr ? Value(finding_.scenario->id) : Value{Unknown{}};
-  if (name == "framework") return finding_.framework.empty() ? Value{Unknown{}} : Value(finding_.framework);
-  return finding_.facts.Get(name);
+  if (name == "code") return failure_.rule->code;
+  if (name == "scenario") return failure_.scenario != nullptr ? Value(failure_.scenario->id) : Value{Unknown{}};
+  if (name == "framework") return failure_.framework.empty() ? Value{Unknown{}} : Value(failure_.framework);
+  return failure_.facts.Get(name);
 }
 
 Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) {
@@ -66,7 +66,7 @@ Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) 
   return axis->name.empty() ? Value{Unknown{}} : Value(axis->name);
 }
 
-Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
+Value FailureScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
   if (const DerivedRowField* test = rules_.FindDerivedRowField(name)) return Tested(*test, row);
   Value value = RowField(RowAt(row), name);
@@ -74,7 +74,7 @@ Value FindingScope::GetInRow(std::size_t row, std::string_view name) const {
   return value;
 }
 
-Value FindingScope::Tested(const DerivedRowField& test, std::size_t row) const {
+Value FailureScope::Tested(const DerivedRowField& test, std::size_t row) const {
   std::vector<std::optional<Value>>& values = tested_[&test];
   values.resize(order_.size());
   if (!values[row]) values[row] = test.when.Evaluate(RowScope(RowAt(row)));
@@ -82,13 +82,13 @@ Value FindingScope::Tested(const DerivedRowField& test, std::size_t row) const {
 }
 
 // For an array made by a library: returns the user's line of another array in the same scope.
-Value FindingScope::SourceInScopeOf(std::size_t row) const {
+Value FailureScope::SourceInScopeOf(std::size_t row) const {
   const Allocation& allocation = RowAt(row);
   const std::string_view scope = OpScope(allocation);
   if (allocation.source_file.empty() || scope.empty()) return Unknown{};
   for (const std::size_t other : order_) {
-    if (OpScope(finding_.allocations[other]) != scope) continue;
-    const Value source = RowField(finding_.allocations[other], "source");
+    if (OpScope(failure_.allocations[other]) != scope) continue;
+    const Value source = RowField(failure_.allocations[other], "source");
     if (IsKnown(source)) return source;
   }
   return Unknown{};

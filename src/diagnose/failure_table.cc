@@ -1,0 +1,274 @@
+#include "diagnose/failure_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "diagnose/conclude.h"
+#include "facts/masking.h"
+#include "read/context_facts.h"
+#include "text/secrets.h"
+
+namespace whyoom {
+namespace {
+
+// Returns the failure's facts as a text, to order failures at the same place in different inputs of the same name.
+std::string Content(const Failure& failure) {
+  std::string text = failure.message + "\n" + failure.framework + "\n";
+  for (const auto& [name, fact] : failure.facts.all()) {
+    const std::string* value = AsText(fact.value);
+    text += name + "=" + (value != nullptr ? *value : fmt::format("{}", AsNumber(fact.value).value_or(0))) + "\n";
+  }
+  return text;
+}
+
+bool IsBetter(const Failure& a, const Failure& b) {
+  if (a.completeness != b.completeness) return a.completeness > b.completeness;
+  const int order = CompareWhere(a.where, b.where);
+  return order != 0 ? order < 0 : Content(a) < Content(b);
+}
+
+// The id does not change, because it is computed from the unmasked text. Also masks the conclusions, which contain
+// facts; a merged report may come from an older version of whyoom.
+void MaskSecretsOf(Failure* failure) {
+  failure->message = MaskSecrets(failure->message);
+  MaskSecretsOf(&failure->facts);
+  MaskSecretsOf(&failure->allocations);
+  MaskSecretsOf(&failure->estimates);
+  if (failure->recovered) failure->recovered->text = MaskSecrets(failure->recovered->text);
+  for (Reason& reason : failure->why) reason.text = MaskSecrets(reason.text);
+  for (RuledOut& out : failure->ruled_out) out.why = MaskSecrets(out.why);
+  for (RankedRemedy& ranked : failure->remedies) {
+    for (Reason& reason : ranked.why) reason.text = MaskSecrets(reason.text);
+    for (std::string& step : ranked.how) step = MaskSecrets(step);
+  }
+}
+
+// Adds the report of the same compile's dump to a failure without an allocation list.
+void AddReportOf(const XlaDump& dump, const RuleSet& rules, Failure* failure) {
+  if (failure->rule->reader.empty() || failure->rule->phase != "compile" ||
+      (!failure->allocations.empty() && failure->allocations.front().kind != kRequestedAllocation))
+    return;
+  Problem problem;
+  const Evidence& facts = failure->facts;
+  std::optional<DumpReading> reading = dump.Read(facts.Text("module"), rules.role_words(), facts.Number("used_bytes"),
+                                                 facts.Number("limit_bytes").value_or(0), &problem);
+  if (!problem.what.empty()) {
+    problem.of_report = true;
+    failure->dump_problem = std::move(problem);
+  }
+  if (!reading) return;
+  failure->facts.Add(reading->facts);
+  failure->allocations = std::move(reading->rows);
+  failure->framework = FrameworkOf(rules.frameworks(), reading->sources, failure->framework);
+  if (!reading->estimates.changes.empty()) failure->estimates = std::move(reading->estimates);
+  MaskSecretsOf(failure);
+}
+
+std::string PlaceName(const Failure& failure) {
+  return failure.where.artifact.path + "\n" + failure.where.artifact.member;
+}
+
+// Sorts by place. Moves known consequences of failures in other logs to the end; within a log, the first failure is the
+// root cause.
+void SortByCause(std::vector<Failure>* failures) {
+  std::sort(failures->begin(), failures->end(), [](const Failure& a, const Failure& b) {
+    const int order = CompareWhere(a.where, b.where);
+    return order != 0 ? order < 0 : std::tie(a.rule->code, a.id) < std::tie(b.rule->code, b.id);
+  });
+  std::map<std::string, std::set<std::string>> codes_by_artifact;
+  std::set<std::string> codes;
+  for (const Failure& failure : *failures) {
+    codes.insert(failure.rule->code);
+    codes_by_artifact[PlaceName(failure)].insert(failure.rule->code);
+  }
+  std::stable_partition(failures->begin(), failures->end(), [&](const Failure& failure) {
+    const std::vector<std::string>& causes = failure.rule->consequence_of;
+    const std::set<std::string>& here = codes_by_artifact.at(PlaceName(failure));
+    return std::none_of(causes.begin(), causes.end(),
+                        [&](const std::string& code) { return codes.contains(code) && !here.contains(code); });
+  });
+}
+
+double NeedOf(const Failure& failure) { return failure.facts.Number("program_need_bytes").value_or(0); }
+
+bool IsOfDump(const Failure& failure) { return XlaDump::IsDumpFile(failure.where.artifact.path); }
+
+// Drops failures of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as one
+// run.
+void DropReportedDumps(std::vector<Failure>* failures) {
+  LoggedDumps logged;
+  for (const Failure& failure : *failures) logged.Add(failure);
+  std::erase_if(*failures, [&](const Failure& failure) {
+    const std::string module = failure.facts.Text("module");
+    return IsOfDump(failure) && (logged.named.contains(module) || logged.used.contains({module, NeedOf(failure)}));
+  });
+}
+
+// Whether the failure is that of the compile. A dump may contain several compiles of one module.
+bool IsSameCompile(const Recompilation& recompilation, const Failure& failure) {
+  if (failure.rule->phase != "compile") return false;
+  if (failure.facts.Find("dump") != nullptr && !recompilation.dump.empty())
+    return failure.facts.Text("dump") == recompilation.dump;
+  const std::string module = failure.facts.Text("module");
+  return module.empty() || module == recompilation.module;
+}
+
+}  // namespace
+
+void LoggedDumps::Add(const Failure& failure) {
+  if (IsOfDump(failure) || failure.rule->reader.empty() || failure.rule->phase != "compile") return;
+  const std::string module = failure.facts.Text("module");
+  if (failure.facts.Find("dump") != nullptr) {
+    used.emplace(module, NeedOf(failure));
+  } else {
+    named.insert(module);
+  }
+}
+
+std::uint64_t RowBytes(const Failure& failure) {
+  constexpr std::uint64_t kRow = 300;
+  std::uint64_t bytes = 0;
+  for (const Allocation& row : failure.allocations) {
+    bytes += kRow + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() + row.source_file.size();
+  }
+  return bytes;
+}
+
+void JoinFailures(Failure failure, Failure* kept) {
+  if (IsBetter(failure, *kept)) std::swap(failure, *kept);
+  if (failure.is_concluded() && kept->is_concluded() && kept->recovered && !failure.recovered)
+    kept->retry = failure.retry;
+  // A failure that ended one job was not survived, even if another job went on.
+  if (!failure.recovered) kept->recovered.reset();
+  kept->may_have_recovered = kept->may_have_recovered || failure.may_have_recovered;
+  kept->tally.Join(failure.tally);
+}
+
+Failure FailureTable::Concluded(Failure failure) {
+  if (failure.is_concluded()) return failure;
+  if (!framework_.empty()) failure.framework = framework_;
+  if (no_dump_) failure.facts.Set("no_dump", true, {});
+  if (recompilation_ && IsSameCompile(*recompilation_, failure)) failure.recompilation = recompilation_;
+  const Where& where = failure.where;
+  const bool is_asked = recorded_line_ == 0 || (where.line <= recorded_line_ && recorded_line_ <= where.last_line);
+  Recorder* const recorder = is_asked && recorded_ < kMostRecorded ? recorder_ : nullptr;
+  if (recorder != nullptr) ++recorded_;
+  RecordedStep step(recorder, failure.rule->code, failure.rule->title);
+  step.Set("", fmt::format("{} {}, lines {} to {}", where.artifact.path, where.artifact.member, where.line,
+                           where.last_line));
+  return Conclude(*rules_, std::move(failure), Figures::kChecked, recorder);
+}
+
+void FailureTable::Add(Failure failure) {
+  MaskSecretsOf(&failure);
+  Keep(std::move(failure));
+}
+
+void FailureTable::Keep(Failure failure) {
+  const std::string code = failure.rule->code;
+  OfCode& of_code = by_code_[code];
+  of_code.row_bytes += failure.allocations.empty() ? 0 : failure.completeness.row_bytes;
+  const auto same = of_code.by_id.find(failure.id);
+  if (same != of_code.by_id.end()) {
+    JoinFailures(std::move(failure), &same->second);
+  } else {
+    const std::string id = failure.id;
+    of_code.by_id.emplace(id, std::move(failure));
+    if (of_code.by_id.size() > kMostOfCode) {
+      const auto last = std::prev(of_code.by_id.end());
+      LeaveOut(code, last->second.tally.reports);
+      of_code.by_id.erase(last);
+    }
+  }
+  if (of_code.row_bytes > kMaxRowBytes) DropRows(&of_code);
+}
+
+void FailureTable::LeaveOut(const std::string& code, std::uint64_t reports) {
+  std::uint64_t& count = left_out_[code];
+  count += std::min(reports, std::numeric_limits<std::uint64_t>::max() - count);
+}
+
+// Keeps the lists of the failures with the smallest ids. A list that is dropped now would also be dropped later,
+// because the failures before it only grow in number and size. Lists from a dump are not counted and are kept. Draws
+// the conclusions before dropping a list, so that the result does not depend on when that happens.
+void FailureTable::DropRows(OfCode* of_code) {
+  std::uint64_t before = 0;
+  of_code->row_bytes = 0;
+  for (auto& [id, failure] : of_code->by_id) {
+    if (before > kMaxRowBytes && !failure.allocations.empty() && failure.completeness.row_bytes > 0) {
+      failure = Concluded(std::move(failure));
+      failure.allocations_left_out += failure.allocations.size();
+      failure.allocations.clear();
+    }
+    before += failure.completeness.row_bytes;
+    of_code->row_bytes += failure.allocations.empty() ? 0 : failure.completeness.row_bytes;
+  }
+}
+
+void FailureTable::Join(FailureTable other) {
+  for (const auto& [code, reports] : other.left_out_) LeaveOut(code, reports);
+  for (auto& [code, of_code] : other.by_code_) {
+    for (auto& [id, failure] : of_code.by_id) Keep(std::move(failure));
+  }
+  programs_.Join(std::move(other.programs_));
+}
+
+std::vector<const Failure*> FailureTable::entries() const {
+  std::vector<const Failure*> all;
+  for (const auto& [code, of_code] : by_code_) {
+    for (const auto& [id, failure] : of_code.by_id) all.push_back(&failure);
+  }
+  return all;
+}
+
+void FailureTable::ReportLimits(const std::vector<Failure>& failures, std::vector<Problem>* problems) const {
+  for (const auto& [code, reports] : left_out_) {
+    problems->push_back(
+        {code, "", fmt::format("more than {} different failures; {} more reports were dropped", kMostOfCode, reports),
+         true});
+  }
+  const bool rows_left_out = std::any_of(failures.begin(), failures.end(), [](const Failure& failure) {
+    return failure.allocations.empty() && failure.allocations_left_out > 0;
+  });
+  if (rows_left_out) {
+    problems->push_back(
+        {"allocation lists", "", "too large for the memory limit; the lists of some findings were dropped", true});
+  }
+}
+
+void FailureTable::AddDump(const XlaDump& dump) {
+  if (dump.empty()) return;
+  for (auto& [code, of_code] : by_code_) {
+    DropRows(&of_code);
+    for (auto& [id, failure] : of_code.by_id) {
+      if (!failure.is_concluded()) AddReportOf(dump, *rules_, &failure);
+    }
+  }
+}
+
+std::vector<Failure> FailureTable::Finish(std::vector<Problem>* problems) {
+  std::vector<Failure> failures;
+  for (auto& [code, of_code] : by_code_) {
+    DropRows(&of_code);
+    for (auto& [id, failure] : of_code.by_id) failures.push_back(Concluded(std::move(failure)));
+  }
+  by_code_.clear();
+  SortByCause(&failures);
+  std::set<std::string> reported;  // several failures may have the same problem with one dump
+  for (const Failure& failure : failures) {
+    const std::optional<Problem>& problem = failure.dump_problem;
+    if (problem && reported.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
+  }
+  DropReportedDumps(&failures);
+  ReportLimits(failures, problems);
+  return failures;
+}
+
+}  // namespace whyoom

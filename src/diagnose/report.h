@@ -1,0 +1,100 @@
+// What a run found. The reports of inputs, shards and earlier runs join; MakeReport then draws the conclusions, and the
+// printers format the result and make no decisions.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diagnose/artifact_failures.h"
+#include "diagnose/failure_table.h"
+#include "facts/compiled_program.h"
+#include "facts/failure.h"
+#include "input/artifact.h"
+#include "input/byte_source.h"
+#include "read/engine.h"
+#include "read/failure_reader.h"
+
+namespace whyoom {
+
+// Failures that were found but are not among those of the report.
+struct HiddenFailures {
+  // Maximum number of each kind; keeps the smallest ids, so that the order of Join does not matter.
+  static constexpr std::size_t kMost = 5000;
+
+  std::set<std::string> ignored;  // not selected by the user
+  std::set<std::string> known;    // contained in a baseline
+
+  bool empty() const { return ignored.empty() && known.empty(); }
+
+  // Commutative and associative. An id that is known in one of them and ignored in the other counts as known.
+  void Join(const HiddenFailures& other);
+
+  // Removes a failure that is reported after all.
+  void Erase(const std::string& id);
+};
+
+struct Report {
+  std::optional<FailureTable> table;      // before the conclusions; absent if nothing was found
+  std::vector<Failure> failures;          // after the conclusions, like the next three; root causes first
+  std::vector<CompiledProgram> programs;  // that fit; sorted by need, largest first
+  std::uint64_t programs_left_out = 0;    // beyond the report's limit
+  std::map<std::string, std::uint64_t> reports_left_out;  // by code: failures beyond the report's limit
+
+  std::uint64_t artifacts = 0;      // number read, even partly: inputs, or members unpacked from them
+  std::uint64_t bytes = 0;          // unpacked
+  std::uint64_t unknown_times = 0;  // failures kept although it is unknown whether they are in the time range
+  std::vector<Problem> problems;
+  std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
+  HiddenFailures hidden_failures;
+  bool retry = false;  // the system prevented reading; another attempt may succeed
+
+  // Not joined.
+  std::string version;                  // of the program
+  std::string rules_fingerprint;        // of the rule data
+  std::vector<std::string> rule_files;  // in addition to the built-in rules, see RuleSet::extra_files
+  std::vector<std::string> shards;      // "2/8": the covered parts of a batch; empty: all
+  std::optional<int> exit_status;       // of the job, if `whyoom run` made the report
+  bool strict = false;                  // unknown memory errors count as failures
+
+  // Commutative and associative, except for the order of the problems. Call before the conclusions are drawn.
+  void Join(Report other);
+};
+
+// Draws the conclusions, once, at the end.
+Report MakeReport(const std::string& rules_fingerprint, Report found);
+
+// The names of rule files for a report: at most 100, then "and N more".
+std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files);
+
+class ArtifactReader {
+ public:
+  // Borrows the engine and the source.
+  ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options = {});
+
+  // Reads until something more was found. Returns false at the end of the source. See FailureReader::Next.
+  bool Next();
+
+  // All failures so far, without conclusions. Call only after something was found.
+  FailureTable SoFar() const { return ArtifactFailures(*found_).Take(); }
+
+  // Call once, after Next returned false.
+  Report Finish();
+
+ private:
+  const Engine& engine_;
+  const Artifact artifact_;
+  FailureReader reader_;
+  // Made at the first failure: most logs have none, and then the rules need not be loaded.
+  std::optional<ArtifactFailures> found_;
+};
+
+// Reads the whole artifact at once.
+Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source,
+                    const ReadOptions& options = {});
+
+}  // namespace whyoom

@@ -1,0 +1,81 @@
+// Checks of the rule data as a whole.
+#include "rules/lint.h"
+
+#include <string>
+#include <vector>
+
+#include "built_in_rules.h"
+#include "catch.h"
+
+namespace whyoom {
+namespace TEST_FILE {
+
+TEST_CASE("no step of the built-in remedies computes 0, a negative number or the value in use", "[rules]") {
+  CHECK(BadSettings(BuiltInRules()) == std::vector<std::string>());
+}
+
+TEST_CASE("a step that computes 0, a negative number or the value in use is reported", "[rules]") {
+  const auto of_step = [](const std::string& step) {
+    const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "remedies": [{"id": "test_r", "title": "t",
+      "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t", "note": "n", "links": [],
+      "how": {"jax": ["Do.", ")json" +
+                                    step + R"json("]}}]})json");
+    const std::vector<std::string> faults = BadSettings(rules);
+    REQUIRE(faults.size() <= 1);
+    return faults.empty() ? std::string() : faults[0];
+  };
+  CHECK(of_step("It: {used_bytes} → {floor(used_bytes / 2)}.") ==
+        "remedies/test_r: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0");
+  CHECK(of_step("It: {used_bytes} → {max(1, floor(used_bytes / 2))}.") ==
+        "remedies/test_r: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1");
+  CHECK(of_step("It: {used_bytes} → {within(used_bytes - 1, 0, 9)}.") ==
+        "remedies/test_r: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1");
+  CHECK(of_step("Set it to {used_bytes - 0.1}.") ==
+        "remedies/test_r: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0");
+  // A value after "try" is proposed even if it is not computed.
+  CHECK(of_step("Then → {used_bytes}.") == "remedies/test_r: {used_bytes} proposes 0 if used_bytes is 0");
+  // A condition in another placeholder does not exclude such values.
+  CHECK(of_step("It: {if(used_bytes > 1, used_bytes, unknown)} → {floor(used_bytes / 2)}.") != "");
+  CHECK(of_step("It: {used_bytes} → {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");
+  CHECK(of_step("Of {used_bytes} use {if(used_bytes > 3, 'two', 'one')}.") == "");
+}
+
+// A failure with a scenario and a remedy, and an example with given facts.
+std::string File(const std::string& expect, const std::string& more) {
+  return R"({"format": "whyoom.rules/1",
+    "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
+      "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
+      "derived": [{"fact": "excess_bytes", "from": "need_bytes - have_bytes"}],
+      "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
+                     "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],
+      "remedies": [{"id": "drain_pool", "section": "1"}],
+      "examples": {"match": [{"text": "my pool is full: wanted 3B of 9B"}]}}],
+    "remedies": [{"id": "drain_pool", "title": "Drain it", "safety": "safe", "cost": 1, "safe_why": "s", "gain": "g",
+      "telltale": "t", "note": "n", "links": [], "how": {"jax": ["pool.drain"]},
+      "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],
+      "ruled_out": [{"when": "have_bytes < 1GiB", "text": "the pool is small"}],
+      "saves": "excess_bytes"
+}],
+    "situations": [{"of": "my.pool", "facts": {"need_bytes": "9.00G", "have_bytes": "4.00G"}, "expect": )" +
+         expect + more + "}]}";
+}
+
+TEST_CASE("rules that no example covers are listed", "[rules]") {
+  const auto untried = [](const std::string& expect, const std::string& more) {
+    const RuleSet rules = RulesWith(File(expect, more));
+    const Engine engine(rules);
+    std::vector<std::string> own;
+    for (const std::string& one : UncoveredEntries(engine, CasesOf(rules))) {
+      if (one.find("my.pool") != one.npos || one.find("drain_pool") != one.npos) own.push_back(one);
+    }
+    return own;
+  };
+  CHECK(untried("{}", "") ==
+        std::vector<std::string>{
+            "failure my.pool: no near miss among the examples",
+            "remedy drain_pool, evidence 'One array takes {size_bytes|size}.': no example yields it"});
+  CHECK(untried("{}", R"(, "rows": [{"size_bytes": "3.00G"}])").size() == 1);
+}
+
+}  // namespace TEST_FILE
+}  // namespace whyoom
