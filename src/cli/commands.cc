@@ -319,9 +319,8 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
          "Log, optionally with a line number; - for standard input, which is also read if no LOG is given and it is a "
          "pipe")
       ->type_name("LOG[:LINE]");
-  sub->add_option(
-         "--rule", options->trace_rules,
-         "Also list the literals of this failure's header patterns that the log does not contain (may be repeated)")
+  sub->add_option("--rule", options->trace_rules,
+                  "Also list the literals of this failure's header patterns that do not occur there (may be repeated)")
       ->type_name("CODE")
       ->allow_extra_args(false);
   AddCommon(*sub, options, words);

@@ -210,15 +210,17 @@ int RunTrace(const Options& options, const TextOptions& text) {
   const RuleSet rules = LoadRules(options);
   LogTrace trace{.line = options.trace_line, .asked = FindFailures(rules, options.trace_rules)};
   const Engine engine(rules);
-  Recorder recorder;
+  Recorder reading_recorder(trace.line);
   Report found;
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   ReadOptions reading;
   reading.control = &control;
-  reading.recorder = &recorder;
+  reading.recorder = &reading_recorder;
   for (Walk walk(paths); const std::optional<Artifact> input = walk.Next(&trace.problems);)
     found.Join(ReadInput(engine, *input, options.limits, reading));
-  trace.reading = recorder.Take();
+  trace.is_truncated = reading_recorder.full();
+  trace.reading = reading_recorder.Take();
+  Recorder recorder;
   if (found.table) {
     found.table->SetRecorder(&recorder, trace.line);
     trace.failures = found.table->Finish(&found.problems).size();

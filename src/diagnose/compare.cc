@@ -123,22 +123,17 @@ void SetRows(const MatchedRows& matched, Comparison* comparison) {
 }
 
 void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
-  static constexpr std::pair<const char*, const char*> kTotals[] = {
-      {"need_bytes", "need_bytes"},
-      {"limit_bytes", "limit_bytes"},
-      {"free_bytes", "free_bytes"},
-      {"largest_free_block_bytes", "largest_free_block_bytes"},
-      {"arguments_bytes", "arguments_bytes"},
-      {"output_bytes", "output_bytes"},
-      {"shared_output_bytes", "shared_output_bytes"},
-      {"hlo_temp_bytes", "hlo_temp_bytes"},
-      {"host_bytes", "host_bytes"},
-      {"padding_bytes", "hlo_temp_padding_bytes"}};
-  for (const auto& [id, fact] : kTotals) {
+  const auto add = [&](const char* id, const char* fact) {
     TotalChange total{id, "", Bytes(before, fact), Bytes(after, fact)};
-    if (total.id == "limit_bytes" && total.before == total.after) continue;  // shown in the heading
-    if (total.before.value_or(0) != 0 || total.after.value_or(0) != 0) comparison->totals.push_back(total);
-  }
+    if (total.before.value_or(0) != 0 || total.after.value_or(0) != 0) comparison->totals.push_back(std::move(total));
+  };
+  add("need_bytes", "need_bytes");
+  if (Bytes(before, "limit_bytes") != Bytes(after, "limit_bytes"))
+    add("limit_bytes", "limit_bytes");  // else in the heading
+  for (const char* fact : {"free_bytes", "largest_free_block_bytes", "arguments_bytes", "output_bytes",
+                           "shared_output_bytes", "hlo_temp_bytes", "host_bytes"})
+    add(fact, fact);
+  add("padding_bytes", "hlo_temp_padding_bytes");
 }
 
 bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {

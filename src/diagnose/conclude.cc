@@ -117,6 +117,7 @@ void TakeOutContradictions(const RuleSet& rules, Failure* failure) {
 
 void RecordFacts(const Failure& failure, Recorder* recorder) {
   RecordedStep facts(recorder, "Facts");
+  if (!facts.is_recorded()) return;
   for (const auto& [name, fact] : failure.facts.all())
     RecordedStep(recorder, name).Set(ValueText(fact.value), "", fact.place.line);
 }

@@ -161,8 +161,9 @@ Failure FailureTable::Concluded(Failure failure) {
   Recorder* const recorder = is_asked && recorded_ < kMostRecorded ? recorder_ : nullptr;
   if (recorder != nullptr) ++recorded_;
   RecordedStep step(recorder, failure.rule->code, failure.rule->title);
-  step.Set("", fmt::format("{} {}, lines {} to {}", where.artifact.path, where.artifact.member, where.line,
-                           where.last_line));
+  if (step.is_recorded())
+    step.Set("", fmt::format("{} {}, lines {} to {}", where.artifact.path, where.artifact.member, where.line,
+                             where.last_line));
   return Conclude(*rules_, std::move(failure), Figures::kChecked, recorder);
 }
 

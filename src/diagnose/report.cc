@@ -20,11 +20,6 @@ void HiddenFailures::Join(const HiddenFailures& other) {
   }
 }
 
-void HiddenFailures::Erase(const std::string& id) {
-  ignored.erase(id);
-  known.erase(id);
-}
-
 void Report::Join(Report other) {
   if (!table) {
     table = std::move(other.table);
@@ -53,7 +48,10 @@ Report MakeReport(const std::string& rules_fingerprint, Report found) {
     report.programs = report.table->programs().Take();
     report.table.reset();
   }
-  for (const Failure& failure : report.failures) report.hidden_failures.Erase(failure.id);
+  for (const Failure& failure : report.failures) {
+    report.hidden_failures.ignored.erase(failure.id);
+    report.hidden_failures.known.erase(failure.id);
+  }
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;

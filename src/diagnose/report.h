@@ -33,9 +33,6 @@ struct HiddenFailures {
 
   // Commutative and associative. An id that is known in one of them and ignored in the other counts as known.
   void Join(const HiddenFailures& other);
-
-  // Removes a failure that is reported after all.
-  void Erase(const std::string& id);
 };
 
 struct Report {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -136,7 +137,11 @@ struct Failure {
   bool may_have_recovered = false;        // something else may have ended the job
 
   // Places of the reports other than `where`; about the first hundred, in order.
-  std::vector<Where> Also() const;
+  std::vector<Where> Also() const {
+    std::multiset<Where, IsEarlier> others = tally.places.all();
+    if (const auto own = others.find(where); own != others.end()) others.erase(own);
+    return {others.begin(), others.end()};
+  }
 
   // The conclusions. They add derived facts to `facts`, and remove figures that contradict each other.
   bool is_concluded() const { return rules != nullptr; }

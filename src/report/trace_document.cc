@@ -70,12 +70,11 @@ std::map<PlaceOfLine, RecordedLine> LinesOf(const LogTrace& trace) {
   for (const RecordEntry& entry : trace.reading) {
     if (entry.depth == 0) input = entry.what;
     if (entry.depth == 1) {
-      const bool is_asked = trace.line == 0 || entry.line == trace.line;
-      line = is_asked ? &lines[{input, entry.line}] : nullptr;
-      if (line != nullptr) line->text = entry.what;
-      if (line != nullptr) line->stream_name = entry.detail;
+      line = &lines[{input, entry.line}];
+      line->text = entry.what;
+      line->stream_name = entry.detail;
     }
-    if (entry.depth > 1 && line != nullptr) line->entries.push_back(entry);
+    if (entry.depth > 1) line->entries.push_back(entry);
   }
   return lines;
 }
@@ -113,7 +112,7 @@ void AddLines(const LogTrace& trace, doc::Blocks* blocks) {
   if (lines.empty() && trace.line == 0) blocks->emplace_back(Text("No line contains a literal of the rules."));
 }
 
-// Lists the header patterns of the requested failures that were not tried at any line.
+// Lists the header patterns of the requested failures that were not tried at the traced lines.
 void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
   std::set<std::string> tried;
   for (const RecordEntry& entry : trace.reading) tried.insert(entry.what);
@@ -130,7 +129,7 @@ void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
                             more > 0 ? fmt::format(" or {} more", more) : "")));
     }
   }
-  doc::AddSection({.title = "Header patterns without a literal in the log", .blocks = {std::move(patterns)}},
+  doc::AddSection({.title = "Header patterns without a literal there", .blocks = {std::move(patterns)}},
                   doc::Depth::kAlways, blocks);
 }
 
@@ -165,6 +164,8 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
   AddUntried(trace, &blocks);
   AddFailures(trace, &blocks);
   doc::List warnings{.style = doc::List::Style::kWarnings};
+  if (trace.is_truncated)
+    warnings.items.push_back({Words("too many lines with literals: the last ones are not traced (trace LOG:LINE)")});
   for (const Problem& problem : trace.problems) {
     if (!problem.is_unknown_error())
       warnings.items.push_back({Words(ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what))});

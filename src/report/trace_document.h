@@ -18,6 +18,7 @@ struct LogTrace {
   std::vector<RecordEntry> reading;       // inputs, their lines, and what each pattern did there
   std::vector<RecordEntry> conclusions;   // failures, and the steps of their diagnosis
   std::size_t failures = 0;               // found, also those that were not recorded
+  bool is_truncated = false;              // `reading` lacks the last lines of a long log
   std::vector<Problem> problems;
 };
 

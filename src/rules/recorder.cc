@@ -9,18 +9,23 @@
 namespace whyoom {
 
 void Recorder::Open(std::string what) {
-  entries_.push_back({.depth = static_cast<int>(open_.size()), .what = std::move(what)});
-  open_.push_back(entries_.size() - 1);
+  open_.push_back(entries_.size());
   notes_.emplace_back();
+  full_ = full_ || entries_.size() >= kMostEntries;
+  if (!full_) entries_.push_back({.depth = static_cast<int>(open_.size()) - 1, .what = std::move(what)});
 }
 
 void Recorder::Close(std::string result, const std::string& detail, std::uint64_t line) {
-  RecordEntry& entry = entries_[open_.back()];
-  entry.result = std::move(result);
-  entry.line = line;
-  entry.detail = detail.empty() ? fmt::format("{}", fmt::join(notes_.back(), ", ")) : detail;
-  const bool is_empty = entry.result.empty() && open_.back() + 1 == entries_.size() && notes_.back().empty();
-  if (is_empty) entries_.pop_back();
+  const std::size_t index = open_.back();
+  if (index < entries_.size()) {
+    RecordEntry& entry = entries_[index];
+    entry.result = std::move(result);
+    entry.line = line;
+    entry.detail = detail.empty() ? fmt::format("{}", fmt::join(notes_.back(), ", ")) : detail;
+    const bool is_empty = entry.result.empty() && index + 1 == entries_.size() && notes_.back().empty();
+    const bool is_of_other_line = only_line_ != 0 && entry.depth == 1 && line != only_line_;
+    if (is_empty || is_of_other_line) entries_.resize(index);
+  }
   open_.pop_back();
   notes_.pop_back();
 }

@@ -27,8 +27,14 @@ struct RecordEntry {
 
 class Recorder {
  public:
+  // With `only_line`, keeps of the entries of an input, which are at depth 1, only those of that line of the log.
+  explicit Recorder(std::uint64_t only_line = 0) : only_line_(only_line) {}
+
   // Callers cut longer texts of a log to this length.
   static constexpr std::size_t kLongestText = 1600;
+
+  // Whether a long log has reached the limit of memory; later entries are missing.
+  bool full() const { return full_; }
 
   // Adds an entry. Entries added until it is closed become its children.
   void Open(std::string what);
@@ -43,8 +49,12 @@ class Recorder {
   std::vector<RecordEntry> Take() { return std::move(entries_); }
 
  private:
+  static constexpr std::size_t kMostEntries = std::size_t{1} << 16;
+
+  const std::uint64_t only_line_;
+  bool full_ = false;
   std::vector<RecordEntry> entries_;
-  std::vector<std::size_t> open_;
+  std::vector<std::size_t> open_;                // index of each open entry; the number of entries if it was dropped
   std::vector<std::vector<std::string>> notes_;  // of each open entry
 };
 

@@ -171,6 +171,28 @@ TEST_CASE("remedies are recorded with the reasons for and against them", "[diagn
         "  free_bytes > 4 = unknown [free_bytes = unknown]\n");
 }
 
+TEST_CASE("a recording is bounded, and may keep one line only", "[diagnose]") {
+  const auto record = [](Recorder* recorder, std::uint64_t lines) {
+    RecordedStep input(recorder, "test.log");
+    for (std::uint64_t line = 1; line <= lines; ++line) {
+      RecordedStep text(recorder, "text");
+      text.Set("", "", line);
+      RecordedStep(recorder, "T1 pool").Set("does not match");
+    }
+  };
+  Recorder all;
+  record(&all, 100'000);
+  CHECK(all.full());
+  CHECK(all.Take().size() <= 65'536);
+  Recorder one(99'000);
+  record(&one, 100'000);
+  CHECK_FALSE(one.full());
+  const std::vector<RecordEntry> entries = one.Take();
+  REQUIRE(entries.size() == 3);
+  CHECK(entries[1].line == 99'000);
+  CHECK(entries[2].result == "does not match");
+}
+
 TEST_CASE("for a function over rows, the largest row and the result are recorded", "[diagnose]") {
   struct Rows : Scope {
     Value Get(std::string_view) const override { return Unknown{}; }
