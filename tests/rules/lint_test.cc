@@ -6,6 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "pool_rules.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -40,29 +41,9 @@ TEST_CASE("a step that computes 0, a negative number or the value in use is repo
   CHECK(of_step("Of {used_bytes} use {if(used_bytes > 3, 'two', 'one')}.") == "");
 }
 
-// A failure with a scenario and a remedy, and an example with given facts.
-std::string File(const std::string& expect, const std::string& more) {
-  return R"({"format": "whyoom.rules/1",
-    "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
-      "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
-      "derived": [{"fact": "excess_bytes", "from": "need_bytes - have_bytes"}],
-      "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
-                     "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],
-      "remedies": [{"id": "drain_pool", "section": "1"}],
-      "examples": {"match": [{"text": "my pool is full: wanted 3B of 9B"}]}}],
-    "remedies": [{"id": "drain_pool", "title": "Drain it", "safety": "safe", "cost": 1, "safe_why": "s", "gain": "g",
-      "telltale": "t", "note": "n", "links": [], "how": {"jax": ["pool.drain"]},
-      "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],
-      "ruled_out": [{"when": "have_bytes < 1GiB", "text": "the pool is small"}],
-      "saves": "excess_bytes"
-}],
-    "situations": [{"of": "my.pool", "facts": {"need_bytes": "9.00G", "have_bytes": "4.00G"}, "expect": )" +
-         expect + more + "}]}";
-}
-
 TEST_CASE("rules that no example covers are listed", "[rules]") {
   const auto untried = [](const std::string& expect, const std::string& more) {
-    const RuleSet rules = RulesWith(File(expect, more));
+    const RuleSet rules = RulesWith(PoolRules(R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})", expect, more));
     const Engine engine(rules);
     std::vector<std::string> own;
     for (const std::string& one : UncoveredEntries(engine, CasesOf(rules))) {

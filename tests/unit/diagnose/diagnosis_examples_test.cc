@@ -9,56 +9,38 @@
 #include "catch.h"
 #include "diagnose/rule_case.h"
 #include "diagnose/rule_test.h"
+#include "pool_rules.h"
 
 namespace whyoom {
 namespace TEST_FILE {
 
 using Json = nlohmann::json;
 
-// A failure with a scenario and a remedy, and an example with given facts.
-std::string File(const std::string& facts, const std::string& expect, const std::string& more = "") {
-  return R"({"format": "whyoom.rules/1",
-    "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
-      "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
-      "derived": [{"fact": "excess_bytes", "from": "need_bytes - have_bytes"}],
-      "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
-                     "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],
-      "remedies": [{"id": "drain_pool", "section": "1"}],
-      "examples": {"match": [{"text": "my pool is full: wanted 3B of 9B"}]}}],
-    "remedies": [{"id": "drain_pool", "title": "Drain it", "safety": "safe", "cost": 1, "safe_why": "s", "gain": "g",
-      "telltale": "t", "note": "n", "links": [], "how": {"jax": ["pool.drain"]},
-      "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],
-      "ruled_out": [{"when": "have_bytes < 1GiB", "text": "the pool is small"}],
-      "saves": "excess_bytes"
-}],
-    "situations": [{"of": "my.pool", "facts": )" +
-         facts + R"(, "expect": )" + expect + more + "}]}";
-}
-
 std::vector<std::string> Failures(const std::string& file) { return TestRules(RulesWith(file)).Failures(); }
 
 const std::string kFacts = R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})";
 
 TEST_CASE("a conclusion example passes if all its expectations are met", "[diagnose][situations]") {
-  CHECK(Failures(File(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
+  CHECK(Failures(PoolRules(kFacts, R"({"scenario": "big", "facts": {"excess_bytes": 5368709120}, "retry": "unknown",
     "why": [{"text": "It wants 9.00 GiB.", "at": "need_bytes"}], "remedies": ["drain_pool"],
     "advice": {"drain_pool": {"says": [], "saves_bytes": 5368709120, "enough": true, "safety": "safe", "steps": ["pool.drain"]
 }
 }
 })"))
             .empty());
-  CHECK(Failures(File(kFacts,
+  CHECK(Failures(
+            PoolRules(kFacts,
                       R"({"advice": {"drain_pool": {"says": [{"text": "One array takes 3.00 GiB.", "at": "row 1"}]}}})",
                       R"(, "rows": [{"size_bytes": "3.00G", "shape": "f32[8]{0}"}])"))
             .empty());
-  CHECK(Failures(File(R"({"need_bytes": 9, "have_bytes": 4})",
-                      R"({"advice": {"drain_pool": {"rules_out": "the pool is small"}}})"))
+  CHECK(Failures(PoolRules(R"({"need_bytes": 9, "have_bytes": 4})",
+                           R"({"advice": {"drain_pool": {"rules_out": "the pool is small"}}})"))
             .empty());
 }
 
 TEST_CASE("a failed expectation of a conclusion example is reported", "[diagnose][situations]") {
   const auto only = [](const std::string& expect) {
-    const std::vector<std::string> failures = Failures(File(kFacts, expect));
+    const std::vector<std::string> failures = Failures(PoolRules(kFacts, expect));
     REQUIRE(failures.size() == 1);
     return failures[0].substr(failures[0].find('"'));
   };
@@ -73,7 +55,7 @@ TEST_CASE("a failed expectation of a conclusion example is reported", "[diagnose
 TEST_CASE("mistakes in conclusion examples are reported", "[diagnose][situations]") {
   const auto fault = [](const std::string& facts, const std::string& expect) {
     std::vector<Fault> faults;
-    RuleSet::Load({{"mine.json", File(facts, expect)}}, &faults);
+    RuleSet::Load({{"mine.json", PoolRules(facts, expect)}}, &faults);
     return faults.empty() ? "" : faults[0].what;
   };
   CHECK(fault(R"({"need_bytes": "9.00X"})", "{}") == "'9.00X' is not a size");

@@ -66,20 +66,20 @@ void Write(const ScratchFolder& scratch, const std::string& stem, const Files& f
   for (const auto& [kind, text] : files) dump->AddFile(scratch.Write(stem + "." + kind + ".txt", text), true);
 }
 
-struct Told {
+struct Reported {
   std::vector<Failure> failures;
   std::vector<CompiledProgram> programs;
   std::vector<Problem> problems;
 };
 
-Told Report(const XlaDump& dump, std::optional<double> limit = kChip) {
-  Told told;
+Reported Report(const XlaDump& dump, std::optional<double> limit = kChip) {
+  Reported reported;
   FailureTable table(BuiltInRules());
-  ReportDumps(dump, BuiltInRules(), limit, &table, &told.problems);
+  ReportDumps(dump, BuiltInRules(), limit, &table, &reported.problems);
   table.AddDump(dump);
-  told.failures = table.Finish(&told.problems);
-  told.programs = table.programs().Take();
-  return told;
+  reported.failures = table.Finish(&reported.problems);
+  reported.programs = table.programs().Take();
+  return reported;
 }
 
 TEST_CASE("intact files are used without a problem", "[program][dump]") {
@@ -198,11 +198,11 @@ TEST_CASE("a failed module of an earlier run does not make a fitting program a f
   const ScratchFolder scratch;
   XlaDump dump;
   Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
-  const Told told = Report(dump);
-  CHECK(told.failures.empty());
-  REQUIRE(told.programs.size() == 1);
-  CHECK(told.programs[0].estimates->room.largest_batch > 64);
-  CHECK(told.problems.size() == 1);
+  const Reported reported = Report(dump);
+  CHECK(reported.failures.empty());
+  REQUIRE(reported.programs.size() == 1);
+  CHECK(reported.programs[0].estimates->room.largest_batch > 64);
+  CHECK(reported.problems.size() == 1);
 }
 
 TEST_CASE("each failed compile of a name is reported, and the one that a log reports is found", "[program][dump]") {
@@ -213,9 +213,9 @@ TEST_CASE("each failed compile of a name is reported, and the one that a log rep
         &dump);
   Write(scratch, "module_9999.jit_train_step.cl_1", Failing(), &dump);
   Write(scratch, "module_0001.jit_train_step.cl_1", Failing(), &dump);
-  const Told told = Report(dump);
-  CHECK(told.problems.empty());
-  REQUIRE(told.failures.size() == 2);
+  const Reported reported = Report(dump);
+  CHECK(reported.problems.empty());
+  REQUIRE(reported.failures.size() == 2);
   const auto taken = [&](std::optional<double> used, std::string* from) {
     Problem problem;
     const std::optional<DumpReading> reading =
@@ -241,11 +241,11 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     ReadControl control;
     control.stop = true;
     dump.StopAt(&control, {});
-    const Told told = Report(dump);
-    CHECK(told.failures.empty());
-    CHECK(told.programs.empty());
-    REQUIRE(told.problems.size() == 1);
-    CHECK(told.problems[0].what.starts_with("interrupted: "));
+    const Reported reported = Report(dump);
+    CHECK(reported.failures.empty());
+    CHECK(reported.programs.empty());
+    REQUIRE(reported.problems.size() == 1);
+    CHECK(reported.problems[0].what.starts_with("interrupted: "));
     Problem problem;
     CHECK_FALSE(dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem));
   }
@@ -253,10 +253,10 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     Limits limits;
     limits.seconds = 1e-9;
     dump.StopAt(nullptr, limits);
-    const Told told = Report(dump);
-    CHECK(told.failures.empty());
-    REQUIRE(told.problems.size() == 2);
-    for (const Problem& problem : told.problems)
+    const Reported reported = Report(dump);
+    CHECK(reported.failures.empty());
+    REQUIRE(reported.problems.size() == 2);
+    for (const Problem& problem : reported.problems)
       CHECK(problem.what == "stopped after 1e-09 s (--max-time): cannot determine how much memory the program needs");
   }
   SECTION("not stopped") {
@@ -264,9 +264,9 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     Limits limits;
     limits.seconds = 3600;
     dump.StopAt(&control, limits);
-    const Told told = Report(dump);
-    CHECK(told.failures.size() == 1);  // both have the same need
-    CHECK(told.problems.empty());
+    const Reported reported = Report(dump);
+    CHECK(reported.failures.size() == 1);  // both have the same need
+    CHECK(reported.problems.empty());
   }
 }
 
@@ -276,11 +276,11 @@ TEST_CASE("a module without a buffer assignment is reported", "[program][dump]")
     const ScratchFolder scratch;
     XlaDump dump;
     Write(scratch, "module_0000.jit_train_step.cl_1", files, &dump);
-    const Told told = Report(dump);
-    CHECK(told.failures.empty());
-    CHECK(told.programs.empty());
-    REQUIRE(told.problems.size() == 1);
-    CHECK(told.problems[0].what.find("no buffer assignment") != std::string::npos);
+    const Reported reported = Report(dump);
+    CHECK(reported.failures.empty());
+    CHECK(reported.programs.empty());
+    REQUIRE(reported.problems.size() == 1);
+    CHECK(reported.problems[0].what.find("no buffer assignment") != std::string::npos);
   }
   // A compile that stopped before buffer assignment is not a problem.
   const ScratchFolder scratch;
