@@ -1,12 +1,15 @@
-// A small rule file with an example of conclusions, for the tests of such examples.
+// A small rule file and an example of its conclusions, for the tests of such examples.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
+
+#include "examples/rule_case.h"
 
 namespace whyoom {
 
-// A failure with a scenario and a remedy, and an example with given facts.
-inline std::string PoolRules(const std::string& facts, const std::string& expect, const std::string& more = "") {
+// A failure with a scenario and a remedy.
+inline std::string PoolRules() {
   return R"({"format": "whyoom.rules/1",
     "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
       "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
@@ -20,9 +23,12 @@ inline std::string PoolRules(const std::string& facts, const std::string& expect
       "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],
       "ruled_out": [{"when": "have_bytes < 1GiB", "text": "the pool is small"}],
       "saves": "excess_bytes"
-}],
-    "situations": [{"of": "my.pool", "facts": )" +
-         facts + R"(, "expect": )" + expect + more + "}]}";
+}]})";
+}
+
+inline RuleCase PoolCase(const std::string& facts, const std::string& expect, const std::string& more = "") {
+  const std::string text = R"({"of": "my.pool", "facts": )" + facts + R"(, "expect": )" + expect + more + "}";
+  return CaseOf(ReadDiagnosisExample(nlohmann::json::parse(text)), 1);
 }
 
 }  // namespace whyoom

@@ -27,21 +27,6 @@ def size(text):
     return len(text.encode())
 
 
-# Keys of an expected conclusion that are lists of texts; each text can be split into pieces.
-LISTS = {"contradictions", "removed", "notes", "says", "steps", "why", "remedies", "enough_with"}
-
-
-def whole(expected, key=""):
-    """Joins the pieces of each text in an expected conclusion."""
-    if isinstance(expected, dict):
-        return {key: whole(value, key) for key, value in expected.items()}
-    if isinstance(expected, list):
-        if key not in LISTS and expected and all(isinstance(item, str) for item in expected):
-            return " ".join(expected)
-        return [whole(item) for item in expected]
-    return expected
-
-
 def glued(item):
     return item if isinstance(item, str) else "".join(item)
 
@@ -70,13 +55,9 @@ class Layout:
         pieces = rule.get("items", {}).get("$ref") == "#/definitions/pieces"
         return None if not pieces else "\n" if "joined with line breaks" in self.about(rule) else " "
 
-    def write(self, value, rule, indent, lead="", trail="", expected=False):
-        """Returns the lines. `lead` precedes the value ('"key": '), `trail` follows it (','); `expected`: in an expected conclusion."""
+    def write(self, value, rule, indent, lead="", trail=""):
+        """Returns the lines. `lead` precedes the value ('"key": '), `trail` follows it (',')."""
         joint = self.joint(rule)
-        if joint is None and re.search("strings is joined with a space|strings, which are joined with a space", self.about(rule)):
-            value, expected = whole(value), True
-        if expected and isinstance(value, str) and indent + size(lead) + size(flat(value)) + size(trail) > WIDTH:
-            value = self.wrapped(value, indent)
         if joint is not None and isinstance(value, list):
             lines = [glued(item) for item in value]
             value = joint.join(lines) if joint == " " else lines  # wrapped again below
@@ -94,7 +75,7 @@ class Layout:
             return [" " * indent + lead + flat(value) + trail]
         lines = [" " * indent + lead + brackets[0]]
         for i, (key, item, inner) in enumerate(items):
-            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "", expected)
+            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "")
         return lines + [" " * indent + brackets[1] + trail]
 
     def wrapped(self, text, indent):

@@ -35,7 +35,7 @@ NAMES = {
     "string": "text", "number": "number", "integer": "integer", "boolean": "true or false", "null": "null",
     "array": "list", "object": "object",
 }  # fmt: skip
-TYPES = ("text", "lines", "size", "facts")  # definitions that the page uses as names of types and describes first
+TYPES = ("text", "lines", "facts")  # definitions that the page uses as names of types and describes first
 
 
 def anchor(title):

@@ -13,9 +13,6 @@ const Choices<Format> kReportFormats = {
     {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kDiffFormats = {{"text", Format::kText, "for people"},
                                       {"json", Format::kJson, "one object, schema whyoom.diff/1"}};
-const Choices<Format> kRuleTestFormats = {{"text", Format::kText, "for people"},
-                                          {"json", Format::kJson, "one object, schema whyoom.rule-test/1"},
-                                          {"junit", Format::kJunit, "XML, for CI servers"}};
 const Choices<Format> kExplainFormats = {{"text", Format::kText, "for people"},
                                          {"markdown", Format::kMarkdown, "for a wiki or an issue"}};
 const Choices<Format> kListFormats = {{"text", Format::kText, "for people"},

@@ -27,7 +27,6 @@ using Choices = std::vector<Choice<T>>;
 
 extern const Choices<Format> kReportFormats;
 extern const Choices<Format> kDiffFormats;
-extern const Choices<Format> kRuleTestFormats;
 extern const Choices<Format> kExplainFormats;
 extern const Choices<Format> kListFormats;
 extern const Choices<ColorMode> kColors;

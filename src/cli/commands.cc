@@ -286,19 +286,6 @@ void TakeRuleFiles(Options* options, Command command) {
   options->rules.insert(options->rules.end(), options->paths.begin(), options->paths.end());
 }
 
-void AddRuleTest(CLI::App& app, Options* options, ValueWords* words) {
-  CLI::App& sub =
-      *app.add_subcommand("test", "Check the rules, then run their examples (exit status 1 if some failed)");
-  sub.add_option("file", options->paths, "Rule files or folders")->type_name("FILE|DIR");
-  sub.add_option("--healthy", options->rule_test.healthy,
-                 "Logs, or folders of logs, in which nothing may be found (may be repeated)")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  AddFormat(sub, kRuleTestFormats, options, words);
-  AddCommon(sub, options, words);
-  sub.callback([options] { TakeRuleFiles(options, Command::kRulesTest); });
-}
-
 void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
   CLI::App* sub = app.add_subcommand(
       "trace", "Show which rules matched a log, which values its conditions had, and how remedies were ranked");
@@ -352,6 +339,8 @@ CommandArguments BuildRules(Options* options) {
        {Command::kRulesList,
         "List failures, remedies and other entries, the file that defines each one, and what user files change"}},
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
+      {"test",
+       {Command::kRulesTest, "Check the rules, then run the examples of failures (exit status 1 if some fail)"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files (for editors)"}},
   };
   app.require_subcommand(0, 1);  // MissingSubcommand() reports a missing subcommand
@@ -366,7 +355,6 @@ CommandArguments BuildRules(Options* options) {
     AddCommon(*sub, options, &command.words);
     sub->callback([options, code = what.first] { TakeRuleFiles(options, code); });
   }
-  AddRuleTest(app, options, &command.words);
   AddTrace(app, options, &command.words);
   return command;
 }

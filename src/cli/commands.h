@@ -57,6 +57,11 @@ void AddFailOn(CLI::App& app, Options* options);     // for commands whose exit 
 void AddFramework(CLI::App& app, Options* options);
 void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
 void AddTimeRange(CLI::App& app, Options* options);
+
+// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
+// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
+std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
+
 void AddBatches(CLI::App& app, Options* options, ValueWords* words);
 void AddHbm(CLI::App& app, Options* options);
 void AddTry(CLI::App& app, Options* options);

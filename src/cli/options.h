@@ -42,11 +42,6 @@ enum class PathListForm { kLines, kNull, kJsonl };
 
 enum class Shell { kBash, kZsh, kFish };
 
-// Options of kRulesTest.
-struct RuleTestSettings {
-  std::vector<std::string> healthy;  // files and folders of logs in which nothing may be found
-};
-
 // One of N equal parts of a batch, for jobs that share it (--shard). Only its path decides which part a file belongs
 // to, so all machines agree, and new files do not move old ones to another part.
 struct Shard {
@@ -90,8 +85,7 @@ struct Options {
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
   std::string pages;      // for kExplain: folder for all pages; empty: none
-  std::vector<std::string> rules;  // files and folders; for kRulesList also sections
-  RuleTestSettings rule_test;
+  std::vector<std::string> rules;        // files and folders; for kRulesList also sections
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
   std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced
   bool project_rules = true;             // use the rules of the current folder's project

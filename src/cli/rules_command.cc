@@ -17,17 +17,15 @@
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
+#include "cli/rules_test.h"
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
-#include "diagnose/rule_case.h"
-#include "diagnose/rule_test.h"
 #include "facts/masking.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"
 #include "report/layout.h"
-#include "report/rule_test_printer.h"
 #include "report/text/text_printer.h"
 #include "report/trace_document.h"
 #include "rules/rule_set.h"
@@ -83,38 +81,10 @@ int Check(const Options& options) {
   return kCouldNotRun;
 }
 
-// "3 more than without my-rules.json". An entry without examples is not tested.
-std::string OwnExamples(const RuleTestResult& result, const RuleSet& rules) {
-  if (rules.extra_files().empty()) return {};
-  std::vector<Fault> none;
-  const RuleSet built_in = RuleSet::Load({}, &none, RuleSet::BuiltInData::kChecked);
-  const auto own = std::ssize(result.all) - std::ssize(CasesOf(built_in));
-  return fmt::format("{} {} than without {}\n", std::abs(own), own < 0 ? "fewer" : "more",
-                     RuleFilesPhrase(rules.extra_files()));
-}
-
-int Test(const Options& options, const OutputFiles& outputs) {
-  const RuleSet rules = LoadRules(options, RuleSet::BuiltInData::kChecked);
-  std::vector<Problem> problems;
-  std::vector<Artifact> healthy;
-  if (!options.rule_test.healthy.empty()) {
-    for (Walk walk(options.rule_test.healthy); const std::optional<Artifact> file = walk.Next(&problems);) {
-      outputs.ThrowIfOutput(file->path);
-      healthy.push_back(*file);
-    }
-  }
-  RuleTestResult result = TestRules(rules, healthy, &problems);
-  const auto print = [&](Format format) {
-    if (format == Format::kJson) return PrintRuleTestJson(result, rules.fingerprint());
-    if (format == Format::kJunit) return PrintRuleTestJunit(result, rules.fingerprint());
-    return PrintRuleTestText(result) + OwnExamples(result, rules);
-  };
-  WriteOutput(print(options.format), options.output);
-  WriteExtraOutputs(options, [&](Format format, const TextOptions&) { return print(format); });
-  for (const Problem& problem : problems)
-    WriteError(fmt::format("whyoom: {}: {}\n", Printable(problem.path), Printable(problem.what)));
-  if (!problems.empty()) return kUnreadInput;
-  return result.ok() ? kNothing : kFound;
+int Test(const Options& options) {
+  bool ok = true;
+  WriteOutput(TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked), &ok), options.output);
+  return ok ? kNothing : kFound;
 }
 
 using Json = nlohmann::ordered_json;
@@ -267,12 +237,12 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
   return rules;
 }
 
-int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs) {
+int RunRules(const Options& options, const TextOptions& text) {
   switch (options.command) {
     case Command::kRulesCheck:
       return Check(options);
     case Command::kRulesTest:
-      return Test(options, outputs);
+      return Test(options);
     case Command::kRulesTrace:
       return RunTrace(options, text);
     case Command::kRulesSchema:

@@ -24,7 +24,7 @@ std::optional<RuleSet> LoadExtraRules(const Options& options);
 std::optional<RuleSet> LoadRulesForJob(const Options& options);
 
 // Returns the exit status.
-int RunRules(const Options& options, const TextOptions& text, const OutputFiles& outputs);
+int RunRules(const Options& options, const TextOptions& text);
 
 // Parses LOG[:LINE]. If a file named `word` exists, all of it is the path. Throws CLI::ValidationError for line 0.
 void SetTracedPlace(const std::string& word, Options* options);

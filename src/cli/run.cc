@@ -90,7 +90,7 @@ int Dispatch(Options options) {
     case Command::kRulesTest:
     case Command::kRulesSchema:
     case Command::kRulesTrace:
-      return RunRules(options, TextStyle(options), outputs);
+      return RunRules(options, TextStyle(options));
     case Command::kCompletions:
       WriteOutput(CompletionScript(options.shell), options.output);
       return kNothing;

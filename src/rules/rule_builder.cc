@@ -32,8 +32,6 @@ Value FactOf(const std::string& name, const RuleNode& node) {
   return size ? Value(*size) : Value(Unknown{});
 }
 
-std::string FileAndLine(const RuleNode& node) { return node.file().name + ":" + std::to_string(node.place().line); }
-
 void Append(const std::vector<Example>& more, std::vector<Example>* to) {
   to->insert(to->end(), more.begin(), more.end());
 }
@@ -299,6 +297,24 @@ class RuleSetBuilder::Fields {
     const RuleNode examples = node_["examples"];
     Fields(&builder_, examples, owner_).DescribeExamples(context);
     Read(examples["until"], context.until_examples, {.lines = true});
+    const auto states = [&](const std::string& text, const RuleNode& item) {
+      std::vector<Capture> captures;
+      bool matches = false;
+      for (const Pattern& pattern : context.patterns) {
+        PatternMatch match;
+        matches = pattern.Find(text, 0, &match) || matches;
+        captures.insert(captures.end(), match.captures.begin(), match.captures.end());
+      }
+      for (const auto& [name, value] : item["facts"].Members()) {
+        matches = matches && (context.is_program ||  // may derive facts
+                              std::any_of(captures.begin(), captures.end(), [&](const Capture& capture) {
+                                return capture.name == name && capture.value == FactOf(name, value);
+                              }));
+      }
+      return matches;
+    };
+    CheckSamples(examples["match"], true, states);
+    CheckSamples(examples["no_match"], false, states);
     if (context.patterns.empty()) node_.Report("a context without a pattern", "add 'pattern' or 'patterns'");
     if (node_["until"].exists() && !context.of_next_failure)
       node_["until"].Report("'until' requires a context of the next failure", "add \"of_next_failure\": true");
@@ -316,6 +332,10 @@ class RuleSetBuilder::Fields {
     Field("priority", framework.priority);
     Field("signs", framework.signs, {.literals = Literals::kSign});
     Field("examples", framework.examples, {.lines = true});
+    CheckSamples(node_["examples"], true, [&](const std::string& text, const RuleNode&) {
+      return std::any_of(framework.signs.begin(), framework.signs.end(),
+                         [&](const Pattern& sign) { return sign.IsIn(text); });
+    });
   }
 
   void Describe(Chip::Target& target) {
@@ -351,6 +371,9 @@ class RuleSetBuilder::Fields {
     Field("own_report", quotation.own_report);
     Field("examples", quotation.examples, {.lines = true});
     Field("logs", quotation.logs, {.lines = true});
+    const auto quotes = [&](const std::string& text, const RuleNode&) { return quotation.MatchesExample(text); };
+    CheckSamples(node_["examples"], true, quotes);
+    CheckSamples(node_["logs"], false, quotes);
     Read(node_[kNeedsKey]["before"], quotation.needed.before, {});
     Read(node_[kNeedsKey]["from_head"], quotation.needed.from_header, {});
   }
@@ -360,6 +383,12 @@ class RuleSetBuilder::Fields {
     Field("pattern", suspect.pattern, {.literals = Literals::kTrigger, .what = "suspect"});
     Field("unless", suspect.unless);
     Fields(&builder_, node_["examples"], owner_).DescribeExamples(suspect);
+    const auto is_error = [&](const std::string& text, const RuleNode&) {
+      const auto matches = [&](const Pattern& pattern) { return pattern.IsIn(text); };
+      return matches(suspect.pattern) && std::none_of(suspect.unless.begin(), suspect.unless.end(), matches);
+    };
+    CheckSamples(node_["examples"]["match"], true, is_error);
+    CheckSamples(node_["examples"]["no_match"], false, is_error);
   }
 
   void Describe(ErrorLine& line) {
@@ -367,6 +396,8 @@ class RuleSetBuilder::Fields {
     Field("pattern", line.pattern);
     Field("healthy", line.healthy);
     Field("examples", line.examples, {.lines = true});
+    CheckSamples(node_["examples"], true,
+                 [&](const std::string& text, const RuleNode&) { return line.pattern.IsIn(text); });
   }
 
   void Describe(ProgressLine& line) {
@@ -379,6 +410,12 @@ class RuleSetBuilder::Fields {
     if (known != shows.end()) line.shows = static_cast<ProgressLine::Shows>(known - shows.begin());
     Field("examples", line.examples, {.lines = true});
     Field("logs", line.no_match, {.lines = true});
+    const auto shows_progress = [&](const std::string& text, const RuleNode&) {
+      PatternMatch match;
+      return line.Find(text, &match);
+    };
+    CheckSamples(node_["examples"], true, shows_progress);
+    CheckSamples(node_["logs"], false, shows_progress);
   }
 
   void Describe(PrefixOrSuffix& prefix_or_suffix) {
@@ -387,38 +424,6 @@ class RuleSetBuilder::Fields {
         node_["place"].Text() == "suffix" ? PrefixOrSuffix::Place::kSuffix : PrefixOrSuffix::Place::kPrefix;
     Field("pattern", prefix_or_suffix.pattern);
     builder_.CheckPrefixOrSuffix(node_, prefix_or_suffix);
-  }
-
-  void Describe(DiagnosisExample& situation) {
-    Field("of", situation.code, {.references = &builder_.code_references_});
-    Field("about", situation.about);
-    Field("framework", situation.framework);
-    Field("facts", situation.facts);
-    Field("rows", situation.rows);
-    DescribeCase(situation);
-    for (const RuleNode& id : node_["expect"]["remedies"].Items()) builder_.remedy_references_.push_back(id);
-  }
-
-  void Describe(ComparisonExample::OfRun& run) {
-    Field("failed", run.failed);
-    Field("measured", run.measured);
-    Field("ran", run.ran);
-    Field("compiles", run.compiles);
-    Field("code", run.code);
-    Field("title", run.title);
-    Field("path", run.path);
-    int other_failures = 0;
-    Field("other_failures", other_failures);
-    run.other_failures = static_cast<std::size_t>(std::max(0, other_failures));
-    Field("facts", run.facts);
-    Field("rows", run.rows);
-  }
-
-  void Describe(ComparisonExample& runs) {
-    Field("about", runs.about);
-    Field("before", runs.before);
-    Field("after", runs.after);
-    DescribeCase(runs);
   }
 
   void Read(const RuleNode& node, std::string& text, const FieldOptions& how) {
@@ -478,10 +483,15 @@ class RuleSetBuilder::Fields {
     Read(node_[key], field, how);
   }
 
-  void DescribeCase(auto& one) {
-    if (node_["expect"].exists()) one.expect = node_["expect"].json().dump();
-    one.place = FileAndLine(node_);
-    one.built_in = node_.file().built_in;
+  // Checks the samples next to a pattern of a user's file. Those of the built-in rules are tests. `matches` gets the
+  // text and the whole sample.
+  static void CheckSamples(const RuleNode& samples, bool must_match, auto matches) {
+    if (samples.file().built_in) return;
+    for (const RuleNode& sample : samples.is_string() ? std::vector{samples} : samples.Items()) {
+      const RuleNode text = sample.is_object() ? sample["text"] : sample;
+      if (matches(text.Lines(), sample) == must_match) continue;
+      text.Report(must_match ? "the entry does not match this example" : "the entry matches this text but must not");
+    }
   }
 
   static std::set<std::string> AsSet(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
@@ -518,8 +528,6 @@ void RuleSetBuilder::BuildEntries() {
   for (const RuleNode& node : extensions_) BuildExtension(node);
   for (const auto& [id, node] : sections_["affixes"]) AddPrefixAndSuffixExamples(node);
   for (const RuleNode& node : more_examples_) BuildMoreExamples(node);
-  for (const RuleNode& node : diagnosis_examples_) set_.diagnosis_examples_.push_back(Record<DiagnosisExample>(node));
-  for (const RuleNode& node : comparisons_) set_.comparisons_.push_back(Record<ComparisonExample>(node));
   std::stable_sort(set_.notes_.begin(), set_.notes_.end(),
                    [](const Note& a, const Note& b) { return a.prior < b.prior; });
   BuildWording();

@@ -58,9 +58,7 @@ void RuleSetBuilder::MergeFile(const LoadedFile& file) {
   for (const RuleNode& framework : root["frameworks"].Items()) {
     if (framework["is_default"].Bool()) default_framework_ = framework["id"].Text();
   }
-  for (const auto& [key, nodes] :
-       {std::pair("extensions", &extensions_), std::pair("examples", &more_examples_),
-        std::pair("situations", &diagnosis_examples_), std::pair("comparisons", &comparisons_)}) {
+  for (const auto& [key, nodes] : {std::pair("extensions", &extensions_), std::pair("examples", &more_examples_)}) {
     for (const RuleNode& node : root[key].Items()) nodes->push_back(node);
   }
   AddJsonKeys(root["json_logs"]);

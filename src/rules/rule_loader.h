@@ -164,7 +164,6 @@ class RuleSetBuilder {
   void CheckReferences();
   void CheckCodes();
   void CheckTermsAreNoFacts();
-  void CheckDiagnosisExamples() const;
   void CheckReader(const RuleNode& node, const FailureRule& failure);
   static void CheckScenarios(const RuleNode& examples, const FailureRule& failure);
   static void CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuffix& prefix_or_suffix);
@@ -221,8 +220,6 @@ class RuleSetBuilder {
   std::map<std::string, Section> sections_;
   std::vector<RuleNode> extensions_;                                 // in the order of the files
   std::vector<RuleNode> more_examples_;                              // likewise
-  std::vector<RuleNode> diagnosis_examples_;                         // likewise
-  std::vector<RuleNode> comparisons_;                                // likewise
   std::map<std::string, std::vector<std::string>> replaced_;         // by "section/id": places of replaced entries
   std::map<std::string, std::map<std::string, RuleNode>> disabled_;  // by section and id: the disabling entry
   std::map<std::string, std::map<std::string, RuleNode>> disabled_headers_;  // by code and head

@@ -123,40 +123,6 @@ struct Example {
   bool built_in = false;                // part of the built-in rule data
 };
 
-// An example that starts from facts instead of a log: a failure and the diagnosis that must follow from it.
-struct DiagnosisExample {
-  std::string code;       // the failure's code
-  std::string about;      // description for readers
-  std::string framework;  // empty if not recognised
-  std::map<std::string, Value> facts;
-  std::vector<std::map<std::string, Value>> rows;  // the allocation list, by field name
-  std::string expect;                              // JSON, parsed in diagnose/diagnosis_examples.cc
-  std::string place;                               // "file:line" of a rule file
-  bool built_in = false;                           // part of the built-in rule data
-};
-
-// An example of a comparison: two runs and what must be reported about the change between them.
-struct ComparisonExample {
-  struct OfRun {
-    bool failed = false;
-    bool measured = false;
-    bool ran = false;
-    bool compiles = false;
-    std::string code;   // the failure's code
-    std::string title;  // the failure's title
-    std::string path;
-    std::size_t other_failures = 0;
-    std::map<std::string, Value> facts;
-    std::vector<std::map<std::string, Value>> rows;
-  };
-  std::string about;  // description for readers
-  OfRun before;
-  OfRun after;
-  std::string expect;  // JSON, see diagnose/rule_case.h
-  std::string place;   // "file:line" of a rule file
-  bool built_in = false;
-};
-
 struct FailureRule {
   std::string code;
   std::vector<std::string> aliases;
@@ -438,8 +404,6 @@ class RuleSet {
   // The threshold `id`, such as "worth_telling", as a share; 0 if the rule data does not set it.
   double Threshold(std::string_view id) const;
   const std::vector<PrefixOrSuffixExample>& prefix_and_suffix_examples() const { return prefix_and_suffix_examples_; }
-  const std::vector<DiagnosisExample>& diagnosis_examples() const { return diagnosis_examples_; }
-  const std::vector<ComparisonExample>& comparisons() const { return comparisons_; }
 
   // Literals for the prefilter: of all header patterns, candidate errors and contexts except nearby ones, and of facts
   // with long literals. Long literals are split into pieces. Unique. First the sorted triggers, then the sorted
@@ -481,8 +445,6 @@ class RuleSet {
   std::vector<ErrorLine> error_lines_;
   std::vector<ProgressLine> progress_;
   std::vector<PrefixOrSuffixExample> prefix_and_suffix_examples_;
-  std::vector<DiagnosisExample> diagnosis_examples_;
-  std::vector<ComparisonExample> comparisons_;
   std::vector<DerivedRowField> derived_row_fields_;
   std::vector<std::string> term_names_;
   std::vector<Note> notes_;

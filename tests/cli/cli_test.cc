@@ -261,7 +261,7 @@ TEST_CASE("rules can be listed, checked, tested and extended", "[cli]") {
   wrong.replace(wrong.find("3221225472"), 10, "1");
   const ProcessResult failing = RunWhyoom({"rules", "test", scratch.Write("wrong.json", wrong)});
   CHECK(failing.exit_status == 1);
-  CHECK(failing.out.find("1 missing") != std::string::npos);
+  CHECK(failing.out.find("1 failed") != std::string::npos);
 
   std::string broken = rule;
   broken.replace(broken.find("\"heads\""), 7, "\"heds\"");

@@ -136,7 +136,6 @@ const std::vector<Exception> kIds = {
 };
 
 const std::string kOfFiles = "a fault of the files of a dump, reported as a Problem";
-const std::string kOfExamples = "a fault of an example of a rule, printed by `rules test`";
 const std::string kPrinted = "text to search for, printed by a compiler or Python";
 
 const std::vector<Exception> kProse = {
@@ -151,16 +150,11 @@ const std::vector<Exception> kProse = {
     {"program/xla_dump.cc", "the log does not name the module that failed", kOfFiles},
     {"program/xla_dump.cc", "the XLA dump contains no failed compile", kOfFiles},
     {"program/xla_dump.h", "no buffer assignment (after_optimizations", kOfFiles},
-    {"diagnose/rule_case.cc", "refers to an unknown failure", kOfExamples},
-    {"diagnose/rule_case.cc", "does not match", kOfExamples},
-    {"diagnose/rule_case.cc", "matches but must not", kOfExamples},
-    {"diagnose/diagnosis_examples.cc", "advice: '{}' is", kOfExamples},
     {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},
     {"read/memory_report_reader.cc", "Largest program allocations", kPrinted},
     {"read/memory_report_reader.cc", "Extra memory due to padding", kPrinted},
-    {"read/traceback.cc", "^[ \\t|]*(?:The above exception was", kPrinted},
 };
 
 bool IsExcepted(const std::vector<Exception>& exceptions, const std::string& file, const std::string& text) {

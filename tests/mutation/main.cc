@@ -20,9 +20,9 @@
 #include "cli/diff.h"
 #include "cli/rule_files.h"
 #include "cli/rules_command.h"
+#include "cli/rules_test.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
-#include "diagnose/rule_test.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "mutation/rule_mutation.h"
@@ -161,9 +161,11 @@ int Mutate(int argc, char** argv) {
   app.add_option("--at-least", at_least, "Percentage that must be detected for exit status 0 (default: 100)");
   app.add_option("-j,--jobs", mutation.jobs, "Number of parallel jobs");
   CLI11_PARSE(app, argc, argv);
-  const RuleTestResult test = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked));
-  if (!test.ok()) throw Error("the rules do not pass `whyoom rules test`: " + test.Failures().front());
+  bool ok = true;
+  const std::string result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked), &ok);
+  if (!ok) throw Error("the rules do not pass `whyoom rules test`: " + result);
   const std::vector<RuleFile> own = RuleFilesOfOption(options).files;
+  mutation.with_conclusions = own.empty();
   const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
   const std::vector<TriedMutant> tried =
       TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),

@@ -16,9 +16,8 @@ using Json = nlohmann::json;
 using MutantKind = RuleMutant::Kind;
 
 // The kinds of members, by key. A key means the same in all sections, with the exceptions in Visit.
-const std::set<std::string_view> kKept = {"$schema",  "situations",     "comparisons", "format",  "description",
-                                          "examples", "until_examples", "logs",        "leaves",  "id",
-                                          "code",     "links",          "extends",     "snippets"};
+const std::set<std::string_view> kKept = {"$schema", "format", "description", "examples", "until_examples", "logs",
+                                          "leaves",  "id",     "code",        "links",    "extends",        "snippets"};
 const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};

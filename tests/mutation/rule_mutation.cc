@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "diagnose/rule_case.h"
+#include "examples/rule_case.h"
 #include "rules/rule_loader.h"
 #include "rules/sha256.h"
 
@@ -95,7 +95,8 @@ class Runner {
     original_ = Build(All(files), &faults, RuleSet::BuiltInData::kTrusted, nullptr);
     std::vector<RuleFile> with_examples = files;
     with_examples.insert(with_examples.end(), examples.begin(), examples.end());
-    cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()));
+    cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()),
+                     options.with_conclusions);
     const Engine engine(original_);
     for (const RuleCase& one : cases_) cleaned_.push_back(Cleaned(engine, one.example.text));
     for (const RuleObserver& observer : observers) statements_.push_back(observer.says(engine));
@@ -209,7 +210,7 @@ class Runner {
     const std::string named = '"' + owner.id + '"';
     const auto is_own = [&](const RuleCase& one) {
       if (one.kind == RuleCase::Kind::kDiagnosisExample)
-        return one.situation.code == owner.id || one.situation.expect.find(named) != std::string::npos;
+        return one.situation.code == owner.id || one.situation.expect.dump().find(named) != std::string::npos;
       return one.section == owner.section && one.id == owner.id;
     };
     if (std::any_of(cases_.begin(), cases_.end(), [&](const RuleCase& one) { return is_own(one) && fails(one); }))

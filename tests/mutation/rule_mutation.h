@@ -39,7 +39,8 @@ struct MutationOptions {
   std::size_t jobs = 1;
   std::optional<std::size_t> sample;  // number of mutants to try, selected by a digest of each mutant and the seed
   std::uint64_t seed = 1;
-  std::string only;  // part of the name of a file, entry or kind; empty: all
+  bool with_conclusions = false;  // try the cases of tests/examples/conclusions.json, too
+  std::string only;               // part of the name of a file, entry or kind; empty: all
   // A last check of mutants that nothing else detected; called from any thread. May be empty.
   std::function<bool(const RuleMutant&, const Engine&)> detects;
 };

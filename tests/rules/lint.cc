@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "diagnose/diagnosis_examples.h"
 #include "diagnose/failure_scope.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
+#include "examples/diagnosis_examples.h"
 #include "rules/expression_node.h"
 
 namespace whyoom {
@@ -76,7 +77,7 @@ class ExtremeScope : public Scope {
 
 // Returns what is wrong with a placeholder if `name` has this value; empty if nothing is. `is_shown`: the step displays
 // the value.
-std::string Fault(const Expression& hole, const std::string& name, double value, bool is_shown) {
+std::string FaultIn(const Expression& hole, const std::string& name, double value, bool is_shown) {
   bool always_same = is_shown;
   bool any = false;
   for (const std::optional<double> others :
@@ -90,10 +91,10 @@ std::string Fault(const Expression& hole, const std::string& name, double value,
   return any && always_same ? fmt::format("proposes the value in use if {} is {:g}", name, value) : "";
 }
 
-std::string Fault(const Expression& hole, const std::set<std::string>& shown) {
+std::string FaultIn(const Expression& hole, const std::set<std::string>& shown) {
   for (const std::string& name : NamesOf(hole)) {
     for (const double value : kExtremes) {
-      if (std::string fault = Fault(hole, name, value, shown.contains(name)); !fault.empty()) return fault;
+      if (std::string fault = FaultIn(hole, name, value, shown.contains(name)); !fault.empty()) return fault;
     }
   }
   return "";
@@ -110,7 +111,7 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
     }
   }
   for (const Expression& hole : computed) {
-    const std::string fault = Fault(hole, shown);
+    const std::string fault = FaultIn(hole, shown);
     if (!fault.empty()) faults->push_back(fmt::format("{}: {{{}}} {}", of, hole.source(), fault));
   }
 }

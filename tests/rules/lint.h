@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/rule_case.h"
+#include "examples/rule_case.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/diagnosis_examples.h"
 #include "diagnose_log.h"
+#include "examples/diagnosis_examples.h"
 
 using namespace whyoom;
 
@@ -106,7 +106,7 @@ TEST_CASE("equal printed sizes leave open whether enough memory was free", "[dia
         "open");
 }
 
-TEST_CASE("interleaved lines of two processes belong to neither", "[diagnose]") {
+TEST_CASE("interleaved report lines of two processes belong to neither", "[diagnose]") {
   const auto zip = [](const std::string& a, const std::string& b) {
     std::string both;
     for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
@@ -131,9 +131,10 @@ TEST_CASE("interleaved lines of two processes belong to neither", "[diagnose]") 
   REQUIRE(both.size() == 2);
   CHECK(both[0].facts.Number("used_bytes") == 20.0 * (1 << 30));
   CHECK(both[1].facts.Number("used_bytes") == 30.0 * (1 << 30));
+  // The report of the first ended at the message of the second.
+  CHECK(Reports(both[1], "lines_of_two_reports"));
+  CHECK(both[1].confidence == Confidence::kLow);
   for (const Failure& failure : both) {
-    CHECK(Reports(failure, "lines_of_two_reports"));
-    CHECK(failure.confidence == Confidence::kLow);
     CHECK(failure.allocations.empty());
     CHECK(failure.facts.Find("total_bytes") == nullptr);
   }
@@ -144,7 +145,7 @@ TEST_CASE("each contradiction in the rule data has an example", "[diagnose]") {
   const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
   REQUIRE(faults.empty());
   std::set<std::string> shown;
-  for (const DiagnosisExample& situation : rules.diagnosis_examples()) {
+  for (const DiagnosisExample& situation : DiagnosisExamples()) {
     const std::optional<Failure> failure = Diagnose(rules, situation);
     REQUIRE(failure);
     for (const Contradiction& one : failure->contradictions) shown.insert(one.id);

@@ -126,11 +126,11 @@ TEST_CASE("faults in the structure of a file are reported", "[rules]") {
   CHECK(
       LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
       "user.json:1:39: expected an array, found an object (The chips that whyoom recognises by their memory limits.)\n"
-      "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, comparisons, contexts, "
+      "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, contexts, "
       "contradictions, disable, "
       "error_lines, examples, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
       "remedies, roles, "
-      "row_fields, situations, suspects, "
+      "row_fields, suspects, "
       "terms, thresholds, versions, wording)\n"
       "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "diagnose/compare.h"
+#include "examples/diagnosis_examples.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
 
@@ -39,7 +38,6 @@ struct RuleCase {
   DiagnosisExample situation;
   ComparisonExample runs;
 
-  const char* KindName() const;  // "failure", "until"
   // "E1000", "context vllm_config".
   std::string Entry() const;
 };
@@ -48,22 +46,17 @@ struct RuleCase {
 // the timestamp as printed if it is incomplete), repeats, logged and healthy.
 std::map<std::string, Value> LineFacts(const Line& line);
 
-// Returns all cases of a rule set, in its order.
-std::vector<RuleCase> CasesOf(const RuleSet& rules);
+RuleCase CaseOf(const DiagnosisExample& situation, int number);
+
+// Returns the cases of a rule set, in its order. `with_conclusions`: also those of conclusions.json, which are for the
+// built-in rules.
+std::vector<RuleCase> CasesOf(const RuleSet& rules, bool with_conclusions);
 
 // Tries the case on the engine's rules. Returns what is wrong, as the end of a sentence, or empty. A missing entry does
 // not match.
 std::string Try(const Engine& engine, const RuleCase& one);
 
-Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs);
-
-// Returns everything that a comparison example may expect, as it is in the comparison:
-//
-//   {"verdict": "still_over", "change": "less", "says": "still fails, but needs 1.00 GiB less",
-//    "totals": {"need_bytes": "needed"}, "notes": ["…"]}
-nlohmann::json Told(const Comparison& comparison);
-
-// Returns which expectation of `runs.expect` is not met, as the end of a sentence; empty if all are.
-std::string TryComparison(const RuleSet& rules, const ComparisonExample& runs);
+// The cases whose complaint is not empty, as text.
+std::vector<std::string> FailedCases(const Engine& engine, const std::vector<RuleCase>& cases);
 
 }  // namespace whyoom

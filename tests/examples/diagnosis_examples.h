@@ -1,13 +1,42 @@
-// Examples that start after reading: given facts, and the conclusions expected from them.
+// Examples that start after reading, from conclusions.json: given facts and the conclusions expected from them, and two
+// runs with the comparison expected of them. Unlike a log, they can reach every sentence of the rule data.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "diagnose/compare.h"
 #include "facts/failure.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
+
+// A failure and the diagnosis that must follow from it. In the file, a fact in bytes may be a size ("15.75G").
+struct DiagnosisExample {
+  std::string code;
+  std::string about;
+  std::string framework;  // empty if not recognized
+  std::map<std::string, Value> facts;
+  std::vector<std::map<std::string, Value>> rows;  // the allocation list, by field name
+  nlohmann::json expect;                           // see Conclusions
+};
+
+struct ComparisonExample {
+  std::string about;
+  Run before;
+  Run after;
+  nlohmann::json expect;  // see Told
+};
+
+// The examples of conclusions.json.
+const std::vector<DiagnosisExample>& DiagnosisExamples();
+const std::vector<ComparisonExample>& ComparisonExamples();
+
+DiagnosisExample ReadDiagnosisExample(const nlohmann::json& json);
+ComparisonExample ReadComparisonExample(const nlohmann::json& json);
 
 // Converts the example's facts; `failure` is null if the rules do not contain the code.
 Failure FailureOf(const RuleSet& rules, const DiagnosisExample& situation);
@@ -31,8 +60,11 @@ std::optional<Failure> Diagnose(const RuleSet& rules, const DiagnosisExample& si
 // facts, or "rows".
 nlohmann::json Conclusions(const DiagnosisExample& situation, const Failure& failure);
 
-// Makes a row of the allocation list from its fields by name.
-Allocation AllocationOf(const std::map<std::string, Value>& fields, int rank, std::uint64_t line);
+// Returns everything that a comparison example may expect, as it is in the comparison:
+//
+//   {"verdict": "still_over", "change": "less", "says": "still fails, but needs 1.00 GiB less",
+//    "totals": {"need_bytes": "needed"}, "notes": ["…"]}
+nlohmann::json Told(const Comparison& comparison);
 
 // Returns which expectation of `expect` is not met, as the end of a sentence; empty if all are. Ignores conclusions
 // that `expect` does not mention.

@@ -1,14 +1,14 @@
-#include "diagnose/rule_case.h"
+#include "examples/rule_case.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "diagnose/diagnosis_examples.h"
+#include "cli/rules_test.h"
 #include "diagnose/dump_report.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 
 namespace whyoom {
@@ -18,12 +18,6 @@ using Kind = RuleCase::Kind;
 
 Report Read(const Engine& engine, const std::string& text) {
   return ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
-}
-
-std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {
-  Report report = Read(engine, text);
-  std::vector<Problem> problems;
-  return report.table ? report.table->Finish(&problems) : std::vector<Failure>();
 }
 
 std::string Show(const Value& value) {
@@ -37,36 +31,6 @@ bool SameFact(const Value& got, const Value& want) {
   const auto a = AsNumber(got);
   const auto b = AsNumber(want);
   return a && b ? std::abs(*a - *b) < 1 : got == want;  // sizes have fractions of a byte
-}
-
-std::string Codes(const std::vector<Failure>& failures) {
-  std::string codes;
-  for (const Failure& failure : failures) codes += (codes.empty() ? "" : ", ") + failure.rule->code;
-  return codes.empty() ? "nothing" : codes;
-}
-
-// Returns a fact as read, even if it is removed as contradictory.
-Value AsRead(const Failure& failure, const std::string& name) {
-  for (const Contradiction& contradiction : failure.contradictions) {
-    if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
-  }
-  return failure.facts.Get(name);
-}
-
-std::string TryFailure(const RuleCase& one, const std::vector<Failure>& failures) {
-  const bool are_its = std::all_of(failures.begin(), failures.end(),
-                                   [&](const Failure& failure) { return failure.rule->code == one.id; });
-  if (!are_its || failures.size() != one.example.count) return "gives " + Codes(failures);
-  const Failure& failure = failures[0];
-  for (const auto& [name, want] : one.example.facts) {
-    const Value got = AsRead(failure, name);
-    if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
-  }
-  if (!one.example.scenario) return {};
-  const std::string actual = failure.scenario == nullptr ? "" : failure.scenario->id;
-  if (actual == *one.example.scenario) return {};
-  const auto words = [](const std::string& scenario) { return scenario.empty() ? "unknown" : scenario; };
-  return fmt::format("scenario is {}, not {}", words(actual), words(*one.example.scenario));
 }
 
 // Finds entries by id, because the case may come from another rule set.
@@ -139,16 +103,11 @@ bool IsIn(const Pattern& pattern, const std::string& text) {
   return pattern.ok() && pattern.Find(text, 0, &match);
 }
 
-// Whether the text matches its entry. Not for prefix, suffix, diagnosis and comparison examples.
+// Whether the text matches its entry. Not for the kinds that Try handles itself.
 bool Matches(const Engine& engine, const RuleCase& one) {
   const RuleSet& rules = engine.rules();
   const std::string& text = one.example.text;
   switch (one.kind) {
-    case Kind::kFailure: {
-      const std::vector<Failure> failures = Diagnose(engine, text);
-      return std::any_of(failures.begin(), failures.end(),
-                         [&](const Failure& failure) { return failure.rule->code == one.id; });
-    }
     case Kind::kContext: {
       const Context* context = Find(rules.contexts(), one.id);
       return context != nullptr && TryContext(*context, one.example);
@@ -183,6 +142,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
       PatternMatch match;
       return line != nullptr && line->Find(text, &match);
     }
+    case Kind::kFailure:
     case Kind::kPrefixOrSuffix:
     case Kind::kDiagnosisExample:
     case Kind::kComparison:
@@ -193,8 +153,8 @@ bool Matches(const Engine& engine, const RuleCase& one) {
 
 std::string TrySituation(const RuleSet& rules, const DiagnosisExample& situation) {
   const std::optional<Failure> failure = Diagnose(rules, situation);
-  if (!failure) return "refers to an unknown failure";
-  return DescribeDifference(nlohmann::json::parse(situation.expect, nullptr, false), Conclusions(situation, *failure));
+  return failure ? DescribeDifference(situation.expect, Conclusions(situation, *failure))
+                 : "refers to an unknown failure";
 }
 
 class Collector {
@@ -210,6 +170,7 @@ class Collector {
     for (std::size_t i = 0; i < texts.size(); ++i) examples[i].text = texts[i];
     Add(kind, must_match, section, id, examples);
   }
+  void Add(RuleCase one) { cases_.push_back(std::move(one)); }
   void AddAffix(const PrefixOrSuffixExample& example) {
     const bool continues =
         !cases_.empty() && cases_.back().kind == Kind::kPrefixOrSuffix && cases_.back().id == example.prefix_or_suffix;
@@ -223,24 +184,13 @@ class Collector {
     one.example.facts = example.facts;
     cases_.push_back(std::move(one));
   }
-  void AddSituation(const DiagnosisExample& situation) {
-    RuleCase one;
-    one.kind = Kind::kDiagnosisExample;
-    one.section = "situations";
-    one.id = situation.code;
-    one.number = ++diagnosis_examples_;
-    one.example.text = situation.place;
-    one.example.why = situation.about;
-    one.situation = situation;
-    cases_.push_back(std::move(one));
-  }
   void AddComparison(const ComparisonExample& runs) {
     RuleCase one;
     one.kind = Kind::kComparison;
     one.section = "comparisons";
-    one.id = runs.place;
+    one.id = std::to_string(comparisons_ + 1);
     one.number = ++comparisons_;
-    one.example.text = runs.place;
+    one.example.text = runs.about;
     one.example.why = runs.about;
     one.runs = runs;
     cases_.push_back(std::move(one));
@@ -249,27 +199,8 @@ class Collector {
 
  private:
   std::vector<RuleCase> cases_;
-  int diagnosis_examples_ = 0;
   int comparisons_ = 0;
 };
-
-Run CompareRunOf(const ComparisonExample::OfRun& given) {
-  Run run;
-  run.path = given.path;
-  run.failed = given.failed;
-  run.measured = given.measured;
-  if (given.measured) run.success = SuccessSign{SuccessSign::Kind::kDump, given.path, 0, ""};
-  if (given.ran) run.success = SuccessSign{SuccessSign::Kind::kProgress, given.path, 1, ""};
-  run.compiles = given.compiles;
-  run.code = given.code;
-  run.title = given.title;
-  run.other_failures = given.other_failures;
-  std::uint64_t line = 0;
-  for (const auto& [name, value] : given.facts) run.facts.Set(name, value, {++line, 0});
-  int rank = 0;
-  for (const auto& fields : given.rows) run.allocations.push_back(AllocationOf(fields, ++rank, ++line));
-  return run;
-}
 
 }  // namespace
 
@@ -287,36 +218,15 @@ std::map<std::string, Value> LineFacts(const Line& line) {
   return facts;
 }
 
-const char* RuleCase::KindName() const {
-  switch (kind) {
-    case Kind::kFailure:
-      return "failure";
-    case Kind::kContext:
-      return "context";
-    case Kind::kProgram:
-      return "program";
-    case Kind::kUntil:
-      return "until";
-    case Kind::kChip:
-      return "chip";
-    case Kind::kFramework:
-      return "framework";
-    case Kind::kQuotation:
-      return "quotation";
-    case Kind::kUnknownError:
-      return "unknown error";
-    case Kind::kErrorLine:
-      return "error line";
-    case Kind::kProgress:
-      return "progress";
-    case Kind::kPrefixOrSuffix:
-      return "affix";
-    case Kind::kDiagnosisExample:
-      return "situation";
-    case Kind::kComparison:
-      return "comparison";
-  }
-  return "";
+RuleCase CaseOf(const DiagnosisExample& situation, int number) {
+  RuleCase one;
+  one.kind = Kind::kDiagnosisExample;
+  one.section = "situations";
+  one.id = situation.code;
+  one.number = number;
+  one.example.text = situation.about;
+  one.situation = situation;
+  return one;
 }
 
 std::string RuleCase::Entry() const {
@@ -328,7 +238,7 @@ std::string RuleCase::Entry() const {
   return name + " " + id;
 }
 
-std::vector<RuleCase> CasesOf(const RuleSet& rules) {
+std::vector<RuleCase> CasesOf(const RuleSet& rules, bool with_conclusions) {
   Collector all;
   for (const FailureRule& failure : rules.failures()) {
     all.Add(Kind::kFailure, true, "failures", failure.code, failure.match);
@@ -365,36 +275,33 @@ std::vector<RuleCase> CasesOf(const RuleSet& rules) {
     all.Add(Kind::kProgress, false, "progress", line.id, line.no_match);
   }
   for (const PrefixOrSuffixExample& example : rules.prefix_and_suffix_examples()) all.AddAffix(example);
-  for (const DiagnosisExample& situation : rules.diagnosis_examples()) all.AddSituation(situation);
-  for (const ComparisonExample& runs : rules.comparisons()) all.AddComparison(runs);
+  if (with_conclusions) {
+    int number = 0;
+    for (const DiagnosisExample& situation : DiagnosisExamples()) all.Add(CaseOf(situation, ++number));
+    for (const ComparisonExample& runs : ComparisonExamples()) all.AddComparison(runs);
+  }
   return all.Take();
 }
 
 std::string Try(const Engine& engine, const RuleCase& one) {
   if (one.kind == Kind::kDiagnosisExample) return TrySituation(engine.rules(), one.situation);
-  if (one.kind == Kind::kComparison) return TryComparison(engine.rules(), one.runs);
+  if (one.kind == Kind::kComparison)
+    return DescribeDifference(one.runs.expect, Told(Compare(one.runs.before, one.runs.after, engine.rules())));
   if (one.kind == Kind::kPrefixOrSuffix) return TryAffix(engine, one);
-  if (one.kind == Kind::kFailure && one.must_match) return TryFailure(one, Diagnose(engine, one.example.text));
+  if (one.kind == Kind::kFailure) return TryExample(engine, one.id, one.example, one.must_match);
   if (Matches(engine, one) == one.must_match) return {};
   return one.must_match ? "does not match" : "matches but must not";
 }
 
-Comparison CompareRuns(const RuleSet& rules, const ComparisonExample& runs) {
-  return Compare(CompareRunOf(runs.before), CompareRunOf(runs.after), rules);
-}
-
-nlohmann::json Told(const Comparison& comparison) {
-  nlohmann::json json = {{"verdict", VerdictId(VerdictOf(comparison.change))},
-                         {"change", ChangeId(comparison.change)},
-                         {"says", comparison.verdict_text},
-                         {"totals", nlohmann::json::object()},
-                         {"notes", comparison.notes}};
-  for (const TotalChange& total : comparison.totals) json["totals"][total.id] = total.title;
-  return json;
-}
-
-std::string TryComparison(const RuleSet& rules, const ComparisonExample& runs) {
-  return DescribeDifference(nlohmann::json::parse(runs.expect, nullptr, false), Told(CompareRuns(rules, runs)));
+std::vector<std::string> FailedCases(const Engine& engine, const std::vector<RuleCase>& cases) {
+  std::vector<std::string> failed;
+  for (const RuleCase& one : cases) {
+    const std::string complaint = Try(engine, one);
+    if (!complaint.empty())
+      failed.push_back(
+          fmt::format("{} {}: {} \"{}\"", one.Entry(), one.number, complaint, one.example.text.substr(0, 100)));
+  }
+  return failed;
 }
 
 }  // namespace whyoom

@@ -1,0 +1,20 @@
+// Runs the examples of failures through the whole engine, for `whyoom rules test`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "read/engine.h"
+#include "rules/rule_set.h"
+
+namespace whyoom {
+
+// Reads the text of an example of `code`. Returns what is wrong, as the end of a sentence; empty if nothing is. A text
+// that must match yields `count` failures of that code only, with the facts and the scenario of the example.
+std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match);
+
+// Runs the examples of all failures. Returns the text to print: a line for each that failed, and how many there are.
+// Skips the built-in examples if entries are disabled, because they assume all of them.
+std::string TestRules(const RuleSet& rules, bool* ok);
+
+}  // namespace whyoom
