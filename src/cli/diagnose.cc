@@ -40,10 +40,6 @@
 namespace whyoom {
 namespace {
 
-std::size_t Jobs(const Options& options) {
-  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-}
-
 // Everything but the input itself that affects its failures. Any new option with such an effect must be added, or the
 // journal would return stale failures.
 std::string Settings(const RuleSource& rules, const Options& options) {
@@ -55,54 +51,94 @@ std::string Settings(const RuleSource& rules, const Options& options) {
                      time(options.range.until));
 }
 
-// Reads inputs, several at once, and counts them. Passes dump files to `dump` without reading them.
-class InputReader {
+// Reads inputs on several threads and counts them. Passes dump files to `dump` without reading them.
+class Batch {
  public:
-  InputReader(const RunContext& run, ReadControl* control, XlaDump* dump)
-      : run_(run), dump_(*dump), control_(*control), wants_sizes_(ProgressBar::IsWanted(ProgressOf(run.options))) {
-    const std::string& resume = run.options.resume;
-    if (resume.empty()) return;
-    journal_.emplace(resume, run.rules, Settings(run.rules, run.options));
-    if (const std::size_t count = journal_->damaged_lines(); count > 0 && !run.options.quiet)
-      WriteError(fmt::format("whyoom: --resume: '{}' had {}; these inputs are read again\n", Printable(resume),
-                             Counted(count, "damaged line", "damaged lines")));
-  }
+  // Borrows all.
+  Batch(const RunContext& run, ReadControl* control, XlaDump* dump);
+  ~Batch();  // drops inputs that are not read yet
 
-  // Counts the input if this shard reads it, and returns whether it must be read. Registers dump files and returns
-  // false for them.
-  bool Admit(const Artifact& input);
-  // Several threads call it at once. It may use up to `threads` further threads for a large input.
-  Report Read(const Artifact& input, std::size_t threads);
-  // Sets whether all inputs are known.
-  void SetListed(bool listed) { counts_.listed = listed; }
-  // Adds problems of the batch. `signal`: the signal that interrupted it, or 0. Call once, at the end.
-  void Finish(int signal, std::vector<Problem>* problems);
+  // Queues the input, unless another shard reads it or it is part of a dump. Blocks while the queue is full. Rethrows
+  // an exception of an earlier read. Returns false if the run was stopped.
+  bool Add(const Artifact& input);
+
+  // Reads what is left and waits for all reads. Rethrows an exception of a read. `listed`: all inputs are known;
+  // `signal`: the signal that interrupted the batch, or 0. Call once, at the end.
+  Report Finish(bool listed, const Interrupt& interrupt);
 
   const BatchCounts& counts() const { return counts_; }
 
  private:
+  bool IsToRead(const Artifact& input);
+  void Work();
+  Report Read(const Artifact& input, std::size_t threads);
   void CountDone(const FileStamp& stamp, const Report& found, bool reused);
+  void Close(bool drop);
   std::string InterruptText(int signal) const;
 
   const RunContext& run_;
   XlaDump& dump_;
   ReadControl& control_;
+  const std::size_t jobs_;
   const bool wants_sizes_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // listed, but not begun when the run was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
+
+  std::mutex mutex_;  // guards all members below but `threads_`
+  std::condition_variable not_empty_;
+  std::condition_variable not_full_;
+  std::deque<Artifact> waiting_;
+  bool closed_ = false;
+  std::size_t busy_ = 0;  // threads that are reading
+  std::exception_ptr error_;
+  Report found_;  // of threads that have finished
+  std::vector<std::thread> threads_;
 };
 
-bool InputReader::Admit(const Artifact& input) {
+// Size of the queue, so that millions of paths do not fill the memory.
+constexpr std::size_t kMaxQueued = 4096;
+// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
+constexpr std::size_t kMaxTaken = 32;
+
+Batch::Batch(const RunContext& run, ReadControl* control, XlaDump* dump)
+    : run_(run),
+      dump_(*dump),
+      control_(*control),
+      jobs_(run.options.jobs > 0 ? run.options.jobs : std::max(1U, std::thread::hardware_concurrency())),
+      wants_sizes_(ProgressBar::IsWanted(ProgressOf(run.options))) {
+  const std::string& resume = run.options.resume;
+  if (resume.empty()) return;
+  journal_.emplace(resume, run.rules, Settings(run.rules, run.options));
+  if (const std::size_t count = journal_->damaged_lines(); count > 0 && !run.options.quiet)
+    WriteError(fmt::format("whyoom: --resume: '{}' had {}; these inputs are read again\n", Printable(resume),
+                           Counted(count, "damaged line", "damaged lines")));
+}
+
+Batch::~Batch() { Close(true); }
+
+void Batch::Close(bool drop) {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    if (drop) waiting_.clear();
+  }
+  not_empty_.notify_all();
+  if (!drop && threads_.size() < jobs_) Work();  // a single input needs no thread
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+// Counts the input if this shard reads it. Registers dump files.
+bool Batch::IsToRead(const Artifact& input) {
   run_.outputs.ThrowIfOutput(input.path);
   // All modules of a folder are diagnosed together, so they belong to the same shard.
   const bool is_of_dump =
       dump_.AddFile(input.path, run_.options.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  if (is_of_dump) run_.log.Skipped(input.path, "part of an XLA dump");
-  if (is_of_dump) return false;
-  if (!run_.options.shard.Owns(input.path)) {
-    run_.log.Skipped(input.path, "belongs to another shard");
+  const bool is_own = run_.options.shard.Owns(input.path);
+  if (is_of_dump || !is_own) {
+    run_.log.Skipped(input.path, is_of_dump ? "part of an XLA dump" : "belongs to another shard");
     return false;
   }
   if (wants_sizes_) {
@@ -115,7 +151,53 @@ bool InputReader::Admit(const Artifact& input) {
   return !control_.stopped();
 }
 
-Report InputReader::Read(const Artifact& input, std::size_t threads) {
+bool Batch::Add(const Artifact& input) {
+  if (!IsToRead(input)) return !control_.stopped();
+  std::unique_lock lock(mutex_);
+  not_full_.wait(lock, [&] { return waiting_.size() < kMaxQueued || error_; });
+  if (error_) std::rethrow_exception(error_);
+  waiting_.push_back(input);
+  const std::size_t idle = threads_.size() - busy_;
+  if (threads_.size() < jobs_ && idle + 1 < waiting_.size()) threads_.emplace_back([this] { Work(); });
+  lock.unlock();
+  not_empty_.notify_one();
+  return true;
+}
+
+void Batch::Work() {
+  Report mine;
+  std::vector<Artifact> inputs;
+  std::unique_lock lock(mutex_);
+  try {
+    while (true) {
+      not_empty_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+      if (waiting_.empty() || error_) break;
+      // Takes at most a fair share; otherwise the last thread would finish long after the others.
+      const auto share =
+          static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(waiting_.size() / (2 * jobs_), 1, kMaxTaken));
+      inputs.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + share));
+      waiting_.erase(waiting_.begin(), waiting_.begin() + share);
+      ++busy_;
+      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
+      const std::size_t idle = jobs_ - std::min(jobs_, busy_ + waiting_.size());
+      const std::size_t searchers = idle == 0 ? 0 : idle + 1;
+      lock.unlock();
+      not_full_.notify_one();
+      for (const Artifact& input : inputs) mine.Join(Read(input, searchers));
+      lock.lock();
+      --busy_;
+    }
+    found_.Join(std::move(mine));
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    error_ = std::current_exception();
+    waiting_.clear();
+    not_full_.notify_all();
+  }
+}
+
+// Several threads call it at once. It may use up to `threads` further threads for a large input.
+Report Batch::Read(const Artifact& input, std::size_t threads) {
   if (control_.stopped()) {
     ++not_read_;
     return {};
@@ -145,14 +227,14 @@ Report InputReader::Read(const Artifact& input, std::size_t threads) {
   return found;
 }
 
-void InputReader::CountDone(const FileStamp& stamp, const Report& found, bool reused) {
+void Batch::CountDone(const FileStamp& stamp, const Report& found, bool reused) {
   (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
   if (!reused) counts_.bytes_done += found.bytes;
   if (found.table) counts_.failures += found.table->entries().size();
   ++counts_.files_done;
 }
 
-std::string InputReader::InterruptText(int signal) const {
+std::string Batch::InterruptText(int signal) const {
   const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
   std::vector<std::string> parts;
   if (const std::uint64_t count = not_read_; count > 0)
@@ -167,158 +249,16 @@ std::string InputReader::InterruptText(int signal) const {
   return fmt::format("interrupted by {}: {}", name, fmt::join(parts, ", "));
 }
 
-void InputReader::Finish(int signal, std::vector<Problem>* problems) {
+Report Batch::Finish(bool listed, const Interrupt& interrupt) {
+  counts_.listed = listed;
+  Close(false);
+  if (error_) std::rethrow_exception(error_);
   if (journal_) {
-    if (std::optional<Problem> problem = journal_->Close()) problems->push_back(*std::move(problem));
+    if (std::optional<Problem> problem = journal_->Close()) found_.problems.push_back(*std::move(problem));
   }
-  if (signal != 0 && (not_read_ + cut_short_ > 0 || !counts_.listed))
-    problems->push_back({"the rest", "", InterruptText(signal)});
-}
-
-// Reads inputs on several threads.
-class Batch {
- public:
-  // Reads with `jobs` threads. With one job, reads in the caller's thread, in Add. Borrows the reader.
-  Batch(std::size_t jobs, InputReader& reader);
-  ~Batch();  // drops inputs that are not read yet
-
-  // Reads the input now, or queues it. Blocks while the queue is full. Rethrows an exception of an earlier read.
-  void Add(Artifact input);
-
-  // Reads what is left and waits for all reads. Rethrows an exception of a read. Call once, at the end.
-  Report Finish();
-
- private:
-  struct Queue;
-  void Work();
-
-  const std::size_t jobs_;
-  InputReader& reader_;
-  Report report_;
-  std::unique_ptr<Queue> queue_;  // null if there is one job
-};
-
-// Size of the queue, so that millions of paths do not fill the memory.
-constexpr std::size_t kMaxQueued = 4096;
-// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
-constexpr std::size_t kMaxTaken = 32;
-
-struct Batch::Queue {
-  std::mutex mutex;
-  std::condition_variable not_empty;
-  std::condition_variable not_full;
-  std::deque<Artifact> waiting;
-  bool closed = false;
-  std::size_t busy = 0;  // threads that are reading
-  std::exception_ptr error;
-  Report found;  // of threads that have finished
-  std::vector<std::thread> threads;
-
-  void Close(bool drop) {
-    {
-      const std::lock_guard lock(mutex);
-      closed = true;
-      if (drop) waiting.clear();
-    }
-    not_empty.notify_all();
-    not_full.notify_all();
-  }
-
-  void Join() {
-    for (std::thread& thread : threads) thread.join();
-    threads.clear();
-  }
-};
-
-Batch::Batch(std::size_t jobs, InputReader& reader)
-    : jobs_(std::max<std::size_t>(jobs, 1)), reader_(reader), queue_(jobs_ > 1 ? std::make_unique<Queue>() : nullptr) {}
-
-Batch::~Batch() {
-  if (queue_ == nullptr) return;
-  queue_->Close(true);
-  queue_->Join();
-}
-
-void Batch::Add(Artifact input) {
-  if (queue_ == nullptr) {
-    report_.Join(reader_.Read(input, 0));
-    return;
-  }
-  Queue& queue = *queue_;
-  std::unique_lock lock(queue.mutex);
-  queue.not_full.wait(lock, [&] { return queue.waiting.size() < kMaxQueued || queue.error; });
-  if (queue.error) std::rethrow_exception(queue.error);
-  queue.waiting.push_back(std::move(input));
-  const std::size_t idle = queue.threads.size() - queue.busy;
-  if (queue.threads.size() < jobs_ && idle + 1 < queue.waiting.size()) queue.threads.emplace_back([this] { Work(); });
-  lock.unlock();
-  queue.not_empty.notify_one();
-}
-
-void Batch::Work() {
-  Queue& queue = *queue_;
-  Report mine;
-  std::vector<Artifact> inputs;
-  std::unique_lock lock(queue.mutex);
-  try {
-    while (true) {
-      queue.not_empty.wait(lock, [&] { return queue.closed || !queue.waiting.empty(); });
-      if (queue.waiting.empty() || queue.error) break;
-      // Takes at most a fair share; otherwise the last thread would finish long after the others.
-      const std::size_t share = std::clamp<std::size_t>(queue.waiting.size() / (2 * jobs_), 1, kMaxTaken);
-      inputs.assign(std::make_move_iterator(queue.waiting.begin()),
-                    std::make_move_iterator(queue.waiting.begin() + static_cast<std::ptrdiff_t>(share)));
-      queue.waiting.erase(queue.waiting.begin(), queue.waiting.begin() + static_cast<std::ptrdiff_t>(share));
-      ++queue.busy;
-      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
-      const std::size_t idle = jobs_ - std::min(jobs_, queue.busy + queue.waiting.size());
-      const std::size_t searchers = idle == 0 ? 0 : idle + 1;
-      lock.unlock();
-      queue.not_full.notify_one();
-      for (const Artifact& input : inputs) mine.Join(reader_.Read(input, searchers));
-      lock.lock();
-      --queue.busy;
-    }
-    queue.found.Join(std::move(mine));
-  } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    queue.error = std::current_exception();
-    queue.waiting.clear();
-    queue.not_full.notify_all();
-  }
-}
-
-Report Batch::Finish() {
-  if (queue_ == nullptr) return std::move(report_);
-  queue_->Close(false);
-  if (queue_->threads.size() < jobs_) Work();  // a single input needs no thread
-  queue_->Join();
-  if (queue_->error) std::rethrow_exception(queue_->error);
-  return std::move(queue_->found);
-}
-
-// Reads all inputs of the command line and of --files-from.
-Report ReadInputs(const RunContext& run, const Interrupt& interrupt, ReadControl* control, XlaDump* dump) {
-  Report found;
-  Inputs inputs(run.options, *control);
-  InputReader reader(run, control, dump);
-  {
-    const ProgressBar progress(ProgressOf(run.options), BatchProgress(reader.counts(), *control));
-    Batch batch(Jobs(run.options), reader);
-    while (const std::optional<Artifact> input = inputs.Next()) {
-      if (reader.Admit(*input)) {
-        batch.Add(*input);
-      } else if (control->stopped()) {
-        break;
-      }
-    }
-    reader.SetListed(inputs.all_listed());
-    found = batch.Finish();
-  }
-  std::vector<Problem> problems = inputs.TakeProblems(&found.problems_left_out);
-  reader.Finish(interrupt.signal(), &problems);
-  std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
-  return found;
+  if (interrupt.signal() != 0 && (not_read_ + cut_short_ > 0 || !listed))
+    found_.problems.push_back({"the rest", "", InterruptText(interrupt.signal())});
+  return std::move(found_);
 }
 
 // A list may contain remote names: suggest the command that reads them.
@@ -362,7 +302,18 @@ int RunDiagnose(const RunContext& run) {
   {
     ReadControl control;
     const Interrupt interrupt(&control.stop);
-    Report found = ReadInputs(run, interrupt, &control, &dump);
+    Inputs inputs(options, control);
+    Batch batch(run, &control, &dump);
+    Report found;
+    {
+      const ProgressBar progress(ProgressOf(options), BatchProgress(batch.counts(), control));
+      for (bool goes_on = true; goes_on;) {
+        const std::optional<Artifact> input = inputs.Next();
+        goes_on = input && batch.Add(*input);
+      }
+      found = batch.Finish(inputs.all_listed(), interrupt);
+    }
+    for (Problem& problem : inputs.TakeProblems(&found.problems_left_out)) problems.push_back(std::move(problem));
     std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
     SuggestReadCommands(&found.problems);
     dump.StopAt(&control, options.limits);

@@ -17,6 +17,7 @@
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
+#include "diagnose/artifact_failures.h"
 #include "diagnose/report.h"
 #include "input/error.h"
 #include "input/follow_source.h"
@@ -35,11 +36,11 @@ class LiveReport {
       : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
 
   // Prints diagnoses of an artifact that were not printed before.
-  void PrintNew(const std::string& path, const ArtifactReader& reader) {
+  void PrintNew(const std::string& path, const ArtifactFailures& found) {
     if (run_.options.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
-    FailureTable table = reader.SoFar();
+    FailureTable table = found.SoFar();
     table.SetFramework(run_.framework);
     std::vector<Failure> failures = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
@@ -106,17 +107,18 @@ FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, c
                               LiveReport* live) {
   FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
   const Stop stop(control, run.options.limits);
-  ArtifactReader reader(run.engine, artifact, source, {run.options.range, 0, control, &stop});
+  FailureReader reader(run.engine, source, {run.options.range, 0, control, &stop});
+  ArtifactFailures found(run.engine, artifact);
   PrintThrottle pace;
   do {
     bool unprinted = false;
-    while (reader.Next()) {
+    while (found.Add(reader.Next(), reader.framework())) {
       unprinted = !pace.IsDue();
-      if (!unprinted) pace.Time([&] { live->PrintNew(artifact.path, reader); });
+      if (!unprinted) pace.Time([&] { live->PrintNew(artifact.path, found); });
     }
-    if (unprinted) live->PrintNew(artifact.path, reader);
+    if (unprinted) live->PrintNew(artifact.path, found);
   } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
-  Report report = reader.Finish();
+  Report report = found.Finish(reader.Finish());
   if (!source.problem().empty())
     report.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
   live->Add(std::move(report));

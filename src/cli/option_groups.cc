@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "cli/commands.h"
 #include "input/limits.h"
 #include "report/summary.h"
+#include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 
@@ -176,6 +178,30 @@ void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words) {
   app.add_flag_callback(
          "-0,--null", [options] { options->files_form = PathListForm::kNull; }, "Same as --files-format null")
       ->group(kInputs);
+}
+
+namespace {
+
+// Returns the microseconds of "45s", "30m", "2h" or "7d".
+std::optional<std::int64_t> ParseAgo(std::string_view text) {
+  constexpr std::string_view kUnits = "smhd";
+  constexpr std::array<std::int64_t, kUnits.size()> kSeconds = {1, 60, 3600, 86400};
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  // Five digits are enough for any log and cannot overflow.
+  if (digits == 0 || digits > 5 || digits + 1 != text.size()) return std::nullopt;
+  const std::size_t unit = kUnits.find(text.back());
+  if (unit == std::string_view::npos) return std::nullopt;
+  return static_cast<std::int64_t>(ParseWholeNumber(text.substr(0, digits)).value_or(0)) * kSeconds[unit] * 1000000;
+}
+
+}  // namespace
+
+std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now) {
+  if (const std::optional<std::int64_t> ago = ParseAgo(text)) return Timestamp{now.microseconds - *ago, now.zone_known};
+  for (const char* rest : {"", ":00", " 00:00:00"}) {
+    if (const std::optional<Timestamp> time = ParseTimestamp(std::string(text) + rest)) return time;
+  }
+  return std::nullopt;
 }
 
 void AddTimeRange(CLI::App& app, Options* options) {

@@ -21,6 +21,7 @@
 #include "cli/source_lines.h"
 #include "cli/terminal.h"
 #include "cli/try_command.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
 #include "input/stop.h"

@@ -93,7 +93,7 @@ std::optional<double> RunContext::Limit() const {
 void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Report* found) const {
   if (!framework.empty()) found->table->SetFramework(framework);
   found->table->AddDump(dump);
-  const DumpCount count = ReportDumps(dump, rules.rules(), limit, &*found->table, &found->problems);
+  const DumpCount count = ReportDumps(dump, engine, limit, &*found->table, &found->problems);
   found->artifacts += count.modules;
   found->bytes += count.bytes;
 }

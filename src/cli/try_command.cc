@@ -25,6 +25,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
 #include "rules/suggest.h"

@@ -19,7 +19,8 @@ namespace {
 // A report that is not found by its identity is compared with this many of the newest failures of its code. Comparing
 // it with all would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
-constexpr std::size_t kMaxReplicas = 65536;  // more than any machine has
+constexpr std::size_t kMaxReplicas = 65536;                   // more than any machine has
+constexpr std::size_t kMaxRowBytes = std::size_t{512} << 10;  // of an allocation list; about 1000 rows
 
 std::string Text(const Value& value) {
   if (const auto number = AsNumber(value)) return fmt::format("{:.0f}", *number);
@@ -88,22 +89,23 @@ std::string AttemptIn(const std::string& path) {
   return job + " #" + number;
 }
 
-void TruncateTexts(Failure* failure) {
+// Bounds the memory of a failure. The allocation list loses its last rows, which are the smallest.
+void Truncate(Failure* failure) {
   if (failure->message.size() > kMaxTextBytes) failure->message = CutBytes(failure->message, kMaxTextBytes);
-  for (Allocation& row : failure->allocations) TruncateTexts(&row);
+  std::size_t kept = 0;
+  for (std::size_t bytes = 0; kept < failure->allocations.size(); ++kept) {
+    TruncateTexts(&failure->allocations[kept]);
+    bytes += RowBytes(failure->allocations[kept]);
+    if (bytes > kMaxRowBytes) break;
+  }
+  failure->allocations_left_out += failure->allocations.size() - kept;
+  failure->allocations.resize(kept);
   const Evidence facts = failure->facts;
   for (const auto& [name, fact] : facts.all()) {
     const std::string* text = AsText(fact.value);
     if (text != nullptr && text->size() > kMaxTextBytes)
       failure->facts.Set(name, CutBytes(*text, kMaxTextBytes), fact.place, true);
   }
-}
-
-// Whether both have a compiler's report, and their figures differ.
-bool HaveOtherReports(const Failure& one, const Failure& other) {
-  std::vector<std::string> figures = ReaderFacts(one.rule->reader);
-  std::erase_if(figures, [](const std::string& name) { return !name.ends_with("_bytes"); });
-  return Contradict(one.facts, other.facts, figures);
 }
 
 // Sets whether the job went on: every stream that reported the failure must show it.
@@ -124,47 +126,55 @@ void SetRecovery(const Signs& signs, const std::map<std::string, LastReport>& la
   if (!all) failure->recovered.reset();
 }
 
-}  // namespace
-
-ArtifactFailures::ArtifactFailures(const RuleSet& rules, const Artifact& artifact)
-    : rules_(&rules), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
-
-void ArtifactFailures::Add(std::vector<Failure> failures, const std::string& framework) {
-  framework_ = framework;
-  for (Failure& failure : failures) {
-    TruncateTexts(&failure);
-    failure.where.artifact = artifact_;
-    failure.where.last_line = std::max(failure.where.line, failure.where.last_line);
-    OfCode& of_code = by_code_[failure.rule->code];
-    const std::vector<std::string>& names = failure.rule->identity;
-    const Evidence identity = Identity(*failure.rule, failure.facts, FollowsFor(names, *rules_, failure));
-    if (Entry* same = FindSame(of_code, failure, identity)) {
-      Count(failure, same);
-      same->identity.Add(identity);
-      Join(std::move(failure), same);
-    } else if (of_code.entries.size() >= FailureTable::kMostOfCode) {
-      ++of_code.left_out;
-    } else {
-      Entry& entry = of_code.entries.emplace_back();
-      if (const std::string text = IdentityText(*failure.rule, identity); !text.empty())
-        of_code.by_identity.emplace(text, of_code.entries.size() - 1);
-      entry.identity = identity;
-      Count(failure, &entry);
-      failure.tally = std::move(entry.failure.tally);
-      entry.failure = std::move(failure);
-      KeepRows(&entry.failure);
-    }
+void Join(Failure failure, Failure* kept) {
+  kept->completeness.whole = kept->completeness.whole || failure.completeness.whole;
+  // Show the place of the report with the allocation list.
+  if (kept->allocations.empty() && !failure.allocations.empty()) {
+    kept->allocations = std::move(failure.allocations);
+    kept->allocations_left_out = failure.allocations_left_out;
+    kept->where = std::move(failure.where);
+    kept->message = std::move(failure.message);
+    failure.facts.Add(kept->facts);
+    kept->facts = std::move(failure.facts);
+    return;
   }
+  // Reports of several hosts may be completed in another order than they start.
+  if (kept->allocations.empty() && failure.where.offset < kept->where.offset) kept->where = std::move(failure.where);
+  kept->facts.Add(failure.facts);
 }
 
-// Keeps the allocation list unless the lists exceed the limit.
-void ArtifactFailures::KeepRows(Failure* failure) {
-  const std::size_t bytes = RowBytes(*failure);
-  if (row_bytes_ + bytes > FailureTable::kMaxRowBytes) {
-    failure->allocations_left_out = failure->allocations.size();
-    failure->allocations.clear();
+}  // namespace
+
+ArtifactFailures::ArtifactFailures(const Engine& engine, const Artifact& artifact)
+    : engine_(&engine), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
+
+bool ArtifactFailures::Add(std::vector<Failure> failures, const std::string& framework) {
+  framework_ = framework;
+  for (Failure& failure : failures) Add(std::move(failure));
+  return !failures.empty();
+}
+
+void ArtifactFailures::Add(Failure failure) {
+  Truncate(&failure);
+  failure.where.artifact = artifact_;
+  failure.where.last_line = std::max(failure.where.line, failure.where.last_line);
+  OfCode& of_code = by_code_[failure.rule->code];
+  const std::vector<std::string>& names = failure.rule->identity;
+  const Evidence identity = Identity(*failure.rule, failure.facts, FollowsFor(names, engine_->rules(), failure));
+  if (Entry* same = FindSame(of_code, failure, identity)) {
+    Count(failure, same);
+    same->identity.Add(identity);
+    Join(std::move(failure), &same->failure);
+  } else if (of_code.entries.size() >= FailureTable::kMostOfCode) {
+    ++of_code.left_out;
   } else {
-    row_bytes_ += bytes;
+    Entry& entry = of_code.entries.emplace_back();
+    if (const std::string text = IdentityText(*failure.rule, identity); !text.empty())
+      of_code.by_identity.emplace(text, of_code.entries.size() - 1);
+    entry.identity = identity;
+    Count(failure, &entry);
+    failure.tally = std::move(entry.failure.tally);
+    entry.failure = std::move(failure);
   }
 }
 
@@ -176,8 +186,7 @@ ArtifactFailures::Entry* ArtifactFailures::FindSame(OfCode& of_code, const Failu
   const std::size_t first = entries.size() > kMaxCompared ? entries.size() - kMaxCompared : 0;
   for (std::size_t i = entries.size(); i-- > first;) {
     // A report without identifying facts contradicts none: it only shows that the failure happened again.
-    if (!Contradict(entries[i].identity, identity, rule.identity) && !HaveOtherReports(entries[i].failure, failure))
-      return &entries[i];
+    if (!Contradict(entries[i].identity, identity, rule.identity)) return &entries[i];
   }
   return nullptr;
 }
@@ -223,33 +232,14 @@ void ArtifactFailures::Close(const Signs& signs, Entry* entry) const {
   if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
-void ArtifactFailures::Join(Failure&& failure, Entry* entry) {
-  Failure& kept = entry->failure;
-  kept.completeness.whole = kept.completeness.whole || failure.completeness.whole;
-  // Show the place of the report with the allocation list.
-  if (kept.allocations.empty() && !failure.allocations.empty()) {
-    kept.allocations = std::move(failure.allocations);
-    kept.allocations_left_out = 0;
-    KeepRows(&kept);
-    kept.where = std::move(failure.where);
-    kept.message = std::move(failure.message);
-    failure.facts.Add(kept.facts);
-    kept.facts = std::move(failure.facts);
-    return;
-  }
-  // Reports of several hosts may be completed in another order than they start.
-  if (kept.allocations.empty() && failure.where.offset < kept.where.offset) kept.where = std::move(failure.where);
-  kept.facts.Add(failure.facts);
-}
-
 // Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.
 void ArtifactFailures::Identify(Entry* entry) const {
   Failure& failure = entry->failure;
   const FailureRule& rule = *failure.rule;
   failure.framework = framework_;
-  failure.completeness.row_bytes = RowBytes(failure);
+  for (const Allocation& row : failure.allocations) failure.completeness.row_bytes += RowBytes(row);
   failure.completeness.facts = failure.facts.all().size() + (framework_.empty() ? 0 : 1);
-  const Evidence follows = Derive(rule.derived, FailureScope(*rules_, failure));
+  const Evidence follows = Derive(rule.derived, FailureScope(engine_->rules(), failure));
   failure.completeness.numbers = Named(rule.numbers, failure.facts, follows).all().size();
   // Joined partial reports may yield facts that none of them yields alone.
   entry->identity.Add(Identity(rule, failure.facts, follows));
@@ -257,9 +247,9 @@ void ArtifactFailures::Identify(Entry* entry) const {
   failure.id = Sha256Hex(rule.code + "\n" + (identity.empty() ? failure.message : identity)).substr(0, 16);
 }
 
-FailureTable ArtifactFailures::Take(const Signs& signs) {
+FailureTable ArtifactFailures::TakeTable(const Signs& signs) {
   std::map<std::string, Entry> by_id;
-  FailureTable table(*rules_);
+  FailureTable table(engine_->rules());
   for (auto& [code, of_code] : by_code_) {
     if (of_code.left_out > 0) table.LeaveOut(code, of_code.left_out);
     for (Entry& entry : of_code.entries) {
@@ -283,6 +273,23 @@ FailureTable ArtifactFailures::Take(const Signs& signs) {
     table.Add(std::move(entry.failure));
   }
   return table;
+}
+
+Report ArtifactFailures::Finish(ReadEnd end) {
+  Report report;
+  report.artifacts = 1;
+  report.bytes = end.bytes;
+  report.unknown_times = end.unknown_times;
+  for (Problem& problem : end.problems) {
+    problem.path = artifact_.path;
+    problem.member = artifact_.member;
+    report.problems.push_back(std::move(problem));
+  }
+  if (!by_code_.empty()) report.table = TakeTable(end.signs);
+  if (end.programs.empty()) return report;
+  if (!report.table) report.table.emplace(engine_->rules());
+  report.table->programs().AddFromArtifact(artifact_, std::move(end.programs));
+  return report;
 }
 
 }  // namespace whyoom

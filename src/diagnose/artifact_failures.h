@@ -10,25 +10,29 @@
 #include <vector>
 
 #include "diagnose/failure_table.h"
+#include "diagnose/report.h"
 #include "facts/failure.h"
 #include "input/artifact.h"
-#include "read/recovery.h"
-#include "read/session.h"
-#include "rules/rule_set.h"
+#include "read/engine.h"
+#include "read/failure_reader.h"
+#include "read/progress.h"
 
 namespace whyoom {
 
 class ArtifactFailures {
  public:
-  // Borrows the rules.
-  ArtifactFailures(const RuleSet& rules, const Artifact& artifact);
+  // Borrows the engine. Uses its rules only if there is a failure: most logs have none, and rules take time to load.
+  ArtifactFailures(const Engine& engine, const Artifact& artifact);
 
-  // Adds failures; may be called repeatedly while the artifact is being read. `framework` is the one recognized so
-  // far, or empty. All failures get that of the last call.
-  void Add(std::vector<Failure> failures, const std::string& framework);
+  // Adds what FailureReader::Next returned; returns false if that is nothing. `framework` is the one recognized so far,
+  // or empty. All failures get that of the last call.
+  bool Add(std::vector<Failure> failures, const std::string& framework);
 
-  // Returns everything found, without conclusions. Call once, at the end. `signs`: what the streams printed besides.
-  FailureTable Take(const Signs& signs = {});
+  // Everything found so far, without conclusions.
+  FailureTable SoFar() const { return ArtifactFailures(*this).TakeTable({}); }
+
+  // Returns the report of the artifact. Call once, at the end.
+  Report Finish(ReadEnd end);
 
  private:
   struct Entry {
@@ -44,18 +48,17 @@ class ArtifactFailures {
     std::map<std::string, std::size_t> by_identity;  // by the identifying facts that an entry had when it was added
     std::uint64_t left_out = 0;                      // number of reports dropped because of the limit
   };
+  void Add(Failure failure);
   static Entry* FindSame(OfCode& of_code, const Failure& failure, const Evidence& identity);
   void Count(const Failure& failure, Entry* entry) const;
   void Close(const Signs& signs, Entry* entry) const;
-  void Join(Failure&& failure, Entry* entry);
-  void KeepRows(Failure* failure);
   void Identify(Entry* entry) const;
+  FailureTable TakeTable(const Signs& signs);
 
-  const RuleSet* rules_;
+  const Engine* engine_;
   Artifact artifact_;
   std::string framework_;
   std::map<std::string, OfCode> by_code_;
-  std::size_t row_bytes_ = 0;  // size of the rows of all failures
 };
 
 }  // namespace whyoom

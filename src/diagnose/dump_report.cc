@@ -39,10 +39,10 @@ const FailureRule* RuleOfDumps(const RuleSet& rules) {
 
 class DumpReporter {
  public:
-  DumpReporter(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit, FailureTable* table,
+  DumpReporter(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit, FailureTable* table,
                std::vector<Problem>* problems)
-      : dump_(dump), rules_(rules), limit_(limit), table_(*table), problems_(*problems) {
-    rule_ = RuleOfDumps(rules);
+      : dump_(dump), engine_(engine), limit_(limit), table_(*table), problems_(*problems) {
+    rule_ = RuleOfDumps(rules_);
     for (const Failure* failure : table->entries()) logged_.Add(*failure);
   }
 
@@ -116,11 +116,11 @@ class DumpReporter {
     failure.facts.Set("used_bytes", failure.facts.Get("program_need_bytes"), {});
     failure.allocations = std::move(reading->rows);
     if (!reading->estimates.memory.empty()) failure.estimates = std::move(reading->estimates);
-    ArtifactFailures found(rules_, {module.path, ""});
+    ArtifactFailures found(engine_, {module.path, ""});
     std::vector<Failure> failures;
     failures.push_back(std::move(failure));
     found.Add(std::move(failures), FrameworkOf(rules_.frameworks(), reading->sources, ""));
-    table_.Join(found.Take());
+    table_.Join(found.SoFar());
     return true;
   }
 
@@ -172,7 +172,8 @@ class DumpReporter {
   }
 
   const XlaDump& dump_;
-  const RuleSet& rules_;
+  const Engine& engine_;
+  const RuleSet& rules_ = engine_.rules();
   const std::optional<double>& limit_;
   FailureTable& table_;
   std::vector<Problem>& problems_;
@@ -209,7 +210,7 @@ std::optional<DumpTarget> TargetOfModule(const RuleSet& rules, const XlaDump::In
   return TargetOfDump(rules, target);
 }
 
-DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
+DumpCount ReportDumps(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit,
                       FailureTable* table, std::vector<Problem>* problems) {
   DumpCount count;
   std::map<std::string, std::vector<InputModule>> folders;
@@ -218,7 +219,7 @@ DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::opti
     count.bytes += module.bytes;
     folders[module.folder].push_back(std::move(module));
   }
-  DumpReporter dump_reporter(dump, rules, limit, table, problems);
+  DumpReporter dump_reporter(dump, engine, limit, table, problems);
   for (const auto& [folder, modules] : folders) {
     if (dump_reporter.Report(modules)) continue;
     problems->push_back({folder.empty() ? "." : folder, "",

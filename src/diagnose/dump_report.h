@@ -11,6 +11,7 @@
 #include "diagnose/failure_table.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
+#include "read/engine.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -40,7 +41,7 @@ struct DumpCount {
 // per name, and modules of one name with the same need once. If none failed, reports the modules whose need is at least
 // a few percent of the largest. Skips dumps that failures in the table use, see LoggedDumps. `limit` is the
 // memory of a device; if absent, uses what the dump states. Adds missing or unreliable files to `problems`.
-DumpCount ReportDumps(const XlaDump& dump, const RuleSet& rules, const std::optional<double>& limit,
+DumpCount ReportDumps(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit,
                       FailureTable* table, std::vector<Problem>* problems);
 
 }  // namespace whyoom

@@ -8,20 +8,6 @@
 #include "facts/row_fields.h"
 
 namespace whyoom {
-namespace {
-
-// Returns the scope of an operation, "jit(step)/jit(main)/Decoder/mlp" for "…/mlp/dot_general"; empty if that is the
-// whole program.
-std::string_view OpScope(const Allocation& row) {
-  const std::string_view name = row.op_name;
-  const std::string_view scope = name.substr(0, std::min(name.rfind('/'), name.size()));
-  const std::size_t last = scope.rfind('/');
-  const bool is_named = last != std::string_view::npos && scope.find('(', last) == std::string_view::npos;
-  return is_named && scope.size() < name.size() ? scope : std::string_view();
-}
-
-}  // namespace
-
 FailureScope::FailureScope(const RuleSet& rules, const Failure& failure, Recorder* recorder)
     : rules_(rules), failure_(failure), recorder_(recorder), order_(failure.allocations.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -69,9 +55,7 @@ Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) 
 Value FailureScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
   if (const DerivedRowField* test = rules_.FindDerivedRowField(name)) return Tested(*test, row);
-  Value value = RowField(RowAt(row), name);
-  if (name == "source" && !IsKnown(value)) value = SourceInScopeOf(row);
-  return value;
+  return RowField(RowAt(row), name);
 }
 
 Value FailureScope::Tested(const DerivedRowField& test, std::size_t row) const {
@@ -79,19 +63,6 @@ Value FailureScope::Tested(const DerivedRowField& test, std::size_t row) const {
   values.resize(order_.size());
   if (!values[row]) values[row] = test.when.Evaluate(RowScope(RowAt(row)));
   return *values[row];
-}
-
-// For an array made by a library: returns the user's line of another array in the same scope.
-Value FailureScope::SourceInScopeOf(std::size_t row) const {
-  const Allocation& allocation = RowAt(row);
-  const std::string_view scope = OpScope(allocation);
-  if (allocation.source_file.empty() || scope.empty()) return Unknown{};
-  for (const std::size_t other : order_) {
-    if (OpScope(failure_.allocations[other]) != scope) continue;
-    const Value source = RowField(failure_.allocations[other], "source");
-    if (IsKnown(source)) return source;
-  }
-  return Unknown{};
 }
 
 }  // namespace whyoom

@@ -30,7 +30,6 @@ class FailureScope : public Scope {
 
  private:
   Value Tested(const DerivedRowField& test, std::size_t row) const;
-  Value SourceInScopeOf(std::size_t row) const;
 
   const RuleSet& rules_;
   const Failure& failure_;

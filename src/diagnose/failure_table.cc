@@ -132,13 +132,9 @@ void LoggedDumps::Add(const Failure& failure) {
   }
 }
 
-std::uint64_t RowBytes(const Failure& failure) {
+std::uint64_t RowBytes(const Allocation& row) {
   constexpr std::uint64_t kRow = 300;
-  std::uint64_t bytes = 0;
-  for (const Allocation& row : failure.allocations) {
-    bytes += kRow + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() + row.source_file.size();
-  }
-  return bytes;
+  return kRow + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() + row.source_file.size();
 }
 
 void JoinFailures(Failure failure, Failure* kept) {
@@ -174,21 +170,15 @@ void FailureTable::Add(Failure failure) {
 
 void FailureTable::Keep(Failure failure) {
   const std::string code = failure.rule->code;
-  OfCode& of_code = by_code_[code];
-  of_code.row_bytes += failure.allocations.empty() ? 0 : failure.completeness.row_bytes;
-  const auto same = of_code.by_id.find(failure.id);
-  if (same != of_code.by_id.end()) {
-    JoinFailures(std::move(failure), &same->second);
-  } else {
-    const std::string id = failure.id;
-    of_code.by_id.emplace(id, std::move(failure));
-    if (of_code.by_id.size() > kMostOfCode) {
-      const auto last = std::prev(of_code.by_id.end());
-      LeaveOut(code, last->second.tally.reports);
-      of_code.by_id.erase(last);
-    }
-  }
-  if (of_code.row_bytes > kMaxRowBytes) DropRows(&of_code);
+  const std::string id = failure.id;
+  std::map<std::string, Failure>& of_code = by_code_[code];
+  const auto same = of_code.find(id);
+  if (same != of_code.end()) return JoinFailures(std::move(failure), &same->second);
+  of_code.emplace(id, std::move(failure));
+  if (of_code.size() <= kMostOfCode) return;
+  const auto last = std::prev(of_code.end());
+  LeaveOut(code, last->second.tally.reports);
+  of_code.erase(last);
 }
 
 void FailureTable::LeaveOut(const std::string& code, std::uint64_t reports) {
@@ -196,27 +186,10 @@ void FailureTable::LeaveOut(const std::string& code, std::uint64_t reports) {
   count += std::min(reports, std::numeric_limits<std::uint64_t>::max() - count);
 }
 
-// Keeps the lists of the failures with the smallest ids. A list that is dropped now would also be dropped later,
-// because the failures before it only grow in number and size. Lists from a dump are not counted and are kept. Draws
-// the conclusions before dropping a list, so that the result does not depend on when that happens.
-void FailureTable::DropRows(OfCode* of_code) {
-  std::uint64_t before = 0;
-  of_code->row_bytes = 0;
-  for (auto& [id, failure] : of_code->by_id) {
-    if (before > kMaxRowBytes && !failure.allocations.empty() && failure.completeness.row_bytes > 0) {
-      failure = Concluded(std::move(failure));
-      failure.allocations_left_out += failure.allocations.size();
-      failure.allocations.clear();
-    }
-    before += failure.completeness.row_bytes;
-    of_code->row_bytes += failure.allocations.empty() ? 0 : failure.completeness.row_bytes;
-  }
-}
-
 void FailureTable::Join(FailureTable other) {
   for (const auto& [code, reports] : other.left_out_) LeaveOut(code, reports);
   for (auto& [code, of_code] : other.by_code_) {
-    for (auto& [id, failure] : of_code.by_id) Keep(std::move(failure));
+    for (auto& [id, failure] : of_code) Keep(std::move(failure));
   }
   programs_.Join(std::move(other.programs_));
 }
@@ -224,31 +197,23 @@ void FailureTable::Join(FailureTable other) {
 std::vector<const Failure*> FailureTable::entries() const {
   std::vector<const Failure*> all;
   for (const auto& [code, of_code] : by_code_) {
-    for (const auto& [id, failure] : of_code.by_id) all.push_back(&failure);
+    for (const auto& [id, failure] : of_code) all.push_back(&failure);
   }
   return all;
 }
 
-void FailureTable::ReportLimits(const std::vector<Failure>& failures, std::vector<Problem>* problems) const {
+void FailureTable::ReportLimits(std::vector<Problem>* problems) const {
   for (const auto& [code, reports] : left_out_) {
     problems->push_back(
         {code, "", fmt::format("more than {} different failures; {} more reports were dropped", kMostOfCode, reports),
          true});
-  }
-  const bool rows_left_out = std::any_of(failures.begin(), failures.end(), [](const Failure& failure) {
-    return failure.allocations.empty() && failure.allocations_left_out > 0;
-  });
-  if (rows_left_out) {
-    problems->push_back(
-        {"allocation lists", "", "too large for the memory limit; the lists of some findings were dropped", true});
   }
 }
 
 void FailureTable::AddDump(const XlaDump& dump) {
   if (dump.empty()) return;
   for (auto& [code, of_code] : by_code_) {
-    DropRows(&of_code);
-    for (auto& [id, failure] : of_code.by_id) {
+    for (auto& [id, failure] : of_code) {
       if (!failure.is_concluded()) AddReportOf(dump, *rules_, &failure);
     }
   }
@@ -257,8 +222,7 @@ void FailureTable::AddDump(const XlaDump& dump) {
 std::vector<Failure> FailureTable::Finish(std::vector<Problem>* problems) {
   std::vector<Failure> failures;
   for (auto& [code, of_code] : by_code_) {
-    DropRows(&of_code);
-    for (auto& [id, failure] : of_code.by_id) failures.push_back(Concluded(std::move(failure)));
+    for (auto& [id, failure] : of_code) failures.push_back(Concluded(std::move(failure)));
   }
   by_code_.clear();
   SortByCause(&failures);
@@ -268,7 +232,7 @@ std::vector<Failure> FailureTable::Finish(std::vector<Problem>* problems) {
     if (problem && reported.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
   DropReportedDumps(&failures);
-  ReportLimits(failures, problems);
+  ReportLimits(problems);
   return failures;
 }
 

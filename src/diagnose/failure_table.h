@@ -24,8 +24,6 @@ class FailureTable {
  public:
   // Maximum number of different failures per code; keeps the smallest ids, so that order does not matter.
   static constexpr std::size_t kMostOfCode = 1000;
-  // Maximum size of all allocation lists of a code, or of an artifact, so that memory does not grow with the logs.
-  static constexpr std::uint64_t kMaxRowBytes = std::uint64_t{64} << 20;
 
   // Borrows the rules.
   explicit FailureTable(const RuleSet& rules) : rules_(&rules) {}
@@ -47,8 +45,7 @@ class FailureTable {
   }
 
   // Adds a failure with its id, tally and completeness. If the table contains the id, keeps the more complete
-  // failure, see JoinFailures. Masks secrets. A failure is concluded early if data of it was dropped or is in another
-  // process.
+  // failure, see JoinFailures. Masks secrets. A failure of another process may already have conclusions.
   void Add(Failure failure);
 
   // Counts reports of failures that are not kept.
@@ -57,8 +54,7 @@ class FailureTable {
   // Commutative and associative; an empty table is neutral.
   void Join(FailureTable other);
 
-  // Adds the allocation list of the same compile's dump to failures whose logs have none. Call after SetFramework and
-  // SetNoDump, because it may draw conclusions, and before Finish.
+  // Adds the allocation list of the same compile's dump to failures whose logs have none. Call before Finish.
   void AddDump(const XlaDump& dump);
 
   // Returns all diagnoses, root causes first. Drops failures of dumps that a log also reports. Adds limits and
@@ -76,17 +72,12 @@ class FailureTable {
   const std::map<std::string, std::uint64_t>& left_out() const { return left_out_; }
 
  private:
-  struct OfCode {
-    std::map<std::string, Failure> by_id;
-    std::uint64_t row_bytes = 0;  // upper bound of the size of the lists, except those from AddDump
-  };
   void Keep(Failure failure);
   Failure Concluded(Failure failure);
-  void DropRows(OfCode* of_code);
-  void ReportLimits(const std::vector<Failure>& failures, std::vector<Problem>* problems) const;
+  void ReportLimits(std::vector<Problem>* problems) const;
 
   const RuleSet* rules_;
-  std::map<std::string, OfCode> by_code_;
+  std::map<std::string, std::map<std::string, Failure>> by_code_;  // then by id
   std::map<std::string, std::uint64_t> left_out_;
   ProgramTable programs_;
   std::string framework_;  // empty: the one seen in the artifacts and dumps
@@ -110,7 +101,7 @@ struct LoggedDumps {
 // joins their tallies. Keeps the conclusions of the kept one.
 void JoinFailures(Failure failure, Failure* kept);
 
-// Approximate memory of the allocation list; the same on every machine.
-std::uint64_t RowBytes(const Failure& failure);
+// Approximate memory of a row; the same on every machine.
+std::uint64_t RowBytes(const Allocation& row);
 
 }  // namespace whyoom

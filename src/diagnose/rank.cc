@@ -27,25 +27,31 @@ std::array<int, 12> SortKey(const RankReasons& reasons) {
           reasons.estimated ? 0 : 1,   reasons.doubtful ? 1 : 0,  reasons.prior};
 }
 
-struct Candidate {
-  RankedRemedy ranked;
-  int prior = 0;
+bool RanksBefore(const RankedRemedy& one, const RankedRemedy& other) {
+  return std::pair(SortKey(*one.rank_reasons), one.remedy->id) <
+         std::pair(SortKey(*other.rank_reasons), other.remedy->id);
+}
 
-  bool RanksBefore(const Candidate& other) const {
-    const std::array<int, 12> key = SortKey(*ranked.rank_reasons);
-    const std::array<int, 12> others = SortKey(*other.ranked.rank_reasons);
-    return key != others ? key < others : ranked.remedy->id < other.ranked.remedy->id;
-  }
+// Adds names to those of another scope.
+class InnerScope : public Scope {
+ public:
+  explicit InnerScope(const Scope& outer) : outer_(outer) {}
+  Value Get(std::string_view name) const override { return outer_.Get(name); }
+  std::size_t row_count() const override { return outer_.row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return outer_.GetInRow(row, name); }
+
+ private:
+  const Scope& outer_;
 };
 
 // Adds the names of the remedy's own estimate ("made.parts").
-class RemedyScope : public Scope {
+class RemedyScope : public InnerScope {
  public:
-  RemedyScope(const Scope& failure, const RemedyEstimate* made) : failure_(failure), made_(made) {}
+  RemedyScope(const Scope& failure, const RemedyEstimate* made) : InnerScope(failure), made_(made) {}
 
   Value Get(std::string_view name) const override {
     constexpr std::string_view kMade = "made.";
-    if (!name.starts_with(kMade)) return failure_.Get(name);
+    if (!name.starts_with(kMade)) return InnerScope::Get(name);
     if (made_ == nullptr || made_->parts == 0) return Unknown{};
     name.remove_prefix(kMade.size());
     if (name == "parts") return static_cast<double>(made_->parts);
@@ -53,8 +59,6 @@ class RemedyScope : public Scope {
     if (name.starts_with("split.")) return SplitField(name.substr(6));
     return AxisField(made_->axis, name);
   }
-  std::size_t row_count() const override { return failure_.row_count(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override { return failure_.GetInRow(row, name); }
 
  private:
   Value SplitField(std::string_view name) const {
@@ -67,7 +71,6 @@ class RemedyScope : public Scope {
     return name == "spec" ? Value(split.spec) : Unknown{};
   }
 
-  const Scope& failure_;
   const RemedyEstimate* made_;
 };
 
@@ -206,8 +209,8 @@ bool FitsInPair(const RankedRemedy& ranked, const Failure& failure) {
          compiled->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts) != nullptr;
 }
 
-RankReasons ReasonsOf(const Candidate& candidate, const Failure& failure, bool scenario_known, bool worked_out) {
-  const RankedRemedy& ranked = candidate.ranked;
+RankReasons ReasonsOf(const RankedRemedy& ranked, int prior, const Failure& failure, bool scenario_known,
+                      bool worked_out) {
   const bool cures = !ranked.remedy->inquiry || !scenario_known;
   RankReasons reasons;
   reasons.finds_out = !scenario_known && ranked.remedy->inquiry && !ranked.why.empty();
@@ -223,17 +226,16 @@ RankReasons ReasonsOf(const Candidate& candidate, const Failure& failure, bool s
   reasons.cost = reasons.supported ? ranked.remedy->cost : 0;
   reasons.estimated = ranked.enough.has_value();
   reasons.doubtful = ranked.borderline;
-  reasons.prior = candidate.prior;
+  reasons.prior = prior;
   return reasons;
 }
 
 // Finds pairs of remedies that the compiler confirmed to be enough together but not alone.
-void PairUp(const Failure& failure, std::vector<Candidate>* candidates) {
+void PairUp(const Failure& failure, std::vector<RankedRemedy>* remedies) {
   if (!failure.recompilation) return;
-  for (Candidate& candidate : *candidates) {
-    RankedRemedy& one = candidate.ranked;
-    for (const Candidate& other_candidate : *candidates) {
-      const RankedRemedy& other = other_candidate.ranked;
+  for (RankedRemedy& one : *remedies) {
+    one.enough_with.clear();
+    for (const RankedRemedy& other : *remedies) {
       if (&one == &other || one.enough != false || other.enough != false) continue;
       if (failure.recompilation->FittingPair(one.remedy->id, other.remedy->id, failure.facts) != nullptr)
         one.enough_with.push_back(other.remedy->id);
@@ -242,34 +244,15 @@ void PairUp(const Failure& failure, std::vector<Candidate>* candidates) {
 }
 
 // Marks the remedies to list separately, unless there are no others.
-void SetFree(const Failure& failure, std::vector<Candidate>* candidates) {
+void SetFree(const Failure& failure, std::vector<RankedRemedy>* remedies) {
   const auto is_free = [&](const RankedRemedy& ranked) {
     return ranked.remedy->cost == 0 && ranked.safety == "safe" && ranked.enough == false &&
            !FitsInPair(ranked, failure);
   };
-  const bool others = std::any_of(candidates->begin(), candidates->end(), [&](const Candidate& candidate) {
-    return !candidate.ranked.remedy->inquiry && !is_free(candidate.ranked);
+  const bool others = std::any_of(remedies->begin(), remedies->end(), [&](const RankedRemedy& ranked) {
+    return !ranked.remedy->inquiry && !is_free(ranked);
   });
-  for (Candidate& candidate : *candidates) candidate.ranked.free = others && is_free(candidate.ranked);
-}
-
-// Sorts the candidates, numbers them, and sorts `enough_with` the same way.
-std::vector<RankedRemedy> InOrder(std::vector<Candidate> candidates) {
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.RanksBefore(b); });
-  std::vector<RankedRemedy> remedies;
-  for (Candidate& candidate : candidates) {
-    candidate.ranked.rank = static_cast<int>(remedies.size()) + 1;
-    remedies.push_back(std::move(candidate.ranked));
-  }
-  for (RankedRemedy& ranked : remedies) {
-    const std::vector<std::string> with = std::exchange(ranked.enough_with, {});
-    for (const RankedRemedy& other : remedies) {
-      if (std::find(with.begin(), with.end(), other.remedy->id) != with.end())
-        ranked.enough_with.push_back(other.remedy->id);
-    }
-  }
-  return remedies;
+  for (RankedRemedy& ranked : *remedies) ranked.free = others && is_free(ranked);
 }
 
 // "supported, enough, cost 0, prior 20": the sort keys of a remedy (RankReasons), in order.
@@ -357,9 +340,9 @@ std::int64_t Bytes(const Failure& failure, std::string_view fact) {
 }
 
 // Names for the message about a missing name: the name, its package, and the log's version.
-class NeedScope : public Scope {
+class NeedScope : public InnerScope {
  public:
-  NeedScope(const Scope& log, const MissingName& name) : log_(log), need_(*name.need), version_(name.version) {}
+  NeedScope(const Scope& log, const MissingName& name) : InnerScope(log), need_(*name.need), version_(name.version) {}
 
   Value Get(std::string_view name) const override {
     if (name == "need.name") return need_.id;
@@ -367,13 +350,10 @@ class NeedScope : public Scope {
     if (name == "need.since") return need_.since;
     if (name == "need.until") return need_.until;
     if (name == "need.version") return version_;
-    return log_.Get(name);
+    return InnerScope::Get(name);
   }
-  std::size_t row_count() const override { return log_.row_count(); }
-  Value GetInRow(std::size_t row, std::string_view name) const override { return log_.GetInRow(row, name); }
 
  private:
-  const Scope& log_;
   const NameVersions& need_;
   const std::string& version_;
 };
@@ -415,7 +395,8 @@ void RankRemedies(const RuleSet& rules, const FailureScope& scope, Failure* fail
       excess,
       failure->estimates ? std::vector<RemedyEstimate>() : EstimateFromList(ToListedProgram(*failure, scope)),
       MissingNames(rules, scope)};
-  std::vector<Candidate> candidates;
+  std::vector<RankedRemedy> remedies;
+  std::vector<int> priors;
   std::vector<RuledOut> ruled_out;
   {
     RecordedStep step(scope.recorder(), own ? "Scenario remedies" : "Remedies");
@@ -425,20 +406,24 @@ void RankRemedies(const RuleSet& rules, const FailureScope& scope, Failure* fail
       std::optional<RankedRemedy> ranked = Consider(*remedy, ranking, &ruled_out);
       if (!ranked) continue;
       ranked->section = use.section;
-      candidates.push_back({*std::move(ranked), use.prior});
+      remedies.push_back(*std::move(ranked));
+      priors.push_back(use.prior);
     }
   }
-  PairUp(*failure, &candidates);
-  SetFree(*failure, &candidates);
+  PairUp(*failure, &remedies);
+  SetFree(*failure, &remedies);
   // If a supported remedy is estimated to be enough, no inquiry is needed first.
   const bool known = failure->scenario != nullptr || failure->rule->scenarios.empty() ||
-                     std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
-                       return candidate.ranked.enough == true && !candidate.ranked.why.empty();
+                     std::any_of(remedies.begin(), remedies.end(), [](const RankedRemedy& ranked) {
+                       return ranked.enough == true && !ranked.why.empty();
                      });
   const bool worked_out = failure->estimates.has_value() || !ranking.listed.empty();
-  for (Candidate& candidate : candidates)
-    candidate.ranked.rank_reasons = ReasonsOf(candidate, *failure, known, worked_out);
-  failure->remedies = InOrder(std::move(candidates));
+  for (std::size_t i = 0; i < remedies.size(); ++i)
+    remedies[i].rank_reasons = ReasonsOf(remedies[i], priors[i], *failure, known, worked_out);
+  std::sort(remedies.begin(), remedies.end(), RanksBefore);
+  for (std::size_t i = 0; i < remedies.size(); ++i) remedies[i].rank = static_cast<int>(i) + 1;
+  PairUp(*failure, &remedies);  // again, in the order of rank
+  failure->remedies = std::move(remedies);
   RecordOrder(*failure, scope.recorder());
   failure->ruled_out = std::move(ruled_out);
 }

@@ -5,6 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "diagnose/artifact_failures.h"
+#include "rules/recorder.h"
+
 namespace whyoom {
 namespace {
 
@@ -37,6 +40,15 @@ Report InputStreams::Finish() {
   report_.retry = report_.retry || members_.may_differ();
   report_.artifacts = std::max<std::uint64_t>(report_.artifacts, 1);
   return std::move(report_);
+}
+
+Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
+  RecordedStep step(options.recorder, artifact.path, artifact.member);
+  FailureReader reader(engine, source, options);
+  ArtifactFailures found(engine, artifact);
+  while (found.Add(reader.Next(), reader.framework())) {
+  }
+  return found.Finish(reader.Finish());
 }
 
 Report ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options) {

@@ -39,7 +39,11 @@ class InputStreams {
   Report report_;
 };
 
-// Reads to the end or a limit.
+// Reads a stream of plain bytes to its end.
+Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source,
+                    const ReadOptions& options = {});
+
+// Reads an input and everything packed in it to the end or a limit.
 Report ReadInput(const Engine& engine, const Artifact& input, const Limits& limits, const ReadOptions& options = {});
 
 }  // namespace whyoom

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "facts/masking.h"
-#include "rules/recorder.h"
 
 namespace whyoom {
 
@@ -36,6 +35,20 @@ void Report::Join(Report other) {
   BoundProblems(&problems, &problems_left_out);
 }
 
+namespace {
+
+// Adds a note on the `reports` whose time could not be compared with the range, if there are any.
+void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
+  if (reports == 0) return;
+  problems->push_back({"time range", "",
+                       fmt::format("{} of failures {} no time that can be compared with --since or --until; {} kept",
+                                   reports == 1 ? "1 report" : fmt::format("{} reports", reports),
+                                   reports == 1 ? "has" : "have", reports == 1 ? "it was" : "they were"),
+                       true, Problem::kNote});
+}
+
+}  // namespace
+
 Report MakeReport(const std::string& rules_fingerprint, Report found) {
   Report report = std::move(found);
   report.version = WHYOOM_VERSION;
@@ -63,46 +76,6 @@ std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files) {
                                  files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));
   if (files.size() > kMost) shown.push_back(fmt::format("and {} more", files.size() - kMost));
   return shown;
-}
-
-ArtifactReader::ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options)
-    : engine_(engine), artifact_(std::move(artifact)), reader_(engine, source, options) {}
-
-bool ArtifactReader::Next() {
-  std::vector<Failure> more = reader_.Next();
-  if (more.empty()) return false;
-  if (!found_) found_.emplace(engine_.rules(), artifact_);
-  found_->Add(std::move(more), reader_.framework());
-  return true;
-}
-
-Report ArtifactReader::Finish() {
-  ReadEnd end = reader_.Finish();
-  Report report;
-  report.artifacts = 1;
-  report.bytes = end.bytes;
-  report.unknown_times = end.unknown_times;
-  if (!end.problem.empty()) report.problems.push_back({artifact_.path, artifact_.member, end.problem});
-  // Beside a failure, quotations are its source code or the summary of its log.
-  if (end.passed_over && !found_) end.unknown.push_back(*std::move(end.passed_over));
-  for (Problem& unknown : end.unknown) {
-    unknown.path = artifact_.path;
-    unknown.member = artifact_.member;
-    report.problems.push_back(std::move(unknown));
-  }
-  if (found_) report.table = found_->Take(end.signs);
-  if (end.programs.empty()) return report;
-  if (!report.table) report.table.emplace(engine_.rules());
-  report.table->programs().AddFromArtifact(artifact_, std::move(end.programs));
-  return report;
-}
-
-Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source, const ReadOptions& options) {
-  RecordedStep step(options.recorder, artifact.path, artifact.member);
-  ArtifactReader reader(engine, artifact, source, options);
-  while (reader.Next()) {
-  }
-  return reader.Finish();
 }
 
 }  // namespace whyoom

@@ -10,14 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/artifact_failures.h"
 #include "diagnose/failure_table.h"
 #include "facts/compiled_program.h"
 #include "facts/failure.h"
 #include "input/artifact.h"
-#include "input/byte_source.h"
-#include "read/engine.h"
-#include "read/failure_reader.h"
 
 namespace whyoom {
 
@@ -67,31 +63,5 @@ Report MakeReport(const std::string& rules_fingerprint, Report found);
 
 // The names of rule files for a report: at most 100, then "and N more".
 std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files);
-
-class ArtifactReader {
- public:
-  // Borrows the engine and the source.
-  ArtifactReader(const Engine& engine, Artifact artifact, ByteSource& source, const ReadOptions& options = {});
-
-  // Reads until something more was found. Returns false at the end of the source. See FailureReader::Next.
-  bool Next();
-
-  // All failures so far, without conclusions. Call only after something was found.
-  FailureTable SoFar() const { return ArtifactFailures(*found_).Take(); }
-
-  // Call once, after Next returned false.
-  Report Finish();
-
- private:
-  const Engine& engine_;
-  const Artifact artifact_;
-  FailureReader reader_;
-  // Made at the first failure: most logs have none, and then the rules need not be loaded.
-  std::optional<ArtifactFailures> found_;
-};
-
-// Reads the whole artifact at once.
-Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& source,
-                    const ReadOptions& options = {});
 
 }  // namespace whyoom

@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "diagnose/artifact_failures.h"
 #include "diagnose/failure_table.h"
+#include "diagnose/read_input.h"
 #include "process.h"
 #include "read/engine.h"
 #include "report/record/json_printer.h"
@@ -135,8 +136,9 @@ TEST_CASE("a large file yields the same report with any -j and through a pipe", 
 // Reads every line, as if there were no prefilter.
 std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
-  ArtifactFailures found(TheEngine().rules(), {"log", ""});
-  const auto take = [&] { found.Add(reader.Take().failures, reader.framework()); };
+  ArtifactFailures found(TheEngine(), {"log", ""});
+  bool found_any = false;
+  const auto take = [&] { found_any = found.Add(reader.Take(), reader.framework()) || found_any; };
   RawLine line;
   for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
     ++line.number;
@@ -147,16 +149,12 @@ std::string ReportOfEachLine(const std::string& log) {
   }
   reader.Pause();
   take();
-  Report report;
-  report.artifacts = 1;
-  report.bytes = log.size();
-  report.table = found.Take();
-  report.table->programs().AddFromArtifact({"log", ""}, reader.TakePrograms());
-  if (std::optional<Problem> note = reader.PassedOver(); note && report.table->entries().empty()) {
-    note->path = "log";
-    report.problems.push_back(std::move(*note));
-  }
-  return PrintJson(MakeReport("", std::move(report)));
+  reader.Finish();
+  ReadEnd end;
+  end.problems = reader.TakeProblems(found_any);
+  end.bytes = log.size();
+  end.programs = reader.TakePrograms();
+  return PrintJson(MakeReport("", found.Finish(std::move(end))));
 }
 
 // Removes the times, because the prefilter may skip the line with the last timestamp before a failure.

@@ -4,6 +4,7 @@
 
 #include "clean_text.h"
 #include "cli/print_report.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "fuzz/report_text.h"
 #include "read/engine.h"

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "fuzz/fuzz.h"
 #include "read/engine.h"

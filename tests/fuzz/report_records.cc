@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clean_text.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "fuzz/choices.h"
 #include "fuzz/report_text.h"

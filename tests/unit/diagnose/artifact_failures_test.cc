@@ -32,14 +32,14 @@ Failure See(std::uint64_t line, const std::vector<std::pair<std::string, Value>>
 }
 
 std::vector<Failure> Find(std::vector<Failure> failures, const std::string& path = "job.log") {
-  ArtifactFailures found(TestEngine().rules(), {path, ""});
+  ArtifactFailures found(TestEngine(), {path, ""});
   for (Failure& failure : failures) {
     std::vector<Failure> one;
     one.push_back(std::move(failure));
     found.Add(std::move(one), "jax");
   }
   std::vector<Problem> problems;
-  return found.Take().Finish(&problems);
+  return found.SoFar().Finish(&problems);
 }
 
 // Prints one failure per line, in order of place: "1-2 used_bytes=7; reports 2, also 5".
@@ -100,10 +100,10 @@ TEST_CASE("streams are counted by week and by attempt", "[diagnose]") {
   again.time = ParseTimestamp("2026-11-20T13:00:00Z");
   Failure other = See(5, kSeven, "host b");
   other.time = ParseTimestamp("2026-11-23T12:00:00Z");
-  ArtifactFailures found(TestEngine().rules(), {"logs/vision/job-17.attempt2.log", ""});
+  ArtifactFailures found(TestEngine(), {"logs/vision/job-17.attempt2.log", ""});
   found.Add({first, again, other}, "jax");
   std::vector<Problem> problems;
-  const Tally tally = found.Take().Finish(&problems).at(0).tally;
+  const Tally tally = found.SoFar().Finish(&problems).at(0).tally;
   CHECK(tally.groups.all() ==
         std::map<std::string, GroupCounts::Counts>{{"attempts", {{"logs/vision/job-17.log #2", 1}}},
                                                    {"week", {{"2026-11-16", 1}, {"2026-11-23", 1}}}});
@@ -194,14 +194,26 @@ TEST_CASE("partial reports that yield the same identity together are one failure
   CHECK(found[0].tally.hosts.names() == std::vector<std::string>{"host a", "host b", "host c"});
 }
 
+TEST_CASE("a long allocation list loses its last rows", "[diagnose]") {
+  std::vector<Allocation> rows(3000);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
+  std::vector<Failure> failures;
+  failures.push_back(See(1, kSeven, "", std::move(rows)));
+  const std::vector<Failure> found = Find(std::move(failures));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].allocations.size() > 1000);
+  CHECK(found[0].allocations.back().rank == static_cast<int>(found[0].allocations.size()));
+  CHECK(found[0].allocations.size() + found[0].allocations_left_out == 3000);
+}
+
 TEST_CASE("beyond a thousand different failures, reports are only counted", "[diagnose]") {
-  ArtifactFailures found(TestEngine().rules(), {"job.log", ""});
+  ArtifactFailures found(TestEngine(), {"job.log", ""});
   for (std::size_t i = 0; i < FailureTable::kMostOfCode + 3; ++i) {
     std::vector<Failure> one;
     one.push_back(See(i + 1, {{"used_bytes", 1.0 + static_cast<double>(i)}, {"limit_bytes", 5.0}}));
     found.Add(std::move(one), "");
   }
-  FailureTable table = found.Take();
+  FailureTable table = found.SoFar();
   CHECK(table.left_out().at("T1") == 3);
 }
 

@@ -8,6 +8,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"

@@ -31,7 +31,7 @@ class Dump {
   std::string Report(std::optional<double> limit = std::nullopt) const {
     FailureTable table(BuiltInRules());
     std::vector<Problem> problems;
-    const DumpCount count = ReportDumps(dump_, BuiltInRules(), limit, &table, &problems);
+    const DumpCount count = ReportDumps(dump_, Engine(BuiltInRules()), limit, &table, &problems);
     CHECK(count.bytes > 0);
     const auto gb = [](const Evidence& facts, const char* name) {
       return fmt::format("{:g}", facts.Number(name).value_or(0) / 1e9);

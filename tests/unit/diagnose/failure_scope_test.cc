@@ -34,12 +34,6 @@ std::string Rows(const Failure& failure, const std::string& name) {
   return shown;
 }
 
-Allocation Op(const std::string& op_name, const std::string& file, std::int64_t size = 1) {
-  Allocation row = MakeRow("f32[2]", size, op_name);
-  row.source_file = file;
-  return row;
-}
-
 TEST_CASE("facts and the failure's own fields have names", "[diagnose]") {
   Failure failure = Make();
   failure.facts.Set("used_bytes", 7.0, {});
@@ -97,28 +91,6 @@ TEST_CASE("dimensions of the program have names", "[diagnose]") {
   CHECK(Get(failure, "sequence.axis") == "2");
   CHECK(Get(failure, "sequence.length") == "512");
   CHECK(Get(failure, "sequence.name") == "unknown");
-}
-
-TEST_CASE("the source of an array made in a library is the user's line of another array in the same scope",
-          "[diagnose]") {
-  const std::string library = "/v/lib/python3.11/site-packages/flax/l.py";
-  const std::string users = "/home/ada/t.py";
-  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
-        "'t.py' 't.py'");
-  // Not if the other array is in another scope or only in the same program, or if the row has no source file.
-  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", library, 2), Op("jit(f)/Model/norm/add", users)}), "source") ==
-        "unknown 't.py'");
-  CHECK(Rows(Make({Op("jit(f)/jit(main)/dot", library, 2), Op("jit(f)/jit(main)/add", users)}), "source") ==
-        "unknown 't.py'");
-  CHECK(Rows(Make({Op("main/dot", library, 2), Op("main/add", users)}), "source") == "unknown 't.py'");
-  CHECK(Rows(Make({Op("jit(f)/Model/mlp/dot", "", 2), Op("jit(f)/Model/mlp/add", users)}), "source") ==
-        "unknown 't.py'");
-  // The largest of several arrays counts.
-  CHECK(Rows(Make({Op("a/b/dot", library, 1), Op("a/b/add", "/home/ada/u.py", 2), Op("a/b/mul", users, 3)}),
-             "source") == "'t.py' 'u.py' 't.py'");
-  // Other fields are unchanged.
-  CHECK(Rows(Make({Op("a/b/dot", library, 2), Op("a/b/add", users)}), "source_file") ==
-        "'" + library + "' '" + users + "'");
 }
 
 }  // namespace TEST_FILE

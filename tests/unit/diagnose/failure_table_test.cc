@@ -126,28 +126,6 @@ TEST_CASE("beyond the maximum number of failures, reports are only counted, what
   CheckAnyGrouping(failures);
 }
 
-TEST_CASE("allocation lists beyond the limit are dropped consistently, after the conclusions", "[diagnose]") {
-  std::vector<Failure> failures;
-  for (int id = 0; id < 30; ++id) {
-    failures.push_back(Make("E1000", id, 1, std::uint64_t{5} << 20));
-    if (id % 4 == 0) failures.push_back(Make("E1000", id, 2, std::uint64_t{9} << 20));
-  }
-  FailureTable table(BuiltInRules());
-  for (const Failure& failure : failures) table.Add(failure);
-  std::vector<Problem> problems;
-  const std::vector<Failure> found = table.Finish(&problems);
-  const auto without =
-      std::count_if(found.begin(), found.end(), [](const Failure& f) { return f.allocations.empty(); });
-  CHECK(without > 5);
-  CHECK(without < 25);
-  CHECK(problems.size() == 1);
-  for (const Failure& failure : found) {
-    REQUIRE(failure.scenario != nullptr);
-    CHECK(failure.scenario->id == "2");
-  }
-  CheckAnyGrouping(failures);
-}
-
 TEST_CASE("the order of inputs with the same name, failure and location does not matter", "[diagnose]") {
   std::vector<Failure> failures;
   for (int i = 0; i < 6; ++i) {

@@ -73,7 +73,7 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
     found = ReadInput(Neutral(), {log, ""}, Limits());
   } else {
     found.table.emplace(Rules());
-    const DumpCount count = ReportDumps(dump, Rules(), std::nullopt, &*found.table, &found.problems);
+    const DumpCount count = ReportDumps(dump, Engine(Rules()), std::nullopt, &*found.table, &found.problems);
     found.artifacts += count.modules;
     found.bytes += count.bytes;
   }

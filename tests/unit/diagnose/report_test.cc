@@ -8,6 +8,8 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/artifact_failures.h"
+#include "diagnose/read_input.h"
 #include "made_lines.h"
 #include "show.h"
 
@@ -85,13 +87,14 @@ TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
 
 TEST_CASE("findings are available while the artifact is being read", "[diagnose]") {
   const std::unique_ptr<ByteSource> source = OpenMemory("Test load of 'f' failed\n\nstep\nTest load of 'g' failed\n");
-  ArtifactReader reader(TestEngine(), {"job.log", ""}, *source);
-  REQUIRE(reader.Next());
+  FailureReader reader(TestEngine(), *source);
+  ArtifactFailures found(TestEngine(), {"job.log", ""});
+  REQUIRE(found.Add(reader.Next(), ""));
   std::vector<Problem> problems;
-  CHECK(reader.SoFar().Finish(&problems).size() >= 1);
-  while (reader.Next()) {
+  CHECK(found.SoFar().Finish(&problems).size() >= 1);
+  while (found.Add(reader.Next(), "")) {
   }
-  CHECK(ShowAll(reader.Finish()).starts_with("T2 x"));
+  CHECK(ShowAll(found.Finish(reader.Finish())).starts_with("T2 x"));
 }
 
 TEST_CASE("a time that cannot be compared with the range is counted", "[diagnose]") {

@@ -4,6 +4,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "rules/recorder.h"
 
@@ -52,7 +53,7 @@ const RuleSet& Rules() {
    "examples": {"match": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]}},
   {"id": "test_step", "pattern": "test step %{integer:test_step}",
    "examples": {"match": [{"text": "test step 8", "facts": {"test_step": 8}}]}}],
-"quotations": [{"id": "test_grep", "pattern": "\n.*grep[ ][^\n]*\\z", "examples": ["grep TESTCOMPILEOOM"]}]
+"quotations": [{"id": "test_grep", "pattern": "\n.*grep[ ][^\n]*\\z", "examples": ["\ngrep TESTCOMPILEOOM"]}]
 })json");
   return rules;
 }

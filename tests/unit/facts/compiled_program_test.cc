@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"

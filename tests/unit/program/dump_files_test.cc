@@ -75,7 +75,7 @@ struct Reported {
 Reported Report(const XlaDump& dump, std::optional<double> limit = kChip) {
   Reported reported;
   FailureTable table(BuiltInRules());
-  ReportDumps(dump, BuiltInRules(), limit, &table, &reported.problems);
+  ReportDumps(dump, Engine(BuiltInRules()), limit, &table, &reported.problems);
   table.AddDump(dump);
   reported.failures = table.Finish(&reported.problems);
   reported.programs = table.programs().Take();
