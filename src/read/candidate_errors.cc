@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "input/artifact.h"
@@ -35,12 +36,9 @@ std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
   return words;
 }
 
-// Returns the patterns of all error lines, or of the healthy ones only.
-std::vector<const Pattern*> LooksOf(const RuleSet& rules, bool healthy_alone = false) {
+std::vector<const Pattern*> LooksOf(const RuleSet& rules) {
   std::vector<const Pattern*> looks;
-  for (const ErrorLine& error_line : rules.error_lines()) {
-    if (error_line.healthy || !healthy_alone) looks.push_back(&error_line.pattern);
-  }
+  for (const ErrorLine& error_line : rules.error_lines()) looks.push_back(&error_line.pattern);
   return looks;
 }
 
@@ -57,14 +55,6 @@ std::string FrameOf(const Line& line, const RawLine* raw) {
   frame += before.size() <= kLongestFrame ? before : before.substr(before.size() - kLongestFrame);
   std::replace(frame.begin(), frame.end(), '\n', ' ');
   return frame;
-}
-
-// Whether a line is part of a traceback: a source line, caret, header or blank line. Also true for any other indented
-// line, because it is rarely a message.
-bool IsPartOfTraceback(std::string_view text) {
-  static const Regex between(
-      R"(^(?:[ \t|+]|$|Traceback \(most recent|Exception Group Traceback|The above exception was|During handling of))");
-  return re2::RE2::PartialMatch(text, between);
 }
 
 std::string CutText(std::string_view text) {
@@ -87,14 +77,16 @@ std::string ErrorKey(std::string_view text) {
 }
 
 CandidateFinder::CandidateFinder(const RuleSet& rules)
-    : rules_(rules),
-      words_(WordsOf(rules)),
-      looks_(LooksOf(rules)),
-      healthy_looks_(LooksOf(rules, /*healthy_alone=*/true)) {}
+    : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)) {}
 
 bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   if (!line.logged()) return false;
-  return !healthy_looks_.In(FrameOf(line, raw) + '\n').empty();
+  const std::string frame = FrameOf(line, raw) + '\n';
+  const std::vector<std::size_t> looks = looks_.FindCandidates(frame);
+  return std::any_of(looks.begin(), looks.end(), [&](std::size_t i) {
+    const ErrorLine& error_line = rules_.error_lines()[i];
+    return error_line.healthy && error_line.pattern.IsIn(frame);
+  });
 }
 
 bool CandidateFinder::Finds(const Line& line, const RawLine* raw, Recorder* recorder) const {
@@ -130,74 +122,53 @@ bool CandidateFinder::Finds(const Line& line, const RawLine* raw, Recorder* reco
   return !excluded && is_error && !is_healthy;
 }
 
-void CandidateTracker::Feed(const Line& line, std::vector<CandidateLine>* decided) {
-  if (line.after_gap) at_ += std::max(line.number, last_line_) - last_line_;
-  if (!line.after_gap && !IsPartOfTraceback(line.text)) ++at_;
+void CandidateTracker::Feed(const Line& line) {
+  at_ += line.after_gap ? std::max(line.number, last_line_) - last_line_ : 1;
   last_line_ = line.number;
-  Release(decided);
+  while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) AddOldest();
   // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
   const bool may_continue = !line.logged() && !line.healthy && !line.is_candidate_error;
   if (may_continue && !held_.empty() && held_.back().line.line + 1 == line.number &&
       held_.back().line.text.ends_with(':'))
     held_.back().line.text = CutText(held_.back().line.text + ' ' + line.text);
   if (!line.is_candidate_error) return;
-  CandidateLine suspect{CutText(line.text), line.number, line.repeats, line.time, false};
-  if (known_at_ && at_ - *known_at_ <= kNearLines) {
-    suspect.known = true;
-    decided->push_back(std::move(suspect));
-    return;
-  }
-  if (held_.size() >= kMaxBuffered) {
-    decided->push_back(std::move(held_.front().line));
-    held_.pop_front();
-  }
-  held_.push_back({std::move(suspect), at_});
+  CandidateLine candidate{CutText(line.text), line.number, line.repeats};
+  if (known_at_ && at_ - *known_at_ <= kNearLines) return table_.AddKnown(candidate);
+  if (held_.size() >= kMaxBuffered) AddOldest();
+  held_.push_back({std::move(candidate), at_});
 }
 
-void CandidateTracker::Release(std::vector<CandidateLine>* decided) {
-  while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) {
-    decided->push_back(std::move(held_.front().line));
-    held_.pop_front();
-  }
+void CandidateTracker::AddOldest() {
+  table_.Add(held_.front().line);
+  held_.pop_front();
 }
 
 void CandidateTracker::Drop(std::uint64_t number) {
   std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
 }
 
-void CandidateTracker::SetKnownLines(std::uint64_t known_lines, std::vector<CandidateLine>* decided) {
-  if (known_lines == known_lines_) return;
-  known_lines_ = known_lines;
+void CandidateTracker::FoundKnown() {
   known_at_ = at_;
-  for (Held& held : held_) {
-    held.line.known = true;
-    decided->push_back(std::move(held.line));
-  }
+  for (const Held& held : held_) table_.AddKnown(held.line);
   held_.clear();
 }
 
-void CandidateTracker::Finish(std::vector<CandidateLine>* decided) {
-  for (Held& held : held_) decided->push_back(std::move(held.line));
-  held_.clear();
+void CandidateTracker::Finish() {
+  while (!held_.empty()) AddOldest();
 }
 
-void CandidateTable::Add(const CandidateLine& suspect) {
-  const std::string key = ErrorKey(suspect.text);
-  if (suspect.known) {
-    if (known_.size() < kMostKnown) known_.insert(key);
-    return;
-  }
-  const auto repeats = static_cast<std::uint64_t>(std::max(1, suspect.repeats));
-  auto entry = entries_.find(key);
-  if (entry == entries_.end()) {
-    if (entries_.size() >= kMostEntries) {
-      left_out_ = SaturatingAdd(left_out_, repeats);
-      return;
-    }
-    entry = entries_.emplace(key, Entry{suspect}).first;
-  }
-  if (suspect.line < entry->second.first.line) entry->second.first = suspect;
+void CandidateTable::AddKnown(const CandidateLine& candidate) {
+  if (known_.size() < kMostKnown) known_.insert(ErrorKey(candidate.text));
+}
+
+void CandidateTable::Add(const CandidateLine& candidate) {
+  const auto repeats = static_cast<std::uint64_t>(std::max(1, candidate.repeats));
+  const auto [entry, is_new] = entries_.try_emplace(ErrorKey(candidate.text), Entry{candidate});
+  if (candidate.line < entry->second.first.line) entry->second.first = candidate;
   entry->second.occurrences = SaturatingAdd(entry->second.occurrences, repeats);
+  if (entries_.size() <= kMostEntries) return;
+  left_out_ = SaturatingAdd(left_out_, std::prev(entries_.end())->second.occurrences);
+  entries_.erase(std::prev(entries_.end()));
 }
 
 std::vector<Problem> CandidateTable::Take() const {

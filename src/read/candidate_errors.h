@@ -1,9 +1,5 @@
-// Candidate errors: memory errors that no rule recognises.
-//
-//   - CandidateFinder decides, by the rule data, whether a line is one.
-//   - CandidateTracker, one for each stream, delays candidates until it is clear whether they belong to the message,
-//     report or traceback of a known failure, which may be before or after them.
-//   - CandidateTable collects them for an artifact and counts lines with the same ErrorKey as one error.
+// Candidate errors: memory errors that no rule recognises. The rule data decides whether a line is one. It counts only
+// if it does not belong to the message, report or traceback of a known failure, which may be before or after it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +18,6 @@
 #include "rules/recorder.h"
 #include "rules/rule_set.h"
 #include "text/line.h"
-#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -30,9 +25,7 @@ namespace whyoom {
 struct CandidateLine {
   std::string text;  // cleaned and shortened
   std::uint64_t line = 0;
-  int repeats = 1;                // number of streams that printed it
-  std::optional<Timestamp> time;  // last timestamp of its stream
-  bool known = false;             // belongs to a known failure
+  int repeats = 1;  // number of streams that printed it
 };
 
 // Returns a key that is equal for texts of the same error: without its figures and without exception class names.
@@ -51,52 +44,23 @@ class CandidateFinder {
   bool IsHealthy(const Line& line, const RawLine* raw) const;
 
   // Appends this object's pattern sets to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const {
-    sets->insert(sets->end(), {&words_, &looks_, &healthy_looks_});
-  }
+  void AddSets(std::vector<const PatternSet*>* sets) const { sets->insert(sets->end(), {&words_, &looks_}); }
 
  private:
   const RuleSet& rules_;
-  PatternSet words_;          // RuleSet::candidate_errors()
-  PatternSet looks_;          // RuleSet::error_lines()
-  PatternSet healthy_looks_;  // the healthy ones of error_lines()
+  PatternSet words_;  // RuleSet::candidate_errors()
+  PatternSet looks_;  // RuleSet::error_lines()
 };
 
-class CandidateTracker {
- public:
-  // Processes the stream's next line. Appends decided candidates to `decided`.
-  void Feed(const Line& line, std::vector<CandidateLine>* decided);
-
-  // Drops the candidate in line `number`, because the line only quotes it.
-  void Drop(std::uint64_t number);
-
-  // Sets how many lines of the stream belonged to known failures so far. Lines that the session buffers may be missing.
-  void SetKnownLines(std::uint64_t known_lines, std::vector<CandidateLine>* decided);
-
-  // Call after the last line.
-  void Finish(std::vector<CandidateLine>* decided);
-
- private:
-  struct Held {
-    CandidateLine line;
-    std::uint64_t at = 0;
-  };
-  void Release(std::vector<CandidateLine>* decided);
-
-  // Distances are in lines outside tracebacks, because a chain of exceptions is one failure of any length.
-  std::uint64_t at_ = 0;
-  std::uint64_t last_line_ = 0;
-  std::optional<std::uint64_t> known_at_;
-  std::uint64_t known_lines_ = 0;
-  std::deque<Held> held_;
-};
-
+// Collects the candidates of an artifact. Counts lines with the same ErrorKey as one error; one of them next to a known
+// failure shows that the others belong to known failures, too. The order of additions does not matter.
 class CandidateTable {
  public:
   // Maximum number of distinct errors to report for one artifact; the rest is only counted.
   static constexpr std::size_t kMost = 20;
 
-  void Add(const CandidateLine& suspect);
+  void Add(const CandidateLine& candidate);
+  void AddKnown(const CandidateLine& candidate);
 
   // Returns the unknown errors, sorted by line; their artifact is not set.
   std::vector<Problem> Take() const;
@@ -109,6 +73,37 @@ class CandidateTable {
   std::map<std::string, Entry> entries_;  // by ErrorKey
   std::set<std::string> known_;           // ErrorKeys of known failures
   std::uint64_t left_out_ = 0;            // lines beyond kMostEntries
+};
+
+// Delays the candidates of one stream until it is clear whether they belong to a known failure.
+class CandidateTracker {
+ public:
+  explicit CandidateTracker(CandidateTable* table) : table_(*table) {}  // borrows it
+
+  // Processes the stream's next line.
+  void Feed(const Line& line);
+
+  // Drops the candidate in line `number`, because the line only quotes it.
+  void Drop(std::uint64_t number);
+
+  // Call when a line turns out to belong to a known failure. It may be up to a dozen lines before the last line fed.
+  void FoundKnown();
+
+  // Call after the last line.
+  void Finish();
+
+ private:
+  struct Held {
+    CandidateLine line;
+    std::uint64_t at = 0;
+  };
+  void AddOldest();
+
+  CandidateTable& table_;
+  std::uint64_t at_ = 0;  // number of lines, with those that are missing
+  std::uint64_t last_line_ = 0;
+  std::optional<std::uint64_t> known_at_;
+  std::deque<Held> held_;
 };
 
 }  // namespace whyoom

@@ -122,42 +122,26 @@ void ContextFacts::AddFailure(const FailureRule& rule, std::uint64_t offset) {
   if (failures_.size() > kMostFailures) failures_.pop_front();
 }
 
-void ContextFacts::ExtendFailure(const FailureRule& rule, std::uint64_t offset) {
-  if (!failures_.empty() && failures_.back().rule == &rule)
-    failures_.back().offset = std::max(failures_.back().offset, offset);
-}
-
-// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last failure before
-// the last match, because older matches belong to the run which that earlier failure ended. For a context of one
-// program, that of the last failure before `offset` that uses the context. A later match of Context::until wins.
-std::uint64_t ContextFacts::AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const {
-  std::uint64_t end = offset;
-  std::uint64_t done = 0;
+// Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last match of
+// Context::until and, for a context of one program, of the last failure that uses the context.
+std::uint64_t ContextFacts::AppliesFrom(const Context& context, std::uint64_t offset) const {
+  std::uint64_t from = 0;
   if (const auto ends = ends_.find(&context); ends != ends_.end()) {
     const auto behind = std::lower_bound(ends->second.begin(), ends->second.end(), offset);
-    if (behind != ends->second.begin()) done = *std::prev(behind);
+    if (behind != ends->second.begin()) from = *std::prev(behind);
   }
-  if (!context.of_next_failure) {
-    std::uint64_t last_word = 0;
-    for (const auto& [pattern, history] : histories) {
-      for (const Statement& one : history) {
-        if (one.offset < offset) last_word = std::max(last_word, one.offset);
-      }
-    }
-    end = last_word;
+  if (!context.of_next_failure) return from;
+  for (const Failed& failed : failures_) {
+    if (failed.offset < offset && Matters(context, *failed.rule)) from = std::max(from, failed.offset);
   }
-  for (auto failed = failures_.rbegin(); failed != failures_.rend(); ++failed) {
-    if (failed->offset < end && (!context.of_next_failure || Matters(context, *failed->rule)))
-      return std::max(failed->offset, done);
-  }
-  return done;
+  return from;
 }
 
 void ContextFacts::AddTo(const FailureRule& rule, std::uint64_t offset, Evidence* facts) const {
   std::vector<const Statement*> used;
   for (const auto& [context, histories] : statements_) {
     if (!Matters(*context, rule)) continue;
-    const std::uint64_t from = AppliesFrom(*context, histories, offset);
+    const std::uint64_t from = AppliesFrom(*context, offset);
     for (const auto& [pattern, history] : histories) {
       const auto is_before = [&](const Statement& one) { return one.offset < offset; };
       const auto last = std::find_if(history.rbegin(), history.rend(), is_before);

@@ -79,9 +79,8 @@ class ContextFinder {
   PatternSet set_;
 };
 
-// Collects context facts and assigns them to failures. A fact applies to the failures after it. If a job prints its
-// settings again after a failure, it was restarted, and the settings before that failure belong to another run. Facts
-// of one program apply only to the next failure, and to no failure after the program is done.
+// Collects context facts and assigns them to failures. A fact applies to the failures after it; facts of one program
+// apply only to the next failure, and to no failure after the program is done.
 class ContextFacts {
  public:
   // Matches may be added in any order, and before the failures that precede them in the log. `message` is the offset of
@@ -91,10 +90,6 @@ class ContextFacts {
 
   // Records that the header of `failure`, which is borrowed, is at `offset` of the artifact.
   void AddFailure(const FailureRule& rule, std::uint64_t offset);
-
-  // If `failure` is the latest failure, extends its report to `offset`. Facts in a report do not apply to later
-  // failures.
-  void ExtendFailure(const FailureRule& rule, std::uint64_t offset);
 
   // Adds the facts that apply to a failure at `offset` and that `facts` lacks. Only the last match of each pattern
   // before the failure counts; it replaces all captures of the older ones.
@@ -116,7 +111,7 @@ class ContextFacts {
     const FailureRule* rule = nullptr;
   };
 
-  std::uint64_t AppliesFrom(const Context& context, const History& histories, std::uint64_t offset) const;
+  std::uint64_t AppliesFrom(const Context& context, std::uint64_t offset) const;
 
   std::map<const Context*, History> statements_;
   std::map<const Context*, std::deque<std::uint64_t>> ends_;  // offsets where validity ends, ascending

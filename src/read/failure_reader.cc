@@ -1,5 +1,6 @@
 #include "read/failure_reader.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -22,13 +23,12 @@ void LineReader::UpdateFramework(const std::string& text) {
 }
 
 void LineReader::FlushPending() {
-  const auto before = static_cast<std::ptrdiff_t>(done_.failures.size());
+  const auto before = static_cast<std::ptrdiff_t>(done_.size());
   for (LogStream* stream : pending_) {
     stream->session.Flush(&done_);
-    NoteCrowdedLine(stream);
   }
   // The order of pending_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.failures.begin() + before, done_.failures.end(), EarlierHeader);
+  std::stable_sort(done_.begin() + before, done_.end(), EarlierHeader);
   pending_.clear();
   active_.clear();
 }
@@ -45,34 +45,35 @@ void LineReader::FeedUnfinished() {
 void LineReader::Pause() {
   FeedUnfinished();
   FlushPending();
-  std::stable_sort(done_.failures.begin(), done_.failures.end(), EarlierHeader);
+  std::stable_sort(done_.begin(), done_.end(), EarlierHeader);
 }
 
 void LineReader::Finish() {
-  const auto before = static_cast<std::ptrdiff_t>(done_.candidate_errors.size());
   for (auto& [name, stream] : log_streams_) stream.session.Finish(&done_);
-  // The order of log_streams_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.candidate_errors.begin() + before, done_.candidate_errors.end(),
-                   [](const CandidateLine& a, const CandidateLine& b) {
-                     return std::tie(a.line, a.text, a.known) < std::tie(b.line, b.text, b.known);
-                   });
 }
 
-std::optional<Problem> LineReader::PassedOver() const {
-  const std::uint64_t count = shared_->quoted.count;
-  if (count == 0) return std::nullopt;
-  Problem note{.kind = Problem::kNote, .line = shared_->quoted.first, .occurrences = count};
-  note.what = (count == 1 ? "1 line" : std::to_string(count) + " lines") +
-              " with a memory error looked like a quotation and did not count; the first is line " +
-              std::to_string(note.line);
-  return note;
-}
-
-std::optional<Problem> LineReader::CutShort() const {
-  if (cut_short_ == 0) return std::nullopt;
-  return Problem{.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",
-                 .kind = Problem::kNote,
-                 .occurrences = cut_short_};
+std::vector<Problem> LineReader::TakeProblems(bool found_any) const {
+  std::vector<Problem> problems = shared_->candidate_errors.Take();
+  if (shared_->crowded_line)
+    problems.push_back({.what = fmt::format("line {} contains more than {} failure messages; the rest of the line was "
+                                            "not searched",
+                                            *shared_->crowded_line, Session::kMostHeadersOfLine)});
+  if (cut_short_ > 0)
+    problems.push_back(
+        {.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",
+         .kind = Problem::kNote,
+         .occurrences = cut_short_});
+  const auto& [count, first, last] = shared_->quoted;
+  // Beside a failure, quotations are its source code or the summary of its log.
+  if (count > 0 && !found_any)
+    problems.push_back(
+        {.what = fmt::format("{} with a memory error looked like a quotation and did not count; the first "
+                             "is line {}",
+                             count == 1 ? "1 line" : fmt::format("{} lines", count), first),
+         .kind = Problem::kNote,
+         .line = first,
+         .occurrences = count});
+  return problems;
 }
 
 void LineReader::Feed(const RawLine& raw) {
@@ -110,7 +111,7 @@ bool LineReader::ContinuesLast(const Line& line) const {
 
 void LineReader::FeedLines(const RawLine* raw) {
   for (Line& line : lines_) {
-    if (stop_ != nullptr && stop_->IsOverdue()) return;
+    if (options_.stop != nullptr && options_.stop->IsOverdue()) return;
     UpdateFramework(line.text);
     // A line that waited for its continuation was made of an earlier raw line.
     const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
@@ -129,9 +130,9 @@ void LineReader::FeedLines(const RawLine* raw) {
     seeks_signs_ = seeks_signs_ || may_matter;
     if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
     line.healthy = engine_.candidate_errors().IsHealthy(line, own);
-    line.is_candidate_error = may_matter && engine_.candidate_errors().Finds(line, own, recorder_);
+    line.is_candidate_error = may_matter && options_.range.Contains(line.time) != false &&
+                              engine_.candidate_errors().Finds(line, own, options_.recorder);
     stream->session.Feed(std::move(line), &done_);
-    NoteCrowdedLine(stream);
     EnforceMemoryLimit(stream);
     const bool is_active = stream->session.active();
     pending_.insert(stream);
@@ -165,13 +166,6 @@ void LineReader::LookAhead(std::string_view bytes, const Cursor& begin) {
   looked_ahead_to_ = std::max(looked_ahead_to_, raw.offset);
 }
 
-void LineReader::NoteCrowdedLine(LogStream* stream) {
-  const std::optional<std::uint64_t> number = stream->session.TakeCrowdedLine();
-  if (!number || !problem_.empty()) return;
-  problem_ = "line " + std::to_string(*number) + " contains more than " + std::to_string(Session::kMostHeadersOfLine) +
-             " failure messages; the rest of the line was not searched";
-}
-
 // A logger stamps only the first line of a multi-line message, such as a traceback or a compiler report. A line without
 // a timestamp gets the last timestamp of its stream, or of the log if the stream is unknown.
 void LineReader::SetTime(LogStream* stream, Line* line) {
@@ -202,7 +196,7 @@ LineReader::LogStream* LineReader::FindStream(const std::string& name) {
   }
   UpdateFramework(name);
   recent_.push_back(name);
-  LogStream made{Session(engine_, shared_.get(), name, stop_, recorder_), std::prev(recent_.end())};
+  LogStream made{Session(engine_, shared_.get(), name, options_.stop, options_.recorder), std::prev(recent_.end())};
   return &log_streams_.try_emplace(name, std::move(made)).first->second;
 }
 
@@ -210,7 +204,6 @@ LineReader::LogStream* LineReader::FindStream(const std::string& name) {
 void LineReader::CloseOldest() {
   LogStream* oldest = &log_streams_.at(recent_.front());
   oldest->session.Finish(&done_);
-  NoteCrowdedLine(oldest);
   held_ -= oldest->held;
   active_.erase(oldest);
   pending_.erase(oldest);
@@ -270,13 +263,12 @@ FailureReader::FailureReader(const Engine& engine, ByteSource& source, const Rea
                   return lead;
                 },
                 LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
-      lines_(engine, LineReader::kMaxBuffered, options.stop, options.recorder),
-      range_(options.range),
-      stop_(options.stop) {}
+      lines_(engine, options),
+      options_(options) {}
 
 // Returns false at the end of the source or after a stop.
 bool FailureReader::NextLine(RawLine* line) {
-  if (stop_ == nullptr || !stop_->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
+  if (options_.stop == nullptr || !options_.stop->IsOverdue()) return scanner_.Next(lines_.wants_adjacent(), line);
   // The source sets its problem on the next read after a stop. Discard the bytes that it still returns.
   char dropped[4096];
   while (source_.Read(dropped, sizeof dropped) > 0) {
@@ -317,35 +309,30 @@ std::vector<Failure> FailureReader::Next() {
 
 // Returns what became complete within the time range.
 std::vector<Failure> FailureReader::Take() {
-  SessionOutput done = lines_.Take();
-  for (const CandidateLine& line : done.candidate_errors) {
-    if (line.known || range_.Contains(line.time) != false) candidate_errors_.Add(line);
-  }
-  std::erase_if(done.failures, [this](const Failure& failure) {
-    const std::optional<bool> contained = range_.Contains(failure.time);
+  std::vector<Failure> done = lines_.Take();
+  std::erase_if(done, [this](const Failure& failure) {
+    const std::optional<bool> contained = options_.range.Contains(failure.time);
     if (!contained) ++unknown_times_;
     return contained == false;
   });
-  for (Failure& failure : done.failures) failure.where.offset = source_.RawOffset(failure.where.offset);
-  return std::move(done.failures);
+  for (Failure& failure : done) failure.where.offset = source_.RawOffset(failure.where.offset);
+  found_any_ = found_any_ || !done.empty();
+  return done;
 }
 
 ReadEnd FailureReader::Finish() {
   ReadEnd end;
   lines_.Finish();
-  Take();
-  end.unknown = candidate_errors_.Take();
-  end.passed_over = lines_.PassedOver();
-  if (std::optional<Problem> note = lines_.CutShort()) end.unknown.push_back(*std::move(note));
+  end.problems = lines_.TakeProblems(found_any_);
   end.bytes = scanner_.bytes_read();
   end.signs = lines_.TakeSigns();
   end.unknown_times = unknown_times_;
-  end.problem = lines_.problem();
   ProgramTable stated = lines_.TakePrograms();
   end.programs.LeaveOut(stated.left_out());
   for (CompiledProgram& program : stated.Take()) {
     program.where.offset = source_.RawOffset(program.where.offset);
-    const bool is_outside = range_.Contains(program.first_time) == false && range_.Contains(program.last_time) == false;
+    const bool is_outside =
+        options_.range.Contains(program.first_time) == false && options_.range.Contains(program.last_time) == false;
     if (!is_outside) end.programs.Add(std::move(program));
   }
   return end;

@@ -29,7 +29,7 @@
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
-#include "read/recovery.h"
+#include "read/progress.h"
 #include "read/session.h"
 #include "read/time_filter.h"
 #include "rules/recorder.h"
@@ -38,6 +38,14 @@
 
 namespace whyoom {
 
+struct ReadOptions {
+  TimeRange range;                 // failures outside are dropped
+  std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
+  ReadControl* control = nullptr;  // stops reading from another thread; may be null
+  const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
+  Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
+};
+
 // Turns the lines of one artifact into failures: cleans the lines, separates the streams, and reports which further
 // lines it needs.
 class LineReader {
@@ -45,12 +53,10 @@ class LineReader {
   // Approximate limit, in bytes, for the lines, messages and rows that the sessions of all streams buffer.
   static constexpr std::size_t kMaxBuffered = std::size_t{96} << 20;
 
-  // Borrows the engine and `stop`, which may be null. Above `max_buffered`, closes the streams with the oldest last
-  // lines; if one of them reads or expects a report, also sets problem(). Once `stop` is overdue, skips lines.
-  // `recorder` may be null.
-  explicit LineReader(const Engine& engine, std::size_t max_buffered = kMaxBuffered, const Stop* stop = nullptr,
-                      Recorder* recorder = nullptr)
-      : engine_(engine), max_buffered_(max_buffered), stop_(stop), recorder_(recorder) {}
+  // Borrows the engine and what the options name. Above `max_buffered`, closes the streams with the oldest last
+  // lines.
+  explicit LineReader(const Engine& engine, const ReadOptions& options = {}, std::size_t max_buffered = kMaxBuffered)
+      : engine_(engine), max_buffered_(max_buffered), options_(options) {}
 
   void Feed(const RawLine& raw);
 
@@ -70,17 +76,15 @@ class LineReader {
   // Whether a line before a failure can add anything new; see LookBehind::wants.
   bool WantsLookBehind(std::size_t literal) const { return engine_.CanAddFacts(literal, framework_); }
 
-  // Returns what became complete since the last call.
-  SessionOutput Take() { return std::exchange(done_, {}); }
+  // Returns the failures that became complete since the last call.
+  std::vector<Failure> Take() { return std::exchange(done_, {}); }
 
   // Returns the compiled programs whose memory the lines state. Call once, at the end.
   ProgramTable TakePrograms() { return std::move(shared_->programs); }
 
-  // A note on the lines with a known error that look like quotations; nullopt if there are none.
-  std::optional<Problem> PassedOver() const;
-
-  // A note on the reports that were cut short because too many streams print at once; nullopt if there are none.
-  std::optional<Problem> CutShort() const;
+  // Returns notes on what was left out, and the unknown errors. `found_any`: a failure was found. Call once, at the
+  // end.
+  std::vector<Problem> TakeProblems(bool found_any) const;
 
   // Completes all open failures, and keeps all context. Call if no more lines are available for now.
   void Pause();
@@ -90,9 +94,6 @@ class LineReader {
 
   // The framework whose signs were seen; empty if none was.
   std::string framework() const;
-
-  // The limit that was reached, as a sentence for users; empty if none was.
-  const std::string& problem() const { return problem_; }
 
  private:
   // A session waits for its own next line while other streams print. The wait ends after this many lines without a line
@@ -132,7 +133,6 @@ class LineReader {
   void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
   void FeedUnfinished();
   void FlushPending();
-  void NoteCrowdedLine(LogStream* stream);
   void UpdateFramework(const std::string& text);
   void SetTime(LogStream* stream, Line* line);
   LogStream* FindStream(const std::string& name);
@@ -141,8 +141,7 @@ class LineReader {
 
   const Engine& engine_;
   const std::size_t max_buffered_;
-  const Stop* const stop_;
-  Recorder* const recorder_;
+  const ReadOptions options_;
   SignCollector signs_;
   bool seeks_signs_ = false;           // a literal of the rules was seen
   std::uint64_t looked_ahead_to_ = 0;  // signs in lines with smaller offsets were collected
@@ -154,7 +153,7 @@ class LineReader {
   std::list<std::string> recent_;           // stream names, oldest last line first
   std::unordered_set<LogStream*> active_;   // the streams that need adjacent lines
   std::unordered_set<LogStream*> pending_;  // the streams with lines or failures that a gap must flush
-  SessionOutput done_;
+  std::vector<Failure> done_;
   std::vector<Line> lines_;                    // made of the current raw line
   std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
   LastLine last_;
@@ -164,27 +163,16 @@ class LineReader {
   std::size_t held_ = 0;  // approximate bytes buffered by all streams
   std::uint64_t lines_since_activity_ = 0;
   std::uint64_t streams_since_activity_ = 0;  // number of streams
-  std::string problem_;
-  std::uint64_t cut_short_ = 0;  // open reports that were closed to save memory
-};
-
-struct ReadOptions {
-  TimeRange range;                 // failures outside are dropped
-  std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
-  ReadControl* control = nullptr;  // stops reading from another thread; may be null
-  const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
-  Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
+  std::uint64_t cut_short_ = 0;               // open reports that were closed to save memory
 };
 
 // Results of an artifact besides its failures.
 struct ReadEnd {
-  std::uint64_t bytes = 0;             // unpacked
-  std::uint64_t unknown_times = 0;     // failures kept although their time cannot be compared with the range
-  std::string problem;                 // the limit that was reached; empty if none was
-  ProgramTable programs;               // the programs of its statements; their artifact is not set
-  Signs signs;                         // that the job went on after a failure
-  std::vector<Problem> unknown;        // candidate errors, which no rule recognises, and notes; without their artifact
-  std::optional<Problem> passed_over;  // see LineReader::PassedOver; its artifact is not set
+  std::uint64_t bytes = 0;          // unpacked
+  std::uint64_t unknown_times = 0;  // failures kept although their time cannot be compared with the range
+  ProgramTable programs;            // the programs of its statements; their artifact is not set
+  Signs signs;                      // that the job went on after a failure
+  std::vector<Problem> problems;    // see LineReader::TakeProblems; their artifact is not set
 };
 
 class FailureReader {
@@ -216,10 +204,9 @@ class FailureReader {
   std::optional<Survey> survey_;
   LineScanner scanner_;
   LineReader lines_;
-  const TimeRange range_;
+  const ReadOptions options_;
   std::uint64_t unknown_times_ = 0;  // see ReadEnd
-  const Stop* const stop_;
-  CandidateTable candidate_errors_;
+  bool found_any_ = false;
   std::uint64_t looked_after_ = 0;  // number of headers when lines were last searched ahead
   State state_ = State::kReading;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -57,11 +58,6 @@ std::string TextFrom(const Surroundings& around, std::size_t at) {
 
 std::size_t Indent(std::string_view line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
 
-bool IsFence(std::string_view line) {
-  line.remove_prefix(Indent(line));
-  return line.starts_with("```") || line.starts_with("~~~");
-}
-
 bool IsFrame(std::string_view line) {
   line.remove_prefix(Indent(line));
   return line.starts_with("File \"") && line.find(", line ") != std::string_view::npos;
@@ -85,7 +81,6 @@ bool QuotationFinder::AmongSource(const Surroundings& around) const {
   int count = 0;
   std::size_t frame = std::string_view::npos;  // its indentation
   for (const std::string& line : around.before) {
-    if (IsFence(line)) count = 0;
     if (IsFrame(line)) frame = Indent(line);
     const bool in_frame = frame != std::string_view::npos && Indent(line) >= frame;
     if (!in_frame) frame = std::string_view::npos;
@@ -93,7 +88,7 @@ bool QuotationFinder::AmongSource(const Surroundings& around) const {
   }
   for (std::size_t i = 1; i < around.lines.size() && i <= kLinesAfter && count < kSourceLines; ++i) {
     const std::string line = around.lines[i].Written().substr(0, kLineBytes);
-    if (around.lines[i].after_gap || IsFence(line) || IsFrame(line)) break;
+    if (around.lines[i].after_gap) break;
     if (IsSourceLine(line)) ++count;
   }
   return count >= kSourceLines;
@@ -158,13 +153,12 @@ bool BeginsMessage(const Line& line, bool first_logged) {
          (line.starts_message ? *line.starts_message : IsMessageStart(line.text));
 }
 
-JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from)
-    : from_(from) {
+JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from) : from_(from) {
   text_.reserve(kMaxJoined / 4);  // enough for most
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (IsBlank(line.text) || BeginsMessage(line, lines.front().logged()))) break;
-    if (joint == Joint::kBlank && !text_.empty() && text_.back() != ' ') text_ += ' ';
+    if (!text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line, false});
     const std::size_t begin = i == 0 ? from : 0;
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
@@ -189,12 +183,6 @@ const JoinedLines::Part& JoinedLines::PartOf(std::size_t position) const {
 
 std::size_t JoinedLines::LineIndexOf(std::size_t position) const {
   return static_cast<std::size_t>(&PartOf(position) - parts_.data());
-}
-
-bool JoinedLines::IsLineEnd(std::size_t position) const {
-  const std::size_t next = position == 0 ? parts_.size() : LineIndexOf(position - 1) + 1;
-  if (next >= parts_.size()) return false;
-  return position == parts_[next].begin || (position + 1 == parts_[next].begin && text_[position] == ' ');
 }
 
 bool JoinedLines::IsOpen(std::size_t position) const {
@@ -255,26 +243,6 @@ bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
 
 bool ShareMessage(const FailureRule& one, const FailureRule& other) {
   return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one);
-}
-
-std::size_t HeaderFinder::EndOfMessage(const JoinedLines& joined, const HeaderMatch& head) const {
-  const std::string& text = joined.text();
-  const auto says = [](const HeaderMatch& match) {
-    Evidence facts;
-    for (const Capture& capture : match.match.captures) facts.Set(capture.name, capture.value, {});
-    return facts;
-  };
-  std::size_t end = text.size();
-  for (const std::size_t i : patterns_.FindCandidates(text, PatternSet::Blanks::kSingle)) {
-    HeaderMatch found{heads_[i].first, heads_[i].second};
-    const std::size_t from = std::max(head.match.end, joined.first_line_end());
-    if (found.head->fragment || !found.head->pattern.Find(text, from, &found.match, end)) continue;
-    const bool same = found.rule == head.rule;
-    const bool continues =
-        same ? !Contradict(says(head), says(found), head.rule->identity) : ShareMessage(*found.rule, *head.rule);
-    if (!continues) end = std::min(end, found.match.begin);
-  }
-  return end;
 }
 
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
@@ -340,31 +308,6 @@ void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<Hea
 
 namespace {
 
-struct ReadFact {
-  Capture capture;
-  bool ended = false;  // followed by the pattern's next word or by a mark, so that it is complete
-};
-
-// Returns the first match of each fact in `text` from `from` on.
-std::map<std::string, ReadFact> ReadFacts(const PatternSet& patterns, std::string_view text, std::size_t from,
-                                          std::size_t* end) {
-  std::map<std::string, ReadFact> facts;
-  if (from > text.size()) return facts;
-  for (const std::size_t i : patterns.FindCandidates(text.substr(from), PatternSet::Blanks::kSingle)) {
-    PatternMatch match;
-    if (!patterns.patterns()[i]->Find(text, from, &match)) continue;
-    *end = std::max(*end, match.end);
-    for (Capture& capture : match.captures) {
-      constexpr std::string_view kMarks = "'\"`()[]{};,";
-      const bool ended = capture.end < match.end ||
-                         (capture.end < text.size() && kMarks.find(text[capture.end]) != std::string_view::npos);
-      const std::string name = capture.name;
-      facts.try_emplace(name, ReadFact{std::move(capture), ended});
-    }
-  }
-  return facts;
-}
-
 // Cuts the text at a second message of the same wording, which belongs to another report.
 std::string_view ThisMessage(const Pattern& head, std::string_view text, std::size_t head_end) {
   PatternMatch next;
@@ -387,34 +330,25 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-MessageContent HeaderFinder::Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
-                                  std::size_t limit) const {
+MessageContent HeaderFinder::Read(const JoinedLines& joined, const HeaderMatch& head) const {
   MessageContent message;
-  const auto set = [&](const JoinedLines& lines, const Capture& capture) {
-    if (!lines.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, lines.PlaceOf(capture.begin));
-  };
-  for (const Capture& capture : head.match.captures) set(joined, capture);
-  const std::string_view text =
-      ThisMessage(head.head->pattern, std::string_view(joined.text()).substr(0, limit), head.match.end);
   message.end = head.match.end;
+  const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
+  const auto set = [&](const Capture& capture) {
+    if (!joined.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+  };
+  for (const Capture& capture : head.match.captures) set(capture);
   const PatternSet& patterns = facts_.at(head.rule);
-  const std::map<std::string, ReadFact> read = ReadFacts(patterns, text, head.match.begin, &message.end);
-  // Positions agree in the first line only, where the header begins. Further on, the other text has one blank more or
-  // less per line, so the line that contains the limit is excluded entirely.
-  const std::string_view other_text =
-      std::string_view(other.text())
-          .substr(0, text.size() < joined.text().size() ? other.BeginOfLine(joined.LineIndexOf(text.size()))
-                                                        : other.text().size());
-  std::size_t other_end = 0;
-  for (const auto& [name, fact] : ReadFacts(patterns, other_text, head.match.begin, &other_end)) {
-    const auto known = read.find(name);
-    // A value at the end of its line may be cut there. If the other joining finds a different, complete value, use
-    // that.
-    const bool cut = known != read.end() && fact.ended && joined.IsLineEnd(known->second.capture.end) &&
-                     known->second.capture.value != fact.capture.value;
-    if (known == read.end() || cut) set(other, fact.capture);
+  std::set<std::string> known;  // the first match of a fact counts
+  const std::size_t begin = std::min(head.match.begin, text.size());
+  for (const std::size_t i : patterns.FindCandidates(text.substr(begin), PatternSet::Blanks::kSingle)) {
+    PatternMatch match;
+    if (!patterns.patterns()[i]->Find(text, begin, &match)) continue;
+    message.end = std::max(message.end, match.end);
+    for (const Capture& capture : match.captures) {
+      if (known.insert(capture.name).second) set(capture);
+    }
   }
-  for (const auto& [name, fact] : read) set(joined, fact.capture);
   const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
   message.text = Quote(text, head.match.begin, line_begin, message.end);
   return message;

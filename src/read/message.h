@@ -72,14 +72,12 @@ bool IsMessageStart(std::string_view text);
 bool BeginsMessage(const Line& line, bool first_logged);
 
 // Consecutive lines of one stream as one text. Messages are wrapped anywhere, so patterns run on the joined lines, with
-// each run of white space reduced to one blank. Use Joint::kBlank for lines broken at blanks, kNone for lines cut at
-// a fixed width, inside words and figures.
+// each run of white space reduced to one blank, and one blank between lines.
 class JoinedLines {
  public:
   // Joins the first `count` of `lines`, starting at column `from` of the first. A first line of more than kStep columns
   // is split into windows. Stops early at the next message or at a blank line, because no message extends beyond those.
-  enum class Joint { kBlank, kNone };
-  JoinedLines(const std::deque<Line>& lines, std::size_t count, Joint joint, std::size_t from = 0);
+  JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from = 0);
 
   // Distance between windows of a long first line. A match belongs to the window that it begins in.
   static constexpr std::size_t kStep = 6144;
@@ -94,10 +92,6 @@ class JoinedLines {
   std::size_t line_count() const { return parts_.size(); }
   std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
-  std::size_t BeginOfLine(std::size_t index) const {  // the text's size if there is no such line
-    return index < parts_.size() ? parts_[index].begin : text_.size();
-  }
-  bool IsLineEnd(std::size_t position) const;  // whether the line of position - 1 ends at `position`
   // Whether a value that ends at `position` may be cut off by the end of the log.
   bool IsOpen(std::size_t position) const;
   Place PlaceOf(std::size_t position) const;
@@ -151,16 +145,9 @@ class HeaderFinder {
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
 
-  // Returns where the message of `head` ends at the latest. That is the first header after the first line that starts
-  // another message: the header of a failure that the rule data does not allow in the same message, or a header of the
-  // same failure with contradicting facts. Without such a header, it is the end of the text.
-  std::size_t EndOfMessage(const JoinedLines& joined, const HeaderMatch& head) const;
-
   // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end
-  // of the message or `limit` in `joined`. `other` is the same lines joined the other way; it supplies values that
-  // `joined` splits inside a figure or name.
-  MessageContent Read(const JoinedLines& joined, const JoinedLines& other, const HeaderMatch& head,
-                      std::size_t limit) const;
+  // of the joined lines or the next header with the same pattern.
+  MessageContent Read(const JoinedLines& joined, const HeaderMatch& head) const;
 
   // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const {

@@ -1,18 +1,21 @@
-// Finds log lines that show that the job's program compiled or ran (rule data, section "progress"): training steps with
-// a loss, the throughput of a server. The absence of a failure proves nothing. Neither does a single line: an echoed
-// command line or a resumed checkpoint also contains a step. Two lines with increasing steps prove that a job ran.
+// Finds log lines that show that the job's program compiled or ran, or that the job went on after a failure (rule data,
+// section "progress"): training steps with a loss, the throughput of a server. The absence of a failure proves nothing.
+// Neither does a single line: an echoed command line or a resumed checkpoint also contains a step. Two lines with
+// increasing steps prove that a job ran.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "input/byte_source.h"
+#include "facts/failure.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
+#include "text/line.h"
 
 namespace whyoom {
 
@@ -78,6 +81,59 @@ class ProgressReader {
   double uncounted_ = 0;          // number of lines without a step
   std::optional<double> before_;  // what the previous line reached, since the last compile
   JobProgress progress_;
+};
+
+// --- Whether a job went on after a failure, according to later lines of the same process.
+
+// The last report of a failure by a stream.
+struct LastReport {
+  std::uint64_t line = 0;
+  std::optional<Timestamp> time;
+
+  // Reports come in any order.
+  void Add(const LastReport& other) {
+    if (other.line >= line) *this = other;
+  }
+};
+
+// What one stream printed that matters after a failure.
+struct StreamSigns {
+  // The last line that shows that the process went on.
+  struct Proof {
+    std::uint64_t since = 0;  // the first line that it depends on
+    SurvivalSign sign;
+    std::optional<Timestamp> time;
+    bool is_result = false;
+    std::uint64_t failed_before = 0;  // of an error: StreamSigns::failed when the error was printed
+  };
+  std::optional<Proof> proof;
+  std::uint64_t error = 0;   // number of the last line of an error with another cause; 0: none
+  std::uint64_t failed = 0;  // of the last line that shows a failed test or attempt
+
+  // Whether the process went on after the report.
+  bool ShowSurvival(const LastReport& report) const;
+  // Whether anything else may have ended the process after the report.
+  bool MayShowSurvival(const LastReport& report) const { return ShowSurvival(report) || error > report.line; }
+};
+
+using Signs = std::map<std::string, StreamSigns>;  // by stream
+
+// Collects the signs of an artifact from its lines, in order.
+class SignCollector {
+ public:
+  void Look(const Line& line, const ProgressFinder& finder);
+  Signs Take();
+
+ private:
+  static constexpr std::size_t kMostStreams = 10'000;
+  struct Stream {
+    StreamSigns signs;
+    std::uint64_t handled = 0;  // number of the last line that shows that the process caught an error
+    double reached = 0;
+    double uncounted = 0;                   // number of lines without a step
+    std::deque<std::uint64_t> rising = {};  // numbers of the last lines with rising steps
+  };
+  std::map<std::string, Stream> streams_;
 };
 
 }  // namespace whyoom

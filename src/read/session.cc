@@ -31,11 +31,11 @@ Session::Session(const Engine& engine, SharedByStreams* shared, std::string stre
       shared_(*shared),
       stop_(stop),
       recorder_(recorder),
-      stream_name_(std::move(stream_name)) {}
+      stream_name_(std::move(stream_name)),
+      candidate_errors_(&shared->candidate_errors) {}
 
-void Session::Feed(Line line, SessionOutput* done) {
-  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
-  candidate_errors_.Feed(line, &done->candidate_errors);
+void Session::Feed(Line line, std::vector<Failure>* done) {
+  candidate_errors_.Feed(line);
   if (line.after_gap) Flush(done);
   // Very long lines arrive in chunks; count each chunk as several lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMaxLine) / kLongLine));
@@ -52,18 +52,15 @@ void Session::Feed(Line line, SessionOutput* done) {
   bytes_ahead_ += pending_.empty() ? 0 : line.text.size();
   pending_.push_back(std::move(line));
   while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront(done);
-  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
 }
 
-void Session::Finish(SessionOutput* done) {
+void Session::Finish(std::vector<Failure>* done) {
   Flush(done);
-  candidate_errors_.SetKnownLines(known_lines_, &done->candidate_errors);
-  candidate_errors_.Finish(&done->candidate_errors);
+  candidate_errors_.Finish();
 }
 
-void Session::Flush(SessionOutput* done) {
+void Session::Flush(std::vector<Failure>* done) {
   while (!pending_.empty()) ProcessFront(done);
-  ShareMixedLines();
   for (OpenFailure& open : open_) Complete(open, done);
   open_.clear();
   before_.clear();
@@ -92,7 +89,7 @@ void Session::FollowMessage(const Line& line) {
   if (begins || !line.logged()) message_logged_ = line.logged();
 }
 
-void Session::ProcessFront(SessionOutput* done) {
+void Session::ProcessFront(std::vector<Failure>* done) {
   ++ordinal_;
   const Line front = pending_.front();
   traceback_.Feed(front);
@@ -107,7 +104,7 @@ void Session::ProcessFront(SessionOutput* done) {
   } else {
     ReadReportUpTo(front, front.text.size());
   }
-  if (!open_.empty()) ++known_lines_;
+  if (!open_.empty()) candidate_errors_.FoundKnown();
   CompleteFinished(done);
   RememberLine(front);
   pending_.pop_front();
@@ -122,7 +119,7 @@ void Session::ProcessWindows(const Line& front) {
   for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
     if (stop_ != nullptr && stop_->IsOverdue()) return;
     if (headers_of_line_ > kMostHeadersOfLine) {
-      crowded_ = front.number;
+      if (!shared_.crowded_line) shared_.crowded_line = front.number;
       return;
     }
     ProcessWindow(front, from);
@@ -144,38 +141,27 @@ bool Session::MayBeginHere() const {
 }
 
 void Session::ProcessWindow(const Line& front, std::size_t from) {
-  const JoinedLines joined(pending_, kLookAhead, JoinedLines::Joint::kBlank, from);
-  std::optional<JoinedLines> of_more;
-  if (joined.line_count() > 1) of_more.emplace(pending_, kLookAhead, JoinedLines::Joint::kNone, from);
-  const JoinedLines& glued = of_more ? *of_more : joined;
+  const JoinedLines joined(pending_, kLookAhead, from);
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
   const bool has_literal = std::any_of(pending_.begin(), end, [](const Line& line) { return line.has_literal; }) ||
-                           context_finder_.MayContainNearby(joined.text()) || finder_.MayMatter(joined.text()) ||
-                           (of_more && finder_.MayMatter(glued.text()));
+                           context_finder_.MayContainNearby(joined.text()) || finder_.MayMatter(joined.text());
   if (!has_literal) return;
   RecordedStep line(recorder_, std::string_view(front.text).substr(0, Recorder::kLongestText));
   line.Set("", stream_name_, front.number);
   AddContexts(joined, front);
-  const Surroundings around{before_, pending_};
-  const auto is_whole = [](const HeaderMatch& head) { return !head.head->fragment; };
   HeaderFinder::Quoted quoted;
-  const bool ignores_reports = IgnoresReports(front);
-  const std::vector<HeaderMatch> headers = finder_.Find(joined, around, ignores_reports, &quoted, recorder_);
+  const std::vector<HeaderMatch> headers =
+      finder_.Find(joined, {before_, pending_}, IgnoresReports(front), &quoted, recorder_);
   if (quoted.any) candidate_errors_.Drop(front.number);
   if (quoted.notable) shared_.quoted.Add(front.number);
-  if (!of_more || std::any_of(headers.begin(), headers.end(), is_whole))
-    return OpenFailures(joined, glued, headers, front);
-  const std::vector<HeaderMatch> glued_headers = finder_.Find(glued, around, ignores_reports);
-  const bool cut = headers.empty() || std::any_of(glued_headers.begin(), glued_headers.end(), is_whole);
-  if (cut) return OpenFailures(glued, joined, glued_headers, front);
-  OpenFailures(joined, glued, headers, front);
+  OpenFailures(joined, headers, front);
 }
 
 // Adds facts of the job for all streams at once, without waiting for further lines of a wrapped message.
 void Session::AddJobFacts(const Line& line) {
   const std::deque<Line> alone = {line};
   for (std::size_t from = 0; from == 0 || from < line.text.size(); from += JoinedLines::kStep) {
-    const JoinedLines window(alone, 1, JoinedLines::Joint::kBlank, from);
+    const JoinedLines window(alone, 1, from);
     for (const ContextFinder::Found& found : context_finder_.Find(window)) {
       if (found.context->job_wide) shared_.of_job.Add(found, window);
     }
@@ -221,8 +207,7 @@ bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
   return known.Find(head.head->unless) != nullptr;
 }
 
-void Session::OpenFailures(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
-                           const Line& front) {
+void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
     RecordedStep step(recorder_, head.rule->code, head.head->id);
@@ -232,8 +217,7 @@ void Session::OpenFailures(const JoinedLines& joined, const JoinedLines& other, 
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
     OpenFailure open;
     Failure& failure = open.failure;
-    const std::size_t limit = finder_.EndOfMessage(joined, head);
-    MessageContent message = finder_.Read(joined, other, head, limit);
+    MessageContent message = finder_.Read(joined, head);
     failure.facts = std::move(message.facts);
     failure.message = std::move(message.text);
     std::optional<UserCall> call = traceback_.user_call();
@@ -251,13 +235,12 @@ void Session::OpenFailures(const JoinedLines& joined, const JoinedLines& other, 
     const Place begin = joined.PlaceOf(head.match.begin);
     failure.where = {{}, begin.line, joined.PlaceOf(message.end > 0 ? message.end - 1 : 0).line, begin.offset};
     SetHeaderEnd(joined, head, &open);
-    open.healthy = message_healthy_;
-    open.message_end = ordinal_ + joined.LineIndexOf(limit > 0 ? limit - 1 : 0);
+    open.message_end = ordinal_ + joined.line_count() - 1;
     AddFactsBefore(call, &failure);
     open.call = call;
     if (!head.rule->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.rule->memory_space);
+    open.healthy = message_healthy_;
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
-    MarkWaiting(*head.rule);
     if (!head.head->fragment) EndReports(*head.rule);
     open_.push_back(std::move(open));
     ++shared_.headers;
@@ -279,17 +262,6 @@ void Session::AddFactsBefore(const std::optional<UserCall>& call, Failure* failu
   failure->facts.Set("user_source", call->source, call->place);
   failure->facts.Set("user_source_path", call->path, call->place);
   if (call->compiles) failure->facts.Set("call_compiles", true, call->place);
-}
-
-// Two adjacent headers without a report between them may come from two processes that print at once. The first failure
-// then waits until the report of the second shows whether lines are interleaved.
-void Session::MarkWaiting(const FailureRule& next) {
-  for (OpenFailure& earlier : open_) {
-    if (earlier.state == OpenFailure::State::kAbsorbed) continue;
-    const bool waits = &earlier == &open_.back() && earlier.reader != nullptr && !earlier.reader->started() &&
-                       earlier.failure.rule == &next && earlier.header_end_line + 1 >= ordinal_;
-    earlier.state = waits ? OpenFailure::State::kWaits : OpenFailure::State::kOpen;
-  }
 }
 
 // A report directly follows its header. Text after another failure's header does not belong to the earlier report.
@@ -334,7 +306,7 @@ const Failure* Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMat
     if (inside && IsAbsorbedBy(*head.rule, *failure.rule)) return &failure;
     const bool carried = failure.rule->phase == "run" && head.rule->phase == "compile";
     if ((inside || carried) && IsAbsorbedBy(*failure.rule, *head.rule)) {
-      open.state = OpenFailure::State::kAbsorbed;
+      open.absorbed = true;
       if (open.call) *call = open.call;  // the traceback ends with this cause
     }
   }
@@ -353,12 +325,10 @@ void Session::ReadReportUpTo(const Line& front, std::size_t end) {
 
 void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-    if (open->reader == nullptr || open->state == OpenFailure::State::kAbsorbed) continue;
+    if (open->reader == nullptr || open->absorbed) continue;
     const bool same_message = message_begin_ <= open->failure.where.offset;
-    if ((same_message || !message_reports_ || open->healthy) && open->reader->Feed(front, from, end)) {
+    if ((same_message || !message_reports_ || open->healthy) && open->reader->Feed(front, from, end))
       lines_wanted_ = kWantedInReport;
-      if (same_message) contexts_.ExtendFailure(*open->failure.rule, front.RawOffset(front.text.size()));
-    }
     return;  // only the newest reader, because a report belongs to the header directly above it
   }
 }
@@ -377,14 +347,14 @@ void AddRequestedRow(Failure* failure) {
   failure->allocations.push_back(std::move(row));
 }
 
-void Session::Complete(OpenFailure& open, SessionOutput* done) {
-  if (open.state == OpenFailure::State::kAbsorbed) return;
+void Session::Complete(OpenFailure& open, std::vector<Failure>* done) {
+  if (open.absorbed) return;
   if (open.reader != nullptr) {
     open.reader->Finish(&open.failure.facts, &open.failure.allocations);
     open.failure.where.last_line = std::max(open.failure.where.last_line, open.reader->last_line());
   }
   AddRequestedRow(&open.failure);
-  done->failures.push_back(std::move(open.failure));
+  done->push_back(std::move(open.failure));
 }
 
 std::size_t Session::buffered_bytes() const {
@@ -403,26 +373,14 @@ bool Session::in_report() const {
                      [](const OpenFailure& open) { return open.reader != nullptr && !open.reader->done(); });
 }
 
-// Marks the waiting failures as mixed if the newest report is interleaved with another.
-void Session::ShareMixedLines() {
-  const auto is_mixed = [](const OpenFailure& open) { return open.reader != nullptr && open.reader->mixed(); };
-  if (std::none_of(open_.begin(), open_.end(), is_mixed)) return;
-  for (OpenFailure& open : open_) {
-    if (open.state == OpenFailure::State::kWaits)
-      open.failure.facts.Set("lines_mixed", true, {open.failure.where.line, open.failure.where.offset});
-  }
-}
-
-void Session::CompleteFinished(SessionOutput* done) {
+void Session::CompleteFinished(std::vector<Failure>* done) {
   std::vector<OpenFailure> still_open;
   const auto newest_reader =
       std::find_if(open_.rbegin(), open_.rend(), [](const OpenFailure& open) { return open.reads(); });
   const bool reading = newest_reader != open_.rend();
-  if (!reading) ShareMixedLines();
   for (OpenFailure& open : open_) {
     const bool is_newest = reading && &open == &*newest_reader;
-    const bool waits = reading && open.state == OpenFailure::State::kWaits;
-    if (is_newest || waits || open.message_end > ordinal_) {
+    if (is_newest || open.message_end > ordinal_) {
       still_open.push_back(std::move(open));
     } else {
       Complete(open, done);

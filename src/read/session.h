@@ -48,13 +48,9 @@ struct SharedByStreams {
   ProgramTable programs;      // that compiled, see ReadStatement
   std::uint64_t headers = 0;  // number of headers found so far
   QuotedLines quoted;
-  std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
-};
-
-// The results completed so far.
-struct SessionOutput {
-  std::vector<Failure> failures;
-  std::vector<CandidateLine> candidate_errors;  // it is decided whether each is part of a known failure
+  CandidateTable candidate_errors;
+  std::optional<std::uint64_t> crowded_line;  // a line with more headers than Session::kMostHeadersOfLine
+  std::size_t lines_with_literal = 0;         // since a trigger was searched for and found
 };
 
 class Session {
@@ -65,19 +61,16 @@ class Session {
           Recorder* recorder = nullptr);
 
   // Processes the stream's next line.
-  void Feed(Line line, SessionOutput* done);
+  void Feed(Line line, std::vector<Failure>* done);
 
   // Limits the work on one line: after this many headers, the rest of the line is not searched.
   static constexpr std::size_t kMostHeadersOfLine = 512;
 
-  // Returns and clears the number of a line that exceeded kMostHeadersOfLine, if there was one since the last call.
-  std::optional<std::uint64_t> TakeCrowdedLine() { return std::exchange(crowded_, std::nullopt); }
-
   // Completes all open failures. Call if the next line of this stream is not adjacent.
-  void Flush(SessionOutput* done);
+  void Flush(std::vector<Failure>* done);
 
   // Like Flush, and completes the candidate errors. Call after the last line.
-  void Finish(SessionOutput* done);
+  void Finish(std::vector<Failure>* done);
 
   // Whether the lines right after the last one are needed, because they may belong to a message or report.
   bool active() const { return lines_wanted_ > 0; }
@@ -90,17 +83,12 @@ class Session {
 
  private:
   struct OpenFailure {
-    enum class State {
-      kOpen,      // its message or report may continue
-      kWaits,     // another header came before its report, so that the two reports may be interleaved
-      kAbsorbed,  // will be dropped, because its cause has a failure of its own: a header inside the message, or the
-                  // compile error that a run-time message contains
-    };
-    bool reads() const { return reader != nullptr && !reader->done() && state != State::kAbsorbed; }
+    bool reads() const { return reader != nullptr && !reader->done() && !absorbed; }
 
     Failure failure;
-    State state = State::kOpen;
-    bool healthy = false;  // by the level of its message, so the level of a report shows nothing
+    bool absorbed = false;  // will be dropped, because its cause has a failure of its own: a header inside the message,
+                            // or the compile error that a run-time message contains
+    bool healthy = false;   // by the level of its message, so the level of a report shows nothing
     std::unique_ptr<MemoryReportReader> reader;
     std::uint64_t header_end_line = 0;  // ordinal of the line in which its header ends
     std::size_t head_end = 0;
@@ -109,12 +97,12 @@ class Session {
   };
 
   void RememberLine(const Line& line);
-  // Whether the line belongs to the report of a compile that succeeded. Other text without a level need not.
-  bool InHealthyReport(const Line& line) const { return message_healthy_ && (message_reports_ || line.healthy); }
   // Whether headers and contexts of reports mean nothing here: they belong to a known failure, or nothing failed.
-  bool IgnoresReports(const Line& line) const { return in_report() || InHealthyReport(line); }
+  bool IgnoresReports(const Line& line) const {
+    return in_report() || (message_healthy_ && (message_reports_ || line.healthy));
+  }
   void FollowMessage(const Line& line);
-  void ProcessFront(SessionOutput* done);
+  void ProcessFront(std::vector<Failure>* done);
   bool MayBeginHere() const;
   void ProcessWindows(const Line& front);
   void ProcessWindow(const Line& front, std::size_t from);
@@ -122,20 +110,17 @@ class Session {
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
-  void OpenFailures(const JoinedLines& joined, const JoinedLines& other, const std::vector<HeaderMatch>& headers,
-                    const Line& front);
+  void OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front);
   const Failure* MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
                                std::optional<UserCall>* call);
   void AddFactsBefore(const std::optional<UserCall>& call, Failure* failure);
-  void MarkWaiting(const FailureRule& next);
   void EndReports(const FailureRule& next);
   void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenFailure* open) const;
   bool BeginsInside(std::size_t column, const OpenFailure& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
-  void Complete(OpenFailure& open, SessionOutput* done);
-  void ShareMixedLines();
-  void CompleteFinished(SessionOutput* done);
+  void Complete(OpenFailure& open, std::vector<Failure>* done);
+  void CompleteFinished(std::vector<Failure>* done);
 
   const HeaderFinder& finder_;
   const ContextFinder& context_finder_;
@@ -148,17 +133,15 @@ class Session {
   CandidateTracker candidate_errors_;
   std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
   std::uint64_t ordinal_ = 0;        // of the current line, in this session
-  std::uint64_t ignored_until_ = 0;  // the line up to which a memory report that is ignored may reach
-  std::uint64_t known_lines_ = 0;    // number of lines that belonged to failures, absorbed ones included
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
   bool message_reports_ = false;     // a healthy message began a report that goes on
   int prefixes_ = 0;                 // of the first line of the current message
+  std::uint64_t ignored_until_ = 0;  // the line up to which a memory report that is ignored may reach
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
-  std::size_t headers_of_line_ = 0;       // headers found in the current line
-  Place windows_of_;                      // where the current line begins
-  std::optional<std::uint64_t> crowded_;  // see TakeCrowdedLine
+  std::size_t headers_of_line_ = 0;  // headers found in the current line
+  Place windows_of_;                 // where the current line begins
   std::vector<OpenFailure> open_;
   std::size_t unread_from_ =
       std::string::npos;  // position in the current line from which the newest report may continue

@@ -1,12 +1,8 @@
 // The time range of --since and --until.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string_view>
-#include <vector>
 
-#include "input/artifact.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
@@ -18,14 +14,16 @@ struct TimeRange {
   std::optional<Timestamp> until;
 
   // Returns nullopt if that is unknown: there is no time, or it has no time zone although the bound has one.
-  std::optional<bool> Contains(const std::optional<Timestamp>& time) const;
+  std::optional<bool> Contains(const std::optional<Timestamp>& time) const {
+    if (!since && !until) return true;
+    if (!time) return std::nullopt;
+    const auto known = [&](const std::optional<Timestamp>& bound) {
+      return !bound || time->zone_known || !bound->zone_known;
+    };
+    if (known(since) && since && time->microseconds < since->microseconds) return false;
+    if (known(until) && until && time->microseconds >= until->microseconds) return false;
+    return known(since) && known(until) ? std::optional(true) : std::nullopt;
+  }
 };
-
-// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
-// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
-std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
-
-// Adds a note on the `reports` whose time could not be compared with the range, if there are any.
-void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems);
 
 }  // namespace whyoom

@@ -44,32 +44,19 @@ const std::vector<std::string>& Traceback::Openers() {
 
 void Traceback::Feed(const Line& line) {
   static const Regex header(R"(^[ \t|+]*(?:Exception Group )?Traceback \(most recent call last\))");
-  static const Regex connector(R"(^[ \t|]*(?:The above exception was the direct cause|During handling of the above))");
   ++lines_since_;
   if (taken_) ended_ = true;
   // The source line of a frame and the marks below it are indented.
   const bool indented = line.text.starts_with("    ");
   if (indented && is_user_frame_ && line.text.ends_with(".compile()")) call_->compiles = true;
-  if (indented && lines_since_ <= 3 && exception_ == Exception::kNone) lines_since_ = 0;
   if (call_ && lines_since_ > 0) FollowException(line);
-  if (line.logged() && frame_logged_ == false && exception_ == Exception::kNone) interrupted_ = true;
   if (!MayBelong(line.text)) return;
   Frame frame;
-  if (re2::RE2::PartialMatch(line.text, connector)) {
-    is_consequence_ = true;
-    return;
-  }
-  if (re2::RE2::PartialMatch(line.text, header)) {
-    const std::optional<UserCall> cause = is_consequence_ ? call_ : std::nullopt;
-    Reset();
-    call_ = cause;
-    return;
-  }
+  if (re2::RE2::PartialMatch(line.text, header)) return Reset();
   if (ReadFrame(line.text, &frame)) {
     // This frame belongs to another traceback, whose header is missing.
     if (lines_since_ > kNearHead || exception_ != Exception::kNone) Reset();
     lines_since_ = 0;
-    frame_logged_ = line.logged();
     is_user_frame_ = !IsLibraryPath(frame.path);
     if (is_user_frame_) {
       call_ = UserCall{SourceLineText(frame.path, frame.line), frame.path, {line.number, line.offset}};
@@ -82,11 +69,7 @@ void Traceback::FollowException(const Line& line) {
   static const Regex exception(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|$))");
   if (line.text.find_first_not_of(" \t|") == std::string::npos) return;
   static const Regex opening(R"(^[ \t|]*(?:[\w.]+|(?:[\w.]+: ?)+)$)");
-  // After a logged line, a status word alone starts another message. A class name still ends the traceback, because
-  // threads interleave their output.
-  static const Regex exception_class(R"(^[ \t|]{0,3}(?:[A-Za-z_]\w*\.)*[A-Z]\w*[a-z]\w*(?::|$))");
-  const bool begins =
-      exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, interrupted_ ? exception_class : exception);
+  const bool begins = exception_ != Exception::kSaid && re2::RE2::PartialMatch(line.text, exception);
   if (begins || exception_ == Exception::kOpening) {
     if (exception_ == Exception::kNone) is_logged_ = line.logged();
     exception_ = re2::RE2::FullMatch(line.text, opening) ? Exception::kOpening : Exception::kSaid;
@@ -96,8 +79,7 @@ void Traceback::FollowException(const Line& line) {
 }
 
 std::optional<UserCall> Traceback::user_call() const {
-  const bool is_other = ended_ || (interrupted_ && exception_ == Exception::kNone);
-  return lines_since_ <= kNearHead && !is_other ? call_ : std::nullopt;
+  return lines_since_ <= kNearHead && !ended_ ? call_ : std::nullopt;
 }
 
 }  // namespace whyoom

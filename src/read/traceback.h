@@ -29,9 +29,8 @@ class Traceback {
   // Call if lines are missing after the last one: no traceback continues across a gap.
   void Reset() { *this = Traceback(); }
 
-  // Returns the innermost frame outside libraries of the traceback whose exception contains the last line fed. If that
-  // traceback has no such frame, returns that of the exception that caused it. Returns nullopt if there is neither, or
-  // if Take() assigned the traceback to a failure in an earlier line.
+  // Returns the innermost frame outside libraries of the traceback whose exception contains the last line fed. Returns
+  // nullopt if there is none, or if Take() assigned the traceback to a failure in an earlier line.
   std::optional<UserCall> user_call() const;
 
   // Assigns the traceback to the failure that begins in the last line fed. Failures in later lines do not get it.
@@ -49,13 +48,10 @@ class Traceback {
   std::optional<UserCall> call_;
   bool is_user_frame_ = false;  // whether the last frame is that of `call_`
   int lines_since_ = 0;         // since the last line that belonged to a traceback
-  bool is_consequence_ = false;  // "The above exception was the direct cause of …" was seen, but not the next traceback
   Exception exception_ = Exception::kNone;
-  bool is_logged_ = false;            // whether the exception's first line was logged
-  std::optional<bool> frame_logged_;  // whether the last frame was logged; absent: no frame
-  bool interrupted_ = false;          // a logged line came between the frames and the exception
-  bool ended_ = false;                // the last line fed does not belong to the exception
-  bool taken_ = false;                // assigned to a failure that begins in the last line fed or before it
+  bool is_logged_ = false;  // whether the exception's first line was logged
+  bool ended_ = false;      // the last line fed does not belong to the exception
+  bool taken_ = false;      // assigned to a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

@@ -22,7 +22,7 @@ std::string FactsOfEach(const std::vector<std::string>& texts) {
   // Like a session, which reads lines ahead of the failures before them.
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
-    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    const JoinedLines joined(alone, 1);
     for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   std::string shown;
@@ -42,7 +42,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
   const std::deque<Line> lines = LinesOf(texts);
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
-    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    const JoinedLines joined(alone, 1);
     for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   said.AddTo(*TestEngine().rules().FindFailure(code), kEnd, &knows);
@@ -52,7 +52,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
 std::string Found(const std::vector<std::string>& texts) {
   std::string shown;
   const std::deque<Line> lines = LinesOf(texts);
-  for (const auto& found : TestEngine().contexts().Find(JoinedLines(lines, 12, JoinedLines::Joint::kBlank)))
+  for (const auto& found : TestEngine().contexts().Find(JoinedLines(lines, 12)))
     shown += found.context->id + ":" + std::to_string(found.match.begin) + " ";
   return shown;
 }
@@ -71,14 +71,10 @@ TEST_CASE("the last match of each pattern counts, with all its captures", "[read
   CHECK(FactsFor("T1", {"then step 4", "test step 3 of 5"}) == "test_step=3@2 test_steps=5@2");
 }
 
-TEST_CASE("facts apply from where they are printed until the job is restarted", "[read]") {
+TEST_CASE("facts apply from where they are printed until others replace them", "[read]") {
   CHECK(FactsOfEach({"test step 3", "T1", "test step 4", "T1", "T1"}) ==
         "T1 at 2: test_step=3@1\nT1 at 4: test_step=4@3\nT1 at 5: test_step=4@3\n");
   CHECK(FactsOfEach({"T1", "test step 3"}) == "T1 at 1: \n");
-  // The second run prints fewer facts. Those of the first run do not apply to it.
-  CHECK(FactsOfEach({"test step 3 of 5", "T1", "then step 4", "T1"}) ==
-        "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_step=4@3\n");
-  // Another context: it is still the same run.
   CHECK(FactsOfEach({"test step 3 of 5", "T1", "test mesh of 8", "T1"}) ==
         "T1 at 2: test_step=3@1 test_steps=5@1\nT1 at 4: test_devices=8@3 test_step=3@1 test_steps=5@1\n");
 }
@@ -110,7 +106,7 @@ TEST_CASE("the last match is the last in the log, not the last added", "[read]")
   ContextFacts said;
   for (const std::size_t i : {1, 0}) {
     const std::deque<Line> alone = {lines[i]};
-    const JoinedLines joined(alone, 1, JoinedLines::Joint::kBlank);
+    const JoinedLines joined(alone, 1);
     for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
   }
   Evidence facts;

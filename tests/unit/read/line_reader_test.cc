@@ -46,9 +46,9 @@ class Reading {
     raw.after_gap = true;
     lines_.Feed(raw);
   }
-  explicit Reading(std::size_t max_buffered = LineReader::kMaxBuffered) : lines_(TestEngine(), max_buffered) {}
+  explicit Reading(std::size_t max_buffered = LineReader::kMaxBuffered) : lines_(TestEngine(), {}, max_buffered) {}
   LineReader& lines() { return lines_; }
-  std::string Take() { return ShowAll(lines_.Take().failures); }
+  std::string Take() { return ShowAll(lines_.Take()); }
   std::string Finish() {
     lines_.Pause();
     return Take();
@@ -133,7 +133,7 @@ TEST_CASE("the memory of open reports is limited", "[read]") {
   };
   Reading roomy;
   report(&roomy);
-  CHECK_FALSE(roomy.lines().CutShort());
+  CHECK(roomy.lines().TakeProblems(true).empty());
   const std::string all = roomy.Finish();
   CHECK(std::count(all.begin(), all.end(), '\n') == 64);
   CHECK(all.find("program_bytes") != std::string::npos);
@@ -141,10 +141,10 @@ TEST_CASE("the memory of open reports is limited", "[read]") {
   constexpr std::size_t kOfSome = std::size_t{200} << 10;  // 64 streams need more
   Reading narrow(kOfSome);
   report(&narrow);
-  REQUIRE(narrow.lines().CutShort());
-  CHECK(narrow.lines().CutShort()->what ==
-        "some reports lack lines: too many hosts or processes print at once for the memory limit");
-  CHECK(narrow.lines().CutShort()->is_note_on_input());
+  const std::vector<Problem> problems = narrow.lines().TakeProblems(true);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].what == "some reports lack lines: too many hosts or processes print at once for the memory limit");
+  CHECK(problems[0].is_note_on_input());
   const std::string cut = narrow.Finish();
   CHECK(std::count(cut.begin(), cut.end(), '\n') == 64);  // none is lost
   CHECK(cut != all);
@@ -160,8 +160,10 @@ TEST_CASE("in a line with very many headers the first are read, and the limit is
   CHECK(count > Session::kMostHeadersOfLine / 2);
   CHECK(count <= Session::kMostHeadersOfLine + 1);
   CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as usual
-  CHECK(reading.lines().problem() ==
-        "line 1 contains more than 512 failure messages; the rest of the line was not searched");
+  const std::vector<Problem> problems = reading.lines().TakeProblems(true);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].what == "line 1 contains more than 512 failure messages; the rest of the line was not searched");
+  CHECK_FALSE(problems[0].is_note_on_input());
 }
 
 TEST_CASE("pieces of one line share its limit, lines of one record do not", "[read]") {
@@ -176,7 +178,7 @@ TEST_CASE("pieces of one line share its limit, lines of one record do not", "[re
     lines.Feed(raw);
   }
   lines.Pause();
-  CHECK_FALSE(lines.problem().empty());
+  CHECK_FALSE(lines.TakeProblems(true).empty());
 
   std::string record = R"({"message": ")";
   for (int i = 0; i < 1000; ++i) record += fmt::format("Test compile: used {}B of 5B.\\n", 10 + i);
@@ -184,13 +186,13 @@ TEST_CASE("pieces of one line share its limit, lines of one record do not", "[re
   Reading reading;
   reading.Feed({record});
   reading.Finish();
-  CHECK(reading.lines().problem().empty());
+  CHECK(reading.lines().TakeProblems(true).empty());
 }
 
 TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {
   ReadControl control;
   const Stop stop(&control, Limits());
-  LineReader lines(TestEngine(), LineReader::kMaxBuffered, &stop);
+  LineReader lines(TestEngine(), {.stop = &stop});
   RawLine raw;
   raw.number = 1;
   raw.bytes = "Test compile: used 7B of 5B.";
@@ -204,7 +206,7 @@ TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {
   raw.bytes = "Test compile: used 9B of 5B.";
   lines.Feed(raw);
   lines.Pause();
-  CHECK(lines.Take().failures.size() <= 1);
+  CHECK(lines.Take().size() <= 1);
 }
 
 TEST_CASE("a pause does not lose context", "[read]") {
@@ -249,7 +251,6 @@ TEST_CASE("the framework is recognized in lines and stream names", "[read]") {
   CHECK(reading.lines().framework() == "jax");
   reading.Feed({"  File \"/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py\", line 251, in __call__"});
   CHECK(reading.lines().framework() == "flax");
-  CHECK(reading.lines().problem().empty());
 }
 
 TEST_CASE("bytes become failures, whatever the chunking", "[read]") {
@@ -265,7 +266,7 @@ TEST_CASE("bytes become failures, whatever the chunking", "[read]") {
     ReadEnd end = reader.Finish();
     CHECK(end.bytes == log.size());
     CHECK(end.unknown_times == 0);
-    CHECK(end.problem.empty());
+    CHECK(end.problems.empty());
     CHECK(end.programs.Take().size() == 1);
   }
 }
@@ -283,7 +284,7 @@ TEST_CASE("a failure has the last timestamp of its stream", "[read]") {
     }
     reading.lines().Pause();
     std::string shown;
-    for (const Failure& failure : reading.lines().Take().failures)
+    for (const Failure& failure : reading.lines().Take())
       shown += (failure.time ? ToString(*failure.time) : "none") + " ";
     return shown;
   };

@@ -14,21 +14,18 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-std::string Joined(const std::vector<std::string>& texts, JoinedLines::Joint joint = JoinedLines::Joint::kBlank,
-                   std::size_t count = 12) {
-  return JoinedLines(LinesOf(texts), count, joint).text();
+std::string Joined(const std::vector<std::string>& texts, std::size_t count = 12) {
+  return JoinedLines(LinesOf(texts), count).text();
 }
 
 // Returns the first header's message: facts, then the text to display, then the text up to the message's end.
 std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
-  const JoinedLines joined(lines, 12, JoinedLines::Joint::kBlank);
-  const JoinedLines glued(lines, 12, JoinedLines::Joint::kNone);
+  const JoinedLines joined(lines, 12);
   const std::deque<std::string> none;
   const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines});
   if (header_patterns.empty()) return "no head";
-  const std::size_t limit = TestEngine().finder().EndOfMessage(joined, header_patterns[0]);
-  const MessageContent message = TestEngine().finder().Read(joined, glued, header_patterns[0], limit);
+  const MessageContent message = TestEngine().finder().Read(joined, header_patterns[0]);
   return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
 }
 
@@ -37,18 +34,15 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
   const std::deque<Line> lines = LinesOf({text});
   const std::deque<std::string> before = {line_before};
   std::string shown;
-  for (const HeaderMatch& head :
-       TestEngine().finder().Find(JoinedLines(lines, 1, JoinedLines::Joint::kBlank, from), {before, lines}))
+  for (const HeaderMatch& head : TestEngine().finder().Find(JoinedLines(lines, 1, from), {before, lines}))
     shown += fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.rule->code, head.match.begin, head.match.end);
   return shown;
 }
 
 TEST_CASE("lines are joined as one text", "[read]") {
   CHECK(Joined({"one", "two"}) == "one two");
-  CHECK(Joined({"one", "two"}, JoinedLines::Joint::kNone) == "onetwo");
   CHECK(Joined({"  one \t two", "   three  ", "four"}) == "one two three four");
-  CHECK(Joined({"one ", " two"}, JoinedLines::Joint::kNone) == "one two");
-  CHECK(Joined({"one", "two", "three"}, JoinedLines::Joint::kBlank, 2) == "one two");
+  CHECK(Joined({"one", "two", "three"}, 2) == "one two");
   CHECK(Joined({""}).empty());
 }
 
@@ -74,7 +68,7 @@ TEST_CASE("a message ends before a blank line, a gap, the next exception and a f
 
 TEST_CASE("each position of the text maps to its line", "[read]") {
   const std::deque<Line> lines = LinesOf({"  one  two", " three"});
-  const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank);
+  const JoinedLines joined(lines, 2);
   REQUIRE(joined.text() == "one two three");
   CHECK(joined.line_count() == 2);
   CHECK(joined.first_line_end() == 7);
@@ -88,22 +82,18 @@ TEST_CASE("each position of the text maps to its line", "[read]") {
   CHECK(joined.LineIndexOf(6) == 0);
   CHECK(joined.LineIndexOf(8) == 1);
   CHECK(joined.OffsetInLine(10) == 2);
-  // A line ends directly after "two" and after the blank that follows it. The end of the text does not count.
-  std::string ends;
-  for (std::size_t at = 0; at <= joined.text().size(); ++at) ends += joined.IsLineEnd(at) ? '|' : '.';
-  CHECK(ends == ".......||.....");
 }
 
 TEST_CASE("a long line is split into windows", "[read]") {
   const std::deque<Line> lines = LinesOf({std::string(20000, 'x'), "y"});
   for (const std::size_t from : {0, 6144, 12288, 18432}) {
-    const JoinedLines joined(lines, 2, JoinedLines::Joint::kBlank, from);
+    const JoinedLines joined(lines, 2, from);
     INFO(from);
     CHECK(joined.first_line_end() == (from < 18432 ? 6144 : 1568));
     CHECK(joined.text().size() == std::min<std::size_t>(8192, 20000 - from) + (from < 12288 ? 0 : 2));
     CHECK(joined.ColumnOf(100) == from + 100);
   }
-  CHECK(JoinedLines(LinesOf({std::string(6144, 'x')}), 1, JoinedLines::Joint::kBlank).first_line_end() == 6144);
+  CHECK(JoinedLines(LinesOf({std::string(6144, 'x')}), 1).first_line_end() == 6144);
 }
 
 TEST_CASE("headers in the first line are sorted by position, the longer first", "[read]") {
@@ -150,20 +140,6 @@ TEST_CASE("a message has facts and a text to display", "[read]") {
   CHECK(ReadFirst({"TESTCOMPILEOOM", "TESTCOMPILEOOM Exceeded by 2B"}) == " | TESTCOMPILEOOM | TESTCOMPILEOOM");
   CHECK(ReadFirst({"a.b.Error: (TESTCOMPILEOOM).') x"}) ==
         " | a.b.Error: (TESTCOMPILEOOM).') | a.b.Error: (TESTCOMPILEOOM");
-}
-
-TEST_CASE("a value cut at the end of its line is read from the text without blanks", "[read]") {
-  CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded by 1", "2B of program ma", "in, (hlo)"}) ==
-        "excess_bytes=12@1 module='main'@2 | TESTCOMPILEOOM. Exceeded by 1 2B of program ma | "
-        "TESTCOMPILEOOM. Exceeded by 1 2B of program ma");
-  // Not if the message ends with its line, and the next line is unrelated text.
-  CHECK(ReadFirst({"TESTCOMPILEOOM of program main", "step 8 of 9"}) ==
-        "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
-  // Nor if the value does not end its line.
-  CHECK(ReadFirst({"TESTCOMPILEOOM. Exceeded", "by 2B. Exceeded by 3B"}) ==
-        "excess_bytes=2@2 | TESTCOMPILEOOM. Exceeded by 2B. | TESTCOMPILEOOM. Exceeded by 2B");
-  CHECK(ReadFirst({"TESTCOMPILEOOM of program main (hlo)", "of it"}) ==
-        "module='main'@1 | TESTCOMPILEOOM of program main | TESTCOMPILEOOM of program main");
 }
 
 TEST_CASE("the displayed text omits a long text before the header and is limited in length", "[read]") {

@@ -5,6 +5,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
 #include "read/message.h"

@@ -120,14 +120,6 @@ const std::vector<Disguise>& Disguises() {
          for (const std::string& line : LinesOf(log)) text += line + "\\n";
          return "worker failed: JaxRuntimeError('" + text + "')\n";
        }},
-      {"folded",
-       [](Text log) {
-         return EachLine(log, [](std::size_t, Text line) {
-           std::string folded = line;
-           for (std::size_t at = 100; at < folded.size(); at += 101) folded.insert(at, "\n");
-           return folded;
-         });
-       }},
       {"quoted", [](Text log) { return "> " + EachLine(log, [](std::size_t, Text line) { return "> " + line; }); }},
       {"fenced", [](Text log) { return "It says:\n```\n" + log + "\n```\nWhat now?\n"; }},
       {"page",
@@ -184,10 +176,11 @@ Reading Read(const Engine& engine, const std::string& log) {
     for (const Failure& failure : more) reading.failures.push_back(ReadFailure(failure));
   }
   ReadEnd end = reader.Finish();
-  if (!end.problem.empty()) reading.others.push_back("problem: " + end.problem);
   for (const CompiledProgram& program : end.programs.Take())
     reading.others.push_back(fmt::format("compiled {} times: {}", program.occurrences, Show(program.facts)));
-  for (const Problem& problem : end.unknown) reading.others.push_back("unknown error: " + problem.what);
+  for (const Problem& problem : end.problems) {
+    if (problem.is_unknown_error()) reading.others.push_back("unknown error: " + problem.what);
+  }
   return reading;
 }
 

@@ -1,9 +1,12 @@
 #include "read/time_filter.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
+#include "cli/commands.h"
+#include "diagnose/report.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -25,8 +28,9 @@ std::vector<std::string> Kept(const std::string& since, const std::string& until
     if (!contained) ++unknown;
     if (contained != false) kept.push_back(time);
   }
-  std::vector<Problem> problems;
-  ReportUnknownTimes(unknown, &problems);
+  Report found;
+  found.unknown_times = unknown;
+  const std::vector<Problem> problems = MakeReport("", std::move(found)).problems;
   *note = problems.empty() ? "" : problems[0].what;
   return kept;
 }
