@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "diagnose/failure_scope.h"
 #include "facts/allocation.h"
 #include "facts/array_shape.h"
 
@@ -18,4 +19,11 @@ inline whyoom::Allocation MakeRow(const std::string& shape, std::optional<std::i
   row.op_name = op_name;
   row.xla_label = label;
   return row;
+}
+
+// A field of a row; also one that the rule data defines.
+inline whyoom::Value FieldOf(const whyoom::RuleSet& rules, const whyoom::Allocation& row, const std::string& name) {
+  whyoom::Failure failure;
+  failure.allocations = {row};
+  return whyoom::FailureScope(rules, failure).GetInRow(0, name);
 }

@@ -488,7 +488,7 @@ class Share(Record):
 class ShareGroup(Record):
     __slots__ = ()
     _tables = {"shares": Share}
-    # chip, framework, jax version, libtpu version, or week (by its Monday).
+    # chip, framework, jax version or libtpu version.
     name: str
     shares: Dict[str, Share]
 
@@ -522,7 +522,7 @@ class Summary(Record):
     by_remedy: Dict[str, Share]
     # By the first remedy, if it is diagnostic: it gathers information, and comes before the others.
     by_inquiry: Optional[Dict[str, Share]]
-    # The failures by chip, framework, version and week.
+    # The failures by chip, framework and version.
     groups: Optional[List[ShareGroup]]
     # Reports by a process that had reported the same failure before, although a retry could not succeed.
     useless_restarts: Optional[int]

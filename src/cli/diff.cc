@@ -14,7 +14,7 @@
 #include "diagnose/compare.h"
 #include "diagnose/failure_table.h"
 #include "diagnose/read_input.h"
-#include "facts/masking.h"
+#include "facts/where.h"
 #include "input/error.h"
 #include "input/limits.h"
 #include "input/packing.h"
@@ -147,8 +147,8 @@ void AddDump(const Side& side, const std::string& module, Run* run, std::vector<
   if (!reading) return;
   run->facts.Add(reading->facts);
   run->allocations = std::move(reading->rows);
-  MaskSecretsOf(&run->facts);
-  MaskSecretsOf(&run->allocations);
+  run->facts.MaskSecrets();
+  for (Allocation& row : run->allocations) MaskSecretsOf(&row);
   run->compiles = true;
   run->failed = reading->failed;
   run->measured = !reading->failed;

@@ -45,7 +45,7 @@ std::uint64_t KindOf(std::string_view line) {
 
 // Line of the failure's last report; 0 if unknown, because only about the first hundred reports are stored.
 std::uint64_t LastLine(const Failure& failure) {
-  const auto& places = failure.tally.places.all();
+  const auto& places = failure.tally.places;
   if (failure.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
   std::uint64_t last = std::max(failure.where.line, failure.where.last_line);
   for (const Where& place : places) last = std::max({last, place.line, place.last_line});

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "diagnose/failure_scope.h"
-#include "facts/derive.h"
-#include "facts/row_fields.h"
+#include "facts/allocation.h"
+#include "facts/evidence.h"
 #include "rules/names.h"
 #include "rules/sha256.h"
 #include "text/regex_options.h"
@@ -70,23 +70,6 @@ std::string IdentityText(const FailureRule& rule, const Evidence& identity) {
     if (const Fact* fact = identity.Find(name)) text += name + "=" + Text(fact->value) + "\n";
   }
   return text;
-}
-
-// The job and the number of an attempt in a path: "logs/job-17.log #2" for "logs/job-17.attempt2.log". The logs of a
-// job's hosts count as one. Empty if the path has no such number.
-std::string AttemptIn(const std::string& path) {
-  const std::string lower = LowerAscii(path);
-  const auto has = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
-  if (!has("attempt") && !has("retry") && !has("restart")) return "";  // no need to compile the expressions
-  static const Regex attempt(R"((?i)^(.*?)[._/-]?(?:attempt|retry|restart)[._-]?(\d+)(.*)$)");
-  static const Regex host(R"((?i)\b(host|node|worker|rank|process|proc|task|replica|pod)[._-]?\d+)");
-  std::string before;
-  std::string number;
-  std::string behind;
-  if (!re2::RE2::FullMatch(path, attempt, &before, &number, &behind)) return "";
-  std::string job = before + behind;
-  re2::RE2::GlobalReplace(&job, host, R"(\1)");
-  return job + " #" + number;
 }
 
 // Bounds the memory of a failure. The allocation list loses its last rows, which are the smallest.
@@ -205,12 +188,8 @@ void ArtifactFailures::Count(const Failure& failure, Entry* entry) const {
   ++tally.reports;
   if (entry->last_reports.size() < kMaxReplicas || entry->last_reports.contains(failure.stream_name))
     entry->last_reports[failure.stream_name].Add({failure.where.line, failure.time});
-  tally.places.Add(failure.where);
+  tally.AddPlace(failure.where);
   tally.AddTime(failure.time);
-  constexpr std::size_t kMostStreams = 1000;
-  if (!failure.time) return;
-  std::set<std::string>& streams = entry->streams_by_week[WeekOf(*failure.time)];
-  if (streams.size() < kMostStreams) streams.insert(failure.stream_name);
 }
 
 // Completes the tally when all reports have been counted.
@@ -228,8 +207,6 @@ void ArtifactFailures::Close(const Signs& signs, Entry* entry) const {
   tally.restarts = std::min(tally.reports - std::min(tally.reports, tally.occurrences()),
                             static_cast<std::uint64_t>(seconds / kShortestStart));
   if (tally.restarts > 0) tally.restart_seconds = seconds;
-  for (const auto& [week, streams] : entry->streams_by_week) tally.groups.Add(kWeek, week, streams.size());
-  if (const std::string attempt = AttemptIn(artifact_.path); !attempt.empty()) tally.groups.Add(kAttempts, attempt, 1);
 }
 
 // Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.
@@ -262,7 +239,6 @@ FailureTable ArtifactFailures::TakeTable(const Signs& signs) {
       // Two partial reports did not show that they report the same failure, so they became two entries.
       same->second.named = same->second.named || entry.named;
       same->second.replicas.merge(entry.replicas);
-      for (auto& [week, streams] : entry.streams_by_week) same->second.streams_by_week[week].merge(streams);
       for (const auto& [stream, report] : entry.last_reports) same->second.last_reports[stream].Add(report);
       JoinFailures(std::move(entry.failure), &same->second.failure);
     }
@@ -288,7 +264,8 @@ Report ArtifactFailures::Finish(ReadEnd end) {
   if (!by_code_.empty()) report.table = TakeTable(end.signs);
   if (end.programs.empty()) return report;
   if (!report.table) report.table.emplace(engine_->rules());
-  report.table->programs().AddFromArtifact(artifact_, std::move(end.programs));
+  end.programs.SetArtifact(artifact_);
+  report.table->programs().Join(std::move(end.programs));
   return report;
 }
 

@@ -41,7 +41,6 @@ class ArtifactFailures {
     std::map<std::string, LastReport> last_reports;  // by stream
     bool named = false;                              // at least one report names its stream
     std::set<std::string> replicas;                  // "replica 0 partition 34", if no prefix names the stream
-    std::map<std::string, std::set<std::string>> streams_by_week;  // their names
   };
   struct OfCode {
     std::vector<Entry> entries;

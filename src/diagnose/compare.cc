@@ -12,10 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "facts/op_name.h"
-#include "facts/row_fields.h"
-#include "facts/row_names.h"
+#include "facts/allocation.h"
 #include "text/numbers.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -273,21 +272,15 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
 
 bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
 
-std::string ShapeOf(const Allocation& row) { return row.array ? row.array->shape : WithoutLayouts(row.shape_text); }
-
-std::string SourceOf(const Allocation& row) {
-  const Value value = RowField(row, "source");
-  const std::string* text = AsText(value);
-  return text == nullptr ? std::string() : *text;
-}
-
 MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
   MatchedRows rows{{}, Sized(before), Sized(after)};
   const auto sized_shape = [](const Allocation& row) {
     return ShapeOf(row).empty() ? "" : fmt::format("{} {}", ShapeOf(row), *row.size_bytes);
   };
   const auto with_op = [](const Allocation& row, const std::string& more) {
-    const std::string op = WithoutCheckpoints(row.op_name);
+    static const Regex checkpoint("(?:rematted_computation|checkpoint)/");
+    std::string op = row.op_name;
+    re2::RE2::GlobalReplace(&op, checkpoint, "");
     return op.empty() || more.empty() ? std::string() : op + "\n" + more;
   };
   Pair([&](const Allocation& row) { return with_op(row, sized_shape(row)); }, &rows);

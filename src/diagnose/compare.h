@@ -118,9 +118,6 @@ std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
 // False for a run that did not fail; else see facts/evidence.h.
 bool CountsTemporariesOnly(const Run& run);
 
-std::string ShapeOf(const Allocation& row);   // without its layout
-std::string SourceOf(const Allocation& row);  // "train.py:17"; empty: unknown
-
 struct RowPair {
   const Allocation* before = nullptr;
   const Allocation* after = nullptr;

@@ -9,7 +9,7 @@
 
 #include "diagnose/failure_scope.h"
 #include "diagnose/rank.h"
-#include "facts/derive.h"
+#include "facts/evidence.h"
 #include "rules/recorder.h"
 
 namespace whyoom {
@@ -146,7 +146,7 @@ Failure Conclude(const RuleSet& rules, Failure failure, Figures figures, Recorde
   const FailureScope scope(rules, failure, recorder);
   {
     RecordedStep step(recorder, "Derived facts");
-    AddDerived(rule.derived, scope, &failure.facts);
+    failure.facts.Add(Derive(rule.derived, scope), /*replace=*/true);
   }
   NameChip(rules, &failure.facts);
   FindScenario(scope, &failure);

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "facts/row_fields.h"
+#include "facts/allocation.h"
 
 namespace whyoom {
 FailureScope::FailureScope(const RuleSet& rules, const Failure& failure, Recorder* recorder)
@@ -43,6 +43,20 @@ Value FailureScope::Get(std::string_view name) const {
   if (name == "framework") return failure_.framework.empty() ? Value{Unknown{}} : Value(failure_.framework);
   return failure_.facts.Get(name);
 }
+
+namespace {
+
+// Resolves the names of a row's fields.
+class RowScope : public Scope {
+ public:
+  explicit RowScope(const Allocation& row) : row_(row) {}
+  Value Get(std::string_view name) const override { return RowField(row_, name); }
+
+ private:
+  const Allocation& row_;
+};
+
+}  // namespace
 
 Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) {
   if (!axis) return Unknown{};

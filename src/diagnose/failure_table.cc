@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "facts/masking.h"
+#include "facts/where.h"
 #include "read/context_facts.h"
 #include "text/secrets.h"
 
@@ -30,7 +30,7 @@ std::string Content(const Failure& failure) {
 
 bool IsBetter(const Failure& a, const Failure& b) {
   if (a.completeness != b.completeness) return a.completeness > b.completeness;
-  const int order = CompareWhere(a.where, b.where);
+  const auto order = a.where <=> b.where;
   return order != 0 ? order < 0 : Content(a) < Content(b);
 }
 
@@ -38,9 +38,9 @@ bool IsBetter(const Failure& a, const Failure& b) {
 // facts; a merged report may come from an older version of whyoom.
 void MaskSecretsOf(Failure* failure) {
   failure->message = MaskSecrets(failure->message);
-  MaskSecretsOf(&failure->facts);
-  MaskSecretsOf(&failure->allocations);
-  MaskSecretsOf(&failure->estimates);
+  failure->facts.MaskSecrets();
+  for (Allocation& row : failure->allocations) MaskSecretsOf(&row);
+  if (failure->estimates) MaskSecretsOf(&*failure->estimates);
   if (failure->recovered) failure->recovered->text = MaskSecrets(failure->recovered->text);
   for (Reason& reason : failure->why) reason.text = MaskSecrets(reason.text);
   for (RuledOut& out : failure->ruled_out) out.why = MaskSecrets(out.why);
@@ -79,7 +79,7 @@ std::string PlaceName(const Failure& failure) {
 // root cause.
 void SortByCause(std::vector<Failure>* failures) {
   std::sort(failures->begin(), failures->end(), [](const Failure& a, const Failure& b) {
-    const int order = CompareWhere(a.where, b.where);
+    const auto order = a.where <=> b.where;
     return order != 0 ? order < 0 : std::tie(a.rule->code, a.id) < std::tie(b.rule->code, b.id);
   });
   std::map<std::string, std::set<std::string>> codes_by_artifact;

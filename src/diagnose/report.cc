@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "facts/masking.h"
+#include "facts/where.h"
 
 namespace whyoom {
 

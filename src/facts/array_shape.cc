@@ -29,66 +29,47 @@ std::int64_t BitsToBytes(std::int64_t elements, int bits) {
   return bits >= 8 ? Multiply(elements, bits / 8) : elements / (8 / bits) + (elements % (8 / bits) != 0 ? 1 : 0);
 }
 
-// A cursor over text. A failed Accept does not move it.
-struct ShapeReader {
-  std::string_view text;
-  std::size_t at = 0;
-
-  bool Accept(char c) {
-    if (at >= text.size() || text[at] != c) return false;
-    ++at;
-    return true;
+// Parses comma-separated numbers. Skips the "<=" of a bounded dynamic dimension. A "*" is a tile that spans the whole
+// dimension.
+std::optional<std::vector<std::int64_t>> ParseNumbers(std::string_view list) {
+  std::vector<std::int64_t> numbers;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view item = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (item.starts_with("<=")) item.remove_prefix(2);
+    std::int64_t number = 1;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    const bool is_number = error == std::errc() && end == item.data() + item.size() && number >= 0;
+    if ((!is_number && item != "*") || numbers.size() >= kMaxRank) return std::nullopt;
+    numbers.push_back(number);
   }
-
-  // Reads comma-separated numbers up to and including `close`. Skips the "<=" of a bounded dynamic dimension. A "*" is
-  // a tile that spans the whole dimension.
-  bool Numbers(char close, std::vector<std::int64_t>* numbers) {
-    while (!Accept(close)) {
-      if (numbers->size() >= kMaxRank || (!numbers->empty() && !Accept(','))) return false;
-      if (Accept('<') && !Accept('=')) return false;
-      std::int64_t number = 1;
-      if (!Accept('*')) {
-        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-        if (error != std::errc() || number < 0) return false;
-        at = static_cast<std::size_t>(end - text.data());
-      }
-      numbers->push_back(number);
-    }
-    return true;
-  }
-};
-
-// Reads what follows the colon of a layout: tiles "T(8,128)(2,1)", "S(5)", "L(1024)", "E(4)" in any order.
-bool ReadLayoutProperties(ShapeReader& reader, ArrayShape* shape) {
-  while (!reader.Accept('}')) {
-    if (reader.at >= reader.text.size()) return false;
-    const char kind = reader.text[reader.at++];
-    while (reader.Accept('(')) {
-      std::vector<std::int64_t> numbers;
-      if (!reader.Numbers(')', &numbers)) return false;
-      if (kind == 'T' && std::find(numbers.begin(), numbers.end(), 0) != numbers.end()) return false;
-      if (kind == 'S' && !numbers.empty())
-        shape->memory_space = static_cast<int>(std::min<std::int64_t>(numbers[0], 1 << 20));
-      if (kind == 'T' && shape->tiles.size() < kMaxRank) shape->tiles.push_back(std::move(numbers));
-    }
-  }
-  return true;
+  return numbers;
 }
 
-// Reads "2,1,0:T(8,128)}". Ignores an order that omits a dimension or names one twice.
-bool ReadLayout(ShapeReader& reader, ArrayShape* shape) {
-  const std::size_t end = reader.text.find_first_of(":}", reader.at);
-  if (end == std::string_view::npos) return false;
-  std::vector<std::int64_t> order;
-  if (end > reader.at && !reader.Numbers(reader.text[end], &order)) return false;
-  if (end == reader.at) ++reader.at;
+// The numbers after `name` in what follows the colon of a layout, "T(8,128)(2,1)S(5)"; empty if there are none.
+std::vector<std::int64_t> NumbersOf(std::string_view name, std::string_view properties) {
+  const std::size_t at = properties.find(name);
+  if (at == std::string_view::npos) return {};
+  properties.remove_prefix(at + name.size());
+  return ParseNumbers(properties.substr(0, properties.find(')'))).value_or(std::vector<std::int64_t>());
+}
+
+// Sets the fields that the layout "{2,1,0:T(8,128)}" determines. Ignores an order that omits a dimension or names one
+// twice.
+void ReadLayout(std::string_view layout, ArrayShape* shape) {
+  layout = layout.substr(1, layout.size() - 2);
+  const std::size_t colon = std::min(layout.find(':'), layout.size());
+  const std::vector<std::int64_t> order = ParseNumbers(layout.substr(0, colon)).value_or(std::vector<std::int64_t>());
   std::vector<std::int64_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
-  if (!sorted.empty() && sorted.back() >= static_cast<std::int64_t>(shape->dims.size())) return false;
-  const bool is_complete =
-      sorted.size() == shape->dims.size() && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  bool is_complete = sorted.size() == shape->dims.size();
+  for (std::size_t i = 0; i < sorted.size(); ++i) is_complete = is_complete && sorted[i] == static_cast<int>(i);
   if (is_complete) shape->minor_to_major.assign(order.begin(), order.end());
-  return reader.text[end] == '}' || ReadLayoutProperties(reader, shape);
+  shape->tile = NumbersOf("T(", layout.substr(colon));
+  if (std::find(shape->tile.begin(), shape->tile.end(), 0) != shape->tile.end()) shape->tile.clear();
+  if (const std::vector<std::int64_t> space = NumbersOf("S(", layout.substr(colon)); !space.empty())
+    shape->memory_space = static_cast<int>(std::min<std::int64_t>(space[0], 1 << 20));
 }
 
 // The number of elements after rounding the dimensions up to `tile`. The last number of `tile` is the minor one.
@@ -101,10 +82,11 @@ std::int64_t TiledElements(const std::vector<std::int64_t>& minor_first, const s
   return elements;
 }
 
-std::vector<std::int64_t> MinorFirst(const ArrayShape& shape) {
+std::int64_t BytesWithTile(const ArrayShape& shape, int bits, const std::vector<std::int64_t>& tile) {
+  if (tile.empty() || shape.minor_to_major.empty()) return BitsToBytes(ElementCount(shape), bits);
   std::vector<std::int64_t> dims;
   for (const int dim : shape.minor_to_major) dims.push_back(shape.dims[static_cast<std::size_t>(dim)]);
-  return dims;
+  return BitsToBytes(TiledElements(dims, tile), bits);
 }
 
 std::int64_t RowsFor(std::int64_t second_minor) {
@@ -117,21 +99,23 @@ std::int64_t RowsFor(std::int64_t second_minor) {
 
 std::optional<ArrayShape> ParseArrayShape(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  ShapeReader reader{text};
-  ArrayShape shape;
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']');
+  if (open == 0 || close >= text.size() || close < open) return std::nullopt;
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  while (reader.at < text.size() && is_word(text[reader.at])) shape.dtype += text[reader.at++];
-  if (shape.dtype.empty() || !reader.Accept('[') || !reader.Numbers(']', &shape.dims)) return std::nullopt;
-  const std::size_t end = reader.at;
-  shape.shape = text.substr(0, end);
-  if (!reader.Accept('{')) return shape;
-  ArrayShape whole = shape;
-  if (!ReadLayout(reader, &whole)) {
-    shape.memory_space = whole.memory_space;
-    return shape;
+  std::optional<std::vector<std::int64_t>> dims = ParseNumbers(text.substr(open + 1, close - open - 1));
+  if (!dims || !std::all_of(text.begin(), text.begin() + open, is_word)) return std::nullopt;
+  ArrayShape shape;
+  shape.dtype = text.substr(0, open);
+  shape.dims = *std::move(dims);
+  shape.shape = text.substr(0, close + 1);
+  text.remove_prefix(close + 1);
+  const std::size_t end = text.find_first_of("} ");
+  if (text.starts_with('{') && end != std::string_view::npos && text[end] == '}') {
+    shape.layout = text.substr(0, end + 1);
+    ReadLayout(shape.layout, &shape);
   }
-  whole.layout = text.substr(end, reader.at - end);
-  return whole;
+  return shape;
 }
 
 std::string WithoutLayouts(std::string_view text) {
@@ -162,78 +146,58 @@ std::vector<std::int64_t> SortedDims(std::vector<std::int64_t> dims) {
   return dims;
 }
 
-std::int64_t ElementCount(const ArrayShape& shape) {
-  std::int64_t elements = 1;
-  for (const std::int64_t dim : shape.dims) elements = Multiply(elements, dim);
-  return elements;
-}
+std::int64_t ElementCount(const ArrayShape& shape) { return TiledElements(shape.dims, {}); }
 
 std::optional<std::int64_t> UnpaddedBytes(const ArrayShape& shape) {
   const std::optional<int> bits = ElementBits(shape.dtype);
-  if (!bits) return std::nullopt;
-  return BitsToBytes(ElementCount(shape), *bits);
+  return bits ? std::optional(BytesWithTile(shape, *bits, {})) : std::nullopt;
 }
 
 std::optional<std::int64_t> PaddedBytes(const ArrayShape& shape) {
   const std::optional<int> bits = ElementBits(shape.dtype);
-  if (!bits) return std::nullopt;
-  if (shape.tiles.empty() || shape.minor_to_major.empty()) return UnpaddedBytes(shape);
-  return BitsToBytes(TiledElements(MinorFirst(shape), shape.tiles[0]), *bits);
+  return bits ? std::optional(BytesWithTile(shape, *bits, shape.tile)) : std::nullopt;
 }
 
 std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims) {
   ArrayShape changed = shape;
   changed.dims = dims;
   const std::optional<std::int64_t> before = PaddedBytes(shape);
-  const std::optional<std::int64_t> same_layout = PaddedBytes(changed);
-  const std::optional<std::int64_t> best = BestLayoutBytes(changed);
-  if (!before || !same_layout || !best || *before <= 0) return size;
+  if (!before || *before <= 0) return size;
   const double share =
       static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
   const double proportional = static_cast<double>(*before) * share;
-  const double after =
-      std::max(proportional, static_cast<double>(std::min(*same_layout, std::max(*best, ClampToBytes(proportional)))));
+  const std::int64_t tiled =
+      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
+  const double after = std::max(proportional, static_cast<double>(tiled));
   return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
 }
 
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
   if (!ElementBits(shape.dtype)) return std::nullopt;
-  if (shape.tiles.empty() || shape.minor_to_major.empty()) return BitsToBytes(ElementCount(shape), bits);
-  std::vector<std::int64_t> tile = shape.tiles[0];
+  std::vector<std::int64_t> tile = shape.tile;
   // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
   if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
-  return BitsToBytes(TiledElements(MinorFirst(shape), tile), bits);
+  return BytesWithTile(shape, bits, tile);
 }
 
 std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape) {
   const std::optional<int> bits = ElementBits(shape.dtype);
   if (!bits) return std::nullopt;
-  if (shape.dims.size() < 2 || shape.tiles.empty()) return PaddedBytes(shape);
-  const std::int64_t word = std::max(1, 32 / *bits);
-  std::int64_t best = kMax;
-  for (std::size_t minor = 0; minor < shape.dims.size(); ++minor) {
-    for (std::size_t second = 0; second < shape.dims.size(); ++second) {
+  std::int64_t best = BytesWithTile(shape, *bits, shape.tile);
+  if (shape.tile.empty()) return best;
+  const std::vector<std::int64_t>& dims = shape.dims;
+  for (std::size_t minor = 0; minor < dims.size(); ++minor) {
+    for (std::size_t second = 0; second < dims.size(); ++second) {
       if (minor == second) continue;
-      std::vector<std::int64_t> order = {shape.dims[minor], shape.dims[second]};
-      for (std::size_t i = 0; i < shape.dims.size(); ++i) {
-        if (i != minor && i != second) order.push_back(shape.dims[i]);
+      const std::int64_t rows = std::max<std::int64_t>(std::max(1, 32 / *bits), RowsFor(dims[second]));
+      std::vector<std::int64_t> order = {dims[minor], dims[second]};
+      for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (i != minor && i != second) order.push_back(dims[i]);
       }
-      const std::int64_t rows = std::max(word, RowsFor(shape.dims[second]));
-      best = std::min(best, TiledElements(order, {rows, kLanes}));
+      best = std::min(best, BitsToBytes(TiledElements(order, {rows, kLanes}), *bits));
     }
   }
-  const std::optional<std::int64_t> now = PaddedBytes(shape);
-  return std::min(BitsToBytes(best, *bits), *now);
-}
-
-std::optional<std::int64_t> MinorDim(const ArrayShape& shape) {
-  if (shape.minor_to_major.empty()) return std::nullopt;
-  return shape.dims[static_cast<std::size_t>(shape.minor_to_major[0])];
-}
-
-std::optional<std::int64_t> SecondMinorDim(const ArrayShape& shape) {
-  if (shape.minor_to_major.size() < 2) return std::nullopt;
-  return shape.dims[static_cast<std::size_t>(shape.minor_to_major[1])];
+  return best;
 }
 
 }  // namespace whyoom

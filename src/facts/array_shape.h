@@ -2,8 +2,8 @@
 //
 // "f32[11999232,4,2]{1,2,0:T(2,128)}" consists of the element type, the dimensions and the layout. The layout lists the
 // dimensions from the fastest-varying ("minor") to the slowest, then the tile: the minor dimensions are padded to
-// multiples of it. A second tile, as in T(8,128)(2,1), packs small elements inside the first; if it divides the first,
-// it adds no padding. Format: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout.
+// multiples of it. A second tile, as in T(8,128)(2,1), packs small elements inside the first; it adds no padding.
+// Format: https://openxla.org/xla/shapes and https://openxla.org/xla/tiled_layout.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ inline constexpr std::string_view kFloat64 = "f64";
 inline constexpr int kHostMemorySpace = 5;  // S(5) in a layout; XLA's Layout::kHostMemorySpace
 
 struct ArrayShape {
-  std::string dtype;                             // "f32"
-  std::vector<std::int64_t> dims;                // as printed: the user's order
-  std::vector<int> minor_to_major;               // empty if no layout is printed or it is invalid
-  std::vector<std::vector<std::int64_t>> tiles;  // {{8,128},{2,1}}; never contains 0
-  int memory_space = 0;                          // 5 for "S(5)"; 0 is HBM
-  std::string shape;                             // "f32[11999232,4,2]"
-  std::string layout;                            // "{1,2,0:T(2,128)}"; empty if none is printed
+  std::string dtype;                // "f32"
+  std::vector<std::int64_t> dims;   // as printed: the user's order
+  std::vector<int> minor_to_major;  // empty if no layout is printed or it is invalid
+  std::vector<std::int64_t> tile;   // {8,128}; never contains 0; empty if none is printed
+  int memory_space = 0;             // 5 for "S(5)"; 0 is HBM
+  std::string shape;                // "f32[11999232,4,2]"
+  std::string layout;               // "{1,2,0:T(2,128)}"; empty if none is printed
 };
 
 // Parses the array shape at the beginning of `text`, after blanks. Returns nullopt for tuples and other text.
@@ -62,9 +62,5 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
 // Bytes with the dimension order that needs the least padding; at most PaddedBytes. Assumes tiles of 128 lanes and 8
 // rows. A smaller second-minor dimension has the next power of two of rows, but at least those of a 32-bit word.
 std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape);
-
-// The sizes of the minor-most and second-minor dimensions in the layout; nullopt if there is no such dimension.
-std::optional<std::int64_t> MinorDim(const ArrayShape& shape);
-std::optional<std::int64_t> SecondMinorDim(const ArrayShape& shape);
 
 }  // namespace whyoom

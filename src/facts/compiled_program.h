@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "facts/allocation.h"
@@ -41,26 +39,23 @@ class ProgramTable {
   // Adds a program whose id is set.
   void Add(CompiledProgram program);
 
-  // Adds the programs that an artifact describes, and sets their artifact.
-  void AddFromArtifact(const Artifact& artifact, ProgramTable described);
-
   // Counts occurrences of programs that are not kept.
   void LeaveOut(std::uint64_t occurrences);
 
   // Commutative and associative; an empty table is neutral.
   void Join(ProgramTable other);
 
+  void SetArtifact(const Artifact& artifact);
+
   bool empty() const { return programs_.empty() && left_out_ == 0; }
   std::uint64_t left_out() const { return left_out_; }
-
-  // Sorted by need, largest first. The pointers are valid until the table changes.
-  std::vector<const CompiledProgram*> programs() const;
+  const std::vector<CompiledProgram>& programs() const { return programs_; }  // sorted by need, largest first
 
   // Moves the programs out, in the same order, and empties the table.
   std::vector<CompiledProgram> Take();
 
  private:
-  std::map<std::pair<double, std::string>, CompiledProgram> programs_;  // by negated need, then id
+  std::vector<CompiledProgram> programs_;
   std::uint64_t left_out_ = 0;
 };
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/expression.h"
+#include "rules/rule_set.h"
 #include "rules/value.h"
 
 namespace whyoom {
@@ -35,12 +37,18 @@ class Evidence {
   std::string Text(std::string_view name) const;  // empty if not known or not a text
   const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }
 
-  // Adds the facts of `other` that are missing here.
-  void Add(const Evidence& other);
+  // Adds the facts of `other` that are missing here, or all if `replace` is true.
+  void Add(const Evidence& other, bool replace = false);
+
+  void MaskSecrets();
 
  private:
   std::map<std::string, Fact, std::less<>> facts_;
 };
+
+// Derives facts by the formulas of the rule data, in list order. A formula can use the facts that were read, which
+// `read` contains, and those that earlier formulas derived. Returns only the derived facts; their `place` is empty.
+Evidence Derive(const std::vector<DerivedFact>& derived, const Scope& read);
 
 // Whether any of the named facts is known in both, with different values.
 bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::string>& names);

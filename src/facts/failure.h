@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -138,9 +137,9 @@ struct Failure {
 
   // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const {
-    std::multiset<Where, IsEarlier> others = tally.places.all();
-    if (const auto own = others.find(where); own != others.end()) others.erase(own);
-    return {others.begin(), others.end()};
+    std::vector<Where> others(tally.places.begin(), tally.places.end());
+    std::erase_if(others, [&](const Where& place) { return (place <=> where) == 0; });
+    return others;
   }
 
   // The conclusions. They add derived facts to `facts`, and remove figures that contradict each other.

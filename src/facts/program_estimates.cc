@@ -1,42 +1,48 @@
 #include "facts/program_estimates.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include "text/secrets.h"
 
 namespace whyoom {
 
 const RemedyEstimate* ProgramEstimates::Find(std::string_view change) const {
-  for (const RemedyEstimate& estimate : changes) {
-    if (estimate.change == change) return &estimate;
+  const auto found = std::find_if(changes.begin(), changes.end(),
+                                  [&](const RemedyEstimate& estimate) { return estimate.change == change; });
+  return found == changes.end() ? nullptr : &*found;
+}
+
+void MaskSecretsOf(ProgramEstimates* estimates) {
+  const auto mask = [](std::string* text) { *text = MaskSecrets(*text); };
+  const auto mask_axis = [&](std::optional<AxisLocation>* axis) {
+    if (*axis) mask(&(*axis)->array);
+  };
+  for (MemoryPart& part : estimates->memory) {
+    for (auto& [module, bytes] : part.modules) mask(&module);
   }
-  return nullptr;
+  mask_axis(&estimates->room.batch_axis);
+  mask_axis(&estimates->room.sequence_axis);
+  for (RemedyEstimate& estimate : estimates->changes) mask_axis(&estimate.axis);
 }
 
-const CompiledAttempt* Recompilation::Best(std::string_view remedy, const Evidence& facts) const {
-  return BestOf({std::string(remedy)}, facts);
-}
-
-const CompiledAttempt* Recompilation::BestOfPair(std::string_view remedy, std::string_view other,
-                                                 const Evidence& facts) const {
-  return BestOf({fmt::format("{}+{}", remedy, other), fmt::format("{}+{}", other, remedy)}, facts);
-}
-
-const CompiledAttempt* Recompilation::FittingPair(std::string_view remedy, std::string_view other,
-                                                  const Evidence& facts) const {
-  const CompiledAttempt* pair = BestOfPair(remedy, other, facts);
-  return pair != nullptr && Fits(*pair, facts) ? pair : nullptr;
-}
-
-const CompiledAttempt* Recompilation::BestOf(const std::set<std::string>& remedies, const Evidence& facts) const {
+const CompiledAttempt* Recompilation::Best(const std::string& remedy, const Evidence& facts) const {
   const CompiledAttempt* best = nullptr;
   for (const CompiledAttempt& attempt : attempts) {
-    if (remedies.count(attempt.remedy) == 0 || !attempt.need_bytes) continue;
+    if (attempt.remedy != remedy || !attempt.need_bytes) continue;
     if (Fits(attempt, facts)) return &attempt;
     if (best == nullptr || *attempt.need_bytes < *best->need_bytes) best = &attempt;
   }
   return best;
+}
+
+const CompiledAttempt* Recompilation::FittingPair(const std::string& remedy, const std::string& other,
+                                                  const Evidence& facts) const {
+  for (const std::string& pair : {remedy + "+" + other, other + "+" + remedy}) {
+    const CompiledAttempt* best = Best(pair, facts);
+    if (best != nullptr && Fits(*best, facts)) return best;
+  }
+  return nullptr;
 }
 
 std::int64_t Recompilation::Difference(const Evidence& facts) const {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -125,6 +124,8 @@ struct ProgramEstimates {
   const RemedyEstimate* Find(std::string_view change) const;
 };
 
+void MaskSecretsOf(ProgramEstimates* estimates);
+
 // A remedy, or two together, applied to the program and compiled (`whyoom try`).
 struct CompiledAttempt {
   std::string remedy;                      // id; of two joined by "+"
@@ -158,13 +159,10 @@ struct Recompilation {
 
   // Returns the first attempt of this remedy alone that fits the failure in `facts`, or else the one that needs least;
   // nullptr if none was compiled.
-  const CompiledAttempt* Best(std::string_view remedy, const Evidence& facts) const;
+  const CompiledAttempt* Best(const std::string& remedy, const Evidence& facts) const;
 
-  // As Best, for two remedies together. The order does not matter.
-  const CompiledAttempt* BestOfPair(std::string_view remedy, std::string_view other, const Evidence& facts) const;
-
-  // BestOfPair if it fits; nullptr otherwise.
-  const CompiledAttempt* FittingPair(std::string_view remedy, std::string_view other, const Evidence& facts) const;
+  // Returns the first attempt of two remedies together, in any order, that fits; nullptr if none does.
+  const CompiledAttempt* FittingPair(const std::string& remedy, const std::string& other, const Evidence& facts) const;
 
   // The need of the attempt, which must be known, corrected by the difference.
   std::int64_t NeedOf(const CompiledAttempt& attempt, const Evidence& facts) const;
@@ -175,9 +173,6 @@ struct Recompilation {
 
   // Whether the attempt, corrected by the difference, needs at most the limit in `facts`. False if that is unknown.
   bool Fits(const CompiledAttempt& attempt, const Evidence& facts) const;
-
- private:
-  const CompiledAttempt* BestOf(const std::set<std::string>& remedies, const Evidence& facts) const;
 };
 
 }  // namespace whyoom

@@ -2,31 +2,21 @@
 
 #include <re2/re2.h>
 
-#include <compare>
-#include <tuple>
-
-#include "rules/sha256.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
+#include "text/utf8.h"
 
 namespace whyoom {
-int CompareWhere(const Where& a, const Where& b) {
-  const auto order = [](const Where& where) {
-    return std::tie(where.artifact.path, where.artifact.member, where.offset, where.line, where.last_line);
-  };
-  const std::strong_ordering result = order(a) <=> order(b);
-  return result < 0 ? -1 : result > 0 ? 1 : 0;
-}
 
-std::string BoundedName(const std::string& name, std::size_t longest) {
-  if (name.size() <= longest) return name;
-  constexpr std::size_t kDigest = 16;
-  std::size_t end = longest - kDigest - 1;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
-  return name.substr(0, end) + "~" + Sha256Hex(name).substr(0, kDigest);
-}
+std::string BoundedPath(const std::string& path) { return CutBytes(MaskSecrets(path), 4096); }
 
-std::string BoundedPath(const std::string& path) { return BoundedName(MaskSecrets(path), 4096); }
+void MaskSecretsOf(std::vector<Problem>* problems) {
+  for (Problem& problem : *problems) {
+    for (std::string* text : {&problem.path, &problem.member, &problem.what, &problem.text}) {
+      if (!text->empty()) *text = MaskSecrets(*text);
+    }
+  }
+}
 
 bool IsLibraryPath(std::string_view path) {
   static const Regex library(
@@ -38,13 +28,6 @@ bool IsLibraryPath(std::string_view path) {
 std::string BaseName(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
-std::string PathInLibrary(std::string_view path) {
-  static const Regex package(
-      R"(.*[/\\](?:site-packages|dist-packages|python\d[\d.]*|workspace/vllm|workspace/tpu_inference)[/\\](.+))");
-  std::string inside;
-  return re2::RE2::FullMatch(path, package, &inside) ? inside : BaseName(path);
 }
 
 std::string SourceLineText(std::string_view path, const std::optional<std::int64_t>& line) {

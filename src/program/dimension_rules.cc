@@ -165,10 +165,8 @@ class DimensionRules {
       if (!order.empty()) is.columns = array.Size(order.back());
       if (order.size() > 1) is.rows = array.Size(order[order.size() - 2]);
       const ArrayShape& shape = *array.shape;
-      if (!shape.tiles.empty() && !shape.tiles[0].empty()) {
-        is.tile_columns = shape.tiles[0].back();
-        is.tile_rows = shape.tiles[0].size() > 1 ? shape.tiles[0][shape.tiles[0].size() - 2] : 1;
-      }
+      if (!shape.tile.empty()) is.tile_columns = shape.tile.back();
+      if (shape.tile.size() > 1) is.tile_rows = shape.tile[shape.tile.size() - 2];
       return is;
     };
     const Minor one = minor(a, a_order);

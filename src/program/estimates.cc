@@ -3,12 +3,13 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "facts/op_name.h"
+#include "facts/allocation.h"
 #include "program/live_arrays.h"
 #include "program/mesh_summary.h"
 #include "program/remedies.h"
@@ -33,6 +34,8 @@ std::string ScopeInside(std::string_view part) {
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
 // "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general".
 std::string ModuleOf(std::string_view op_name) {
+  static const std::set<std::string> kWrappers = {"while",      "body",  "cond",       "closed_call",
+                                                  "checkpoint", "remat", "eval_jaxpr", ""};
   std::string module;
   std::string last;
   const auto add = [&](const std::string& part) { module += (module.empty() ? "" : "/") + part; };
@@ -46,7 +49,7 @@ std::string ModuleOf(std::string_view op_name) {
     std::string part(op_name.substr(begin, i - begin));
     begin = i + 1;
     if (part.find('(') != std::string::npos) part = ScopeInside(part);
-    if (IsWrapper(part)) continue;
+    if (kWrappers.contains(part) || part.find("->") != std::string::npos) continue;  // "->": an einsum's equation
     if (!last.empty()) add(last);
     last = part;
   }

@@ -1,4 +1,5 @@
 #include "program/layers.h"
+#include "program/op_name.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "facts/op_name.h"
 
 namespace whyoom {
 

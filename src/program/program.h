@@ -46,6 +46,8 @@ struct ProgramParameter {
       dims[d] *= dims[d] > INT64_MAX / shards[d] ? 1 : shards[d];
     return dims;
   }
+  // The name of the user's argument: "state" of "state.params['embed']".
+  std::string Argument() const { return path.substr(0, path.find_first_of(".[")); }
   bool IsSplit() const {
     return std::any_of(shards.begin(), shards.end(), [](std::int64_t devices) { return devices > 1; });
   }

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "facts/op_name.h"
 #include "program/layers.h"
 #include "program/remedies.h"
 

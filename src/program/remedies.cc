@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "facts/op_name.h"
+#include "program/op_name.h"
 #include "text/numbers.h"
 
 namespace whyoom {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "facts/argument_path.h"
-#include "facts/op_name.h"
+#include "program/op_name.h"
 
 namespace whyoom {
 namespace {
@@ -19,6 +19,27 @@ constexpr std::int64_t kShortestSequence = 16;  // a shorter axis may be the bat
 template <class Item>
 bool AnyIn(const std::vector<Item>& items, const std::set<Item>& set) {
   return std::any_of(items.begin(), items.end(), [&](const Item& item) { return set.contains(item); });
+}
+
+// Splits the path of a program's argument, "state['opt_state'][0].mu", into words in lower case.
+std::vector<std::string> PathWords(const std::string& path) {
+  std::vector<std::string> words(1);
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// In an attention scope, or an einsum over query and key axes.
+bool IsAttention(std::string_view op_name) {
+  constexpr std::string_view kNames[] = {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return Mentions(op_name, name); });
 }
 
 // Whether an instruction is a reduction by maximum.
@@ -318,12 +339,12 @@ void Semantics::FindRoles(const RoleWords& role_words) {
   // The name of an argument that holds a tree of arrays says little: "target" is a batch's, or a second model.
   std::set<std::string> trees;
   for (const ProgramParameter& parameter : parameters) {
-    if (PathWords(parameter.path).size() > 2) trees.insert(ArgumentOf(parameter.path));
+    if (PathWords(parameter.path).size() > 2) trees.insert(parameter.Argument());
   }
   for (const ProgramParameter& parameter : parameters) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
-    roles_.push_back(NamedRole(parameter, role_words, is_returned, trees.contains(ArgumentOf(parameter.path))));
+    roles_.push_back(NamedRole(parameter, role_words, is_returned, trees.contains(parameter.Argument())));
     is_returned_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
     if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
   }
@@ -333,7 +354,8 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
     if (role == Role::kOptimizerState && shape.dims.size() > 1 && !weights.contains(parameter.WholeDims(shape.dims)) &&
-        !NamesOptimizerPart(parameter.path, role_words))
+        std::none_of(role_words.optimizer_parts.begin(), role_words.optimizer_parts.end(),
+                     [&](const std::string& part) { return Mentions(parameter.path, part); }))
       role = Role::kOther;
     const Groups leading = Leading(GroupsOf(parameter));
     if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());

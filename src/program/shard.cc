@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "facts/op_name.h"
+#include "program/op_name.h"
 #include "program/remedies.h"
 
 namespace whyoom {

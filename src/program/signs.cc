@@ -9,9 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "facts/argument_path.h"
-#include "facts/op_name.h"
 #include "program/layers.h"
+#include "program/op_name.h"
 #include "program/semantics.h"
 #include "text/cleaning.h"
 
@@ -83,13 +82,13 @@ class SignFinder {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
     for (const ProgramParameter& parameter : program_.parameters()) {
-      if (parameter.shares_output) returned_.insert(ArgumentOf(parameter.path));
+      if (parameter.shares_output) returned_.insert(parameter.Argument());
       const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
       if (!IsKept(parameter) || parameter.shares_output || same == returned.end()) continue;
       returned.erase(same);
-      returned_.insert(ArgumentOf(parameter.path));
+      returned_.insert(parameter.Argument());
       Add("kept_state", parameter.size, Called(parameter));
-      kept.insert(ArgumentOf(parameter.path));
+      kept.insert(parameter.Argument());
       bytes += parameter.size;
     }
     const auto is_plain = [](const std::string& name) { return std::all_of(name.begin(), name.end(), IsWordChar); };
@@ -102,7 +101,7 @@ class SignFinder {
     for (const ProgramParameter& parameter : program_.parameters()) {
       const bool is_small = ShapeOf(parameter).dtype != "f32" && !IsWhole(parameter);
       if (semantics_.RoleOf(parameter) == Role::kWeights && !is_small &&
-          returned_.count(ArgumentOf(parameter.path)) == 0)
+          returned_.count(parameter.Argument()) == 0)
         Add("frozen", parameter.size, Called(parameter));
     }
   }

@@ -11,7 +11,7 @@
 #include <set>
 #include <system_error>
 
-#include "facts/row_fields.h"
+#include "facts/allocation.h"
 #include "input/byte_source.h"
 #include "input/stop.h"
 #include "program/dump_files.h"

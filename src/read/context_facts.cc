@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "facts/derive.h"
+#include "facts/evidence.h"
 #include "rules/expression.h"
 #include "text/numbers.h"
 
@@ -178,7 +178,7 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
     if (joined.IsOpen(capture.end)) return std::nullopt;
     program.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
-  AddDerived(found.context->derived, FactScope(program.facts), &program.facts);
+  program.facts.Add(Derive(found.context->derived, FactScope(program.facts)), /*replace=*/true);
   const double need = program.facts.Number("need_bytes").value_or(0);
   if (!(need > 0) || need > kMaxBytes) return std::nullopt;
   program.first_time = program.last_time = time;

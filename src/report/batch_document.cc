@@ -74,14 +74,6 @@ void AddShares(const std::string& label, const SortedShares& sorted, std::size_t
   blocks->emplace_back(doc::Section{label, title, {std::move(table)}});
 }
 
-// The newest weeks in order, because they show a trend; of anything else, the most frequent values.
-SortedShares SortedOf(const ShareGroup& group) {
-  if (group.name != kWeek) return MostFrequent(group.shares);
-  SortedShares weeks(group.shares.begin(), group.shares.end());
-  if (weeks.size() > kShares) weeks.erase(weeks.begin(), weeks.end() - static_cast<std::ptrdiff_t>(kShares));
-  return weeks;
-}
-
 void AddRecurring(const Summary& summary, std::size_t column, doc::Blocks* blocks) {
   if (summary.recurring.empty()) return;
   doc::Table table;
@@ -149,7 +141,7 @@ void AddOverview(const Report& report, const std::string& folder, doc::Blocks* h
   AddShares("by first remedy", MostFrequent(summary.by_remedy), 0, head);
   if (summary.by_program.size() > 1) AddShares("by program", MostFrequent(summary.by_program), 0, head);
   for (const ShareGroup& group : summary.groups) {
-    if (group.shares.size() > 1) AddShares("by " + group.name, SortedOf(group), 0, head);
+    if (group.shares.size() > 1) AddShares("by " + group.name, MostFrequent(group.shares), 0, head);
   }
   AddRecurring(summary, column, head);
   doc::TimesChart chart;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "diagnose/compare.h"
-#include "facts/row_names.h"
+#include "facts/allocation.h"
 #include "facts/where.h"
 #include "report/layout.h"
 #include "report/report_document.h"

@@ -19,42 +19,23 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
   share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
-// The number of different attempts of each job.
-std::map<std::string, std::uint64_t> AttemptsOf(const Failure& failure) {
-  std::map<std::string, std::uint64_t> attempts;
-  const auto& groups = failure.tally.groups.all();
-  const auto found = groups.find(kAttempts);
-  if (found == groups.end()) return attempts;
-  for (const auto& [attempt, count] : found->second) ++attempts[attempt.substr(0, attempt.rfind(" #"))];
-  return attempts;
-}
-
 void AddToGroups(const Failure& failure, std::uint64_t occurrences, std::map<std::string, ShareGroup>* groups) {
-  const auto add = [&](const std::string& name, const std::string& value, std::uint64_t count) {
-    if (!value.empty()) Count(value, "", count, &groups->try_emplace(name, ShareGroup{name, {}}).first->second.shares);
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty())
+      Count(value, "", occurrences, &groups->try_emplace(name, ShareGroup{name, {}}).first->second.shares);
   };
   const auto fact = [&](const char* name) { return CutBytes(Printable(failure.facts.Text(name)), kLongestValue); };
-  add("chip", fact("chip"), occurrences);
-  add("framework", failure.framework, occurrences);
-  add("jax version", fact("jax_version"), occurrences);
-  add("libtpu version", fact("libtpu_version"), occurrences);
-  for (const auto& [name, counts] : failure.tally.groups.all()) {
-    if (name == kAttempts) continue;
-    for (const auto& [value, count] : counts) add(name, value, count);
-  }
-  for (const auto& [job, attempts] : AttemptsOf(failure)) {
-    if (attempts > 1) add(kAttempts, job, attempts);
-  }
+  add("chip", fact("chip"));
+  add("framework", failure.framework);
+  add("jax version", fact("jax_version"));
+  add("libtpu version", fact("libtpu_version"));
 }
 
-// A job's attempts in several inputs, and a process's restarts in one.
+// Counts a process's restarts that could not succeed.
 void CountUseless(const Failure& failure, Summary* summary) {
   if (failure.retry.answer != Retry::Answer::kNever) return;
-  const Tally& tally = failure.tally;
-  summary->useless_restarts = SaturatingAdd(summary->useless_restarts, tally.restarts);
-  summary->useless_seconds += tally.restart_seconds;
-  for (const auto& [job, attempts] : AttemptsOf(failure))
-    summary->useless_restarts = SaturatingAdd(summary->useless_restarts, attempts - 1);
+  summary->useless_restarts = SaturatingAdd(summary->useless_restarts, failure.tally.restarts);
+  summary->useless_seconds += failure.tally.restart_seconds;
 }
 
 void SortByFrequency(std::vector<const Failure*>* failures) {
@@ -119,7 +100,7 @@ Summary BoundedSummary(const Report& report) {
   for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy})
     cut(shares);
   for (ShareGroup& group : summary.groups) {
-    if (const Share rest = cut(&group.shares); rest.failures > 0) group.shares.emplace(kMoreValues, rest);
+    if (const Share rest = cut(&group.shares); rest.failures > 0) group.shares.emplace("(more)", rest);
   }
   if (summary.recurring.size() > kMostRecurring) summary.recurring.resize(kMostRecurring);
   return summary;

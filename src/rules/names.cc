@@ -45,16 +45,7 @@ const std::vector<NamedField>& RowFieldTable() {
       {"element_bits", ValueType::kNumber, "32 for f32"},
       {"longest_axis", ValueType::kNumber, "the first of the longest dimensions in the user's order; 0 is the first"},
       {"longest_dim", ValueType::kNumber, "the length of that dimension"},
-      {"is_float32", ValueType::kTruth, "the dtype is f32"},
-      {"is_bf16", ValueType::kTruth, "the dtype is bf16"},
-      {"in_gradient", ValueType::kTruth,
-       "op_name contains `jvp(`, `transpose(`, `rematted`, `checkpoint` as a whole word, `gradients/` or `backward`"},
-      {"in_backward", ValueType::kTruth, "op_name contains `transpose(`"},
-      {"is_rematted", ValueType::kTruth,
-       "the program already recomputes it: op_name contains `checkpoint` as a whole word, or `rematted`"},
-      {"in_host_memory", ValueType::kTruth, "the layout places it in host memory, `S(5)`"},
       {"same_size_count", ValueType::kNumber, "the number of rows of this size and shape, including this one"},
-      {"bf16_bytes", ValueType::kNumber, "size_bytes with two bytes per element, including tiling and padding"},
       {"best_layout_bytes", ValueType::kNumber, "size_bytes with the order of dimensions that needs the least padding"},
   };
   return fields;

@@ -16,8 +16,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::optional<std::int64_t> unpadded = UnpaddedBytes(*shape);
   if (padded) Require(*padded >= 0, "the number of bytes is not negative");
   if (padded && unpadded) Require(*padded >= *unpadded, "padding does not reduce the size");
-  MinorDim(*shape);
-  SecondMinorDim(*shape);
   BestLayoutBytes(*shape);
   for (const int bits : {1, 4, 8, 16, 32, 64, 128}) BytesWithElementBits(*shape, bits);
   return 0;

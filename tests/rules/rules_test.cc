@@ -14,7 +14,7 @@
 #include "diagnose/compare.h"
 #include "diagnose/failure_scope.h"
 #include "examples/rule_case.h"
-#include "facts/row_fields.h"
+#include "facts/allocation.h"
 #include "process.h"
 #include "read/message.h"
 #include "read/session.h"

@@ -392,8 +392,8 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
   if constexpr (V::kReads) {
     for (const std::string& host : hosts) tally.hosts.Add(host);
     if (estimated) tally.hosts.SetIncomplete();
-    for (Where& where : also) tally.places.Add(std::move(where));
-    tally.places.Add(failure.where);
+    for (Where& where : also) tally.AddPlace(std::move(where));
+    tally.AddPlace(failure.where);
   }
 }
 
@@ -436,9 +436,7 @@ template <class V>
 void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
   auto& tally = failure.tally;
   std::map<std::string, std::uint64_t> lines;
-  std::map<std::string, GroupCounts::Counts> groups;
   if constexpr (!V::kReads) {
-    groups = tally.groups.all();
     for (const auto& [name, fact] : failure.facts.all()) {
       if (fact.place.line > 0) lines[name] = fact.place.line;
     }
@@ -452,7 +450,6 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
   v.Need("repeats", tally.repeats);
   v.Maybe("restarts", tally.restarts);
   v.Maybe("restart_seconds", tally.restart_seconds);
-  v.Maybe("groups", groups, {.about = "The processes that reported it, by week and attempt."});
   v.Need("row_bytes", failure.completeness.row_bytes);
   v.Need("whole", failure.completeness.whole);
   v.Need("numbers", failure.completeness.numbers);
@@ -463,7 +460,6 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
     for (const auto& [name, line] : lines) {
       if (const Fact* fact = failure.facts.Find(name)) failure.facts.Set(name, Value(fact->value), {line, 0}, true);
     }
-    tally.groups.Restore(groups);
     if (failure.dump_problem) failure.dump_problem->of_report = true;
   }
 }
@@ -512,7 +508,7 @@ void Describe(auto& v, RecordOf<RecurringRecord> auto& recurring) {
 
 void Describe(auto& v, RecordOf<ShareGroup> auto& group) {
   v.Record("share_group");
-  v.Need("name", group.name, {.about = "chip, framework, jax version, libtpu version, or week (by its Monday)."});
+  v.Need("name", group.name, {.about = "chip, framework, jax version or libtpu version."});
   v.Need("shares", group.shares);
 }
 
@@ -536,7 +532,7 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_remedy", summary.by_remedy, {.about = "By the first remedy."});
   v.Maybe("by_inquiry", summary.by_inquiry,
           {.about = "By the first remedy, if it is diagnostic: it gathers information, and comes before the others."});
-  v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework, version and week."});
+  v.Maybe("groups", summary.groups, {.about = "The failures by chip, framework and version."});
   v.Maybe(
       "useless_restarts", summary.useless_restarts,
       {.about = "Reports by a process that had reported the same failure before, although a retry could not succeed."});

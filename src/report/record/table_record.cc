@@ -58,7 +58,7 @@ Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint) {
     json["findings"].push_back(kept.Take());
   }
   json["programs"] = Json::array();
-  for (const CompiledProgram* program : table.programs().programs()) json["programs"].push_back(ToRecord(*program));
+  for (const CompiledProgram& program : table.programs().programs()) json["programs"].push_back(ToRecord(program));
   return json;
 }
 

@@ -22,11 +22,9 @@ TEST_CASE("a shape is parsed with its layout", "[facts]") {
   CHECK(shape->dtype == "f32");
   CHECK(shape->dims == std::vector<std::int64_t>{11999232, 4, 2});
   CHECK(shape->minor_to_major == std::vector<int>{1, 2, 0});
-  CHECK(shape->tiles == std::vector<std::vector<std::int64_t>>{{2, 128}});
+  CHECK(shape->tile == std::vector<std::int64_t>{2, 128});
   CHECK(shape->shape == "f32[11999232,4,2]");
   CHECK(shape->layout == "{1,2,0:T(2,128)}");
-  CHECK(MinorDim(*shape) == 4);
-  CHECK(SecondMinorDim(*shape) == 2);
 }
 
 TEST_CASE("shapes with layouts, tiles and memory spaces are parsed, malformed ones rejected", "[facts]") {
@@ -40,9 +38,12 @@ TEST_CASE("shapes with layouts, tiles and memory spaces are parsed, malformed on
   CHECK_FALSE(ParseArrayShape("f32[1,"));
   CHECK_FALSE(ParseArrayShape("f32[-4]"));
   CHECK_FALSE(ParseArrayShape("f32[99999999999999999999]"));
-  // A layout that names a missing dimension is dropped; the shape remains.
-  CHECK(ParseArrayShape("f32[4,4]{7,0}")->layout.empty());
-  CHECK(ParseArrayShape("f32[4,4]{2,0}")->layout.empty());  // the dimensions are 0 and 1
+  CHECK_FALSE(ParseArrayShape("f 32[4]"));
+  CHECK_FALSE(ParseArrayShape("f32]4["));
+  CHECK(ParseArrayShape("f32[4]{0 fusion(%a), metadata={}")->layout.empty());  // cut
+  // An order that names a missing dimension is ignored.
+  CHECK(ParseArrayShape("f32[4,4]{7,0}")->minor_to_major.empty());
+  CHECK(ParseArrayShape("f32[4,4]{2,0}")->minor_to_major.empty());  // the dimensions are 0 and 1
   CHECK(WithoutLayouts("(f32[16,16]{1,0:T(8,128)}, u32[]{:T(128)})") == "(f32[16,16], u32[])");
 }
 
@@ -90,13 +91,10 @@ TEST_CASE("hostile shapes saturate", "[facts]") {
   CHECK_FALSE(ParseArrayShape(many + "]"));
 }
 
-TEST_CASE("a layout with a tile of size 0 is ignored", "[facts]") {
-  for (const char* text : {"f32[64,128]{1,0:T(0,128)}", "f32[64,128]{1,0:T(8,128)(0,1)}"}) {
-    const auto shape = ParseArrayShape(text);
-    REQUIRE(shape);
-    CHECK(shape->tiles.empty());
-    CHECK(shape->layout.empty());
-  }
+TEST_CASE("a tile of size 0 is ignored", "[facts]") {
+  const auto shape = ParseArrayShape("f32[64,128]{1,0:T(0,128)}");
+  REQUIRE(shape);
+  CHECK(shape->tile.empty());
 }
 
 }  // namespace TEST_FILE

@@ -1,11 +1,10 @@
 // Deriving facts by formulas, in order.
-#include "facts/derive.h"
-
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "facts/evidence.h"
 #include "show.h"
 
 using namespace whyoom;
@@ -65,7 +64,7 @@ TEST_CASE("a formula replaces a known fact only if replace is set, and derives n
 TEST_CASE("derived facts are added to those that were read", "[facts]") {
   Evidence facts = Read({{"a", 1}, {"b", 2}});
   const Evidence read = facts;
-  AddDerived(Formulas(), FactScope(read), &facts);
+  facts.Add(Derive(Formulas(), FactScope(read)), /*replace=*/true);
   CHECK(ShowWithLines(facts) == "a=101@0 after=101@0 b=2@7 need_bytes=30@0 sum=3@0");
 }
 

@@ -1,9 +1,8 @@
 // Naming a row by the name that the user chose.
-#include "facts/row_names.h"
-
 #include <string>
 
 #include "catch.h"
+#include "facts/allocation.h"
 #include "made_rows.h"
 
 using namespace whyoom;
@@ -60,11 +59,10 @@ TEST_CASE("a parameter's name is the user's unless it is numbered", "[facts]") {
 }
 
 TEST_CASE("names that the compiler made up are not used", "[facts]") {
-  for (const char* name : {"copy.22", "fusion.82", "%loop_fusion.1", "broadcast.36.clone.21", "wide.tuple.1",
-                           "wide.arg_tuple", "output of custom-call.400@{}", "all-gather.3", "param.7", "parameter_1",
-                           "copy-start.2", "add.remat", "x@{0,1}"}) {
+  for (const char* name :
+       {"copy.22", "fusion.82", "%loop_fusion.1", "broadcast.36.clone.21", "output of custom-call.400@{}",
+        "all-gather.3", "param.7", "parameter_1", "copy-start.2", "add.remat", "x@{0,1}"}) {
     INFO(name);
-    if (std::string(name) == "wide.tuple.1" || std::string(name) == "wide.arg_tuple") continue;
     CHECK(NameOf(name) == "f32[2,3]");
     CHECK_FALSE(IsNamed(Row(name)));
   }
@@ -75,12 +73,31 @@ TEST_CASE("names that the compiler made up are not used", "[facts]") {
   }
 }
 
+std::string NameWithShape(const Allocation& row) {
+  const Value called = RowField(row, "called");
+  return IsKnown(called) ? *AsText(called) : "";
+}
+
 TEST_CASE("a row is described by its name and shape, or by one of them if the other is unknown", "[facts]") {
   CHECK(NameWithShape(Row("batch")) == "batch f32[2,3]");
   CHECK(NameWithShape(Row("copy.1")) == "f32[2,3]");
   CHECK(NameWithShape(Row("batch", "", "")) == "batch");
   CHECK(NameWithShape(Row("", "", "(f32[2]{0:T(128)}, u32[])")) == "(f32[2], u32[])");
   CHECK(NameWithShape(Row("", "", "")).empty());
+}
+
+TEST_CASE("nested wrappers are removed from a part", "[facts]") {
+  CHECK(WithoutWrappers("transpose(jvp(decoder))") == "decoder");
+  CHECK(WithoutWrappers("jvp(transpose(decoder))") == "decoder");
+  CHECK(WithoutWrappers("vmap(vmap(jvp(h_3)))") == "h_3");
+  CHECK(WithoutWrappers("jvp(call(x))") == "call(x)");
+  CHECK(WithoutWrappers("jvp()").empty());
+  // These have no wrapper.
+  CHECK(WithoutWrappers("decoder") == "decoder");
+  CHECK(WithoutWrappers("my_jvp(x)") == "my_jvp(x)");
+  CHECK(WithoutWrappers("transpose") == "transpose");
+  CHECK(WithoutWrappers("jvp(cut") == "jvp(cut");
+  CHECK(WithoutWrappers("").empty());
 }
 
 }  // namespace TEST_FILE

@@ -33,14 +33,7 @@ TEST_CASE("a source line is shown with its file name or notebook cell", "[facts]
   CHECK(SourceLineText("Cells.py", 3) == "Cells.py:3");
 }
 
-TEST_CASE("a library's file is named relative to its package folder", "[facts]") {
-  CHECK(PathInLibrary("/opt/venv/lib/python3.11/site-packages/flax/linen/linear.py") == "flax/linen/linear.py");
-  CHECK(PathInLibrary("/usr/lib/python3/dist-packages/absl/app.py") == "absl/app.py");
-  CHECK(PathInLibrary("/usr/lib/python3.11/json/decoder.py") == "json/decoder.py");
-  CHECK(PathInLibrary("C:\\venv\\Lib\\site-packages\\jax\\api.py") == "jax\\api.py");
-  CHECK(PathInLibrary("/workspace/vllm/vllm/v1/core.py") == "vllm/v1/core.py");
-  CHECK(PathInLibrary("/workspace/tpu_inference/a/b.py") == "a/b.py");
-  CHECK(PathInLibrary("/home/ada/train.py") == "train.py");
+TEST_CASE("the last part of a path is its name", "[facts]") {
   CHECK(BaseName("/home/ada/a.py") == "a.py");
   CHECK(BaseName("C:\\x\\a.py") == "a.py");
   CHECK(BaseName("a.py") == "a.py");

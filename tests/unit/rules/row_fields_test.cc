@@ -1,9 +1,8 @@
 // Fields of allocation rows that rule data defines.
-#include "facts/row_fields.h"
-
 #include <string>
 
 #include "catch.h"
+#include "made_rows.h"
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
@@ -23,13 +22,13 @@ TEST_CASE("a defined row field can use other fields", "[rules]") {
   Allocation row;
   row.size_bytes = 6;
   row.xla_label = "param, replicated";
-  CHECK(RowField(set, row, "is_whole") == Value(true));
-  CHECK(RowField(set, row, "size_bytes") == Value(6.0));
+  CHECK(FieldOf(set, row, "is_whole") == Value(true));
+  CHECK(FieldOf(set, row, "size_bytes") == Value(6.0));
   row.size_bytes = 5;
-  CHECK(RowField(set, row, "is_whole") == Value(false));
+  CHECK(FieldOf(set, row, "is_whole") == Value(false));
   row.xla_label.clear();  // unknown
-  CHECK(RowField(set, row, "replicated") == Value(Unknown{}));
-  CHECK(RowField(set, row, "is_hole") == Value(Unknown{}));
+  CHECK(FieldOf(set, row, "replicated") == Value(Unknown{}));
+  CHECK(FieldOf(set, row, "is_hole") == Value(Unknown{}));
 }
 
 TEST_CASE("a user's row field can be used wherever built-in ones can", "[rules]") {
