@@ -272,7 +272,6 @@ bool LineScanner::Give(RawLine* line) {
   line->may_continue = feed == nullptr && !more;
   line->cut = more || next_.offset != next_.line_start;
   line->json = json_;
-  line->lists_log = false;
   next_.offset = piece_end;
   if (!more && feed != nullptr) next_ = {line_end + 1, next_.number + 1, line_end + 1};
   given_end_ = next_.offset;

@@ -25,7 +25,6 @@ struct RawLine {
   bool may_continue = false;  // no line feed follows, because the input ends or was cut
   bool cut = false;           // a piece of a line longer than Limits::line_bytes; all pieces have the line's number
   bool json = false;          // the artifact begins like a JSON document
-  bool lists_log = false;     // lines just before it in the same JSON array are lines of a log (set by RecordJoiner)
 };
 
 // Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to

@@ -33,13 +33,9 @@ void LineReader::FlushPending() {
   active_.clear();
 }
 
-// Processes an incomplete record or line as it is.
+// Processes an incomplete record as it is.
 void LineReader::FeedUnfinished() {
   for (const RawLine& whole : records_.Flush()) Read(whole);
-  if (unfinished_.empty()) return;
-  lines_.clear();
-  engine_.normalizer().Finish(&unfinished_, &lines_);
-  FeedLines(nullptr);
 }
 
 void LineReader::Pause() {
@@ -86,7 +82,7 @@ void LineReader::Read(const RawLine& raw) {
     ++gaps_;
   }
   lines_.clear();
-  engine_.normalizer().Normalize(raw, &unfinished_, &lines_);
+  engine_.normalizer().Normalize(raw, &lines_);
   FeedLines(&raw);
 }
 

@@ -70,7 +70,7 @@ class LineReader {
 
   // Whether the lines right after the last one are needed, whatever their content.
   bool wants_adjacent() const {
-    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open() || !unfinished_.empty();
+    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open();
   }
 
   // Whether a line before a failure can add anything new; see LookBehind::wants.
@@ -146,7 +146,6 @@ class LineReader {
   bool seeks_signs_ = false;           // a literal of the rules was seen
   std::uint64_t looked_ahead_to_ = 0;  // signs in lines with smaller offsets were collected
   RecordJoiner records_;
-  IncompleteLines unfinished_;
   std::unique_ptr<SharedByStreams> shared_ =
       std::make_unique<SharedByStreams>();  // a unique_ptr, because sessions borrow it
   std::unordered_map<std::string, LogStream> log_streams_;

@@ -343,7 +343,7 @@ void RuleSetBuilder::CheckPrefixOrSuffix(const RuleNode& node, const PrefixOrSuf
   options.set_log_errors(false);
   const re2::RE2 re(prefix_or_suffix.pattern, options);
   if (!re.ok()) node["pattern"].Report("RE2 rejects the pattern: " + re.error());
-  static const std::vector<std::string> groups = {"reporter", "repeats", "time", "goes_on"};
+  static const std::vector<std::string> groups = {"reporter", "repeats", "time"};
   for (const auto& [name, number] : re.NamedCapturingGroups()) {
     if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
     const std::string meant = DidYouMean(name, groups);

@@ -61,22 +61,18 @@ bool IsBinary(std::string_view bytes) {
   const std::size_t begin = bytes.find_first_not_of('\0');
   if (begin == std::string_view::npos) return false;
   bytes = bytes.substr(begin, bytes.find_last_not_of('\0') + 1 - begin);
-  std::size_t zeros = 0;
   std::size_t runs = 0;  // of zeros
   std::size_t others = 0;
   std::bitset<32> kinds;  // of other unprintable characters
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     if (bytes[at] == '\0') {
-      ++zeros;
       if (bytes[at - 1] != '\0') ++runs;
     } else if (IsUnprintable(bytes[at])) {
       ++others;
       kinds.set(static_cast<unsigned char>(bytes[at]));
     }
   }
-  // In UTF-16 text appended to a UTF-8 log, every other byte is zero.
-  const bool is_wide = zeros * 3 >= bytes.size() && (zeros - runs) * 20 < zeros;
-  if (runs > 1 && !is_wide) return true;
+  if (runs > 1) return true;
   // Machine code has unprintable characters of several kinds. One kind alone can separate the fields of records.
   return others >= 4 && kinds.count() >= 3 && others * 32 >= bytes.size();
 }
@@ -99,13 +95,13 @@ bool StripControls(MappedText* line) {
   return rewriter.Finish(line);
 }
 
-std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most) {
+std::vector<MappedText> SplitLines(const MappedText& text) {
   static const Regex line_break(R"(\r*\n|\r+|\x{85}|\x{2028}|\x{2029})");
   std::vector<MappedText> lines;
   Rewriter rewriter(text);
   std::size_t begin = 0;
   Groups groups;
-  while (lines.size() + 1 < most && FindNext(line_break, text.text, begin, &groups)) {
+  while (FindNext(line_break, text.text, begin, &groups)) {
     const std::size_t end = OffsetIn(text.text, groups[0]);
     // A lone carriage return restarts the line; if it comes first, nothing was overwritten.
     if (end > begin || groups[0][groups[0].size() - 1] != '\r') {
@@ -151,63 +147,47 @@ struct Quoted {
   bool split;  // contains line breaks to split at; if not, the text is copied unchanged
 };
 
-// Whether the quote starts a text: it is neither an apostrophe nor a closing quote. b'…', r'…', f'…' and u'…' are
-// Python's.
-bool OpensQuoted(std::string_view text, std::size_t at) {
-  if (at == 0) return true;
-  const char before = text[at - 1];
-  if (before == ')' || before == ']' || before == '}') return false;
-  if (!IsWordChar(before)) return true;
-  return std::string_view("brfu").find(before) != std::string_view::npos && (at == 1 || !IsWordChar(text[at - 2]));
-}
-
 // Whether the quote opens an attribute of XLA, whose escapes must stay as they are.
-bool OpensXlaAttribute(std::string_view text, std::size_t quote) {
+bool OpensXlaAttribute(std::string_view before) {
   constexpr std::array<std::string_view, 6> kNames = {
       "op_name=", "op_type=", "source_file=", "backend_config=", "custom_call_target=", "kernel_metadata="};
-  return std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view name) { return text.substr(0, quote).ends_with(name); });
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return before.ends_with(name); });
 }
 
-// Reads the text in quotes that begins at `begin`; nullopt if it is none or contains no escape. Sets `end` to the
-// offset after it.
-std::optional<Quoted> ReadQuoted(std::string_view text, std::size_t begin, std::size_t* end) {
-  std::size_t at = begin + 1;
-  bool breaks = false;   // it contains a line break
-  bool more = false;     // text follows a line break
-  bool doubled = false;  // "\\n": escaped twice
-  bool escapes = false;
-  while (at < text.size() && text[at] != text[begin]) {
-    const bool escape = text[at] == '\\';
-    const bool is_break = escape && CharAt(text, at + 1) == 'n';
-    doubled = doubled || (escape && text.substr(at, 3) == "\\\\n");
-    more = more || (breaks && !is_break);
-    breaks = breaks || is_break;
-    escapes = escapes || escape;
-    at += escape ? 2 : 1;
-  }
-  const bool closed = at < text.size();
-  *end = closed ? at + 1 : text.size();
-  const bool own = OpensXlaAttribute(text, begin);
+// Whether the text in quotes between the other two contains line breaks to split at.
+bool IsSplit(std::string_view before, std::string_view text, std::string_view behind) {
+  if (OpensXlaAttribute(before)) return false;
+  if (text.find("\\\\n") != std::string_view::npos) return true;  // escaped twice
+  const std::size_t size = text.size();
+  while (text.ends_with("\\n")) text.remove_suffix(2);
   // Notebooks store a printed line as `    "text\n",`. Elsewhere, a text whose only break is at its end is source code.
-  const bool is_item = IsBlank(text.substr(0, begin)) && CharAt(text, *end) == ',' && IsBlank(text.substr(*end + 1));
-  const bool split = !own && (doubled || (breaks && (more || is_item)));
-  // An unclosed quote is an apostrophe or an inch mark.
-  if (!closed && !split && !own) *end = begin + 1;
-  return escapes && *end > begin + 1 ? std::optional(Quoted{begin, *end, closed, split}) : std::nullopt;
+  const bool is_item = IsBlank(before) && behind.starts_with(',') && IsBlank(behind.substr(1));
+  return text.find("\\n") != std::string_view::npos || (text.size() < size && is_item);
 }
 
 // The texts in quotes of a line. Sets `break_outside` if there are escaped line breaks between them.
 std::vector<Quoted> FindQuoted(std::string_view text, bool* break_outside) {
+  // An escape, or a text in quotes: not after a word, like an apostrophe, except that b'…', r'…', f'…' and u'…' are
+  // Python's.
+  static const Regex token(R"((?s)\\(.)|(?:\B|\b[brfu])("(?:[^"\\]|\\.)*("?)|'(?:[^'\\]|\\.)*('?)))");
   std::vector<Quoted> found;
-  for (std::size_t at = text.find_first_of("\\'\""); at < text.size(); at = text.find_first_of("\\'\"", at)) {
-    if (text[at] == '\\') {
-      *break_outside = *break_outside || CharAt(text, at + 1) == 'n';
-      at += 2;
-    } else if (OpensQuoted(text, at)) {
-      if (const std::optional<Quoted> quoted = ReadQuoted(text, at, &at)) found.push_back(*quoted);
-    } else {
-      ++at;
+  Groups groups;
+  for (std::size_t at = 0; FindNext(token, text, at, &groups);) {
+    at = OffsetIn(text, groups[0]) + groups[0].size();
+    if (!groups[1].empty()) {
+      *break_outside = *break_outside || groups[1] == "n";
+      continue;
+    }
+    Quoted quoted{OffsetIn(text, groups[2]), at, !groups[3].empty() || !groups[4].empty(), false};
+    const std::string_view before = text.substr(0, quoted.begin);
+    const std::string_view inside = text.substr(quoted.begin + 1, at - quoted.begin - (quoted.closed ? 2 : 1));
+    quoted.split = IsSplit(before, inside, text.substr(at));
+    // A closing quote, or an apostrophe or an inch mark.
+    if (before.ends_with(')') || before.ends_with(']') || before.ends_with('}') ||
+        (!quoted.closed && !quoted.split && !OpensXlaAttribute(before))) {
+      at = quoted.begin + 1;
+    } else if (inside.find('\\') != std::string_view::npos) {
+      found.push_back(quoted);
     }
   }
   return found;
@@ -216,8 +196,8 @@ std::vector<Quoted> FindQuoted(std::string_view text, bool* break_outside) {
 // Writes the parts of a line that is split at escaped breaks.
 class PartWriter {
  public:
-  PartWriter(const MappedText& line, std::size_t most, std::vector<MappedText>* parts)
-      : text_(line.text), rewriter_(line), most_(most), parts_(parts) {}
+  PartWriter(const MappedText& line, std::vector<MappedText>* parts)
+      : text_(line.text), rewriter_(line), parts_(parts) {}
 
   // Copies text to the current part. If `unescape`, removes one level of escaping and splits at the breaks.
   void Copy(std::size_t begin, std::size_t end, bool unescape) {
@@ -230,64 +210,47 @@ class PartWriter {
       if (unescaped != "\n" && unescaped != "\r") {
         rewriter_.Put(unescaped, end);
       } else if (!is_crlf) {
-        EndPart(begin);
+        parts_->push_back(rewriter_.Take());
       }
     }
     rewriter_.Keep(begin, text.size());
   }
 
-  // Ends a part before, after or between texts in quotes. Drops it if it contains only brackets and commas.
-  void EndSurrounding(std::size_t at) {
-    if (rewriter_.text().find_first_not_of(" \t()[]{},;.") == std::string::npos) {
-      rewriter_.Take();
-    } else {
-      EndPart(at);
-    }
-  }
-
-  // Ends the text in quotes. A break at its end adds no empty part.
-  void EndQuoted(std::size_t at) {
-    if (!rewriter_.text().empty()) EndPart(at);
+  // Ends a part, and drops it if it contains only these characters.
+  void End(std::string_view dropped) {
+    MappedText part = rewriter_.Take();
+    if (part.text.find_first_not_of(dropped) != std::string::npos) parts_->push_back(std::move(part));
   }
 
  private:
-  // Ends a part at offset `at` of the line.
-  void EndPart(std::size_t at) {
-    if (parts_->size() + 1 < most_ || at == text_.size()) {
-      parts_->push_back(rewriter_.Take());
-    } else {
-      rewriter_.Put(" ", at);
-    }
-  }
-
   const std::string_view text_;
   Rewriter rewriter_;
-  const std::size_t most_;
   std::vector<MappedText>* parts_;
 };
 
 }  // namespace
 
-bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts) {
+bool SplitAtEscapedBreaks(const MappedText& line, std::vector<MappedText>* parts) {
+  constexpr std::string_view kBrackets = " \t()[]{},;.";
   if (line.text.find("\\n") == std::string::npos) return false;
   bool break_outside = false;
   const std::vector<Quoted> found = FindQuoted(line.text, &break_outside);
   if (!break_outside && std::none_of(found.begin(), found.end(), [](const Quoted& q) { return q.split; })) return false;
-  PartWriter writer(line, most, parts);
+  PartWriter writer(line, parts);
   std::size_t at = 0;
   for (const Quoted& quoted : found) {
     writer.Copy(at, quoted.begin, break_outside);
     if (quoted.split) {
-      writer.EndSurrounding(quoted.begin);
+      writer.End(kBrackets);
       writer.Copy(quoted.begin + 1, quoted.closed ? quoted.end - 1 : quoted.end, true);
-      writer.EndQuoted(quoted.end);
+      writer.End("");
     } else {
       writer.Copy(quoted.begin, quoted.end, false);
     }
     at = quoted.end;
   }
   writer.Copy(at, line.text.size(), break_outside);
-  writer.EndSurrounding(line.text.size());
+  writer.End(kBrackets);
   return true;
 }
 
@@ -322,18 +285,12 @@ bool IsPythonStars(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-bool StripMarkdown(MappedText* line, MappedText* before) {
-  static const Regex numbering(R"( *\d{1,6}(\\)[.)])");
+bool StripMarkdown(Line* line) {
   static const Regex mark(R"(\\([_*\[\]])|\\.|`|(\*{2,}))");
   const std::string_view text = line->text;
   Rewriter rewriter(*line);
-  std::size_t at = PastMarkers(text);
+  const std::size_t at = PastMarkers(text);
   if (at > 0) rewriter.Replace(0, at);
-  Groups groups;
-  if (numbering.Match(text.substr(at), 0, text.size() - at, re2::RE2::ANCHOR_START, groups.data(), 2)) {
-    at = OffsetIn(text, groups[1]) + 1;
-    rewriter.Replace(at - 1, at);
-  }
   ReplaceEach(text, at, mark, &rewriter, [&](const Groups& found) -> std::optional<std::string> {
     if (found[0] == "`") return "";
     if (!found[1].empty()) return std::string(found[1]);
@@ -343,8 +300,8 @@ bool StripMarkdown(MappedText* line, MappedText* before) {
   });
   MappedText stripped;
   if (!rewriter.Finish(&stripped)) return false;
-  if (before != nullptr) *before = std::move(*line);
-  *line = std::move(stripped);
+  if (line->written.text.empty()) line->written = std::move(*line);
+  line->SetText(std::move(stripped));
   return true;
 }
 
@@ -364,44 +321,13 @@ bool DecodeBreaks(MappedText* line) {
   return rewriter.Finish(line);
 }
 
-bool StripTags(const MappedText& line, MappedText* plain) {
-  // Unknown names, such as "<module>" in a traceback, are no tags. Groups: a number in a cell or link of its own; "/",
-  // a line break, a block, a cell or link.
-  static const Regex tag(
-      R"(<(?:a|td|th)(?: [^<>]*)?>(\d+)</(?:a|td|th)>)"
-      R"(|<(/?)(?:(br)|(p|div|tr|li|ul|ol|pre|h[1-4r]|html|body|head|table|tbody|thead|article|section|blockquote)|(a|td|th))"
-      R"(|span|b|i|em|strong|code|tt|font|small|kbd|samp)(?:[ /][^<>]*)?>)");
-  const std::string_view text = line.text;
-  if (text.find("</") == std::string_view::npos && text.find("<br") == std::string_view::npos) return false;
-  Rewriter rewriter(line);
-  std::size_t past = 0;  // the last tag
-  bool is_empty = true;  // nothing follows the last line break
-  ReplaceEach(text, 0, tag, &rewriter, [&](const Groups& groups) -> std::string {
-    const std::size_t begin = OffsetIn(text, groups[0]);
-    is_empty = is_empty && IsBlank(text.substr(past, begin - past));
-    past = begin + groups[0].size();
-    // The number of a line.
-    if (!groups[1].empty()) return is_empty ? "" : std::string(groups[1]) + " ";
-    // Elements around a line are no lines of their own.
-    const bool breaks = !groups[3].empty() || (!groups[4].empty() && !is_empty);
-    is_empty = is_empty || breaks;
-    if (breaks) return "\n";
-    return !groups[5].empty() && !groups[2].empty() ? " " : "";
-  });
-  return rewriter.Finish(plain);
-}
-
 bool DecodeHtml(MappedText* line) {
   static const Regex reference(R"(&(?:(gt|lt|amp|quot|apos|nbsp)|#(\d{1,6})|#[xX]([[:xdigit:]]{1,6}));)");
-  using Name = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Name, 6> kNames = {
-      {{"gt", ">"}, {"lt", "<"}, {"amp", "&"}, {"quot", "\""}, {"apos", "'"}, {"nbsp", " "}}};
+  static constexpr std::string_view kNames = "gt> lt< amp& quot\" apos' nbsp ";  // each followed by its meaning
   Rewriter rewriter(*line);
   ReplaceEach(line->text, 0, reference, &rewriter, [](const Groups& groups) {
-    if (!groups[1].empty()) {
-      const auto is_name = [&](const Name& name) { return groups[1] == re2::StringPiece(name.first); };
-      return std::string(std::find_if(kNames.begin(), kNames.end(), is_name)->second);
-    }
+    if (const std::string_view name(groups[1].data(), groups[1].size()); !name.empty())
+      return std::string(1, kNames[kNames.find(name) + name.size()]);
     const char32_t code = groups[2].empty() ? NumberOf(groups[3], 16) : NumberOf(groups[2], 10);
     std::string character;
     AppendUtf8(code < 0x20 ? U' ' : code, &character);

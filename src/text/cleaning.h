@@ -22,35 +22,30 @@ inline bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(
 // Replaces no-break spaces by blanks. Returns whether anything changed.
 bool StripControls(MappedText* line);
 
-// Removes leading "> ", "- ", "* ", "# " (nested), backticks, "**" and Markdown's backslashes ("1\. Size"). Returns
-// whether anything changed; then stores the original line in `before` unless it is null.
-bool StripMarkdown(MappedText* line, MappedText* before = nullptr);
+// Removes leading "> ", "- ", "* ", "# " (nested), backticks, "**" and Markdown's backslashes ("\_"). Returns
+// whether anything changed; then keeps the first original in Line::written.
+bool StripMarkdown(Line* line);
 
 // Whether a raw line is binary data rather than text. A single run of zero bytes does not count: file systems and
-// truncated logs leave them in texts. UTF-16, in which every other byte is zero, does not count either.
+// truncated logs leave them in texts.
 bool IsBinary(std::string_view bytes);
 
 // Decodes control characters, above all line breaks, that rsyslog ("#012") and GitHub's workflow commands ("%0A")
 // escape. Does not split the line. Returns whether anything changed.
 bool DecodeBreaks(MappedText* line);
 
-// Removes HTML tags from a line that contains closing tags or <br>, and writes a line feed for <br> and between blocks.
-// Sets `plain` and returns true if there was a tag.
-bool StripTags(const MappedText& line, MappedText* plain);
-
 // Decodes &gt; &lt; &amp; &quot; &apos; &nbsp; and numeric references. Returns whether anything changed.
 bool DecodeHtml(MappedText* line);
 
 // Splits a text at line feeds, carriage returns (CRLF is one) and the line breaks of Unicode. Text overwritten after a
-// carriage return is a line of its own. A trailing break adds no empty line. Returns at most `most` parts; the last one
-// contains the rest.
-std::vector<MappedText> SplitLines(const MappedText& text, std::size_t most);
+// carriage return is a line of its own. A trailing break adds no empty line.
+std::vector<MappedText> SplitLines(const MappedText& text);
 
 // Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
 // level of escaping: in each quoted text that contains breaks and, if there are breaks outside quotes, in the text
 // outside quotes. The text before and after such a quoted text becomes a separate part, unless it is only brackets and
 // commas. Keeps XLA's own breaks in op_name="…". Returns false and no parts if there is nothing to split.
-bool SplitAtEscapedBreaks(const MappedText& line, std::size_t most, std::vector<MappedText>* parts);
+bool SplitAtEscapedBreaks(const MappedText& line, std::vector<MappedText>* parts);
 
 // Appends the unescaped text of the escape at text[at], a backslash, to `out`. Returns the length of the escape. If it
 // is invalid, appends only the backslash and returns 1.

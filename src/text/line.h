@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/timestamp.h"
@@ -40,9 +41,6 @@ struct Line : MappedText {
   bool may_continue = false;   // the last word may be incomplete: the log ends or was cut here
   bool binary = false;         // the raw line is binary data, not text
   bool json = false;           // only during cleaning: part of a JSON document, not yet decoded
-  bool lists_log = false;      // only during cleaning: see RawLine
-  bool continues =
-      false;  // only during cleaning: the collector split the line here, and the stream's next raw line continues it
 
   // Set, like `healthy`, by the reader (read/failure_reader.h and read/session.h).
   std::optional<bool> starts_message;  // starts a new message rather than continuing one; absent: not examined
@@ -53,6 +51,7 @@ struct Line : MappedText {
   // Empty if nothing was removed, or if a line of more than 1 KiB was split.
   MappedText written;
 
+  void SetText(MappedText mapped) { static_cast<MappedText&>(*this) = std::move(mapped); }
   bool logged() const { return prefixes > 0; }
   const std::string& Written() const { return written.text.empty() ? text : written.text; }
   // Whether both are parts of one raw line, which was split at escaped line breaks.

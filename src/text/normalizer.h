@@ -1,45 +1,20 @@
 // Undoes what loggers, terminals, schedulers and copying do to a line, so that patterns see only the message.
 #pragma once
 
+#include <re2/set.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "input/line_scanner.h"
+#include "text/json_record.h"
 #include "text/line.h"
-#include "text/timestamp.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
-
-// For each stream, the line that a collector split and whose rest has not arrived.
-class IncompleteLines {
- public:
-  bool empty() const { return first_pieces_.empty(); }
-
-  enum class Joined { kNot, kKept, kWhole };
-
-  // Appends `part` to its stream's incomplete line. kKept: the line is still incomplete; `part` was stored. kWhole:
-  // `part` is now the complete line. kNot: nothing was incomplete, and `part` is complete.
-  Joined Join(Line* part);
-
-  // Removes and returns a line that has waited for too many raw lines, or any line if `all`.
-  std::optional<Line> RemoveOverdue(bool all);
-
-  // Call for each raw line.
-  void CountLine() { ++lines_; }
-
- private:
-  struct FirstPieces {
-    Line line;
-    std::uint64_t at = 0;  // lines_ when its last piece arrived
-  };
-  std::map<std::string, FirstPieces> first_pieces_;
-  std::uint64_t lines_ = 0;
-};
 
 // Joins the raw lines of a JSON record that spans several, as `gcloud logging read --format=json` and `jq` print it.
 class RecordJoiner {
@@ -56,13 +31,11 @@ class RecordJoiner {
 
  private:
   void Complete();
-  void FollowArray(RawLine* raw);
 
   std::string bytes_;
   RawLine first_;
   std::size_t lines_ = 0;  // of the incomplete record; 0: none
   std::size_t indent_ = 0;
-  bool lists_log_ = false;
   std::vector<RawLine> complete_;
   std::string complete_bytes_;
 };
@@ -74,50 +47,44 @@ struct PrefixOrSuffix {
   Place place = Place::kPrefix;
   // RE2, anchored by the Normalizer; a character class may contain only ASCII. The whole match is removed. Groups:
   // `reporter`, the stream that printed the line; `repeats`, the number of streams that printed it; `time`, for
-  // ParseTimestamp or ParseTimestampNear; `goes_on`, not empty if the line is split here and continues in the next.
+  // ParseTimestamp or ParseTimestampNear.
   std::string pattern;
-};
-
-// JSON pointers to the text, the stream and the time in records of loggers that write JSON.
-struct JsonLogKeys {
-  std::vector<std::string> text;
-  std::vector<std::string> stream_name;
-  std::vector<std::string> time;
 };
 
 class Normalizer {
  public:
-  // Throws Error if a JSON pointer is invalid. If RE2 rejects a pattern, Normalize throws Error.
+  // Throws Error if RE2 rejects a pattern.
   Normalizer(const std::vector<PrefixOrSuffix>& prefixes_and_suffixes, const JsonLogKeys& json);
-  ~Normalizer();
 
-  // Appends the cleaned lines of `raw` to `lines`: one for each text of a JSON log record, for each part between
-  // escaped line breaks, and for each state of a progress bar that uses carriage returns.
+  // Appends the cleaned lines of `raw` to `lines`, which gets at most 65,536: one for each text of a JSON log record,
+  // for each part between escaped line breaks, and for each state of a progress bar that uses carriage returns.
   //
   // Applies these steps in order, and repeats them on the result until nothing changes (at most eight times): read a
-  // JSON record or the strings of a JSON document; remove escape sequences (ANSI CSI, OSC) and
-  // control characters; remove prefixes and suffixes (several nested); split at line breaks that a collector or page
-  // wrote as text ("#012", "%0A", "<br>"); remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**");
-  // split at escaped line breaks; decode HTML references. Indentation after the last prefix is kept. A blank line
-  // yields a Line with empty text. One raw line yields about 65,000 lines at most; the last one contains the rest. A
-  // raw line with line feeds (see RecordJoiner) is read as one JSON record or, if it is none, line by line.
-  //
-  // A line that its collector split (CRI's "P" lines, Docker's pieces of 16 KiB) is stored in `unfinished` until its
-  // rest arrives, then cleaned as a whole.
-  void Normalize(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const;
-
-  // Cleans the lines that are still incomplete. Call at the end.
-  void Finish(IncompleteLines* unfinished, std::vector<Line>* lines) const;
-
-  // Normalizes a single raw line, and cleans lines that are still incomplete after it.
+  // JSON record or the strings of a JSON document; remove escape sequences (ANSI CSI, OSC) and control characters;
+  // remove prefixes and suffixes (several nested); split at line breaks that a collector wrote as text ("#012", "%0A");
+  // remove Markdown quoting (leading "> ", "- ", "* ", "# "; backticks; "**"); split at escaped line breaks; decode
+  // HTML references. Indentation after the last prefix is kept. A blank line yields a Line with empty text. A raw line
+  // with line feeds (see RecordJoiner) is read as one JSON record or, if it is none, line by line.
   void Normalize(const RawLine& raw, std::vector<Line>* lines) const;
 
  private:
-  struct Patterns;
-  void NormalizeRecord(const RawLine& raw, IncompleteLines* unfinished, std::vector<Line>* lines) const;
-  void CleanOverdue(bool all, IncompleteLines* unfinished, std::vector<Line>* lines) const;
+  // Compiled on first use: a log contains few of the known prefixes.
+  struct Pattern {
+    const RE2& regex() const { return lazy.Of(expression); }
+    std::string expression;
+    mutable LazyRegex lazy = {};
+  };
+  bool ReadRecord(const RawLine& raw, std::vector<Line>* lines) const;
+  void Clean(Line part, int rounds, std::vector<Line>* lines) const;
+  void CleanAll(std::vector<MappedText> texts, Line outer, int rounds, std::vector<Line>* lines) const;
+  bool OpenJson(const Line& part, int rounds, std::vector<Line>* lines) const;
+  bool StripPrefixesAndSuffixes(Line* part) const;
+  std::size_t StripPrefix(std::string_view text, Line* part) const;
 
-  std::unique_ptr<Patterns> patterns_;
+  JsonRecordReader json_;
+  std::deque<Pattern> prefixes_;
+  std::deque<Pattern> suffixes_;
+  RE2::Set any_prefix_;  // finds the prefixes that match in one search
 };
 
 }  // namespace whyoom

@@ -4,15 +4,13 @@
 #include <re2/set.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "text/embedded.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -20,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 using re2::RE2;
+using re2::StringPiece;
 
 // Begin and end of a secret in a text.
 using TextRange = std::pair<std::size_t, std::size_t>;
@@ -42,56 +41,43 @@ std::string Expand(const json& expression) {
   return joined;
 }
 
-RE2::Options Bytes() {
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(RE2::Options::EncodingLatin1);
-  return options;
+// Whether the text contains a keyword of the entry.
+bool MayContain(const json& entry, std::string_view lower) {
+  const json& keywords = entry["keywords"];
+  return std::any_of(keywords.begin(), keywords.end(), [&](const json& keyword) {
+    return lower.find(keyword.get_ref<const std::string&>()) != std::string_view::npos;
+  });
 }
 
 // A secret that is recognized without a name.
-class Form {
- public:
-  explicit Form(const json& entry) : entry_(entry) {}
+struct Form {
+  explicit Form(const json& table_entry)
+      : entry(table_entry),
+        pattern(Expand(entry["pattern"])),
+        unless(Expand("(?s)%masked%|" + entry.value("unless", ""))) {}
 
-  // Whether the text contains a keyword of the form.
-  bool MayBeIn(std::string_view lower) const {
-    const json& keywords = entry_["keywords"];
-    return std::any_of(keywords.begin(), keywords.end(), [&](const json& keyword) {
-      return lower.find(keyword.get_ref<const std::string&>()) != std::string_view::npos;
-    });
-  }
-
-  void Find(std::string_view text, std::vector<TextRange>* secrets) const {
-    std::call_once(made_, [this] {
-      regex_.emplace(Expand(entry_["pattern"]), Bytes());
-      unless_.emplace(Expand("(?s)%masked%|" + entry_.value("unless", "")), Bytes());
-    });
-    re2::StringPiece groups[2];
-    for (std::size_t at = 0; at < text.size() && regex_->Match(text, at, text.size(), RE2::UNANCHORED, groups, 2);) {
+  void Find(std::string_view text, std::vector<TextRange>* secrets) {
+    StringPiece groups[2];
+    for (std::size_t at = 0;
+         at < text.size() && compiled.Of(pattern).Match(text, at, text.size(), RE2::UNANCHORED, groups, 2);) {
       const auto begin = static_cast<std::size_t>(groups[1].data() - text.data());
       const std::size_t end = begin + groups[1].size();
-      if (end > begin && !RE2::FullMatch(groups[1], *unless_)) secrets->emplace_back(begin, end);
+      if (end > begin && !RE2::FullMatch(groups[1], compiled_unless.Of(unless))) secrets->emplace_back(begin, end);
       at = std::max(end, at + 1);
     }
   }
 
- private:
-  const json& entry_;
-  mutable std::once_flag made_;
-  mutable std::optional<RE2> regex_;  // compiled on first use
-  mutable std::optional<RE2> unless_;
+  const json& entry;
+  std::string pattern;
+  std::string unless;
+  LazyRegex compiled;
+  LazyRegex compiled_unless;
 };
 
 // Secrets that are the value of a name.
 class NamedSecrets {
  public:
-  NamedSecrets()
-      : name_(Expand(Data()["names"]["pattern"]), Bytes()),
-        scheme_(Expand(Data()["names"]["scheme"]), Bytes()),
-        end_(Expand(Data()["names"]["end"]), Bytes()),
-        end_in_url_(Expand(Data()["names"]["end_in_url"]), Bytes()),
-        verdicts_(Bytes(), RE2::ANCHOR_BOTH) {
+  NamedSecrets() {
     for (const json& entry : Data()["verdicts"]["table"]) {
       std::string pattern = "(?s)";
       for (const char* field : {"before", "word", "behind", "join", "scheme", "value"})
@@ -103,51 +89,47 @@ class NamedSecrets {
   }
 
   void Find(std::string_view text, std::vector<TextRange>* secrets) const {
-    re2::StringPiece groups[kGroups];
+    constexpr int kFirstValue = 5;  // group of `name_`
+    constexpr int kBareValue = 9;
+    StringPiece groups[kBareValue + 1];
     for (std::size_t at = 0;
-         at < text.size() && name_.Match(text, at, text.size(), RE2::UNANCHORED, groups, kGroups);) {
-      const re2::StringPiece* const whole =
+         at < text.size() && name_.Match(text, at, text.size(), RE2::UNANCHORED, groups, kBareValue + 1);) {
+      const StringPiece* const whole =
           std::find_if(groups + kFirstValue, groups + kBareValue, [](const auto& g) { return g.data() != nullptr; });
-      re2::StringPiece value = *whole;
+      StringPiece value = *whole;
       RE2::Consume(&value, scheme_);
-      re2::StringPiece end;
-      const bool in_url =
-          groups[0].data() > text.data() && (groups[0].data()[-1] == '?' || groups[0].data()[-1] == '&');
+      const auto name_at = static_cast<std::size_t>(groups[0].data() - text.data());
+      const bool in_url = name_at > 0 && (text[name_at - 1] == '?' || text[name_at - 1] == '&');
+      StringPiece end;
       if (whole == groups + kBareValue &&
           (in_url ? end_in_url_ : end_).Match(value, 0, value.size(), RE2::UNANCHORED, &end, 1))
         value.remove_suffix(static_cast<std::size_t>(value.end() - end.begin()));
-      const re2::StringPiece join(groups[4].data(), static_cast<std::size_t>(whole->data() - groups[4].data()));
-      const re2::StringPiece scheme(whole->data(), static_cast<std::size_t>(value.data() - whole->data()));
+      const StringPiece join(groups[4].data(), static_cast<std::size_t>(whole->data() - groups[4].data()));
+      const StringPiece scheme(whole->data(), static_cast<std::size_t>(value.data() - whole->data()));
       const auto begin = static_cast<std::size_t>(value.data() - text.data());
-      if (IsSecret({groups[1], groups[2], groups[3], join, scheme, value})) {
-        at = begin + value.size();
-        secrets->emplace_back(begin, at);
-      } else {
-        at = static_cast<std::size_t>(whole->data() - text.data());
-      }
+      at = static_cast<std::size_t>(whole->data() - text.data());
+      if (!IsSecret({groups[1], groups[2], groups[3], join, scheme, value})) continue;
+      at = begin + value.size();
+      secrets->emplace_back(begin, at);
     }
   }
 
  private:
-  static constexpr int kFirstValue = 5;  // group of `name_`
-  static constexpr int kBareValue = 9;
-  static constexpr int kGroups = 10;
-
   // The first verdict that matches the fields decides.
-  bool IsSecret(const std::array<re2::StringPiece, 6>& fields) const {
-    if (fields.back().empty()) return false;
+  bool IsSecret(std::initializer_list<StringPiece> fields) const {
     std::string subject;
-    for (const re2::StringPiece& field : fields) subject.append(field.data(), field.size()).push_back('\a');
+    for (const StringPiece& field : fields) subject.append(field.data(), field.size()).push_back('\a');
     std::vector<int> matching;
     if (!verdicts_.Match(subject, &matching)) return true;
     return is_secret_[static_cast<std::size_t>(*std::min_element(matching.begin(), matching.end()))];
   }
 
-  RE2 name_;
-  RE2 scheme_;
-  RE2 end_;
-  RE2 end_in_url_;
-  RE2::Set verdicts_;
+  const json& names_ = Data()["names"];
+  RE2 name_{Expand(names_["pattern"]), RE2::Latin1};
+  RE2 scheme_{Expand(names_["scheme"]), RE2::Latin1};
+  RE2 end_{Expand(names_["end"]), RE2::Latin1};
+  RE2 end_in_url_{Expand(names_["end_in_url"]), RE2::Latin1};
+  RE2::Set verdicts_{RE2::Latin1, RE2::ANCHOR_BOTH};
   std::vector<bool> is_secret_;
 };
 
@@ -155,14 +137,13 @@ class NamedSecrets {
 
 std::string MaskSecrets(std::string_view text) {
   static const json& table = Data()["forms"]["table"];
-  static const std::deque<Form> forms(table.begin(), table.end());
-  static const Form names(Data()["names"]);
+  static std::deque<Form> forms(table.begin(), table.end());
   std::vector<TextRange> secrets;
   const std::string lower = LowerAscii(text);
-  for (const Form& form : forms) {
-    if (form.MayBeIn(lower)) form.Find(text, &secrets);
+  for (Form& form : forms) {
+    if (MayContain(form.entry, lower)) form.Find(text, &secrets);
   }
-  if (names.MayBeIn(lower)) {
+  if (MayContain(Data()["names"], lower)) {
     static const NamedSecrets named;
     named.Find(text, &secrets);
   }

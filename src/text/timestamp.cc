@@ -119,10 +119,4 @@ std::string ToString(const Timestamp& time) {
   return time.zone_known ? text + "Z" : text;
 }
 
-std::string WeekOf(const Timestamp& time) {
-  const auto midnight = chrono::floor<chrono::days>(MomentOf(time));
-  const Moment monday = midnight - (chrono::weekday(midnight) - chrono::Monday);
-  return ToString(Timestamp{monday.time_since_epoch().count(), time.zone_known}).substr(0, 10);
-}
-
 }  // namespace whyoom

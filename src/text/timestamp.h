@@ -33,7 +33,4 @@ std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timesta
 // ISO 8601, "2026-11-20T12:00:00.123456", with a "Z" if the zone is known; omits a zero fraction.
 std::string ToString(const Timestamp& time);
 
-// The Monday of the week that contains a time: "2026-11-23".
-std::string WeekOf(const Timestamp& time);
-
 }  // namespace whyoom

@@ -18,8 +18,8 @@ std::string Strip(const std::string& text) {
 }
 
 // The lines with their raw offsets: "one@0|two@4".
-std::string Split(const std::string& text, std::size_t most = 100) {
-  const std::vector<MappedText> lines = SplitLines(MapRaw(text), most);
+std::string Split(const std::string& text) {
+  const std::vector<MappedText> lines = SplitLines(MapRaw(text));
   std::string shown;
   for (const MappedText& line : lines) {
     if (&line != &lines.front()) shown += '|';
@@ -130,13 +130,7 @@ TEST_CASE("lines end at line feeds, carriage returns, or both", "[text]") {
   CHECK(Split("\none") == "|one@1");
   CHECK(Split("one\r") == "one@0");
   CHECK(Split("").empty());
-  CHECK(SplitLines(MapRaw(""), 9).size() == 1);
-}
-
-TEST_CASE("the last of the requested lines contains the rest", "[text]") {
-  CHECK(Split("a\nb\nc", 3) == "a@0|b@2|c@4");
-  CHECK(Split("a\nb\nc", 2) == "a@0|b\nc@2");
-  CHECK(Split("a\nb\nc", 1) == "a\nb\nc@0");
+  CHECK(SplitLines(MapRaw("")).size() == 1);
 }
 
 }  // namespace TEST_FILE

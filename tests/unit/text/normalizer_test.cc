@@ -177,8 +177,6 @@ TEST_CASE("Markdown quoting is removed", "[text]") {
   CHECK(Text("RESO**URCE_EXHAUSTED") == "RESOURCE_EXHAUSTED");
   CHECK(Text("Used **22.89G**, **far** too much") == "Used 22.89G, far too much");
   CHECK(Text("***Exceeded*** capacity") == "Exceeded capacity");
-  CHECK(Text("1\\. Size: 2.00G") == "1. Size: 2.00G");
-  CHECK(Text("  12\\. Size: 2.00G") == "  12. Size: 2.00G");
   CHECK(Text("RESOURCE\\_EXHAUSTED f32\\[2\\]") == "RESOURCE_EXHAUSTED f32[2]");
   CHECK(Text("# E1120 12:00:00.272763    4001 a.cc:1] boom") == "boom");
   CHECK(Text("* - # boom") == "boom");
@@ -279,12 +277,11 @@ TEST_CASE("number, offset and gap come from the raw line", "[text]") {
 }
 
 TEST_CASE("invalid prefixes and JSON pointers are rejected", "[text]") {
-  CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), Error);
+  CHECK_THROWS_AS(Normalizer({}, {{"no pointer"}, {}, {}}), nlohmann::json::exception);
   std::vector<Line> lines;
   RawLine raw;
   raw.bytes = "[rank0] boom";
-  CHECK_THROWS_AS(Normalizer({{"bad", PrefixOrSuffix::Place::kPrefix, "("}}, {}).Normalize(raw, &lines), Error);
-  lines.clear();
+  CHECK_THROWS_AS(Normalizer({{"bad", PrefixOrSuffix::Place::kPrefix, "("}}, {}), Error);
   Normalizer({}, {}).Normalize(raw, &lines);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].text == "[rank0] boom");

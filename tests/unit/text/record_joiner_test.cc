@@ -59,52 +59,5 @@ TEST_CASE("lines that are not a record are not lost", "[text]") {
   CHECK(out == Lines{"{", "after the gap"});
 }
 
-Line Piece(const std::string& text, const std::string& stream_name, std::uint64_t offset, bool continues) {
-  Line part;
-  static_cast<MappedText&>(part) = {text, {{0, 0}}};
-  part.stream_name = stream_name;
-  part.offset = offset;
-  part.continues = continues;
-  return part;
-}
-
-TEST_CASE("pieces of a line are joined per stream", "[text]") {
-  IncompleteLines unfinished;
-  Line a = Piece("one ", "a", 0, true);
-  Line b = Piece("uno ", "b", 100, true);
-  CHECK(unfinished.Join(&a) == IncompleteLines::Joined::kKept);
-  CHECK(unfinished.Join(&b) == IncompleteLines::Joined::kKept);
-  Line other = Piece("eins", "c", 200, false);
-  CHECK(unfinished.Join(&other) == IncompleteLines::Joined::kNot);
-  CHECK(other.text == "eins");
-  Line rest = Piece("two", "a", 300, false);
-  REQUIRE(unfinished.Join(&rest) == IncompleteLines::Joined::kWhole);
-  CHECK(rest.text == "one two");
-  CHECK(rest.offset == 0);
-  CHECK(rest.segments.back().text_at == 4);
-  CHECK(rest.segments.back().raw_at == 300);
-  CHECK_FALSE(unfinished.RemoveOverdue(false).has_value());
-  for (int i = 0; i < 2000; ++i) unfinished.CountLine();
-  CHECK(unfinished.RemoveOverdue(false).value().text == "uno ");
-  CHECK(unfinished.empty());
-}
-
-TEST_CASE("a line that never ends is returned at a maximum length", "[text]") {
-  IncompleteLines unfinished;
-  std::size_t kept = 0;
-  for (int i = 0; i < 100; ++i) {
-    Line part = Piece(std::string(std::size_t{1} << 16, 'x'), "a", 0, true);
-    if (unfinished.Join(&part) == IncompleteLines::Joined::kKept) ++kept;
-  }
-  CHECK(kept < 100);
-  for (int i = 0; i < 5000; ++i) {
-    Line part = Piece("x", std::to_string(i), 0, true);
-    if (unfinished.Join(&part) == IncompleteLines::Joined::kNot) CHECK_FALSE(part.continues);
-  }
-  int waiting = 0;
-  while (unfinished.RemoveOverdue(true)) ++waiting;
-  CHECK(waiting <= 1025);
-}
-
 }  // namespace TEST_FILE
 }  // namespace whyoom
