@@ -337,7 +337,7 @@ int RunMerge(const RunContext& run) {
     const std::string& path = artifact->path;
     run.outputs.ThrowIfOutput(path);
     if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsPartMetadata(path)) continue;
-    Members members(*artifact, path == "-" ? OpenStandardInput() : OpenFile(path), run.options.limits);
+    Members members(*artifact, OpenFile(path), run.options.limits);
     for (Artifact part; ByteSource* source = members.Next(&part);) reader.Read(part.path, *source);
     for (Problem& problem : members.TakeProblems()) problems.push_back(std::move(problem));
   }

@@ -61,7 +61,6 @@ class ObservedSource : public ByteSource {
     return got;
   }
   std::string_view problem() const override { return source_.problem(); }
-  std::uint64_t RawOffset(std::uint64_t offset) const override { return source_.RawOffset(offset); }
   // The first bytes; for a whyoom report, up to the maximum size of a record of `whyoom run`.
   const std::string& begin() const { return begin_; }
 

@@ -4,9 +4,9 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -22,7 +22,6 @@
 #include "input/error.h"
 #include "input/follow_source.h"
 #include "input/limits.h"
-#include "input/stop.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
 
@@ -36,7 +35,7 @@ class LiveReport {
       : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
 
   // Prints diagnoses of an artifact that were not printed before.
-  void PrintNew(const std::string& path, const ArtifactFailures& found) {
+  void PrintNew(const ArtifactFailures& found) {
     if (run_.options.format != Format::kText) return;
     Report report;
     report.artifacts = 1;
@@ -45,7 +44,7 @@ class LiveReport {
     std::vector<Failure> failures = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
     for (Failure& failure : failures) {
-      if (printed_ids_.emplace(failure.id, path).second) report.failures.push_back(std::move(failure));
+      if (printed_ids_.insert(failure.id).second) report.failures.push_back(std::move(failure));
     }
     run_.filter.RemoveHidden(&report);
     report.hidden_failures = {};  // reported at the end
@@ -60,12 +59,6 @@ class LiveReport {
     if (output.empty()) printed_ = "\n";
   }
 
-  // The file was replaced: failures of the new one are printed again.
-  void Forget(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(printed_ids_, [&](const auto& printed) { return printed.second == path; });
-  }
-
   void Add(Report report) {
     const std::lock_guard lock(mutex_);
     report_.Join(std::move(report));
@@ -78,8 +71,8 @@ class LiveReport {
   const TextOptions text_;
   ReadControl* const control_;
   std::mutex mutex_;
-  std::map<std::string, std::string> printed_ids_;  // with the path whose failure was printed
-  std::string printed_;                             // empty: nothing was printed yet
+  std::set<std::string> printed_ids_;
+  std::string printed_;  // empty: nothing was printed yet
   Report report_;
 };
 
@@ -102,27 +95,24 @@ class PrintThrottle {
   Clock::time_point next_;
 };
 
-// Reads one file until another replaces it, or a pipe until it is closed.
-FollowSource::State FollowOne(const RunContext& run, const Artifact& artifact, const Quota& time, ReadControl* control,
-                              LiveReport* live) {
-  FollowSource source(artifact.path, *control, FollowSource::kQuietTime, &time);
-  const Stop stop(control, run.options.limits);
-  FailureReader reader(run.engine, source, {run.options.range, 0, control, &stop});
+// Reads a file until `stop`, or a pipe until it is closed.
+void FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop, LiveReport* live) {
+  FollowSource source(artifact.path, stop);
+  FailureReader reader(run.engine, source, {run.options.range, 0, nullptr, &stop});
   ArtifactFailures found(run.engine, artifact);
   PrintThrottle pace;
   do {
     bool unprinted = false;
     while (found.Add(reader.Next(), reader.framework())) {
       unprinted = !pace.IsDue();
-      if (!unprinted) pace.Time([&] { live->PrintNew(artifact.path, found); });
+      if (!unprinted) pace.Time([&] { live->PrintNew(found); });
     }
-    if (unprinted) live->PrintNew(artifact.path, found);
-  } while (source.state() == FollowSource::State::kQuiet && !control->stopped());
+    if (unprinted) live->PrintNew(found);
+  } while (!source.ended());
   Report report = found.Finish(reader.Finish());
   if (!source.problem().empty())
     report.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
   live->Add(std::move(report));
-  return source.state();
 }
 
 // Follows each pipe until it is closed, and each file until `control` stops it.
@@ -135,7 +125,6 @@ Report Follow(const RunContext& run, ReadControl* control) {
   // Interrupting is the normal way to end --follow on a file, not a failure.
   const Interrupt interrupt(&control->stop);
   LiveReport live(run, control);
-  const Quota time(run.options.limits);
   std::mutex mutex;
   std::exception_ptr rule;
   std::vector<std::thread> threads;
@@ -146,8 +135,7 @@ Report Follow(const RunContext& run, ReadControl* control) {
   };
   const auto follow = [&](const std::string& path) {
     try {
-      while (FollowOne(run, {path, ""}, time, control, &live) == FollowSource::State::kReplaced && !control->stopped())
-        live.Forget(path);
+      FollowOne(run, {path, ""}, Stop(control, run.options.limits), &live);
     } catch (...) {
       fail();
     }

@@ -12,7 +12,7 @@
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/error.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -135,7 +135,7 @@ void PathList::ReportFaults(std::vector<Problem>* problems) {
 }
 
 Inputs::Inputs(const Options& options, const ReadControl& control)
-    : options_(options), control_(control), walk_(options.paths) {
+    : options_(options), control_(control), stop_(&control, Limits()), walk_(options.paths) {
   if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
     throw Error("standard input cannot be both the list of --files-from and an input");
 }
@@ -154,11 +154,7 @@ std::optional<Artifact> Inputs::Next() {
 bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
-    if (IsEndlessDevice(options_.files_from))
-      throw Error("--files-from " + Printable(options_.files_from) + ": device with endless output");
-    bool may_wait = false;
-    list_.emplace(options_.files_from, OpenStoppable(options_.files_from, control_, Limits(), &may_wait),
-                  options_.files_form);
+    list_.emplace(options_.files_from, OpenFile(options_.files_from, &stop_), options_.files_form);
   }
   std::optional<std::string> name = control_.stopped() ? std::nullopt : list_->Next(problems);
   if (name) walk_ = Walk({*std::move(name)});

@@ -80,6 +80,7 @@ class Inputs {
 
   const Options& options_;
   const ReadControl& control_;
+  const Stop stop_;
   Walk walk_;
   std::optional<PathList> list_;
   bool ended_ = false;

@@ -103,7 +103,7 @@ class FolderReader {
         return Refuse(path, why, rules);
       }
       // One byte over the limit, so that the parser rejects larger files.
-      rules->files.push_back({path, ReadUpTo(*OpenDescriptor(opened.Release()), JsonDocument::Limits().bytes + 1)});
+      rules->files.push_back({path, ReadUpTo(*OpenDescriptor(std::move(opened)), JsonDocument::Limits().bytes + 1)});
     }
     rules->root = folder_;
     return true;

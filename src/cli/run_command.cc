@@ -24,7 +24,7 @@
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "read/engine.h"
 #include "report/unknown_errors.h"
 #include "text/regex_options.h"

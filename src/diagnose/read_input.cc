@@ -2,35 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "diagnose/artifact_failures.h"
 #include "rules/recorder.h"
 
 namespace whyoom {
-namespace {
-
-std::unique_ptr<ByteSource> Open(const Artifact& input, const Limits& limits, ReadControl* control,
-                                 bool* stops_itself) {
-  if (control != nullptr) return OpenStoppable(input.path, *control, limits, stops_itself);
-  return input.path == "-" ? OpenStandardInput() : OpenFile(input.path);
-}
-
-}  // namespace
 
 InputStreams::InputStreams(const Artifact& input, const Limits& limits, const ReadOptions& options)
     : stop_(options.control, limits),
-      control_(options.control),
-      members_(input, Open(input, limits, options.control, &stops_itself_), limits, options.control),
+      members_(input, OpenFile(input.path, &stop_), limits, options.control),
       options_(options) {
   options_.stop = &stop_;
-  if (stops_itself_) options_.control = nullptr;
-}
-
-void InputStreams::Add(Report one) {
-  if (stops_itself_) control_->bytes += one.bytes;
-  report_.Join(std::move(one));
 }
 
 Report InputStreams::Finish() {

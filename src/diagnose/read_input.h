@@ -5,7 +5,6 @@
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "input/members.h"
-#include "input/stop.h"
 #include "read/engine.h"
 #include "read/failure_reader.h"
 
@@ -14,8 +13,8 @@ namespace whyoom {
 // The streams of plain bytes of one input, and what was found in them so far.
 class InputStreams {
  public:
-  // If `options` have a control, which is borrowed, an input that may block (a pipe, a terminal) ends soon after a stop
-  // request, and what came before is still used.
+  // If `options` have a control, which is borrowed, the input ends soon after a stop request, and what came before is
+  // still used.
   InputStreams(const Artifact& input, const Limits& limits, const ReadOptions& options);
   InputStreams(const InputStreams&) = delete;
   InputStreams& operator=(const InputStreams&) = delete;
@@ -25,15 +24,13 @@ class InputStreams {
   const ReadOptions& options() const { return options_; }
 
   // Adds the result of a stream.
-  void Add(Report one);
+  void Add(Report one) { report_.Join(std::move(one)); }
 
   // Call once, after Next returned null.
   Report Finish();
 
  private:
   const Stop stop_;
-  ReadControl* const control_;
-  bool stops_itself_ = false;  // what the input returned before the stop is still processed
   Members members_;
   ReadOptions options_;
   Report report_;

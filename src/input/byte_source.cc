@@ -7,70 +7,56 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 namespace whyoom {
 namespace {
 
-// Some systems reject larger reads.
-constexpr std::size_t kMostOfRead = std::size_t{1} << 30;
-
-std::string FailureRule(const char* doing, int error) {
-  return std::string(doing) + ": " + std::generic_category().message(error);
-}
-
-bool IsRegular(int descriptor) {
-  struct stat status;
-  return descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-class DescriptorSource : public ByteSource {
+class FileSource : public ByteSource {
  public:
-  DescriptorSource(int descriptor, bool owned, std::string problem)
-      : descriptor_(descriptor),
-        owned_(owned),
-        regular_(owned && IsRegular(descriptor)),
-        ended_(descriptor < 0),
-        problem_(std::move(problem)) {}
-  ~DescriptorSource() override {
-    if (owned_ && descriptor_ >= 0) close(descriptor_);
+  // `error` is the error code of opening the file.
+  FileSource(Descriptor file, const Stop* stop, int error) : file_(std::move(file)), stop_(stop) {
+    struct stat status {};
+    if (!file_.is_open()) End("cannot open", error);
+    may_wait_ = fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode);
   }
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
+    constexpr std::size_t kMostOfRead = std::size_t{1} << 30;  // some systems reject larger reads
     while (!ended_ && capacity > 0) {
-      const ssize_t got = read(descriptor_, buffer, std::min(capacity, kMostOfRead));
-      if (got > 0) return static_cast<std::size_t>(got);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        // Another process that shares standard input may have made it non-blocking.
-        pollfd wait{descriptor_, POLLIN, 0};
-        poll(&wait, 1, -1);
-        continue;
+      if (stop_ != nullptr && stop_->IsRequested()) {
+        problem_ = stop_->Problem();
+        ended_ = true;
+      } else if (IsReady()) {
+        const ssize_t got = read(file_.get(), buffer, std::min(capacity, kMostOfRead));
+        if (got > 0) return static_cast<std::size_t>(got);
+        ended_ = got == 0;  // permanently, although a terminal could be read after its end
+        if (got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) End("cannot read", errno);
       }
-      if (got < 0) problem_ = FailureRule("cannot read", errno);
-      ended_ = true;  // permanently, although a terminal could be read after its end
     }
     return 0;
   }
 
-  // Standard input may be at any offset of its file.
-  int RegularFile() const override { return regular_ ? descriptor_ : -1; }
-
   std::string_view problem() const override { return problem_; }
 
-  bool SeekTo(std::uint64_t offset) override {
-    if (!regular_ || lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0) return false;
-    ended_ = false;
-    return true;
+ private:
+  // Waits for a moment. A pipe without a writer so far is neither readable nor at its end.
+  bool IsReady() const {
+    constexpr int kWaitMilliseconds = 100;  // the maximum delay of a stop
+    pollfd input{file_.get(), POLLIN, 0};
+    return !may_wait_ || poll(&input, 1, stop_ == nullptr ? -1 : kWaitMilliseconds) > 0;
   }
 
- private:
-  const int descriptor_;
-  const bool owned_;
-  const bool regular_;
-  bool ended_;
+  void End(const char* doing, int error) {
+    problem_ = std::string(doing) + ": " + std::generic_category().message(error);
+    ended_ = true;
+  }
+
+  const Descriptor file_;
+  const Stop* const stop_;
+  bool may_wait_ = false;
+  bool ended_ = false;
   std::string problem_;
 };
 
@@ -79,8 +65,7 @@ class MemorySource : public ByteSource {
   MemorySource(std::string_view bytes, std::size_t chunk) : bytes_(bytes), chunk_(std::max<std::size_t>(chunk, 1)) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    const std::size_t count = std::min({capacity, chunk_, bytes_.size()});
-    if (count > 0) std::memcpy(buffer, bytes_.data(), count);
+    const std::size_t count = bytes_.copy(buffer, std::min(capacity, chunk_));
     bytes_.remove_prefix(count);
     return count;
   }
@@ -92,30 +77,16 @@ class MemorySource : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> OpenFile(const std::string& path) {
-  int descriptor;
-  do {
-    descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return std::make_unique<DescriptorSource>(-1, false, FailureRule("cannot open", errno));
-  return OpenDescriptor(descriptor);
+std::unique_ptr<ByteSource> OpenFile(const std::string& path, const Stop* stop) {
+  // O_NONBLOCK: opening a named pipe would wait for its writer. It has no effect on regular files.
+  Descriptor file(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                              : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  return std::make_unique<FileSource>(std::move(file), stop, errno);
 }
 
-bool IsEndlessDevice(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode)) return false;
-  for (const char* endless : {"/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) {
-    struct stat device {};
-    if (stat(endless, &device) == 0 && S_ISCHR(device.st_mode) && device.st_rdev == status.st_rdev) return true;
-  }
-  return false;
+std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file, const Stop* stop) {
+  return std::make_unique<FileSource>(std::move(file), stop, EBADF);
 }
-
-std::unique_ptr<ByteSource> OpenDescriptor(int descriptor) {
-  return std::make_unique<DescriptorSource>(descriptor, true, "");
-}
-
-std::unique_ptr<ByteSource> OpenStandardInput() { return std::make_unique<DescriptorSource>(STDIN_FILENO, false, ""); }
 
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk) {
   return std::make_unique<MemorySource>(bytes, chunk);
@@ -135,49 +106,23 @@ std::string ReadUpTo(ByteSource& source, std::size_t most) {
   return bytes;
 }
 
-std::size_t PeekedSource::Read(char* buffer, std::size_t capacity) {
-  if (given_ == beginning_.size()) return source_->Read(buffer, capacity);
-  const std::size_t count = beginning_.copy(buffer, capacity, given_);
-  given_ += count;
-  return count;
-}
-
-bool PeekedSource::SeekTo(std::uint64_t offset) {
-  if (RegularFile() < 0 || !source_->SeekTo(offset)) return false;
-  given_ = beginning_.size();
-  return true;
-}
-
-void TextLines::Fill() {
-  constexpr std::size_t kLineBlock = std::size_t{1} << 17;  // fits a core's cache
-  buffer_.erase(0, begin_);
-  begin_ = 0;
-  const std::size_t held = buffer_.size();
-  buffer_.resize(held + kLineBlock);
-  buffer_.resize(held + source_.Read(buffer_.data() + held, kLineBlock));
-  at_end_ = buffer_.size() == held;
-}
-
 bool TextLines::Next(std::string_view* line) {
-  std::size_t searched = 0;  // bytes without a line break
-  while (true) {
-    const std::string_view held = std::string_view(buffer_).substr(begin_);
-    const std::size_t feed = held.find('\n', searched);
-    const bool full = feed == std::string_view::npos && held.size() > longest_;
-    if (feed == std::string_view::npos && !full && !at_end_) {
-      searched = held.size();
-      Fill();
-      continue;
-    }
-    const std::size_t length = std::min(feed, held.size());
-    if (length == 0 && feed != 0) return false;
-    begin_ = std::min(begin_ + length + 1, buffer_.size());
-    searched = 0;
-    if (std::exchange(cutting_, full)) continue;
-    *line = held.substr(0, std::min(length, longest_));
-    if (line->ends_with('\r')) line->remove_suffix(1);
-    return true;
+  constexpr std::size_t kBlock = std::size_t{1} << 17;  // fits a core's cache
+  std::size_t feed = std::string::npos;
+  for (std::size_t searched = begin_; (feed = buffer_.find('\n', searched)) == std::string::npos && !at_end_;) {
+    buffer_.erase(0, std::exchange(begin_, 0));
+    buffer_.resize(std::min(buffer_.size(), longest_ + 1));  // the rest of a line that is too long is dropped
+    searched = buffer_.size();
+    buffer_.resize(searched + kBlock);
+    buffer_.resize(searched + source_.Read(buffer_.data() + searched, kBlock));
+    at_end_ = buffer_.size() == searched;
   }
+  if (begin_ == buffer_.size()) return false;
+  const std::size_t end = std::min(feed, buffer_.size());
+  *line = std::string_view(buffer_).substr(begin_, std::min(end - begin_, longest_));
+  begin_ = std::min(end + 1, buffer_.size());
+  if (line->ends_with('\r')) line->remove_suffix(1);
+  return true;
 }
 
 }  // namespace whyoom

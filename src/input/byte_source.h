@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "input/limits.h"
+
 namespace whyoom {
 
 // Owns a file descriptor; -1 if there is none.
@@ -47,71 +49,27 @@ class ByteSource {
   // permanently. After a failure it returns 0 and problem() is set.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
 
-  // The open file that contains exactly this source's bytes from its start, for reading at several positions at once,
-  // or -1. The source keeps ownership.
-  virtual int RegularFile() const { return -1; }
-
   // The problem that ended reading, as a sentence for users; empty if there was none.
   virtual std::string_view problem() const { return {}; }
-
-  // Converts an offset in this source to the offset in the data it was made from. They differ only if the source
-  // changes the text (its encoding). Exact near the last byte read; may be approximate for older ones.
-  virtual std::uint64_t RawOffset(std::uint64_t offset) const { return offset; }
 
   // Counts work done on the bytes read, measured in bytes that could have been unpacked in that time. Sources that
   // limit work use it (limits.h).
   virtual void AddWork(std::uint64_t /*bytes*/) {}
-
-  // Continues at `offset`, even after the end was read. Works if there is a RegularFile; otherwise returns false and
-  // changes nothing.
-  virtual bool SeekTo(std::uint64_t /*offset*/) { return false; }
 };
 
-// Opens a file of any kind that can be read from start to end, including a FIFO. Never null; if the file cannot be
-// opened, the source is empty and has a problem().
-std::unique_ptr<ByteSource> OpenFile(const std::string& path);
+// Opens a file of any kind that can be read from start to end; "-" is standard input. Never null; if the file cannot be
+// opened, the source is empty and has a problem(). Waits for the first writer of a named pipe. If `stop`, which is
+// borrowed, requests a stop, the source ends soon, even while it waits.
+std::unique_ptr<ByteSource> OpenFile(const std::string& path, const Stop* stop = nullptr);
 
-// Whether `path` is a device with endless output, such as /dev/zero.
-bool IsEndlessDevice(const std::string& path);
-
-// Reads an open descriptor from its current position, and closes it.
-std::unique_ptr<ByteSource> OpenDescriptor(int descriptor);
-
-// The process's standard input, read with read(2) and not closed.
-std::unique_ptr<ByteSource> OpenStandardInput();
+// Reads an open descriptor from its current position.
+std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file, const Stop* stop = nullptr);
 
 // Reads borrowed bytes in memory, at most `chunk` per call, so that tests can try any chunking.
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk = std::string_view::npos);
 
 // Returns the next bytes of `source`, at most `most`; fewer at its end.
 std::string ReadUpTo(ByteSource& source, std::size_t most);
-
-// A source whose first bytes can be inspected before they are read.
-class PeekedSource : public ByteSource {
- public:
-  // Reads until it has `peeked` bytes or the source ends.
-  PeekedSource(std::unique_ptr<ByteSource> source, std::size_t peeked)
-      : source_(std::move(source)), beginning_(ReadUpTo(*source_, peeked)) {}
-
-  // The first bytes, fewer than `peeked` if the source is shorter. Valid before the first Read only.
-  std::string_view beginning() const { return std::string_view(beginning_).substr(given_); }
-
-  // Skips the first `count` bytes of beginning(); RawOffset still counts them.
-  void Skip(std::size_t count) { given_ = skipped_ = count; }
-
-  std::size_t Read(char* buffer, std::size_t capacity) override;
-  std::string_view problem() const override { return source_->problem(); }
-  void AddWork(std::uint64_t bytes) override { source_->AddWork(bytes); }
-  std::uint64_t RawOffset(std::uint64_t offset) const override { return source_->RawOffset(offset + skipped_); }
-  int RegularFile() const override { return skipped_ == 0 ? source_->RegularFile() : -1; }
-  bool SeekTo(std::uint64_t offset) override;
-
- private:
-  const std::unique_ptr<ByteSource> source_;
-  const std::string beginning_;
-  std::size_t given_ = 0;  // bytes of it
-  std::size_t skipped_ = 0;
-};
 
 // Iterates over all lines of a source, for files of a known format.
 class TextLines {
@@ -124,13 +82,10 @@ class TextLines {
   bool Next(std::string_view* line);
 
  private:
-  void Fill();
-
   ByteSource& source_;
   const std::size_t longest_;
   std::string buffer_;
-  std::size_t begin_ = 0;
-  bool cutting_ = false;  // skipping the rest of a line that is too long
+  std::size_t begin_ = 0;  // of the next line
   bool at_end_ = false;
 };
 

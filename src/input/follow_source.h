@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,44 +12,30 @@ namespace whyoom {
 
 class FollowSource : public ByteSource {
  public:
-  enum class State {
-    kOpen,      // there may be more
-    kQuiet,     // nothing came for a while; the next Read waits for more
-    kReplaced,  // the file was truncated or renamed (log rotation); everything written before was read
-    kEnded,     // the pipe was closed, a stop was requested, time is up, or reading failed
-  };
+  // Opens `path` ("-": standard input); waits for it if it does not exist yet. Borrows `stop`, which ends the source.
+  // `quiet`: see Read.
+  FollowSource(std::string path, const Stop& stop, std::chrono::milliseconds quiet = std::chrono::seconds(1))
+      : path_(std::move(path)), stop_(stop), quiet_(quiet) {}
 
-  static constexpr std::chrono::milliseconds kQuietTime{1000};
-
-  // Opens `path` ("-": standard input) from its start; waits for it if it does not exist yet. Read returns 0 after
-  // `quiet` without new bytes, once per such pause. Borrows `control` and `time`, which may be null: the source ends
-  // when `control` requests a stop or the time limit is reached.
-  FollowSource(std::string path, const ReadControl& control, std::chrono::milliseconds quiet = kQuietTime,
-               const Quota* time = nullptr);
-
-  // As ByteSource::Read, but 0 is the permanent end only if state() is kReplaced or kEnded.
+  // As ByteSource::Read, but 0 is the permanent end only if ended(). Otherwise nothing came for the quiet time; the
+  // next Read waits for more.
   std::size_t Read(char* buffer, std::size_t capacity) override;
   std::string_view problem() const override { return problem_; }
 
-  // Why Read returned 0.
-  State state() const { return state_; }
+  // The pipe was closed, a stop was requested, or reading failed.
+  bool ended() const { return ended_; }
 
  private:
-  bool Open();
-  bool IsReplaced() const;
-  bool IsRewritten() const;
-  void Wait() const;
+  bool IsReady();
+  void End(std::string problem);
 
   const std::string path_;
-  const ReadControl& control_;
+  const Stop& stop_;
   const std::chrono::milliseconds quiet_;
-  const Quota* const time_;
-  Descriptor descriptor_;
-  bool is_file_ = false;  // a regular file, which may grow after its end
-  std::uint64_t given_ = 0;
-  std::string beginning_;  // the first bytes given
-  State state_ = State::kOpen;
-  bool reported_quiet_ = false;
+  Descriptor file_;
+  bool may_grow_ = false;        // a regular file
+  bool reported_quiet_ = false;  // since the last bytes
+  bool ended_ = false;
   std::string problem_;
 };
 

@@ -1,22 +1,18 @@
-// Limits on unpacking one input. An archive can contain far more than anyone wants to read, by accident or by design.
+// Limits of one input, and requests to stop reading it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
-
-#include "input/byte_source.h"
 
 namespace whyoom {
 
-// Limits of one input: a path of the command line or a file found below it, with everything packed in it. Bytes that
-// are not packed are limited only by time.
+// Limits of one input: a path of the command line or a file found below it, with everything packed in it. An archive
+// can contain far more than anyone wants to read, by accident or by design. Bytes that are not packed are limited only
+// by time.
 struct Limits {
   // Unpacked bytes. Counted separately per depth, so that a .tar.gz counts once.
   std::uint64_t bytes = std::uint64_t{1} << 40;
@@ -50,38 +46,37 @@ struct ReadControl {
   bool stopped() const { return stop.load(std::memory_order_relaxed); }
 };
 
-// The messages when Limits::seconds have passed: the first for any work, the second for reading.
-std::string TimeIsUpText(const Limits& limits);
-std::string TooLongText(const Limits& limits);
-
-// Enforces the limits of one input.
-class Quota {
+// A request to end long work early, by a signal or because the time limit of one input is reached.
+class Stop {
  public:
-  // Borrows `control`, which may be null. Once it requests a stop, the sources end without a problem.
-  explicit Quota(const Limits& limits, const ReadControl* control = nullptr);
+  Stop() = default;  // never requested
+  // The time of `limits` starts now. `control` is borrowed; if it is null, no signal is observed.
+  Stop(const ReadControl* control, const Limits& limits) : control_(control), seconds_(limits.seconds) {}
 
-  const Limits& limits() const { return limits_; }
-  bool TimeIsUp() const;
+  // Whether a stop is requested. Afterwards, what is read may be incomplete.
+  bool IsRequested() const { return IsInterrupted() || TimeIsUp(); }
+  bool TimeIsUp() const {
+    return seconds_ > 0 && std::chrono::duration<double>(Clock::now() - start_).count() >= seconds_;
+  }
 
-  // Why reading must end now: the time limit, or an empty text after a stop request. Nullopt if it need not end.
-  std::optional<std::string> WhyStop() const;
+  // Whether a stop was requested and the grace period for processing what was already read is over. Loops over lines
+  // check this; their source already ends when IsRequested(). For one thread only.
+  bool IsOverdue() const;
 
-  // Whether `problem` means that a limit of the whole input was reached, so that nothing more of it may be read.
-  bool EndsInput(std::string_view problem) const;
+  // The reason, "stopped after 2 s (--max-time)" or "interrupted".
+  std::string Why() const;
 
-  // Wraps `source` so that it ends at the limits. Depth 0 is the file itself: counted, but limited only by time. `cost`
-  // is the work per byte relative to a fast format.
-  std::unique_ptr<ByteSource> Limit(std::unique_ptr<ByteSource> source, int depth, std::uint64_t cost = 1);
+  // The problem of an input that ends because of the request. Empty after a signal, which the command reports.
+  std::string Problem() const { return IsInterrupted() ? "" : Why() + "; the rest was not read"; }
 
  private:
-  class LimitedSource;
+  using Clock = std::chrono::steady_clock;
+  bool IsInterrupted() const { return control_ != nullptr && control_->stopped(); }
 
-  const Limits limits_;
-  const ReadControl* const control_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<std::uint64_t> given_;  // bytes read, by depth
-  std::uint64_t looked_at_ = 0;       // see ByteSource::AddWork
-  std::string reached_;               // the limit on bytes that was reached; empty if none was
+  const ReadControl* control_ = nullptr;
+  double seconds_ = 0;
+  Clock::time_point start_ = Clock::now();
+  mutable std::optional<Clock::time_point> asked_at_;  // when IsOverdue first saw the request
 };
 
 // Formats a size in the largest unit without a fraction: "64 MiB", "1 TiB".

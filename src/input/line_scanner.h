@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "input/byte_source.h"
-#include "input/limits.h"
 #include "input/prefilter.h"
-#include "input/survey.h"
 
 namespace whyoom {
 
@@ -27,49 +26,47 @@ struct RawLine {
   bool json = false;          // the artifact begins like a JSON document
 };
 
+// A position in an artifact, with the state needed to continue counting lines.
+struct Cursor {
+  std::uint64_t offset = 0;
+  std::uint64_t number = 1;      // of the line that contains it
+  std::uint64_t line_start = 0;  // of that line
+};
+
 // Literals that matter in the lines before a hit, borrowed. The first `openers` of them start a section that leads to
 // the hit (a traceback), so that all lines from there on matter. For the others, only the line itself matters (a
 // framework's name).
 struct LookBehind {
   const Prefilter* literals = nullptr;
   std::size_t openers = 0;
-  // Whether a line with this literal, which is not an opener, can still add information; called just before the line
-  // would be returned. Null: always.
-  std::function<bool(std::size_t literal)> wants = nullptr;
 };
 
 class LineScanner {
  public:
   struct Limits {
-    std::size_t block_bytes = std::size_t{256} << 10;  // read at a time; fits a core's cache
-    std::size_t before_bytes = std::size_t{64} << 10;  // searched for look-behind literals; without any, all returned
-    std::size_t close_bytes = std::size_t{2} << 10;    // always returned before a hit
-    std::size_t line_bytes = std::size_t{1} << 20;     // longer lines are returned in pieces
+    std::size_t block_bytes = std::size_t{256} << 10;   // read at a time; fits a core's cache
+    std::size_t before_bytes = std::size_t{64} << 10;   // searched for look-behind literals
+    std::size_t close_bytes = std::size_t{2} << 10;     // always returned before a hit
+    std::size_t line_bytes = std::size_t{1} << 20;      // longer lines are returned in pieces
+    std::size_t decide_bytes = std::size_t{640} << 10;  // searched for a trigger before any other hit counts
   };
 
   static constexpr std::size_t kMostOfSetting = 64;
 
-  // Called at the first hit only.
-  using LookBehindMaker = std::function<LookBehind()>;
-
   struct Options {
-    LookBehindMaker lead = nullptr;
+    std::function<LookBehind()> lead = nullptr;  // called at the first hit only
     Limits limits = {};
-    // If not null, supplies the hits instead of the prefilter. It must search the same bytes as the source, which must
-    // be able to seek.
-    Survey* survey = nullptr;
-    ReadControl* control = nullptr;       // may be null
     std::size_t triggers = kAllTriggers;  // how many of the prefilter's first literals are triggers
+    std::size_t threads = 0;              // extra threads that search large inputs
   };
 
   // Borrows all arguments for its lifetime.
-  LineScanner(ByteSource& source, const Prefilter& prefilter);
   LineScanner(ByteSource& source, const Prefilter& prefilter, Options options);
 
   // Returns the next line; each line at most once and in order. Returns false at the end, permanently. If `adjacent`,
   // that is the line after the last one returned. Otherwise it is the first later line that matters to the next hit:
   //
-  //   jax 0.4.35 on 4 chips          1. a line with a wanted literal that is not an opener
+  //   jax 0.4.35 on 4 chips          1. a line with a literal that is not an opener
   //   step 7 …
   //   12:00:01 ERROR failed:            and the line before the first opener, whose timestamp applies to it
   //   Traceback (most recent …):     2. all lines from the first opener that leads to the hit, or all lines that follow
@@ -81,9 +78,9 @@ class LineScanner {
   // separate it from the next such opener or from the lines of 3; an older traceback belongs to another failure. A
   // piece of a long line counts as a line.
   //
-  // The lines do not depend on how the source is chunked, nor on a survey, with one exception: in an artifact without a
-  // trigger, all hits may be ignored. Of a literal that is no trigger, only the first kMostOfSetting hits after each
-  // trigger count, and those within before_bytes before the next trigger, which count as lines of 1.
+  // The lines do not depend on how the source is chunked, nor on the threads. In an artifact without a trigger, hits
+  // are ignored unless it is longer than decide_bytes. Of a literal that is no trigger, only the first kMostOfSetting
+  // hits after each trigger count, and those within before_bytes before the next trigger, which count as lines of 1.
   bool Next(bool adjacent, RawLine* line);
 
   // Returns up to `bytes` bytes from the next line on, without their incomplete last line, and stores where they begin.
@@ -95,19 +92,17 @@ class LineScanner {
   // returned without its end, its rest is returned as another piece of the same line.
   void Resume();
 
-  std::uint64_t bytes_read() const;
+  std::uint64_t bytes_read() const { return end(); }
 
  private:
   // All positions are offsets in the artifact and do not depend on how the bytes arrive. A line longer than line_bytes
   // is divided into pieces of that length, counted from its start; a shorter line is one piece. A piece includes the
   // line feed after it.
 
-  // The pieces to return for a hit: from the first that begins at or after both `begin` and next_, up to the one that
-  // contains the last byte before `end`.
-  struct Window {
-    std::uint64_t begin;
-    std::uint64_t end;
-    std::vector<std::size_t> signs;  // the literals that are the only reason for the window
+  // A block that was read and is being searched.
+  struct Search {
+    std::size_t bytes;
+    std::future<std::vector<Prefilter::Hit>> hits;
   };
 
   std::uint64_t end() const { return base_ + size_; }
@@ -118,60 +113,50 @@ class LineScanner {
   std::uint64_t Before(std::uint64_t offset, std::size_t bytes) const {
     return offset - std::min<std::uint64_t>(offset, bytes);
   }
-
-  bool HasSpace() const { return capacity_ - size_ >= block_; }
+  bool HasSpace() const { return capacity_ - read_ >= limits_.block_bytes; }
 
   bool Fill();
+  void ReadBlock();
   void MakeSpace();
   void Advance(Cursor* cursor, std::uint64_t to) const;
-  void Skip();
+  void SkipTo(std::uint64_t offset);
   bool FindHit();
-  void Search(std::size_t from);
-  bool NextHit(Prefilter::Hit* hit);
   bool IsTriggered();
   bool Counts(const Prefilter::Hit& hit);
-  bool ReadUpToHit();
-  std::uint64_t PieceStart(const Cursor& cursor) const;
-  std::uint64_t LineBefore(std::uint64_t start, std::uint64_t reach) const;
-  std::uint64_t FirstOpener(std::uint64_t reach, std::uint64_t all_from) const;
-  void AddIgnored(std::uint64_t reach);
-  void PlanWindows();
-  void GoTo(const Window& window);
+  bool IsOpener(const Prefilter::Hit& lead) const { return lead.literal < look_behind_.openers; }
+  std::vector<Cursor> PiecesBefore(std::uint64_t to) const;
+  std::vector<Prefilter::Hit> LeadsTo(std::uint64_t hit_end, std::uint64_t reach);
+  std::uint64_t AllFrom(std::uint64_t hit_end, std::uint64_t reach, const std::vector<Prefilter::Hit>& leads,
+                        const std::vector<Cursor>& pieces) const;
+  void Plan(std::uint64_t hit_end);
   bool Give(RawLine* line);
-  bool IsWanted(const Window& window) const;
 
   ByteSource& source_;
   const Prefilter& prefilter_;
-  LookBehindMaker make_look_behind_;
+  std::function<LookBehind()> make_look_behind_;
   LookBehind look_behind_;
-  Survey* const survey_;
-  ReadControl* const control_;
+  const Limits limits_;
   const std::size_t triggers_;
-  bool triggered_;  // hits matter
-  const std::size_t block_;
-  const std::size_t before_;
-  const std::size_t close_;
-  const std::size_t piece_;
+  const std::size_t threads_;
   const std::size_t shared_;  // a hit may begin this far before the searched position
-  std::size_t capacity_;
+  std::size_t capacity_ = 0;
   std::unique_ptr<char[]> buffer_;
   std::uint64_t base_ = 0;  // offset of buffer_[0] in the artifact
-  std::size_t size_ = 0;    // bytes in buffer_
+  std::size_t size_ = 0;    // bytes in buffer_ that were searched
+  std::size_t read_ = 0;    // bytes in buffer_
   bool source_ended_ = false;
   bool json_ = false;  // see RawLine
 
-  Cursor next_;                      // the first piece not yet returned
-  std::uint64_t searched_ = 0;       // all hits that end before this were handled
-  std::uint64_t hit_end_ = 0;        // end of the last hit found
-  std::deque<Prefilter::Hit> hits_;  // without a survey: in the buffer, from the last hit found on
+  Cursor next_;                      // the first piece not yet returned or skipped
+  bool triggered_;                   // hits matter
+  std::deque<Prefilter::Hit> hits_;  // in the buffer, not yet handled
   // Since the last trigger: how often each other literal occurred, and the ends of the last hits that did not count.
   std::map<std::size_t, std::size_t> hits_of_settings_;
   std::deque<std::uint64_t> ignored_;
-  std::uint64_t stop_ = 0;       // return pieces up to here without going to another window
   std::uint64_t given_end_ = 0;  // end of the last piece returned
-  std::deque<Window> windows_;   // of the current hit, not yet returned
-  std::vector<Prefilter::Hit> leads_;
+  std::deque<Cursor> plan_;      // the pieces to return for the current hit
   bool done_ = false;
+  std::deque<Search> searches_;  // last, because their destructors wait for the threads
 };
 
 }  // namespace whyoom

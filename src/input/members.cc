@@ -2,67 +2,134 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "input/archive/sandboxed_reader.h"
 #include "input/archive/unpacker.h"
+#include "input/archive/worker.h"
 #include "input/packing.h"
 #include "input/utf16_source.h"
 
 namespace whyoom {
-namespace {
-
-// Bytes to inspect for a packing, a program or an encoding.
-constexpr std::size_t kPeekedBytes = 4096;
-
-// Bounds the report for an archive of, for example, a million encrypted members.
-constexpr std::uint64_t kMostMemberProblems = 100;
-
-constexpr std::uint64_t kCostOfBzip2 = 8;  // per byte, see Quota::Limit
-
-// Reads the current member of a packed file.
-class MemberSource : public ByteSource {
- public:
-  MemberSource(Unpacker& unpacker, const ByteSource& packed) : unpacker_(unpacker), packed_(packed) {}
-
-  std::size_t Read(char* buffer, std::size_t capacity) override { return unpacker_.Read(buffer, capacity); }
-
-  // If the packed bytes have a problem, that caused any other problem.
-  std::string_view problem() const override {
-    const std::string_view own = unpacker_.member_problem();
-    return own.empty() || packed_.problem().empty() ? own : packed_.problem();
-  }
-
- private:
-  Unpacker& unpacker_;
-  const ByteSource& packed_;
-};
-
-}  // namespace
 
 struct Members::Level {
   Artifact artifact;
   Packing packing;
-  std::unique_ptr<ByteSource> packed;
+  std::unique_ptr<Stream> packed;
   std::unique_ptr<Unpacker> unpacker;
 };
 
-Members::Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits, const ReadControl* control)
-    : quota_(limits, control),
+// The bytes of the file or of a member, ended at the limits. The file itself is counted, but limited only by time.
+class Members::Stream final : public ByteSource {
+ public:
+  // Borrows `source`, the unpacker of the innermost level or the file. Reads its beginning. `cost`: the work per byte;
+  // see Limits::suspicious_bytes.
+  Stream(Members& members, ByteSource& source, std::uint64_t cost)
+      : members_(members),
+        limits_(members.limits_),
+        source_(source),
+        packed_(members.levels_.empty() ? nullptr : members.levels_.back().packed.get()),
+        given_(members.given_.at(members.levels_.size())),
+        cost_(cost),
+        allowed_(members.levels_.size() > kUsualDepth ? limits_.suspicious_bytes / kDeeperIsLess
+                                                      : limits_.suspicious_bytes),
+        step_(std::max<std::uint64_t>(allowed_ / kLooks, 1)) {
+    beginning_ = ReadUpTo(*this, kBeginning);
+  }
+
+  // Shows a packing, a program or an encoding. Valid before the first Read only.
+  std::string_view beginning() const { return beginning_; }
+  // Lets `control`, which may be null, count the bytes that are read.
+  void CountFor(ReadControl* control) { control_ = control; }
+
+  std::size_t Read(char* buffer, std::size_t capacity) override {
+    std::size_t got = beginning_.size() > at_ ? beginning_.copy(buffer, capacity, at_) : 0;
+    at_ += got;
+    if (got == 0) got = ReadFurther(buffer, capacity);
+    if (control_ != nullptr) control_->bytes += got;
+    return got;
+  }
+
+  // If the packed bytes have a problem, that caused any problem of the unpacker.
+  std::string_view problem() const override {
+    if (!problem_.empty() || source_.problem().empty()) return problem_;
+    return packed_ == nullptr || packed_->problem().empty() ? source_.problem() : packed_->problem();
+  }
+  void AddWork(std::uint64_t bytes) override { members_.looked_at_ += bytes; }
+
+ private:
+  static constexpr std::size_t kBeginning = 4096;
+  static constexpr std::size_t kUsualDepth = 2;
+  static constexpr std::uint64_t kDeeperIsLess = 16;
+  static constexpr std::uint64_t kLooks = 32;  // the ratio is checked this many times per suspicious_bytes
+
+  std::size_t ReadFurther(char* buffer, std::size_t capacity) {
+    if (!problem_.empty() || capacity == 0) return 0;
+    if (members_.stop_.IsRequested()) {
+      problem_ = members_.stop_.Problem();
+      return 0;
+    }
+    const std::uint64_t left = packed_ == nullptr ? capacity : Left();
+    // An input that ends exactly at the limit has not exceeded it.
+    if (char next; left == 0 && source_.Read(&next, 1) > 0) problem_ = members_.reached_ = LimitText();
+    if (left == 0) return 0;
+    const std::size_t got = source_.Read(buffer, static_cast<std::size_t>(std::min<std::uint64_t>(capacity, left)));
+    given_ += got;
+    return got;
+  }
+
+  // Checks the ratio only at fixed offsets, so that the sizes of reads do not decide where an input ends.
+  std::uint64_t Left() const {
+    const std::uint64_t left = limits_.bytes - std::min(given_, limits_.bytes);
+    if (limits_.suspicious_ratio == 0 || allowed_ == 0) return left;
+    if (given_ > 0 && given_ % step_ == 0 && IsSuspicious()) return 0;
+    return std::min(left, step_ - given_ % step_);
+  }
+
+  bool IsSuspicious() const {
+    const std::uint64_t work = given_ * cost_ + members_.looked_at_;
+    return work >= allowed_ && work / limits_.suspicious_ratio > members_.given_[0];
+  }
+
+  std::string LimitText() const {
+    if (given_ >= limits_.bytes)
+      return fmt::format("stopped after {} unpacked (--max-bytes); the rest was not read", WholeSize(limits_.bytes));
+    return fmt::format(
+        "stopped: unpacking and searching it takes more than {} times the work expected for its packed size "
+        "(--max-bytes lifts this limit); the rest was not read",
+        limits_.suspicious_ratio);
+  }
+
+  Members& members_;
+  const Limits& limits_;
+  ByteSource& source_;
+  const ByteSource* const packed_;  // what the source unpacks; null for the file
+  std::uint64_t& given_;
+  const std::uint64_t cost_;
+  const std::uint64_t allowed_;  // this much work is never suspicious
+  const std::uint64_t step_;     // distance between checks of the ratio
+  ReadControl* control_ = nullptr;
+  std::string problem_;
+  std::string beginning_;
+  std::size_t at_ = 0;  // in the beginning
+};
+
+Members::Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits, ReadControl* control)
+    : limits_(limits),
+      control_(control),
+      stop_(control, limits),
       input_(std::move(input)),
-      raw_(*source),
-      file_(quota_.Limit(std::move(source), 0)),
-      current_(input_) {}
+      file_(std::move(source)),
+      current_(input_),
+      given_(static_cast<std::size_t>(std::max(limits.depth, 0)) + 1) {}
 
 Members::~Members() = default;
 
 ByteSource* Members::Next(Artifact* artifact) {
   if (plain_) Report(current_, std::exchange(plain_, nullptr)->problem());
-  if (file_) Open(std::move(file_));
-  while (!plain_ && !stopped_ && !levels_.empty()) {
-    if (std::unique_ptr<ByteSource> member = NextMember()) Open(std::move(member));
-  }
+  if (!std::exchange(opened_, true)) Open(*file_, 1);
+  while (!plain_ && !stopped_ && !levels_.empty()) OpenNextMember();
   *artifact = current_;
   return plain_.get();
 }
@@ -73,13 +140,19 @@ std::vector<Problem> Members::TakeProblems() {
   return std::move(problems_);
 }
 
+// Whether the problem is that a limit of the whole input was reached, so that nothing more of it may be read.
+bool Members::EndsInput(std::string_view problem) const {
+  return !problem.empty() && (problem == reached_ || problem == stop_.Problem());
+}
+
 void Members::Report(const Artifact& artifact, std::string_view what) {
+  constexpr std::size_t kMostProblems = 100;  // of an archive of, for example, a million encrypted members
   if (what.empty()) return;
   last_reported_ = what;
   // Only a reported problem ends the input: a source around it may have met a limit further on.
-  if (quota_.EndsInput(what)) stopped_ = true;
-  if (quota_.TimeIsUp() || !raw_.problem().empty()) may_differ_ = true;
-  if (problems_.size() >= kMostMemberProblems && !stopped_) {
+  if (EndsInput(what)) stopped_ = true;
+  if (stop_.TimeIsUp() || !file_->problem().empty()) may_differ_ = true;
+  if (problems_.size() >= kMostProblems && !stopped_) {
     ++unreported_;
   } else {
     problems_.push_back({artifact.path, artifact.member, std::string(what)});
@@ -87,72 +160,56 @@ void Members::Report(const Artifact& artifact, std::string_view what) {
 }
 
 // Opens `current_`, whose bytes are `source`, unless it is to be skipped.
-void Members::Open(std::unique_ptr<ByteSource> source) {
-  auto peeked = std::make_unique<PeekedSource>(std::move(source), kPeekedBytes);
-  const std::string_view beginning = peeked->beginning();
-  const Packing packing = PackingOf(beginning);
-  if (IsProgram(beginning)) return Skip(std::move(peeked));
-  if (packing == Packing::kSevenZip) {
-    Report(current_, "7z archives are not supported; unpack it first");
-    return Skip(std::move(peeked));
+void Members::Open(ByteSource& source, std::uint64_t cost) {
+  auto stream = std::make_unique<Stream>(*this, source, cost);
+  if (IsProgram(stream->beginning())) return Skip(*stream);
+  if (PackingOf(stream->beginning()) != Packing::kNone) {
+    if (!OpenPacked(&stream)) Skip(*stream);
+    return;
   }
-  if (packing == Packing::kNone) return OpenPlain(std::move(peeked));
-  const Limits& limits = quota_.limits();
-  if (std::cmp_greater_equal(levels_.size(), limits.depth)) {
-    Report(current_,
-           fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing), limits.depth));
-    return Skip(std::move(peeked));
-  }
-  OpenPacked(std::move(peeked), packing);
+  const std::optional<Utf16> utf16 = Utf16Of(stream->beginning());
+  stream->CountFor(control_);
+  plain_ = std::move(stream);
+  if (utf16) plain_ = FromUtf16(std::move(plain_), *utf16);
 }
 
-void Members::OpenPlain(std::unique_ptr<PeekedSource> peeked) {
-  const std::optional<Utf16> utf16 = Utf16Of(peeked->beginning());
-  if (peeked->beginning().starts_with("\xef\xbb\xbf")) peeked->Skip(3);
-  if (utf16) peeked->Skip(utf16->mark);
-  plain_ = std::move(peeked);
-  if (utf16) plain_ = FromUtf16(std::move(plain_), utf16->big_endian);
-}
-
-void Members::OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing) {
-  last_reported_.clear();
-  const std::size_t memory = quota_.limits().memory;
+// Opens `current_` as a level. Returns false, and reports why, if it cannot be unpacked.
+bool Members::OpenPacked(std::unique_ptr<Stream>* packed) {
+  const Packing packing = PackingOf((*packed)->beginning());
   std::unique_ptr<Unpacker> unpacker;
-  if (quota_.limits().sandbox) {
-    std::string why_not;
-    std::unique_ptr<WorkerProcess> process = WorkerProcess::Get(memory, &why_not);
-    if (!process) {
-      may_differ_ = true;
-      Report(current_, why_not);
-      return Skip(std::move(packed));
-    }
-    unpacker = std::make_unique<SandboxedReader>(std::move(process), *packed, packing, quota_);
+  std::string why_not;
+  last_reported_.clear();
+  if (packing >= Packing::kLz4) {
+    why_not = fmt::format("{} files are not supported; unpack it first", NameOf(packing));
+  } else if (std::cmp_greater_equal(levels_.size(), limits_.depth)) {
+    why_not =
+        fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing), limits_.depth);
+  } else if (!limits_.sandbox) {
+    unpacker = OpenUnpacker(**packed, packing, limits_.memory);
+  } else if (auto process = WorkerProcess::Get(limits_.memory, &why_not)) {
+    unpacker = std::make_unique<SandboxedReader>(std::move(process), **packed, packing, stop_);
   } else {
-    unpacker = OpenUnpacker(*packed, packing, memory);
+    may_differ_ = true;
   }
-  levels_.push_back({current_, packing, std::move(packed), std::move(unpacker)});
+  Report(current_, why_not);
+  if (unpacker) levels_.push_back({current_, packing, std::move(*packed), std::move(unpacker)});
+  return why_not.empty();
 }
 
-// Returns the bytes of the innermost packed file's next member, which becomes `current_`. Closes the packed file and
-// returns null if there is no other.
-std::unique_ptr<ByteSource> Members::NextMember() {
+// Opens the innermost packed file's next member as `current_`. Closes the packed file if there is none.
+void Members::OpenNextMember() {
+  constexpr std::uint64_t kCostOfBzip2 = 8;
   const Level& level = levels_.back();
   std::string name;
-  if (!level.unpacker->Next(&name)) {
-    Close();
-    return nullptr;
-  }
-  const Limits& limits = quota_.limits();
-  if (IsArchive(level.packing) && ++members_ > limits.members) {
+  if (!level.unpacker->Next(&name)) return Close();
+  if (IsArchive(level.packing) && ++members_ > limits_.members) {
     stopped_ = true;
-    Report(level.artifact,
-           fmt::format("stopped after {} members (--max-members); the rest was not read", limits.members));
-    return nullptr;
+    return Report(level.artifact,
+                  fmt::format("stopped after {} members (--max-members); the rest was not read", limits_.members));
   }
   current_ = level.artifact;
   if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + name;
-  return quota_.Limit(std::make_unique<MemberSource>(*level.unpacker, *level.packed), static_cast<int>(levels_.size()),
-                      level.packing == Packing::kBzip2 ? kCostOfBzip2 : 1);
+  Open(*level.unpacker, level.packing == Packing::kBzip2 ? kCostOfBzip2 : 1);
 }
 
 // A failure also ends the packings around the failing source. Only the innermost, most specific problem is reported.
@@ -161,17 +218,17 @@ void Members::Close() {
   levels_.pop_back();
   if (level.unpacker->may_differ()) may_differ_ = true;
   const std::string_view cause = level.packed->problem();
-  const std::string_view what = cause.empty() ? level.unpacker->problem() : cause;
+  const std::string_view what = cause.empty() ? level.unpacker->archive_problem() : cause;
   if (what != last_reported_) Report(level.artifact, what);
 }
 
 // Reads a member to its end, because its unpacked bytes count towards the limits.
-void Members::Skip(std::unique_ptr<ByteSource> source) {
+void Members::Skip(Stream& stream) {
   if (levels_.empty()) return;
   std::vector<char> buffer(std::size_t{1} << 16);
-  while (source->Read(buffer.data(), buffer.size()) > 0) {
+  while (stream.Read(buffer.data(), buffer.size()) > 0) {
   }
-  if (quota_.EndsInput(source->problem())) Report(current_, source->problem());
+  if (EndsInput(stream.problem())) Report(current_, stream.problem());
 }
 
 }  // namespace whyoom

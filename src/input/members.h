@@ -10,23 +10,21 @@
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
-#include "input/packing.h"
 
 namespace whyoom {
 
 class Members {
  public:
-  // Borrows `control`, which may be null: a stop request ends reading soon.
-  Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits,
-          const ReadControl* control = nullptr);
+  // Borrows `control`, which may be null: it counts the bytes of the streams, and a stop request ends reading soon.
+  Members(Artifact input, std::unique_ptr<ByteSource> source, const Limits& limits, ReadControl* control = nullptr);
   ~Members();
 
   // Returns the next stream of unpacked bytes, in stored order, or null at the end. Read it to its end; it is valid
   // until the next call. Sets `artifact`: the input if it is plain or only compressed; otherwise a file in the archive,
   // with its name as the member ("inner.tar/job.log" for an archive inside the archive).
   //
-  // Converts UTF-16 to UTF-8 and drops a byte order mark. Skips programs and libraries, because no job
-  // printed the messages in them. Links, folders and devices have no bytes.
+  // Converts UTF-16 to UTF-8. Skips programs and libraries, because no job printed the messages in them. Links, folders
+  // and devices have no bytes.
   ByteSource* Next(Artifact* artifact);
 
   // Call after Next returned null. Everything that could not be read: damaged, encrypted, truncated or over a limit.
@@ -37,24 +35,30 @@ class Members {
   bool may_differ() const { return may_differ_; }
 
  private:
+  class Stream;
   struct Level;
 
-  void Open(std::unique_ptr<ByteSource> source);
-  void OpenPlain(std::unique_ptr<PeekedSource> peeked);
-  void OpenPacked(std::unique_ptr<ByteSource> packed, Packing packing);
-  std::unique_ptr<ByteSource> NextMember();
+  void Open(ByteSource& source, std::uint64_t cost);
+  bool OpenPacked(std::unique_ptr<Stream>* packed);
+  void OpenNextMember();
   void Close();
-  void Skip(std::unique_ptr<ByteSource> source);
+  void Skip(Stream& stream);
+  bool EndsInput(std::string_view problem) const;
   void Report(const Artifact& artifact, std::string_view what);
 
-  Quota quota_;
+  const Limits limits_;
+  ReadControl* const control_;
+  const Stop stop_;
   const Artifact input_;
-  const ByteSource& raw_;              // the file; valid as long as something reads it
-  std::unique_ptr<ByteSource> file_;   // until it is opened
+  const std::unique_ptr<ByteSource> file_;
+  bool opened_ = false;                // the file
   std::vector<Level> levels_;          // the open packed files, each packed in the one before
   Artifact current_;                   // what is being opened or read
   std::unique_ptr<ByteSource> plain_;  // the stream that Next returned
+  std::vector<std::uint64_t> given_;   // bytes read, by depth; 0 is the file itself
+  std::uint64_t looked_at_ = 0;        // see ByteSource::AddWork
   std::uint64_t members_ = 0;
+  std::string reached_;  // the limit on bytes that was reached; empty if none was
   std::vector<Problem> problems_;
   std::uint64_t unreported_ = 0;  // number of problems beyond the limit
   std::string last_reported_;

@@ -16,7 +16,6 @@ constexpr auto kMagic = std::to_array<std::pair<std::string_view, Packing>>({
     {"\x28\xb5\x2f\xfd"sv, Packing::kZstd},
     {"\xfd\x37zXZ\0"sv, Packing::kXz},
     {"\x04\x22\x4d\x18"sv, Packing::kLz4},
-    {"\x02\x21\x4c\x18"sv, Packing::kLz4},  // legacy format without frames
     {"PK\x03\x04"sv, Packing::kZip},
     {"PK\x05\x06"sv, Packing::kZip},  // without members
     {"PK\x06\x06"sv, Packing::kZip},  // without members, zip64
@@ -36,13 +35,6 @@ bool IsBzip2(std::string_view bytes) {
   return block == "\x31\x41\x59\x26\x53\x59"sv || block == "\x17\x72\x45\x38\x50\x90"sv;
 }
 
-// The magic starts like a date ("070701 12:00:00"), so the digits of the rest of the header are checked.
-bool IsCpio(std::string_view bytes) {
-  constexpr std::size_t kHeader = 76;  // the old one; the new one is longer
-  return (bytes.starts_with("070701") || bytes.starts_with("070702") || bytes.starts_with("070707")) &&
-         bytes.size() >= kHeader && bytes.find_first_not_of("0123456789abcdefABCDEF") >= kHeader;
-}
-
 // Without this magic, as written before 1988, the members are read as one plain text.
 bool IsTar(std::string_view bytes) {
   constexpr std::size_t kMagicAt = 257;
@@ -57,35 +49,18 @@ Packing PackingOf(std::string_view beginning) {
   }
   if (IsZstdSkippable(beginning)) return Packing::kZstd;
   if (IsBzip2(beginning)) return Packing::kBzip2;
-  if (IsCpio(beginning)) return Packing::kCpio;
   return IsTar(beginning) ? Packing::kTar : Packing::kNone;
 }
 
 std::string_view NameOf(Packing packing) {
-  constexpr std::array<std::string_view, 10> kNames = {"plain", "gzip", "zstd", "xz",   "bzip2",
-                                                       "lz4",   "tar",  "zip",  "cpio", "7z"};
+  constexpr std::array<std::string_view, 9> kNames = {"plain", "gzip", "zstd", "xz", "bzip2",
+                                                      "tar",   "zip",  "lz4",  "7z"};
   return kNames[static_cast<std::size_t>(packing)];
 }
 
 bool IsArchive(Packing packing) { return packing >= Packing::kTar; }
 
-namespace {
-
-// Whether the byte never occurs in text: a control character other than white space, backspace and escape, or a byte
-// that UTF-8 never uses.
-bool IsNonTextByte(char letter) {
-  const auto byte = static_cast<unsigned char>(letter);
-  if (byte < 0x20) return byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' && byte != '\b' && byte != 0x1b;
-  return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte > 0xf4;
-}
-
-// Machine code and tables contain far more than one such byte in 32.
-bool IsBinary(std::string_view bytes) {
-  const auto count = std::count_if(bytes.begin(), bytes.end(), IsNonTextByte);
-  return static_cast<std::size_t>(count) * 32 >= bytes.size();
-}
-
-bool HasProgramMagic(std::string_view beginning) {
+bool IsProgram(std::string_view beginning) {
   constexpr auto kPrograms = std::to_array<std::string_view>({
       "\x7f"
       "ELF"sv,
@@ -97,18 +72,13 @@ bool HasProgramMagic(std::string_view beginning) {
       "MZ"sv,
       "!<arch>\n"sv,  // libraries and Debian packages
   });
-  if (std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); }))
-    return true;
+  const bool has_magic =
+      std::any_of(kPrograms.begin(), kPrograms.end(), [&](auto magic) { return beginning.starts_with(magic); });
   // Python bytecode: a version and a line break, then four bytes of flags, of which the upper three are zero.
-  return beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
-}
-
-}  // namespace
-
-bool IsProgram(std::string_view beginning) {
-  // The flags after the magic may be zeros.
-  const std::size_t header = beginning.size() > 64 ? 16 : 4;
-  return HasProgramMagic(beginning) && beginning.size() > header && IsBinary(beginning.substr(header));
+  const bool is_python =
+      beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
+  // Text may follow the magic bytes, but contains no zeros.
+  return is_python || (has_magic && beginning.find('\0', 1) != std::string_view::npos);
 }
 
 bool IsOwnReport(std::string_view beginning) {

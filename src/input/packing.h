@@ -13,12 +13,12 @@ enum class Packing {
   kZstd,
   kXz,
   kBzip2,
-  kLz4,
   // Archives.
   kTar,
   kZip,
-  kCpio,
-  kSevenZip,  // not supported
+  // Not supported.
+  kLz4,
+  kSevenZip,
 };
 
 // Maximum number of bytes needed for detection.
@@ -32,8 +32,7 @@ std::string_view NameOf(Packing packing);
 
 bool IsArchive(Packing packing);
 
-// Whether the bytes begin a program, a library or compiled code: no job printed the messages in it. False if text
-// follows the magic bytes.
+// Whether the bytes begin a program, a library or compiled code: no job printed the messages in it.
 bool IsProgram(std::string_view beginning);
 
 // Whether the text begins a whyoom report, in any format.

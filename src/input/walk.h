@@ -23,20 +23,16 @@ class Walk {
   std::optional<Artifact> Next(std::vector<Problem>* problems);
 
  private:
-  struct Folder {
-    std::vector<std::filesystem::directory_entry> entries;  // sorted
-    std::size_t next = 0;
-  };
+  using Entry = std::filesystem::directory_entry;
 
-  std::optional<Artifact> Named(const std::string& name, std::vector<Problem>* problems);
-  std::optional<Artifact> Other(const std::filesystem::directory_entry& entry, std::vector<Problem>* problems) const;
+  bool IsFile(const Entry& entry, std::vector<Problem>* problems);
   void Open(const std::filesystem::path& folder, std::vector<Problem>* problems);
 
   std::vector<std::string> paths_;
   std::size_t next_path_ = 0;
-  std::filesystem::path root_;   // of the current tree, as on the command line
-  bool is_empty_ = false;        // only folders were found in it so far
-  std::vector<Folder> folders_;  // from the root to the current position
+  std::filesystem::path root_;  // of the current tree, as on the command line
+  bool is_empty_ = false;       // only folders were found in it so far
+  std::vector<Entry> entries_;  // of the current tree, the next one last
 };
 
 }  // namespace whyoom

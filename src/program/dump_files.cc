@@ -130,7 +130,9 @@ class DumpFileReader {
   }
 
  private:
-  HloModule ReadText(const std::string& path) const { return path.empty() ? HloModule() : ReadHlo(*stop_.Open(path)); }
+  HloModule ReadText(const std::string& path) const {
+    return path.empty() ? HloModule() : ReadHlo(*OpenFile(path, &stop_));
+  }
 
   void ReadAll() {
     files_.failed = !paths_.intermediate.empty();
@@ -149,8 +151,9 @@ class DumpFileReader {
   }
 
   bool ReadFiles() {
-    const std::unique_ptr<ByteSource> assignment = stop_.Open(paths_.buffer_assignment);
-    const std::unique_ptr<ByteSource> ranges = paths_.live_range.empty() ? nullptr : stop_.Open(paths_.live_range);
+    const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.buffer_assignment, &stop_);
+    const std::unique_ptr<ByteSource> ranges =
+        paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range, &stop_);
     // Read the memory in parallel with the module, which takes longer. The result does not depend on the timing.
     std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
                                                    [&] { return ReadMemory(*assignment, ranges.get(), limits_); });

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "input/artifact.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/xla_dump.h"

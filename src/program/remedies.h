@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "facts/program_estimates.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "program/buffer_assignment.h"
 #include "program/program.h"
 #include "program/semantics.h"

@@ -13,7 +13,7 @@
 
 #include "facts/allocation.h"
 #include "input/byte_source.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "program/dump_files.h"
 #include "program/hlo.h"
 #include "program/memory.h"
@@ -179,7 +179,7 @@ bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.0
 }  // namespace
 
 AssignmentTotals ReadTotals(const std::string& buffer_assignment) {
-  const std::unique_ptr<ByteSource> source = Stop().Open(buffer_assignment);
+  const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment);
   const ModuleMemory memory = ReadMemory(*source, nullptr);
   return {memory.need_bytes, memory.total_bytes, memory.assignment_whole};
 }
@@ -190,7 +190,7 @@ const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) c
   Need& need = entry->second;
   if (!is_new) return need;
   const Stop stop(control_, limits_);
-  const std::unique_ptr<ByteSource> source = stop.Open(buffer_assignment);
+  const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment, &stop);
   need.bytes = ReadMemory(*source, nullptr, kLimits).need_bytes;
   if (stop.IsRequested()) {
     need = {0, stop.Why() + ": " + kNeedUnknown};

@@ -1,7 +1,6 @@
 #include "read/failure_reader.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -231,14 +230,6 @@ namespace {
 // Processing a byte of a line costs this many times as much as unpacking it.
 constexpr std::uint64_t kWorkOfLine = 16;
 
-// Whether searching with several threads pays off.
-bool IsLarge(const ByteSource& source) {
-  constexpr off_t kLarge = off_t{16} << 20;
-  const int descriptor = source.RegularFile();
-  struct stat status {};
-  return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size >= kLarge;
-}
-
 // A trace shows all lines that the literals select.
 std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
   return options.recorder == nullptr ? engine.trigger_count() : kAllTriggers;
@@ -248,17 +239,10 @@ std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
 
 FailureReader::FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
     : source_(source),
-      survey_(options.threads > 0 && IsLarge(source)
-                  ? std::optional<Survey>(std::in_place, source.RegularFile(), engine.prefilter(), options.threads,
-                                          TriggerCount(engine, options))
-                  : std::nullopt),
       scanner_(source, engine.prefilter(),
-               {[this, &engine] {
-                  LookBehind lead = engine.lead();
-                  lead.wants = [this](std::size_t literal) { return lines_.WantsLookBehind(literal); };
-                  return lead;
-                },
-                LineScanner::Limits(), survey_ ? &*survey_ : nullptr, options.control, TriggerCount(engine, options)}),
+               {.lead = [&engine] { return engine.lead(); },
+                .triggers = TriggerCount(engine, options),
+                .threads = options.threads}),
       lines_(engine, options),
       options_(options) {}
 
@@ -311,7 +295,6 @@ std::vector<Failure> FailureReader::Take() {
     if (!contained) ++unknown_times_;
     return contained == false;
   });
-  for (Failure& failure : done) failure.where.offset = source_.RawOffset(failure.where.offset);
   found_any_ = found_any_ || !done.empty();
   return done;
 }
@@ -326,7 +309,6 @@ ReadEnd FailureReader::Finish() {
   ProgramTable stated = lines_.TakePrograms();
   end.programs.LeaveOut(stated.left_out());
   for (CompiledProgram& program : stated.Take()) {
-    program.where.offset = source_.RawOffset(program.where.offset);
     const bool is_outside =
         options_.range.Contains(program.first_time) == false && options_.range.Contains(program.last_time) == false;
     if (!is_outside) end.programs.Add(std::move(program));

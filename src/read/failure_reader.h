@@ -24,8 +24,6 @@
 #include "input/byte_source.h"
 #include "input/limits.h"
 #include "input/line_scanner.h"
-#include "input/stop.h"
-#include "input/survey.h"
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"
@@ -40,7 +38,7 @@ namespace whyoom {
 
 struct ReadOptions {
   TimeRange range;                 // failures outside are dropped
-  std::size_t threads = 0;         // extra threads that search a large regular file; do not affect the result
+  std::size_t threads = 0;         // extra threads that search a large input; do not affect the result
   ReadControl* control = nullptr;  // stops reading from another thread; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
   Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
@@ -200,7 +198,6 @@ class FailureReader {
   void LookAhead();
 
   ByteSource& source_;
-  std::optional<Survey> survey_;
   LineScanner scanner_;
   LineReader lines_;
   const ReadOptions options_;

@@ -16,7 +16,7 @@
 
 #include "facts/evidence.h"
 #include "facts/failure.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
 #include "read/engine.h"

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "input/word_lists.h"
 #include "rules/builtin.h"
 #include "text/utf8.h"
 
@@ -39,29 +38,37 @@ std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
 
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}
 
-PatternSet::~PatternSet() = default;
-
 // Searches for the literals first, because few of them occur in any text. A single automaton for all patterns would
 // exceed its memory on texts full of their prefixes, and be rebuilt at each character.
 void PatternSet::Prepare() const {
   std::call_once(made_, [this] {
-    auto lists = std::make_unique<WordLists>();
-    for (const Pattern* pattern : patterns_) {
-      std::vector<std::string> words;
-      for (const std::string& literal : LiteralsInSets(*pattern)) words.push_back(WordsOf(literal));
-      const bool has_short_one =
-          std::any_of(words.begin(), words.end(), [](const std::string& one) { return one.size() < kMinWords; });
-      if (has_short_one) words.clear();
-      lists->Add(words);
+    std::vector<std::string> words;
+    std::vector<std::size_t> patterns;
+    std::vector<std::size_t> always;
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      std::vector<std::string> own = LiteralsInSets(*patterns_[i]);
+      std::transform(own.begin(), own.end(), own.begin(), WordsOf);
+      if (own.empty() || std::any_of(own.begin(), own.end(), [](const auto& one) { return one.size() < kMinWords; })) {
+        always.push_back(i);
+        continue;
+      }
+      words.insert(words.end(), own.begin(), own.end());
+      patterns.resize(words.size(), i);
     }
-    lists->Prepare();
-    words_ = std::move(lists);
+    words_ = std::make_unique<const Words>(Words{Prefilter(words), std::move(patterns), std::move(always)});
   });
 }
 
 std::vector<std::size_t> PatternSet::FindCandidates(std::string_view text, Blanks blanks) const {
   Prepare();
-  return words_->ListsIn(blanks == Blanks::kSingle ? text : std::string_view(WithSingleBlanks(text)));
+  std::vector<Prefilter::Hit> hits;
+  words_->search.FindAll(blanks == Blanks::kSingle ? text : std::string_view(WithSingleBlanks(text)), 0, &hits);
+  std::vector<std::size_t> found = words_->always;
+  for (const Prefilter::Hit& hit : hits) found.push_back(words_->patterns[hit.literal]);
+  if (hits.empty()) return found;
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 std::vector<std::size_t> PatternSet::In(std::string_view text, Blanks blanks) const {

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "input/prefilter.h"
 #include "rules/pattern.h"
 
 namespace whyoom {
-
-class WordLists;
 
 // Pattern::Literals of length kSetLiteral. For built-in patterns the build has computed them.
 std::vector<std::string> LiteralsInSets(const Pattern& pattern);
@@ -21,7 +20,6 @@ class PatternSet {
  public:
   // Borrows the patterns. The search automaton is built on first use. Thread-safe.
   explicit PatternSet(std::vector<const Pattern*> patterns);
-  ~PatternSet();
 
   // Whether the text may contain any white space, or each run of white space is a single blank.
   enum class Blanks { kAny, kSingle };
@@ -38,9 +36,16 @@ class PatternSet {
   void Prepare() const;
 
  private:
+  // The literals of all patterns, without the white space in and after them.
+  struct Words {
+    Prefilter search;
+    std::vector<std::size_t> patterns;  // by word
+    std::vector<std::size_t> always;    // those without usable literals
+  };
+
   std::vector<const Pattern*> patterns_;
   mutable std::once_flag made_;
-  mutable std::unique_ptr<const WordLists> words_;  // of each pattern; empty if it has no usable literals
+  mutable std::unique_ptr<const Words> words_;
 };
 
 }  // namespace whyoom

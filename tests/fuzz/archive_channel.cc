@@ -6,7 +6,7 @@
 
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
-#include "input/archive/sandboxed_reader.h"
+#include "input/archive/worker.h"
 
 using namespace whyoom;
 
@@ -46,11 +46,11 @@ void ReadAll(SandboxedReader& client, std::size_t most, std::size_t capacity) {
       given += got;
     }
     Require(client.Read(buffer.get(), capacity) == 0, "a read at the end returns nothing");
-    Require(client.member_problem().size() <= 2000, "problems are short");
+    Require(client.problem().size() <= 2000, "problems are short");
   }
   Require(given <= most, "names and contents are at most the bytes sent");
   Require(!client.Next(&name), "no member follows the last one");
-  Require(client.problem().size() <= 2000, "problems are short");
+  Require(client.archive_problem().size() <= 2000, "problems are short");
 }
 
 }  // namespace
@@ -64,10 +64,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const bool whole = choices.OneIn(2);
   const std::size_t sent = SendMessages(choices, &other);
   shutdown(ends[1], SHUT_WR);
-  const Quota quota{Limits()};
+  const Stop stop;
   const std::unique_ptr<ByteSource> source = OpenMemory(Bytes(data, size), capacity);
   SandboxedReader client(std::make_unique<WorkerProcess>(-1, Descriptor(ends[0]), kMemory), *source, Packing::kTar,
-                         quota);
+                         stop);
   if (whole) {
     ReadAll(client, sent, capacity);
   } else {

@@ -134,31 +134,6 @@ std::string Tar(Choices& choices, std::size_t depth) {
   return tar + Zeros(512 * choices.Below(4));
 }
 
-std::string Cpio(Choices& choices, std::size_t depth) {
-  const bool old = choices.OneIn(3);
-  const auto member = [&](const std::string& name, const std::string& content, std::size_t links) {
-    const unsigned mode = choices.OneIn(5) ? 0120777 : 0100644;
-    const std::uint64_t name_size = Size(choices, name.size() + 1);
-    const std::uint64_t size = Size(choices, content.size());
-    if (old) {
-      return fmt::format("070707{:06o}{:06o}{:06o}{:06o}{:06o}{:06o}{:06o}{:011o}{:06o}{:011o}", 0, links, mode, 0, 0,
-                         links, 0, 0, name_size % 0777777, size % 077777777777) +
-             name + '\0' + content;
-    }
-    const std::string header =
-        fmt::format("{}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}{:08x}",
-                    choices.OneIn(4) ? "070702" : "070701", links, mode, 0, 0, links, 0,
-                    static_cast<std::uint32_t>(size), 0, 0, 0, 0, static_cast<std::uint32_t>(name_size), 0);
-    return PaddedTo(header + name + '\0', 4) + PaddedTo(content, 4);
-  };
-  std::string cpio;
-  for (std::size_t members = choices.Below(5); members > 0; --members) {
-    const std::string name = Name(choices);
-    cpio += member(name, Content(choices, depth), 1 + choices.Below(2));
-  }
-  return choices.OneIn(4) ? cpio : cpio + member("TRAILER!!!", "", 1);
-}
-
 std::string Ar(Choices& choices, std::size_t depth) {
   std::string ar = "!<arch>\n";
   const auto add = [&](const std::string& name, const std::string& content) {
@@ -256,9 +231,9 @@ std::string Utf16(std::string_view bytes) {
 
 // The contents of a member: a text, or another archive or compressed stream.
 std::string Content(Choices& choices, std::size_t depth) {
-  constexpr std::array kStreams = {Packing::kGzip, Packing::kZstd, Packing::kXz, Packing::kBzip2, Packing::kLz4};
+  constexpr std::array kStreams = {Packing::kGzip, Packing::kZstd, Packing::kXz, Packing::kBzip2};
   std::string content;
-  const std::size_t kind = choices.Below(depth >= kDeepest ? 4 : 12);
+  const std::size_t kind = choices.Below(depth >= kDeepest ? 4 : 11);
   switch (kind) {
     case 0:
     case 1:
@@ -272,13 +247,10 @@ std::string Content(Choices& choices, std::size_t depth) {
       content = Tar(choices, depth + 1);
       break;
     case 6:
-      content = Cpio(choices, depth + 1);
-      break;
-    case 7:
       content = Ar(choices, depth + 1);
       break;
+    case 7:
     case 8:
-    case 9:
       content = Zip(choices, depth + 1);
       break;
     default:
@@ -294,10 +266,9 @@ std::string Content(Choices& choices, std::size_t depth) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Choices choices(Bytes(data, size));
   const std::size_t chunk = 1 + 8 * choices.Byte();
-  const bool file = choices.OneIn(2);
   std::string bytes = Content(choices, 0);
   Damage(choices, &bytes);
   bytes += choices.Bytes(100);
-  CheckMembers(bytes, chunk, file);
+  CheckMembers(bytes, chunk);
   return 0;
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "file_in_memory.h"
 #include "fuzz/fuzz.h"
 #include "input/members.h"
 
@@ -44,11 +43,9 @@ inline std::string AllOf(std::unique_ptr<ByteSource> source, std::size_t capacit
   return all;
 }
 
-// Reads from a file or like from a pipe. libarchive may return more or less of a damaged member.
-inline void CheckMembers(std::string_view bytes, std::size_t chunk, bool file) {
-  const auto all = [&](std::size_t most, std::size_t capacity) {
-    return AllOf(file ? std::make_unique<FileInMemory>(std::string(bytes), most) : OpenMemory(bytes, most), capacity);
-  };
+// libarchive may return more or less of a damaged member.
+inline void CheckMembers(std::string_view bytes, std::size_t chunk) {
+  const auto all = [&](std::size_t most, std::size_t capacity) { return AllOf(OpenMemory(bytes, most), capacity); };
   constexpr std::size_t kRoom = std::size_t{1} << 16U;
   const std::string whole = all(std::string_view::npos, kRoom);
   const std::string in_chunks = all(chunk, 100 + chunk);

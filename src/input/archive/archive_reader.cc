@@ -31,19 +31,60 @@ class ArchiveReader : public Unpacker {
   std::size_t Read(char* buffer, std::size_t capacity) override;
 
  private:
-  static la_ssize_t Feed(archive*, void* self, const void** bytes);
+  // The callback with which libarchive reads. Exceptions must not cross libarchive, which is C code.
+  static la_ssize_t Feed(archive* archive, void* self, const void** bytes) {
+    auto& reader = *static_cast<ArchiveReader*>(self);
+    *bytes = reader.buffer_.get();
+    try {
+      return static_cast<la_ssize_t>(reader.Fill());
+    } catch (const std::bad_alloc&) {
+      archive_set_error(archive, ENOMEM, "not enough memory");
+      return ARCHIVE_FATAL;
+    }
+  }
 
-  std::size_t Fill();
-  bool HasTooManyLinks();
-  const char* StoredName() const;
-  bool HasContent() const;
-  void ReadEnd();
-  std::string Sentence(std::string_view what) const;
-  std::string CannotUnpack() const;
+  std::size_t Fill() {
+    const std::size_t got = source_.Read(buffer_.get(), kArchiveBlock);
+    const std::size_t last = std::string_view(buffer_.get(), got).find_last_not_of('\0');
+    zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
+    return got;
+  }
+
+  std::string CannotUnpack() const {
+    if (archive_errno(archive_) == ENOMEM) return NeedsMore(packing_, memory_);
+    return Sentence("cannot be unpacked further");
+  }
+
+  std::string Sentence(std::string_view what) const {
+    const char* why = archive_error_string(archive_);
+    return fmt::format("its {} data {}: {}", NameOf(packing_), what, why == nullptr ? "a header cannot be read" : why);
+  }
+
+  // Returns null if there is no name. In the C locale, libarchive returns a name stored as Unicode only as UTF-8.
+  const char* StoredName() const {
+    errno = 0;  // as in Next
+    const char* name = archive_entry_pathname_utf8(entry_);
+    return name == nullptr ? archive_entry_pathname(entry_) : name;
+  }
+
+  // Folders, links and devices have none. A link with a size is a file with several names that has its content here.
+  bool HasContent() const {
+    const auto type = archive_entry_filetype(entry_);
+    return (type == AE_IFREG || type == 0) &&
+           (archive_entry_hardlink(entry_) == nullptr || archive_entry_size(entry_) > 0);
+  }
+
+  // Reads what follows the members, so that checksums at the end of an outer packing are checked too.
+  void ReadEnd() {
+    constexpr std::size_t kEndMark = 512;
+    while (Fill() > 0) {
+    }
+    if (packing_ == Packing::kTar && zeros_ < kEndMark) Note("its tar data has no end mark, so members may be missing");
+  }
 
   // Keeps the first problem, which caused the others.
   void Note(std::string problem) {
-    if (problem_.empty()) problem_ = std::move(problem);
+    if (archive_problem_.empty()) archive_problem_ = std::move(problem);
   }
 
   ByteSource& source_;
@@ -53,12 +94,10 @@ class ArchiveReader : public Unpacker {
   archive_entry* const entry_ = archive_entry_new();
   const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kArchiveBlock);
   std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
-  std::uint64_t fed_ = 0;    // bytes read so far
 
   std::string_view piece_;  // bytes of the member in libarchive's memory, to return next
   std::uint64_t at_ = 0;    // offset in the member where the next piece should begin
   bool ended_ = false;      // there are no more members
-  int linked_ = 0;          // members with several names
 };
 
 ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t memory)
@@ -69,53 +108,15 @@ ArchiveReader::ArchiveReader(ByteSource& source, Packing packing, std::size_t me
     // Also reads the output of `cat a.tar b.tar`.
     archive_read_support_format_tar(archive_);
     archive_read_set_format_option(archive_, "tar", "read_concatenated_archives", "1");
-  } else if (packing == Packing::kZip) {
+  } else {
     // Reads the members in order, without the list at the end: a pipe works like a file, a truncated archive is read up
     // to the cut, and overlapping members are read once.
     archive_read_support_format_zip_streamable(archive_);
-  } else {
-    archive_read_support_format_cpio(archive_);
   }
   archive_read_set_callback_data(archive_, this);
   archive_read_set_read_callback(archive_, &ArchiveReader::Feed);
   ended_ = archive_read_open1(archive_) != ARCHIVE_OK;
   if (ended_) Note(CannotUnpack());
-}
-
-// The callback with which libarchive reads. Exceptions must not cross libarchive, which is C code.
-la_ssize_t ArchiveReader::Feed(archive* archive, void* self, const void** bytes) {
-  auto& reader = *static_cast<ArchiveReader*>(self);
-  *bytes = reader.buffer_.get();
-  // What libarchive has not used yet, it buffers: a name of 4 GiB, for example.
-  const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive, -1), 0));
-  if (reader.fed_ > used + reader.memory_) {
-    reader.Note(NeedsMore(reader.packing_, reader.memory_));
-    return ARCHIVE_FATAL;
-  }
-  try {
-    return static_cast<la_ssize_t>(reader.Fill());
-  } catch (const std::bad_alloc&) {
-    archive_set_error(archive, ENOMEM, "not enough memory");
-    return ARCHIVE_FATAL;
-  }
-}
-
-std::size_t ArchiveReader::Fill() {
-  const std::size_t got = source_.Read(buffer_.get(), kArchiveBlock);
-  const std::size_t last = std::string_view(buffer_.get(), got).find_last_not_of('\0');
-  zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
-  fed_ += got;
-  return got;
-}
-
-std::string ArchiveReader::CannotUnpack() const {
-  if (archive_errno(archive_) == ENOMEM) return NeedsMore(packing_, memory_);
-  return Sentence("cannot be unpacked further");
-}
-
-std::string ArchiveReader::Sentence(std::string_view what) const {
-  const char* why = archive_error_string(archive_);
-  return fmt::format("its {} data {}: {}", NameOf(packing_), what, why == nullptr ? "a header cannot be read" : why);
 }
 
 bool ArchiveReader::Next(std::string* name) {
@@ -136,8 +137,6 @@ bool ArchiveReader::Next(std::string* name) {
     } else if (result == ARCHIVE_FATAL || (result == ARCHIVE_FAILED && StoredName() == nullptr)) {
       if (!reported) Note(CannotUnpack());
       ended_ = true;
-    } else if (HasTooManyLinks()) {
-      ended_ = true;
     } else {
       // A failure with a name means that the rest of the previous member is damaged.
       if (result == ARCHIVE_FAILED && !reported) Note(Sentence("is damaged, so members may be missing"));
@@ -149,28 +148,6 @@ bool ArchiveReader::Next(std::string* name) {
     }
   }
   return false;
-}
-
-// libarchive compares each linked file with all previous ones, which takes quadratic time.
-bool ArchiveReader::HasTooManyLinks() {
-  constexpr int kMostLinked = 30'000;
-  if (packing_ != Packing::kCpio || archive_entry_nlink(entry_) < 2 || ++linked_ <= kMostLinked) return false;
-  Note(fmt::format("its cpio data has more than {} files with several names; the rest was not read", kMostLinked));
-  return true;
-}
-
-// Returns null if there is no name. In the C locale, libarchive returns a name stored as Unicode only as UTF-8.
-const char* ArchiveReader::StoredName() const {
-  errno = 0;  // as in Next
-  const char* name = archive_entry_pathname_utf8(entry_);
-  return name == nullptr ? archive_entry_pathname(entry_) : name;
-}
-
-// Folders, links and devices have none. A link with a size is a file with several names that has its content here.
-bool ArchiveReader::HasContent() const {
-  const auto type = archive_entry_filetype(entry_);
-  return (type == AE_IFREG || type == 0) &&
-         (archive_entry_hardlink(entry_) == nullptr || archive_entry_size(entry_) > 0);
 }
 
 std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
@@ -198,14 +175,6 @@ std::size_t ArchiveReader::Read(char* buffer, std::size_t capacity) {
   return count;
 }
 
-// Reads what follows the members, so that checksums at the end of an outer packing are checked too.
-void ArchiveReader::ReadEnd() {
-  constexpr std::size_t kEndMark = 512;
-  while (Fill() > 0) {
-  }
-  if (packing_ == Packing::kTar && zeros_ < kEndMark) Note("its tar data has no end mark, so members may be missing");
-}
-
 }  // namespace
 
 void UseUtf8Names() {
@@ -213,12 +182,9 @@ void UseUtf8Names() {
   if (utf8 != nullptr) uselocale(utf8);
 }
 
-std::unique_ptr<Unpacker> OpenArchive(ByteSource& source, Packing packing, std::size_t memory) {
-  return std::make_unique<ArchiveReader>(source, packing, memory);
-}
-
 std::unique_ptr<Unpacker> OpenUnpacker(ByteSource& source, Packing packing, std::size_t memory) {
-  return IsArchive(packing) ? OpenArchive(source, packing, memory) : OpenStream(source, packing, memory);
+  if (IsArchive(packing)) return std::make_unique<ArchiveReader>(source, packing, memory);
+  return OpenStream(source, packing, memory);
 }
 
 std::string NeedsMore(Packing packing, std::size_t memory) {

@@ -1,5 +1,3 @@
-#include "input/archive/sandboxed_reader.h"
-
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -13,6 +11,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "input/archive/worker.h"
 
 namespace whyoom {
 namespace {
@@ -126,8 +126,8 @@ std::string WorkerProcess::ExitProblem(Packing packing, bool* may_differ) {
 }
 
 SandboxedReader::SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSource& source, Packing packing,
-                                 const Quota& quota, std::chrono::milliseconds patience)
-    : process_(std::move(process)), source_(source), packing_(packing), quota_(quota), patience_(patience) {
+                                 const Stop& stop, std::chrono::milliseconds patience)
+    : process_(std::move(process)), source_(source), packing_(packing), stop_(stop), patience_(patience) {
   const char kind = static_cast<char>(packing);
   if (!process_->channel().Send(Kind::kBegin, {&kind, 1}) || !SendInput()) FailWorker();
 }
@@ -135,7 +135,7 @@ SandboxedReader::SandboxedReader(std::unique_ptr<WorkerProcess> process, ByteSou
 // Ends the worker. Reports `problem` for the current member or, between members, for the archive.
 void SandboxedReader::End(std::string problem) {
   process_.reset();
-  (std::exchange(in_member_, false) ? member_problem_ : problem_) = std::move(problem);
+  (std::exchange(in_member_, false) ? member_problem_ : archive_problem_) = std::move(problem);
 }
 
 // Call if the worker died or sent an invalid message. Returns false.
@@ -160,8 +160,8 @@ bool SandboxedReader::Receive() {
   SteadyClock::duration waited{};         // for the worker, not for a slow source
   while (process_) {
     // Checked before each message, because a compromised worker may send messages forever.
-    if (std::optional<std::string> why = quota_.WhyStop()) {
-      End(*std::move(why));
+    if (stop_.IsRequested()) {
+      End(stop_.Problem());
     } else if (waited > patience_) {
       may_differ_ = true;
       End(fmt::format("unpacking its {} data stopped because one step takes more than {} s; the rest was not read",
@@ -189,7 +189,7 @@ bool SandboxedReader::Next(std::string* name) {
     return in_member_ = true;
   }
   if (message_.kind != Kind::kEnd) return FailWorker();
-  problem_ = message_.bytes.substr(0, kLongestProblem);
+  archive_problem_ = message_.bytes.substr(0, kLongestProblem);
   WorkerProcess::PutBack(std::move(process_));
   return false;
 }

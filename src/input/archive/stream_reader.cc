@@ -1,10 +1,9 @@
-// Decompresses gzip, zstd, xz, bzip2 and lz4.
+// Decompresses gzip, zstd, xz and bzip2.
 //
 // libarchive also supports these formats, but drops up to 64 KiB before damage or a cut, which is where the log of a
 // crashed job ends.
 #include <bzlib.h>
 #include <fmt/format.h>
-#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -48,12 +47,13 @@ class Decoder {
   virtual Outcome Run(Step* step) = 0;
 };
 
-// Calls a function of zlib, bzip2 or xz, which have the same interface with other names. They count bytes in 32 bits.
-template <class Byte, class Stream, class Call>
+// Calls a function of zlib, bzip2 or xz, which have the same interface. They count bytes in 32 bits.
+template <class Stream, class Call>
 auto CallWith(Stream* stream, Step* step, const Call& call) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   const std::size_t packed = std::min(step->packed.size(), kMost);
   const std::size_t room = std::min(step->room, kMost);
+  using Byte = std::conditional_t<std::is_same_v<Stream, bz_stream>, char, std::uint8_t>;
   stream->next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step->packed.data()));
   stream->avail_in = static_cast<unsigned>(packed);
   stream->next_out = reinterpret_cast<Byte*>(step->out);
@@ -73,7 +73,7 @@ class GzipDecoder : public Decoder {
     if (inflateInit2(&stream_, kWithGzipHeader + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    const int result = CallWith<Bytef>(&stream_, step, [&] { return inflate(&stream_, Z_NO_FLUSH); });
+    const int result = CallWith(&stream_, step, [&] { return inflate(&stream_, Z_NO_FLUSH); });
     if (result == Z_STREAM_END) return Outcome::kStreamEnd;
     if (result == Z_OK || result == Z_BUF_ERROR) return Outcome::kMore;
     return result == Z_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -92,7 +92,7 @@ class Bzip2Decoder : public Decoder {
     if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    const int result = CallWith<char>(&stream_, step, [&] { return BZ2_bzDecompress(&stream_); });
+    const int result = CallWith(&stream_, step, [&] { return BZ2_bzDecompress(&stream_); });
     if (result == BZ_STREAM_END) return Outcome::kStreamEnd;
     if (result == BZ_OK) return Outcome::kMore;
     return result == BZ_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -111,7 +111,7 @@ class XzDecoder : public Decoder {
   }
   Outcome Run(Step* step) override {
     const lzma_action action = step->packed.empty() ? LZMA_FINISH : LZMA_RUN;
-    const lzma_ret result = CallWith<std::uint8_t>(&stream_, step, [&] { return lzma_code(&stream_, action); });
+    const lzma_ret result = CallWith(&stream_, step, [&] { return lzma_code(&stream_, action); });
     if (result == LZMA_STREAM_END) return Outcome::kStreamEnd;
     if (result == LZMA_OK || result == LZMA_BUF_ERROR) return Outcome::kMore;
     return result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
@@ -122,87 +122,49 @@ class XzDecoder : public Decoder {
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
-// A call of zstd or lz4 that finds damage loses what it decompressed before the damage. So each call gets input up to
-// the end of one block, by the decoder's hint for the size of its next input, which includes the next block's header.
-class BlockDecoder : public Decoder {
+// A call of zstd that finds damage loses what it decompressed before the damage. So each call gets input up to the end
+// of one block, by zstd's hint for the size of its next input, which includes the next block's header.
+class ZstdDecoder : public Decoder {
  public:
-  // Sizes in bytes: of the shortest header of a stream, and of a block's header.
-  BlockDecoder(std::size_t header, std::size_t block_header) : header_(header), block_header_(block_header) {}
-  void Begin() override { next_ = header_; }
-
- protected:
-  // A call that filled its output may return more without new input.
-  std::size_t InputOf(const Step& step) const { return full_ ? 0 : std::min(step.packed.size(), next_); }
-
-  Outcome After(std::size_t hint, std::size_t read, std::size_t wrote, Step* step) {
-    step->Advance(read, wrote);
-    full_ = step->room == 0;
-    next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
-    return hint == 0 ? Outcome::kStreamEnd : Outcome::kMore;
-  }
-
- private:
-  const std::size_t header_;
-  const std::size_t block_header_;
-  std::size_t next_ = 0;
-  bool full_ = false;
-};
-
-class ZstdDecoder : public BlockDecoder {
- public:
-  explicit ZstdDecoder(std::size_t memory) : BlockDecoder(5, 3), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+  explicit ZstdDecoder(std::size_t memory) : context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
     if (context_ == nullptr) throw std::bad_alloc();
     // A decoder's memory is almost entirely its window.
     const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
     const int log = static_cast<int>(std::bit_width(memory)) - 1;
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::clamp(log, bounds.lowerBound, bounds.upperBound));
   }
+  void Begin() override { next_ = kShortestHeader; }
   Outcome Run(Step* step) override {
+    // A call that filled its output may return more without new input.
+    const std::size_t input = full_ ? 0 : std::min(step->packed.size(), next_);
     ZSTD_outBuffer out = {step->out, step->room, 0};
-    ZSTD_inBuffer in = {step->packed.data(), InputOf(*step), 0};
+    ZSTD_inBuffer in = {step->packed.data(), input, 0};
     const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
-    if (ZSTD_isError(result) == 0) return After(result, in.pos, out.pos, step);
-    const ZSTD_ErrorCode error = ZSTD_getErrorCode(result);
-    const bool memory = error == ZSTD_error_frameParameter_windowTooLarge || error == ZSTD_error_memory_allocation;
-    return memory ? Outcome::kNoMemory : Outcome::kDamaged;
+    if (ZSTD_isError(result) != 0) {
+      const ZSTD_ErrorCode error = ZSTD_getErrorCode(result);
+      const bool memory = error == ZSTD_error_frameParameter_windowTooLarge || error == ZSTD_error_memory_allocation;
+      return memory ? Outcome::kNoMemory : Outcome::kDamaged;
+    }
+    step->Advance(in.pos, out.pos);
+    full_ = step->room == 0;
+    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
+    return result == 0 ? Outcome::kStreamEnd : Outcome::kMore;
   }
 
  private:
+  static constexpr std::size_t kShortestHeader = 5;  // of a stream, in bytes
+  static constexpr std::size_t kBlockHeader = 3;
+
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
-};
-
-class Lz4Decoder : public BlockDecoder {
- public:
-  Lz4Decoder() : BlockDecoder(7, 4) {
-    if (LZ4F_isError(LZ4F_createDecompressionContext(&context_, LZ4F_VERSION)) != 0) throw std::bad_alloc();
-  }
-  ~Lz4Decoder() override { LZ4F_freeDecompressionContext(context_); }
-  Outcome Run(Step* step) override {
-    std::size_t wrote = step->room;
-    std::size_t read = InputOf(*step);
-    const std::size_t result = LZ4F_decompress(context_, step->out, &wrote, step->packed.data(), &read, nullptr);
-    if (LZ4F_isError(result) == 0) return After(result, read, wrote, step);
-    return std::string_view(LZ4F_getErrorName(result)).ends_with("allocation_failed") ? Outcome::kNoMemory
-                                                                                      : Outcome::kDamaged;
-  }
-
- private:
-  LZ4F_dctx* context_ = nullptr;
+  std::size_t next_ = 0;
+  bool full_ = false;
 };
 
 std::unique_ptr<Decoder> MakeDecoder(Packing packing, std::size_t memory) {
-  switch (packing) {
-    case Packing::kGzip:
-      return std::make_unique<GzipDecoder>();
-    case Packing::kZstd:
-      return std::make_unique<ZstdDecoder>(memory);
-    case Packing::kXz:
-      return std::make_unique<XzDecoder>(memory);
-    case Packing::kBzip2:
-      return std::make_unique<Bzip2Decoder>();
-    default:
-      return std::make_unique<Lz4Decoder>();
-  }
+  if (packing == Packing::kGzip) return std::make_unique<GzipDecoder>();
+  if (packing == Packing::kZstd) return std::make_unique<ZstdDecoder>(memory);
+  if (packing == Packing::kBzip2) return std::make_unique<Bzip2Decoder>();
+  return std::make_unique<XzDecoder>(memory);
 }
 
 // Reads concatenated streams as one. Other bytes after the last one are a problem.
@@ -222,8 +184,33 @@ class StreamReader : public Unpacker {
   static constexpr std::size_t kMagic = 16;  // bytes that show whether a stream begins
 
   std::string_view packed() const { return {block_.get() + begin_, end_ - begin_}; }
-  void Fill(std::size_t least);
-  bool BeginStream();
+
+  // Reads until `least` packed bytes are in the block, fewer at the end of the source.
+  void Fill(std::size_t least) {
+    while (end_ - begin_ < least) {
+      if (begin_ > 0) std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
+      end_ -= std::exchange(begin_, 0);
+      const std::size_t got = source_.Read(block_.get() + end_, kBlock - end_);
+      if (got == 0) return;
+      end_ += got;
+    }
+  }
+
+  // Returns false at the end, and with a problem if the next bytes are not a stream. Skips zeros before it, with which
+  // tapes and xz fill blocks.
+  bool BeginStream() {
+    for (Fill(1); packed().starts_with('\0'); Fill(1))
+      begin_ += std::min(packed().find_first_not_of('\0'), packed().size());
+    Fill(kMagic);
+    if (packed().empty()) return false;
+    if (PackingOf(packed()) != packing_) {
+      member_problem_ = fmt::format("other bytes follow its {} data and were not read", NameOf(packing_));
+      return false;
+    }
+    decoder_->Begin();
+    return in_stream_ = true;
+  }
+
   std::string Sentence(const char* what) const { return fmt::format("its {} data {}", NameOf(packing_), what); }
 
   ByteSource& source_;
@@ -236,32 +223,6 @@ class StreamReader : public Unpacker {
   std::size_t end_ = 0;
   bool in_stream_ = false;
 };
-
-// Reads until `least` packed bytes are in the block, fewer at the end of the source.
-void StreamReader::Fill(std::size_t least) {
-  while (end_ - begin_ < least) {
-    if (begin_ > 0) std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
-    end_ -= std::exchange(begin_, 0);
-    const std::size_t got = source_.Read(block_.get() + end_, kBlock - end_);
-    if (got == 0) return;
-    end_ += got;
-  }
-}
-
-// Returns false at the end, and with a problem if the next bytes are not a stream. Skips zeros before it, with which
-// tapes and xz fill blocks.
-bool StreamReader::BeginStream() {
-  for (Fill(1); packed().starts_with('\0'); Fill(1))
-    begin_ += std::min(packed().find_first_not_of('\0'), packed().size());
-  Fill(kMagic);
-  if (packed().empty()) return false;
-  if (PackingOf(packed()) != packing_) {
-    member_problem_ = fmt::format("other bytes follow its {} data and were not read", NameOf(packing_));
-    return false;
-  }
-  decoder_->Begin();
-  return in_stream_ = true;
-}
 
 std::size_t StreamReader::Read(char* buffer, std::size_t capacity) {
   while (member_problem_.empty() && capacity > 0 && (in_stream_ || BeginStream())) {

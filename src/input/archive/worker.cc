@@ -105,9 +105,9 @@ class Worker : public ByteSource {
       Send(Kind::kMember, name);
       while (const std::size_t got = unpacker->Read(data_.get(), worker::Channel::kMostBytes))
         Send(Kind::kData, {data_.get(), got});
-      Send(Kind::kMemberEnd, unpacker->member_problem());
+      Send(Kind::kMemberEnd, unpacker->problem());
     }
-    Send(Kind::kEnd, unpacker->problem());
+    Send(Kind::kEnd, unpacker->archive_problem());
   }
 
   void Send(Kind kind, std::string_view bytes) {

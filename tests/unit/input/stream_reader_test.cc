@@ -21,11 +21,8 @@ struct Kind {
   const char* filter;
   Packing packing;
 };
-const std::vector<Kind> kKinds = {{"gzip", Packing::kGzip},
-                                  {"zstd", Packing::kZstd},
-                                  {"xz", Packing::kXz},
-                                  {"bzip2", Packing::kBzip2},
-                                  {"lz4", Packing::kLz4}};
+const std::vector<Kind> kKinds = {
+    {"gzip", Packing::kGzip}, {"zstd", Packing::kZstd}, {"xz", Packing::kXz}, {"bzip2", Packing::kBzip2}};
 
 struct Unpacked {
   std::string text;
@@ -40,7 +37,7 @@ Unpacked Undo(ByteSource& packed, Packing packing, std::size_t memory = kMemory,
   std::string buffer(capacity, '\0');
   while (const std::size_t got = unpacker->Read(buffer.data(), capacity)) text.append(buffer, 0, got);
   CHECK(unpacker->Read(buffer.data(), capacity) == 0);
-  const std::string problem(unpacker->member_problem());
+  const std::string problem(unpacker->problem());
   CHECK_FALSE(unpacker->Next(&name));
   return {std::move(text), problem};
 }
@@ -115,7 +112,7 @@ TEST_CASE("truncated data yields everything before the cut", "[input]") {
     const Unpacked read = Undo(packed, packing);
     CHECK(log.starts_with(read.text));
     CHECK_FALSE(read.problem.empty());
-    if (packing == Packing::kGzip || packing == Packing::kXz || packing == Packing::kLz4) {
+    if (packing == Packing::kGzip || packing == Packing::kXz) {
       CHECK(read.text == log);  // only the checksum after the text is missing
     }
     const Unpacked half = Undo(packed.substr(0, packed.size() / 2), packing);
