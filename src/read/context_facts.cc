@@ -22,17 +22,7 @@ std::vector<const Pattern*> AllSigns(const std::vector<Framework>& frameworks) {
 }  // namespace
 
 FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks) : signs_(AllSigns(frameworks)) {
-  for (std::size_t i = 0; i < frameworks.size(); ++i) {
-    owners_.insert(owners_.end(), frameworks[i].signs.size(), i);
-    for (const Pattern& sign : frameworks[i].signs) {
-      for (const std::string& literal : LiteralsInSets(sign)) of_literals_.try_emplace(literal, i);
-    }
-  }
-}
-
-std::size_t FrameworkSigns::MayShow(const std::string& literal) const {
-  const auto found = of_literals_.find(literal);
-  return found == of_literals_.end() ? std::string::npos : found->second;
+  for (std::size_t i = 0; i < frameworks.size(); ++i) owners_.insert(owners_.end(), frameworks[i].signs.size(), i);
 }
 
 std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const {

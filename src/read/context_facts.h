@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,16 +31,11 @@ class FrameworkSigns {
   // Returns the smaller of `found` and the index of the first framework that has a sign in `text`.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
-  // Returns the index of the first framework of which a line with `literal` (one of RuleSet::sign_literals) may contain
-  // a sign, or npos.
-  std::size_t MayShow(const std::string& literal) const;
-
   // Appends this object's pattern sets to `sets`.
   void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
 
  private:
   std::vector<std::size_t> owners_;  // framework index by position in signs_
-  std::unordered_map<std::string, std::size_t> of_literals_;
   PatternSet signs_;
 };
 

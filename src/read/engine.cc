@@ -13,14 +13,6 @@ std::vector<std::string> LookBehindLiterals(const RuleSet& rules) {
   return literals;
 }
 
-// Parallel to LookBehindLiterals.
-std::vector<std::size_t> FrameworksByLiteral(const RuleSet& rules, const FrameworkSigns& signs) {
-  std::vector<std::size_t> frameworks(Traceback::Openers().size(), std::string::npos);
-  for (const std::string& literal : rules.sign_literals()) frameworks.push_back(signs.MayShow(literal));
-  frameworks.resize(frameworks.size() + rules.nearby_literals().size(), std::string::npos);
-  return frameworks;
-}
-
 }  // namespace
 
 Engine::Engine(const RuleSource& rules) : source_(rules), prefilter_(rules.literals()) {}
@@ -34,7 +26,6 @@ Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
       progress(rules, true),
       signs(rules.frameworks()),
       lead(LookBehindLiterals(rules)),
-      frameworks_by_literal(FrameworksByLiteral(rules, signs)),
       contexts(rules, lead),
       normalizer(rules.prefixes_and_suffixes(), rules.json_keys()) {}
 

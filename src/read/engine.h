@@ -38,13 +38,6 @@ class Engine {
   // Finds literals that matter in the lines before a hit: of tracebacks, frameworks' signs and nearby contexts.
   LookBehind lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
-  // Whether a line with this look-behind literal (by index) can add a fact: a traceback, a nearby context, or a
-  // framework of higher priority than `framework` (npos: none known).
-  bool CanAddFacts(std::size_t literal, std::size_t framework) const {
-    const std::size_t shown = matchers().frameworks_by_literal[literal];
-    return shown == std::string::npos || shown < framework;
-  }
-
   // Returns all pattern sets used for reading, fully prepared. cmake/rule_digest.cc stores them.
   std::vector<const PatternSet*> PreparedSets() const;
 
@@ -56,7 +49,6 @@ class Engine {
     ProgressFinder progress;  // with the rules about the survival of a failure
     FrameworkSigns signs;
     Prefilter lead;
-    std::vector<std::size_t> frameworks_by_literal;  // by literal index; npos if the literal is not a sign
     ContextFinder contexts;
     Normalizer normalizer;
   };

@@ -71,9 +71,6 @@ class LineReader {
     return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open();
   }
 
-  // Whether a line before a failure can add anything new; see LookBehind::wants.
-  bool WantsLookBehind(std::size_t literal) const { return engine_.CanAddFacts(literal, framework_); }
-
   // Returns the failures that became complete since the last call.
   std::vector<Failure> Take() { return std::exchange(done_, {}); }
 
