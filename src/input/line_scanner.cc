@@ -8,11 +8,6 @@
 namespace whyoom {
 namespace {
 
-bool Off(char which) {
-  static const char* const off = getenv("OFF");
-  return off != nullptr && std::strchr(off, which) != nullptr;
-}
-
 // In place of a look-behind literal: an ignored hit.
 constexpr std::size_t kSetting = std::numeric_limits<std::size_t>::max();
 
@@ -137,7 +132,6 @@ bool LineScanner::FindHit() {
 
 // Whether hits matter. At the first one, searches on: a short artifact without a trigger has no failure.
 bool LineScanner::IsTriggered() {
-  if (Off('C')) triggered_ = true;
   while (!triggered_ && !AnyIsTrigger(hits_, triggers_)) {
     if (end() >= limits_.decide_bytes) break;
     if (!Fill()) return false;
@@ -150,8 +144,7 @@ bool LineScanner::Counts(const Prefilter::Hit& hit) {
     hits_of_settings_.clear();
     return true;
   }
-  if (Off('B') || ++hits_of_settings_[hit.literal] <= kMostOfSetting) return true;
-  if (Off('A')) return false;
+  if (++hits_of_settings_[hit.literal] <= kMostOfSetting) return true;
   if (ignored_.size() == kMostOfSetting) ignored_.pop_front();
   ignored_.push_back(hit.end);
   return false;
@@ -196,14 +189,14 @@ std::uint64_t LineScanner::AllFrom(std::uint64_t hit_end, std::uint64_t reach, c
     opener = lead->end - 1;
   }
   // A gap inside a traceback would split it.
-  if (!Off('E') && opener < hit_end && given_end_ == reach && opener <= reach + close) return reach;
+  if (opener < hit_end && given_end_ == reach && opener <= reach + close) return reach;
   if (opener >= all_from) return all_from;
   auto piece = std::prev(std::upper_bound(pieces.begin(), pieces.end(), opener,
                                           [](auto at, const Cursor& one) { return at < one.offset; }));
   const std::uint64_t start = piece->offset;
   if (start < reach) return opener;
   const bool has_line_before = piece != pieces.begin() && start == piece->line_start;
-  if (Off('D') || !has_line_before) return start;
+  if (!has_line_before) return start;
   --piece;
   const bool is_near = piece->offset == piece->line_start && piece->offset >= std::max(reach, Before(start, close));
   return is_near ? piece->offset : start;
