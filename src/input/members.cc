@@ -179,8 +179,8 @@ bool Members::OpenPacked(std::unique_ptr<Stream>* packed) {
   std::unique_ptr<Unpacker> unpacker;
   std::string why_not;
   last_reported_.clear();
-  if (packing >= Packing::kLz4) {
-    why_not = fmt::format("{} files are not supported; unpack it first", NameOf(packing));
+  if (packing == Packing::kSevenZip) {
+    why_not = fmt::format("{} archives are not supported; unpack it first", NameOf(packing));
   } else if (std::cmp_greater_equal(levels_.size(), limits_.depth)) {
     why_not =
         fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing), limits_.depth);

@@ -54,7 +54,7 @@ Packing PackingOf(std::string_view beginning) {
 
 std::string_view NameOf(Packing packing) {
   constexpr std::array<std::string_view, 9> kNames = {"plain", "gzip", "zstd", "xz", "bzip2",
-                                                      "tar",   "zip",  "lz4",  "7z"};
+                                                      "lz4",   "tar",  "zip",  "7z"};
   return kNames[static_cast<std::size_t>(packing)];
 }
 

@@ -13,12 +13,11 @@ enum class Packing {
   kZstd,
   kXz,
   kBzip2,
+  kLz4,
   // Archives.
   kTar,
   kZip,
-  // Not supported.
-  kLz4,
-  kSevenZip,
+  kSevenZip,  // not supported
 };
 
 // Maximum number of bytes needed for detection.

@@ -30,7 +30,7 @@ TEST_CASE("a compressed log has the same diagnosis as the log", "[cli]") {
   const std::string log = "all is well\n" + kFailure;
   const json plain = Report({"-"}, log)["diagnoses"];
   REQUIRE(plain.size() == 1);
-  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2"}) {
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     INFO(filter);
     CHECK(Report({"-"}, Compress(filter, log))["diagnoses"] == plain);
   }
@@ -85,7 +85,7 @@ TEST_CASE("a 7z archive yields a problem and status 3", "[cli]") {
   const json report = Report({packed, log});
   CHECK(report["diagnoses"].size() == 1);
   REQUIRE(report["summary"]["problems"].size() == 1);
-  CHECK(report["summary"]["problems"][0]["what"] == "7z data is not supported; unpack it first");
+  CHECK(report["summary"]["problems"][0]["what"] == "7z archives are not supported; unpack it first");
 }
 
 TEST_CASE("diff reads compressed logs with the same limits", "[cli]") {

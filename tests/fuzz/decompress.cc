@@ -63,7 +63,7 @@ void CheckSame(const Unpacked& one, const Unpacked& other, Packing packing, cons
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::array kPackings = {Packing::kGzip, Packing::kZstd, Packing::kXz, Packing::kBzip2};
+  constexpr std::array kPackings = {Packing::kGzip, Packing::kZstd, Packing::kXz, Packing::kBzip2, Packing::kLz4};
   Choices choices(Bytes(data, size));
   const std::size_t kind = choices.Below(2 * kPackings.size());
   const Packing packing = kPackings[kind % kPackings.size()];

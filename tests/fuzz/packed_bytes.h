@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bzlib.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -38,11 +39,13 @@ inline std::string Pack(Packing packing, std::string_view bytes) {
   } else if (packing == Packing::kXz) {
     lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>(bytes.data()),
                             bytes.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
-  } else {
+  } else if (packing == Packing::kBzip2) {
     auto length = static_cast<unsigned>(packed.size());
     BZ2_bzBuffToBuffCompress(packed.data(), &length, const_cast<char*>(bytes.data()),
                              static_cast<unsigned>(bytes.size()), 1, 0, 0);
     size = length;
+  } else {
+    size = LZ4F_compressFrame(packed.data(), packed.size(), bytes.data(), bytes.size(), nullptr);
   }
   Require(size > 0 && size <= packed.size(), "compression succeeds");
   packed.resize(size);

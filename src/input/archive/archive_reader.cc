@@ -35,6 +35,12 @@ class ArchiveReader : public Unpacker {
   static la_ssize_t Feed(archive* archive, void* self, const void** bytes) {
     auto& reader = *static_cast<ArchiveReader*>(self);
     *bytes = reader.buffer_.get();
+    // What libarchive has not used yet, it buffers: a name of 4 GiB, for example.
+    const auto used = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_filter_bytes(archive, -1), 0));
+    if (reader.fed_ > used + reader.memory_) {
+      reader.Note(NeedsMore(reader.packing_, reader.memory_));
+      return ARCHIVE_FATAL;
+    }
     try {
       return static_cast<la_ssize_t>(reader.Fill());
     } catch (const std::bad_alloc&) {
@@ -47,6 +53,7 @@ class ArchiveReader : public Unpacker {
     const std::size_t got = source_.Read(buffer_.get(), kArchiveBlock);
     const std::size_t last = std::string_view(buffer_.get(), got).find_last_not_of('\0');
     zeros_ = last == std::string_view::npos ? zeros_ + got : got - 1 - last;
+    fed_ += got;
     return got;
   }
 
@@ -94,6 +101,7 @@ class ArchiveReader : public Unpacker {
   archive_entry* const entry_ = archive_entry_new();
   const std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kArchiveBlock);
   std::uint64_t zeros_ = 0;  // number of zeros at the end of the bytes read so far
+  std::uint64_t fed_ = 0;    // bytes read so far
 
   std::string_view piece_;  // bytes of the member in libarchive's memory, to return next
   std::uint64_t at_ = 0;    // offset in the member where the next piece should begin

@@ -1,9 +1,10 @@
-// Decompresses gzip, zstd, xz and bzip2.
+// Decompresses gzip, zstd, xz, bzip2 and lz4.
 //
 // libarchive also supports these formats, but drops up to 64 KiB before damage or a cut, which is where the log of a
 // crashed job ends.
 #include <bzlib.h>
 #include <fmt/format.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -122,49 +123,80 @@ class XzDecoder : public Decoder {
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
-// A call of zstd that finds damage loses what it decompressed before the damage. So each call gets input up to the end
-// of one block, by zstd's hint for the size of its next input, which includes the next block's header.
-class ZstdDecoder : public Decoder {
+// A call of zstd or lz4 that finds damage loses what it decompressed before the damage. So each call gets input up to
+// the end of one block, by the decoder's hint for the size of its next input, which includes the next block's header.
+class BlockDecoder : public Decoder {
  public:
-  explicit ZstdDecoder(std::size_t memory) : context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
+  // Sizes in bytes: of the shortest header of a stream, and of a block's header.
+  BlockDecoder(std::size_t header, std::size_t block_header) : header_(header), block_header_(block_header) {}
+  void Begin() override { next_ = header_; }
+
+ protected:
+  // A call that filled its output may return more without new input.
+  std::size_t InputOf(const Step& step) const { return full_ ? 0 : std::min(step.packed.size(), next_); }
+
+  Outcome After(std::size_t hint, std::size_t read, std::size_t wrote, Step* step) {
+    step->Advance(read, wrote);
+    full_ = step->room == 0;
+    next_ = hint > block_header_ ? hint - block_header_ : std::max<std::size_t>(hint, 1);
+    return hint == 0 ? Outcome::kStreamEnd : Outcome::kMore;
+  }
+
+ private:
+  const std::size_t header_;
+  const std::size_t block_header_;
+  std::size_t next_ = 0;
+  bool full_ = false;
+};
+
+class ZstdDecoder : public BlockDecoder {
+ public:
+  explicit ZstdDecoder(std::size_t memory) : BlockDecoder(5, 3), context_(ZSTD_createDCtx(), &ZSTD_freeDCtx) {
     if (context_ == nullptr) throw std::bad_alloc();
     // A decoder's memory is almost entirely its window.
     const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
     const int log = static_cast<int>(std::bit_width(memory)) - 1;
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::clamp(log, bounds.lowerBound, bounds.upperBound));
   }
-  void Begin() override { next_ = kShortestHeader; }
   Outcome Run(Step* step) override {
-    // A call that filled its output may return more without new input.
-    const std::size_t input = full_ ? 0 : std::min(step->packed.size(), next_);
     ZSTD_outBuffer out = {step->out, step->room, 0};
-    ZSTD_inBuffer in = {step->packed.data(), input, 0};
+    ZSTD_inBuffer in = {step->packed.data(), InputOf(*step), 0};
     const std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
-    if (ZSTD_isError(result) != 0) {
-      const ZSTD_ErrorCode error = ZSTD_getErrorCode(result);
-      const bool memory = error == ZSTD_error_frameParameter_windowTooLarge || error == ZSTD_error_memory_allocation;
-      return memory ? Outcome::kNoMemory : Outcome::kDamaged;
-    }
-    step->Advance(in.pos, out.pos);
-    full_ = step->room == 0;
-    next_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(result, 1);
-    return result == 0 ? Outcome::kStreamEnd : Outcome::kMore;
+    if (ZSTD_isError(result) == 0) return After(result, in.pos, out.pos, step);
+    const ZSTD_ErrorCode error = ZSTD_getErrorCode(result);
+    const bool memory = error == ZSTD_error_frameParameter_windowTooLarge || error == ZSTD_error_memory_allocation;
+    return memory ? Outcome::kNoMemory : Outcome::kDamaged;
   }
 
  private:
-  static constexpr std::size_t kShortestHeader = 5;  // of a stream, in bytes
-  static constexpr std::size_t kBlockHeader = 3;
-
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context_;
-  std::size_t next_ = 0;
-  bool full_ = false;
+};
+
+class Lz4Decoder : public BlockDecoder {
+ public:
+  Lz4Decoder() : BlockDecoder(7, 4) {
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context_, LZ4F_VERSION)) != 0) throw std::bad_alloc();
+  }
+  ~Lz4Decoder() override { LZ4F_freeDecompressionContext(context_); }
+  Outcome Run(Step* step) override {
+    std::size_t wrote = step->room;
+    std::size_t read = InputOf(*step);
+    const std::size_t result = LZ4F_decompress(context_, step->out, &wrote, step->packed.data(), &read, nullptr);
+    if (LZ4F_isError(result) == 0) return After(result, read, wrote, step);
+    return std::string_view(LZ4F_getErrorName(result)).ends_with("allocation_failed") ? Outcome::kNoMemory
+                                                                                      : Outcome::kDamaged;
+  }
+
+ private:
+  LZ4F_dctx* context_ = nullptr;
 };
 
 std::unique_ptr<Decoder> MakeDecoder(Packing packing, std::size_t memory) {
   if (packing == Packing::kGzip) return std::make_unique<GzipDecoder>();
   if (packing == Packing::kZstd) return std::make_unique<ZstdDecoder>(memory);
   if (packing == Packing::kBzip2) return std::make_unique<Bzip2Decoder>();
-  return std::make_unique<XzDecoder>(memory);
+  if (packing == Packing::kXz) return std::make_unique<XzDecoder>(memory);
+  return std::make_unique<Lz4Decoder>();
 }
 
 // Reads concatenated streams as one. Other bytes after the last one are a problem.

@@ -23,7 +23,7 @@ std::string Joined(const std::vector<std::string>& texts) {
 
 TEST_CASE("a stream truncated anywhere yields what precedes the cut, and a problem", "[input]") {
   const std::string text = Numbers(0, 300);
-  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2"}) {
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     const std::string packed = Compress(filter, text);
     std::size_t longest = 0;
     for (std::size_t size = 0; size < packed.size(); ++size) {
@@ -43,8 +43,8 @@ TEST_CASE("a stream truncated anywhere yields what precedes the cut, and a probl
 }
 
 TEST_CASE("half of a long stream yields about half of the text", "[input][slow]") {
-  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2"}) {
-    const std::string text = Numbers(0, 300'000);
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
+    const std::string text = Numbers(0, filter == "lz4" ? 1'200'000 : 300'000);  // its blocks have 4 MiB
     const std::string packed = Compress(filter, text);
     const ReadBack read = Unpack(packed.substr(0, packed.size() / 2));
     INFO(filter << ": " << read.pieces[0].text.size() << " of " << text.size());
@@ -101,7 +101,7 @@ TEST_CASE("one wrong bit is reported or changes nothing", "[input]") {
 }
 
 TEST_CASE("bytes after the packed data are reported", "[input]") {
-  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2"}) {
+  for (const std::string filter : {"gzip", "zstd", "xz", "bzip2", "lz4"}) {
     const ReadBack read = Unpack(Compress(filter, "text\n") + "garbage that is long enough to be some");
     INFO(filter << ": " << Joined(read.problems));
     CHECK(Lines(read) == std::vector<std::string>{": text\n"});

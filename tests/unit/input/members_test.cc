@@ -11,7 +11,7 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-const std::vector<std::string> kFilters = {"gzip", "zstd", "xz", "bzip2"};
+const std::vector<std::string> kFilters = {"gzip", "zstd", "xz", "bzip2", "lz4"};
 const std::vector<std::string> kFormats = {"ustar", "gnutar", "pax", "zip"};
 
 // Compresses, but not to almost nothing.
@@ -118,7 +118,7 @@ TEST_CASE("a zip written to a pipe, with sizes after the data, is read", "[input
 
 TEST_CASE("a 7z archive is reported, and other members are read", "[input]") {
   const std::string packed = Archive("7zip", {{"a.log", "text\n"}});
-  const std::string reported = "7z files are not supported; unpack it first";
+  const std::string reported = "7z archives are not supported; unpack it first";
   CHECK(Unpack(packed).pieces.empty());
   CHECK(Unpack(packed).problems == std::vector<std::string>{": " + reported});
   CHECK(Unpack(Compress("gzip", packed)).problems == std::vector<std::string>{": " + reported});

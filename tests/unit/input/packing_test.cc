@@ -12,8 +12,11 @@ namespace TEST_FILE {
 Packing Of(const std::string& bytes) { return PackingOf(std::string_view(bytes).substr(0, kPackingBytes)); }
 
 TEST_CASE("packed input is detected by its first bytes", "[input]") {
-  const std::vector<std::pair<std::string, Packing>> filters = {
-      {"gzip", Packing::kGzip}, {"zstd", Packing::kZstd}, {"xz", Packing::kXz}, {"bzip2", Packing::kBzip2}};
+  const std::vector<std::pair<std::string, Packing>> filters = {{"gzip", Packing::kGzip},
+                                                                {"zstd", Packing::kZstd},
+                                                                {"xz", Packing::kXz},
+                                                                {"bzip2", Packing::kBzip2},
+                                                                {"lz4", Packing::kLz4}};
   for (const auto& [name, packing] : filters) {
     INFO(name);
     CHECK(Of(Compress(name, "text\n")) == packing);
@@ -30,7 +33,6 @@ TEST_CASE("packed input is detected by its first bytes", "[input]") {
   }
   CHECK(Of(Archive("zip", {})) == Packing::kZip);
   CHECK(Of(Archive("7zip", {{"a.log", "text\n"}})) == Packing::kSevenZip);
-  CHECK(Of(Compress("lz4", "text\n")) == Packing::kLz4);
   CHECK(Of("7z is a word") == Packing::kNone);
 }
 

@@ -21,8 +21,11 @@ struct Kind {
   const char* filter;
   Packing packing;
 };
-const std::vector<Kind> kKinds = {
-    {"gzip", Packing::kGzip}, {"zstd", Packing::kZstd}, {"xz", Packing::kXz}, {"bzip2", Packing::kBzip2}};
+const std::vector<Kind> kKinds = {{"gzip", Packing::kGzip},
+                                  {"zstd", Packing::kZstd},
+                                  {"xz", Packing::kXz},
+                                  {"bzip2", Packing::kBzip2},
+                                  {"lz4", Packing::kLz4}};
 
 struct Unpacked {
   std::string text;
