@@ -103,7 +103,8 @@ void FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop
   PrintThrottle pace;
   do {
     bool unprinted = false;
-    while (found.Add(reader.Next(), reader.framework())) {
+    for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next()) {
+      found.Add(std::move(more), reader.framework());
       unprinted = !pace.IsDue();
       if (!unprinted) pace.Time([&] { live->PrintNew(found); });
     }

@@ -131,10 +131,9 @@ void Join(Failure failure, Failure* kept) {
 ArtifactFailures::ArtifactFailures(const Engine& engine, const Artifact& artifact)
     : engine_(&engine), artifact_{BoundedPath(artifact.path), BoundedPath(artifact.member)} {}
 
-bool ArtifactFailures::Add(std::vector<Failure> failures, const std::string& framework) {
+void ArtifactFailures::Add(std::vector<Failure> failures, const std::string& framework) {
   framework_ = framework;
   for (Failure& failure : failures) Add(std::move(failure));
-  return !failures.empty();
 }
 
 void ArtifactFailures::Add(Failure failure) {

@@ -24,9 +24,9 @@ class ArtifactFailures {
   // Borrows the engine. Uses its rules only if there is a failure: most logs have none, and rules take time to load.
   ArtifactFailures(const Engine& engine, const Artifact& artifact);
 
-  // Adds what FailureReader::Next returned; returns false if that is nothing. `framework` is the one recognized so far,
-  // or empty. All failures get that of the last call.
-  bool Add(std::vector<Failure> failures, const std::string& framework);
+  // Adds failures; may be called repeatedly while the artifact is being read. `framework` is the one recognized so
+  // far, or empty. All failures get that of the last call.
+  void Add(std::vector<Failure> failures, const std::string& framework);
 
   // Everything found so far, without conclusions.
   FailureTable SoFar() const { return ArtifactFailures(*this).TakeTable({}); }

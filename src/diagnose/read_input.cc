@@ -29,8 +29,8 @@ Report ReadArtifact(const Engine& engine, const Artifact& artifact, ByteSource& 
   RecordedStep step(options.recorder, artifact.path, artifact.member);
   FailureReader reader(engine, source, options);
   ArtifactFailures found(engine, artifact);
-  while (found.Add(reader.Next(), reader.framework())) {
-  }
+  for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next())
+    found.Add(std::move(more), reader.framework());
   return found.Finish(reader.Finish());
 }
 

@@ -138,7 +138,12 @@ std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
   ArtifactFailures found(TheEngine(), {"log", ""});
   bool found_any = false;
-  const auto take = [&] { found_any = found.Add(reader.Take(), reader.framework()) || found_any; };
+  const auto take = [&] {
+    std::vector<Failure> more = reader.Take();
+    if (more.empty()) return;
+    found_any = true;
+    found.Add(std::move(more), reader.framework());
+  };
   RawLine line;
   for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
     ++line.number;

@@ -89,11 +89,10 @@ TEST_CASE("findings are available while the artifact is being read", "[diagnose]
   const std::unique_ptr<ByteSource> source = OpenMemory("Test load of 'f' failed\n\nstep\nTest load of 'g' failed\n");
   FailureReader reader(TestEngine(), *source);
   ArtifactFailures found(TestEngine(), {"job.log", ""});
-  REQUIRE(found.Add(reader.Next(), ""));
+  found.Add(reader.Next(), "");
   std::vector<Problem> problems;
   CHECK(found.SoFar().Finish(&problems).size() >= 1);
-  while (found.Add(reader.Next(), "")) {
-  }
+  for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next()) found.Add(std::move(more), "");
   CHECK(ShowAll(found.Finish(reader.Finish())).starts_with("T2 x"));
 }
 

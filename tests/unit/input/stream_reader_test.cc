@@ -115,7 +115,7 @@ TEST_CASE("truncated data yields everything before the cut", "[input]") {
     const Unpacked read = Undo(packed, packing);
     CHECK(log.starts_with(read.text));
     CHECK_FALSE(read.problem.empty());
-    if (packing == Packing::kGzip || packing == Packing::kXz) {
+    if (packing == Packing::kGzip || packing == Packing::kXz || packing == Packing::kLz4) {
       CHECK(read.text == log);  // only the checksum after the text is missing
     }
     const Unpacked half = Undo(packed.substr(0, packed.size() / 2), packing);

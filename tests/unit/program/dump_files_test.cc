@@ -9,7 +9,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/dump_report.h"
-#include "input/stop.h"
+#include "input/limits.h"
 #include "process.h"
 #include "program/xla_dump.h"
 

@@ -128,7 +128,7 @@ TEST_CASE("failures in logs, archives and standard input have locations", "[repo
   Failure failure = MadeFailure(rule);
   failure.where = {{"/home/user/job/logs.tar", "a/train.log"}, 7, 7, 0};
   for (const Where& where : {failure.where, Where{{"-", ""}, 3, 3, 0}, Where{{"./a b", ""}, 5, 5, 0}})
-    failure.tally.places.Add(where);
+    failure.tally.AddPlace(where);
   failure.tally.reports = 3;
   const json result = RunOf(MadeReport({failure}), "/home/user/job")["results"][0];
   CHECK(result["locations"][0]["physicalLocation"] == PhysicalLocation("logs.tar", 7, true));
@@ -229,7 +229,7 @@ TEST_CASE("SARIF respects the limits of code scanning and reports what is left o
   Report report;
   for (int i = 0; i < 5100; ++i) report.failures.push_back(MadeFailure(rule, std::to_string(i)));
   for (int i = 0; i < 90; ++i)
-    report.failures[0].tally.places.Add({{"a.log", ""}, 10, 10, static_cast<std::uint64_t>(i)});
+    report.failures[0].tally.AddPlace({{"a.log", ""}, 10, 10, static_cast<std::uint64_t>(i)});
   const json run = json::parse(PrintSarif(report, ""))["runs"][0];
   CHECK(run["results"].size() == 5000);
   CHECK(run["results"][0]["relatedLocations"].size() == 4);

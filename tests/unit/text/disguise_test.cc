@@ -91,7 +91,7 @@ std::string Joined(const Lines& lines) {
 std::vector<Line> Read(const std::string& log) {
   const auto source = OpenMemory(log, 997);
   const Prefilter prefilter({"unused"});
-  LineScanner scanner(*source, prefilter);
+  LineScanner scanner(*source, prefilter, {});
   std::vector<Line> lines;
   RawLine raw;
   RecordJoiner records;
