@@ -1,6 +1,7 @@
 #include "input/follow_source.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "input/packing.h"
 
 namespace whyoom {
 namespace {
@@ -44,6 +47,12 @@ std::size_t FollowSource::Read(char* buffer, std::size_t capacity) {
     } else if (IsReady()) {
       const ssize_t got = read(file_.get(), buffer, capacity);
       reported_quiet_ = reported_quiet_ && got <= 0;
+      const Packing packing = got > 0 && !began_ ? PackingOf({buffer, static_cast<std::size_t>(got)}) : Packing::kNone;
+      began_ = began_ || got > 0;
+      if (packing != Packing::kNone) {
+        End(fmt::format("packed ({}) files cannot be followed", NameOf(packing)));
+        break;
+      }
       if (got > 0) return static_cast<std::size_t>(got);
       if (got == 0 && !may_grow_) End("");
       if (got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)

@@ -33,6 +33,7 @@ class FollowSource : public ByteSource {
   const Stop& stop_;
   const std::chrono::milliseconds quiet_;
   Descriptor file_;
+  bool began_ = false;           // some bytes were read
   bool may_grow_ = false;        // a regular file
   bool reported_quiet_ = false;  // since the last bytes
   bool ended_ = false;

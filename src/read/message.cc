@@ -154,11 +154,16 @@ bool BeginsMessage(const Line& line, bool first_logged) {
 }
 
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from) : from_(from) {
-  text_.reserve(kMaxJoined / 4);  // enough for most
+  constexpr std::size_t kNarrowest = 40;  // columns; narrower terminals are rare
+  text_.reserve(kMaxJoined / 4);          // enough for most
+  // What wraps inside words makes lines of one width.
+  const std::size_t width = lines.front().text.size();
+  const bool is_cut = lines.size() > 1 && width >= kNarrowest && lines[1].text.size() == width;
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (IsBlank(line.text) || BeginsMessage(line, lines.front().logged()))) break;
-    if (!text_.empty() && text_.back() != ' ') text_ += ' ';
+    const bool continues_word = is_cut && i > 0 && lines[i - 1].text.size() == width;
+    if (!continues_word && !text_.empty() && text_.back() != ' ') text_ += ' ';
     parts_.push_back({text_.size(), &line, false});
     const std::size_t begin = i == 0 ? from : 0;
     const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);

@@ -72,7 +72,7 @@ bool IsMessageStart(std::string_view text);
 bool BeginsMessage(const Line& line, bool first_logged);
 
 // Consecutive lines of one stream as one text. Messages are wrapped anywhere, so patterns run on the joined lines, with
-// each run of white space reduced to one blank, and one blank between lines.
+// each run of white space reduced to one blank, and one blank between lines unless they have one width.
 class JoinedLines {
  public:
   // Joins the first `count` of `lines`, starting at column `from` of the first. A first line of more than kStep columns

@@ -78,8 +78,8 @@ TEST_CASE("a failure that the job survived did not end it", "[cli]") {
   CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{10}));
   // The last report of the failure counts, even if the job survived an earlier one.
   never.tally.reports = 2;
-  never.tally.places.Add(never.where);
-  never.tally.places.Add({never.where.artifact, 10, 10, 99});
+  never.tally.AddPlace(never.where);
+  never.tally.AddPlace({never.where.artifact, 10, 10, 99});
   CHECK(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{12}));
   CHECK_FALSE(FailsAgain(MadeReport({never}), 1, printed, kBegin + minutes{19}));
 }
@@ -88,7 +88,7 @@ TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
   const FailureRule rule = MadeFailure();
   Failure never = Made(rule, Retry::Answer::kNever);
   never.tally.reports = 1000;
-  never.tally.places.Add(never.where);
+  never.tally.AddPlace(never.where);
   CHECK_FALSE(Fails({never}));
   Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
   PrintedLines printed;

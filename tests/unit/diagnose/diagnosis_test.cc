@@ -15,5 +15,5 @@ TEST_CASE("the other locations omit the failure's own location", "[diagnose]") {
   failure.tally.AddPlace(here);
   const std::vector<Where> also = failure.Also();
   REQUIRE(also.size() == 1);
-  CHECK((also[0] <=> there) == 0);
+  CHECK(((also[0] <=> there) == 0));
 }

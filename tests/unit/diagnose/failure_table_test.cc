@@ -28,7 +28,7 @@ Failure Make(const std::string& code, int id, int artifact, std::uint64_t row_by
     failure.allocations.emplace_back().size_bytes = 16000000000;  // nearly the whole limit: one oversized allocation
     failure.allocations.back().rank = 1;
   }
-  failure.tally.places.Add(failure.where);
+  failure.tally.AddPlace(failure.where);
   failure.tally.reports = 1;
   failure.tally.artifacts = 1;
   failure.tally.nameless_artifacts = 1;
