@@ -1,5 +1,4 @@
 #include "program/layers.h"
-#include "program/op_name.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "program/op_name.h"
 
 namespace whyoom {
 

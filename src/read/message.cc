@@ -156,9 +156,10 @@ bool BeginsMessage(const Line& line, bool first_logged) {
 JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from) : from_(from) {
   constexpr std::size_t kNarrowest = 40;  // columns; narrower terminals are rare
   text_.reserve(kMaxJoined / 4);          // enough for most
-  // What wraps inside words makes lines of one width.
+  // What wraps inside words makes lines of one width. Two such lines may be a coincidence.
   const std::size_t width = lines.front().text.size();
-  const bool is_cut = lines.size() > 1 && width >= kNarrowest && lines[1].text.size() == width;
+  const bool is_cut =
+      lines.size() > 2 && width >= kNarrowest && lines[1].text.size() == width && lines[2].text.size() == width;
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
     const Line& line = lines[i];
     if (i > 0 && (IsBlank(line.text) || BeginsMessage(line, lines.front().logged()))) break;

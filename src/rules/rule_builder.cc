@@ -307,9 +307,10 @@ class RuleSetBuilder::Fields {
       }
       for (const auto& [name, value] : item["facts"].Members()) {
         matches = matches && (context.is_program ||  // may derive facts
-                              std::any_of(captures.begin(), captures.end(), [&](const Capture& capture) {
-                                return capture.name == name && capture.value == FactOf(name, value);
-                              }));
+                              std::any_of(captures.begin(), captures.end(),
+                                          [&, name = name, value = value](const Capture& capture) {
+                                            return capture.name == name && capture.value == FactOf(name, value);
+                                          }));
       }
       return matches;
     };

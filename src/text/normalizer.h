@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "input/line_scanner.h"
@@ -70,9 +71,10 @@ class Normalizer {
  private:
   // Compiled on first use: a log contains few of the known prefixes.
   struct Pattern {
+    explicit Pattern(std::string regex) : expression(std::move(regex)) {}
     const RE2& regex() const { return lazy.Of(expression); }
     std::string expression;
-    mutable LazyRegex lazy = {};
+    mutable LazyRegex lazy;
   };
   bool ReadRecord(const RawLine& raw, std::vector<Line>* lines) const;
   void Clean(Line part, int rounds, std::vector<Line>* lines) const;

@@ -77,14 +77,14 @@ TEST_CASE("an error does not hide a later one with another code", "[cli]") {
   }
 }
 
-TEST_CASE("a message is found in a log that was wrapped at any width to three or more lines", "[cli]") {
+TEST_CASE("a message is found in a log that was wrapped at any width to four or more lines", "[cli]") {
   const std::string message =
       "RuntimeError: Resource exhausted: Attempting to allocate 31.06M. That was not possible. There are 58.64M free. "
       "Due to fragmentation, the largest "
       "contiguous region of free memory is 30.56M.; (0x0x0_HBM0)";
   const json plain = json::parse(RunWhyoom({"--format", "json"}, message).out)["diagnoses"];
   REQUIRE(plain.size() == 1);
-  for (std::size_t width = 40; 2 * width < message.size(); ++width) {
+  for (std::size_t width = 40; 3 * width < message.size(); ++width) {
     std::string cut;
     for (std::size_t at = 0; at < message.size(); at += width) cut += message.substr(at, width) + "\n";
     const json found = json::parse(RunWhyoom({"--format", "json"}, cut).out)["diagnoses"];
