@@ -100,8 +100,7 @@ class SignFinder {
     if (!semantics_.trains() || returned_.empty()) return;
     for (const ProgramParameter& parameter : program_.parameters()) {
       const bool is_small = ShapeOf(parameter).dtype != "f32" && !IsWhole(parameter);
-      if (semantics_.RoleOf(parameter) == Role::kWeights && !is_small &&
-          returned_.count(parameter.Argument()) == 0)
+      if (semantics_.RoleOf(parameter) == Role::kWeights && !is_small && returned_.count(parameter.Argument()) == 0)
         Add("frozen", parameter.size, Called(parameter));
     }
   }

@@ -95,7 +95,6 @@ TEST_CASE("a line that only compiles is not the call that failed", "[read]") {
 }
 
 TEST_CASE("after another logger's line, a traceback ends at an exception class, but not at a status without a class",
-          "[read]") {
-}
+          "[read]") {}
 
 }  // namespace TEST_FILE
