@@ -62,8 +62,8 @@ class Batch {
   // an exception of an earlier read. Returns false if the run was stopped.
   bool Add(const Artifact& input);
 
-  // Reads what is left and waits for all reads. Rethrows an exception of a read. `listed`: all inputs are known;
-  // `signal`: the signal that interrupted the batch, or 0. Call once, at the end.
+  // Reads what is left and waits for all reads. Rethrows an exception of a read. `listed`: all inputs are known. Call
+  // once, at the end.
   Report Finish(bool listed, const Interrupt& interrupt);
 
   const BatchCounts& counts() const { return counts_; }

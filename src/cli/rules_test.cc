@@ -18,19 +18,6 @@ std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {
   return report.table ? report.table->Finish(&report.problems) : std::vector<Failure>();
 }
 
-std::string Show(const Value& value) {
-  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
-  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
-  const std::string* text = AsText(value);
-  return text == nullptr ? "unknown" : "'" + *text + "'";
-}
-
-bool SameFact(const Value& got, const Value& want) {
-  const auto a = AsNumber(got);
-  const auto b = AsNumber(want);
-  return a && b ? std::abs(*a - *b) < 1 : got == want;  // sizes have fractions of a byte
-}
-
 std::string Codes(const std::vector<Failure>& failures) {
   std::string codes;
   for (const Failure& failure : failures) codes += (codes.empty() ? "" : ", ") + failure.rule->code;
@@ -47,6 +34,19 @@ Value AsRead(const Failure& failure, const std::string& name) {
 
 }  // namespace
 
+std::string ShownValue(const Value& value) {
+  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
+  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
+  const std::string* text = AsText(value);
+  return text == nullptr ? "unknown" : "'" + *text + "'";
+}
+
+bool SameFact(const Value& got, const Value& want) {
+  const auto a = AsNumber(got);
+  const auto b = AsNumber(want);
+  return a && b ? std::abs(*a - *b) < 1 : got == want;
+}
+
 std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match) {
   const std::vector<Failure> failures = Diagnose(engine, example.text);
   const auto its = std::count_if(failures.begin(), failures.end(),
@@ -56,7 +56,7 @@ std::string TryExample(const Engine& engine, const std::string& code, const Exam
   const Failure& failure = failures[0];
   for (const auto& [name, want] : example.facts) {
     const Value got = AsRead(failure, name);
-    if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, Show(got), Show(want));
+    if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, ShownValue(got), ShownValue(want));
   }
   const std::string scenario = failure.scenario == nullptr ? "unknown" : failure.scenario->id;
   const std::string wanted = example.scenario == "" ? "unknown" : example.scenario.value_or(scenario);

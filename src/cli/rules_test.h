@@ -9,6 +9,12 @@
 
 namespace whyoom {
 
+// A fact as messages show it.
+std::string ShownValue(const Value& value);
+
+// Sizes may differ by the fraction of a byte.
+bool SameFact(const Value& got, const Value& want);
+
 // Reads the text of an example of `code`. Returns what is wrong, as the end of a sentence; empty if nothing is. A text
 // that must match yields `count` failures of that code only, with the facts and the scenario of the example.
 std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match);

@@ -39,7 +39,7 @@ namespace whyoom {
 struct ReadOptions {
   TimeRange range;                 // failures outside are dropped
   std::size_t threads = 0;         // extra threads that search a large input; do not affect the result
-  ReadControl* control = nullptr;  // stops reading from another thread; may be null
+  ReadControl* control = nullptr;  // ends the input from another thread, and counts its bytes; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
   Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
 };

@@ -101,7 +101,7 @@ std::vector<MappedText> SplitLines(const MappedText& text) {
   Rewriter rewriter(text);
   std::size_t begin = 0;
   Groups groups;
-  while (FindNext(line_break, text.text, begin, &groups)) {
+  while (lines.size() + 1 < kMostParts && FindNext(line_break, text.text, begin, &groups)) {
     const std::size_t end = OffsetIn(text.text, groups[0]);
     // A lone carriage return restarts the line; if it comes first, nothing was overwritten.
     if (end > begin || groups[0][groups[0].size() - 1] != '\r') {
@@ -209,8 +209,10 @@ class PartWriter {
       begin = end + Unescape(text, end, &unescaped);
       if (unescaped != "\n" && unescaped != "\r") {
         rewriter_.Put(unescaped, end);
-      } else if (!is_crlf) {
+      } else if (!is_crlf && parts_->size() + 1 < kMostParts) {
         parts_->push_back(rewriter_.Take());
+      } else if (!is_crlf) {
+        rewriter_.Put(" ", end);
       }
     }
     rewriter_.Keep(begin, text.size());

@@ -41,6 +41,9 @@ bool DecodeHtml(MappedText* line);
 // carriage return is a line of its own. A trailing break adds no empty line.
 std::vector<MappedText> SplitLines(const MappedText& text);
 
+// Maximum number of parts of a text; what follows stays in the last one.
+inline constexpr std::size_t kMostParts = std::size_t{1} << 16;
+
 // Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
 // level of escaping: in each quoted text that contains breaks and, if there are breaks outside quotes, in the text
 // outside quotes. The text before and after such a quoted text becomes a separate part, unless it is only brackets and

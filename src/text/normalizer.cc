@@ -72,7 +72,6 @@ namespace {
 constexpr int kMaxRounds = 8;  // of cleaning; each may reveal more to remove
 constexpr std::size_t kMaxPrefixesInARow = 8;
 constexpr std::size_t kMaxPrefixBytes = 1024;  // longest prefix or suffix
-constexpr std::size_t kMaxLines = std::size_t{1} << 16;
 constexpr std::size_t kMaxStreamNameBytes = 200;
 constexpr std::uint64_t kMaxRepeats = 1000000;
 
@@ -168,7 +167,7 @@ bool Normalizer::StripPrefixesAndSuffixes(Line* part) const {
 void Normalizer::CleanAll(std::vector<MappedText> texts, Line outer, int rounds, std::vector<Line>* lines) const {
   outer.SetText({});
   for (MappedText& text : texts) {
-    if (lines->size() >= kMaxLines) return;
+    if (lines->size() >= kMostParts) return;
     Line part = outer;
     part.SetText(std::move(text));
     Clean(std::move(part), rounds, lines);

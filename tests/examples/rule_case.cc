@@ -20,19 +20,6 @@ Report Read(const Engine& engine, const std::string& text) {
   return ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
 }
 
-std::string Show(const Value& value) {
-  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
-  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
-  const std::string* text = AsText(value);
-  return text == nullptr ? "unknown" : "'" + *text + "'";
-}
-
-bool SameFact(const Value& got, const Value& want) {
-  const auto a = AsNumber(got);
-  const auto b = AsNumber(want);
-  return a && b ? std::abs(*a - *b) < 1 : got == want;  // sizes have fractions of a byte
-}
-
 // Finds entries by id, because the case may come from another rule set.
 template <typename Entry>
 const Entry* Find(const std::vector<Entry>& entries, const std::string& id) {
@@ -85,7 +72,7 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   for (const auto& [name, want] : one.example.facts) {
     const auto found = line_facts.find(name);
     const Value got = found == line_facts.end() ? Value() : found->second;
-    if (!SameFact(got, want)) return fmt::format("{} is {}, not {}", name, Show(got), Show(want));
+    if (!SameFact(got, want)) return fmt::format("{} is {}, not {}", name, ShownValue(got), ShownValue(want));
   }
   return {};
 }

@@ -131,6 +131,12 @@ TEST_CASE("lines end at line feeds, carriage returns, or both", "[text]") {
   CHECK(Split("one\r") == "one@0");
   CHECK(Split("").empty());
   CHECK(SplitLines(MapRaw("")).size() == 1);
+  // The rest of a text with very many breaks stays in the last part.
+  std::string many;
+  for (std::size_t i = 0; i < kMostParts + 10; ++i) many += "a\r";
+  const std::vector<MappedText> parts = SplitLines(MapRaw(many));
+  CHECK(parts.size() == kMostParts);
+  CHECK(parts.back().text.size() == 2 * 11);
 }
 
 }  // namespace TEST_FILE
