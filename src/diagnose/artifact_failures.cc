@@ -19,8 +19,8 @@ namespace {
 // A report that is not found by its identity is compared with this many of the newest failures of its code. Comparing
 // it with all would be quadratic.
 constexpr std::size_t kMaxCompared = 256;
-constexpr std::size_t kMaxReplicas = 65536;                   // more than any machine has
-constexpr std::size_t kMaxRowBytes = std::size_t{512} << 10;  // of an allocation list; about 1000 rows
+constexpr std::size_t kMaxReplicas = 65536;                  // more than any machine has
+constexpr std::size_t kMaxRowBytes = std::size_t{64} << 10;  // of an allocation list, so of 1000 failures 64 MiB
 
 std::string Text(const Value& value) {
   if (const auto number = AsNumber(value)) return fmt::format("{:.0f}", *number);
@@ -72,14 +72,16 @@ std::string IdentityText(const FailureRule& rule, const Evidence& identity) {
   return text;
 }
 
-// Bounds the memory of a failure. The allocation list loses its last rows, which are the smallest.
+// Bounds the memory of a failure. The list of a log loses its last rows, which are the smallest; that of a dump is
+// bounded where it is read.
 void Truncate(Failure* failure) {
+  const bool of_dump = failure->facts.Find("dump") != nullptr;
   if (failure->message.size() > kMaxTextBytes) failure->message = CutBytes(failure->message, kMaxTextBytes);
   std::size_t kept = 0;
   for (std::size_t bytes = 0; kept < failure->allocations.size(); ++kept) {
     TruncateTexts(&failure->allocations[kept]);
     bytes += RowBytes(failure->allocations[kept]);
-    if (bytes > kMaxRowBytes) break;
+    if (bytes > kMaxRowBytes && !of_dump) break;
   }
   failure->allocations_left_out += failure->allocations.size() - kept;
   failure->allocations.resize(kept);
