@@ -150,8 +150,7 @@ void AddDump(const Side& side, const std::string& module, Run* run, std::vector<
   for (Allocation& row : run->allocations) MaskSecretsOf(&row);
   run->compiles = true;
   run->failed = reading->failed;
-  run->measured = !reading->failed;
-  if (run->measured) run->success = SuccessSign{SuccessSign::Kind::kDump, side.path, 0, ""};
+  if (!run->failed) run->success = SuccessSign{SuccessSign::Kind::kDump, side.path, 0, ""};
 }
 
 std::uint64_t Statements(const Side& side) {

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "diagnose/failure_scope.h"
 #include "facts/allocation.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
@@ -26,25 +28,40 @@ constexpr double kRowRounding = 0.01;
 // Smaller rows are irrelevant for a chip's HBM.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
 
-std::optional<std::int64_t> Over(const Run& run, std::optional<std::int64_t> limit) {
-  if (const auto excess = Bytes(run, "excess_bytes")) return excess;
+// A fact in bytes, or another whole number.
+std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
+  const bool is_not_counted = name == "arguments_bytes" || name == "output_bytes" || name == "shared_output_bytes";
+  if (is_not_counted && run.failed && CountsTemporariesOnly(run.facts)) return std::nullopt;
+  const std::optional<double> number = run.facts.Number(name);
+  if (!number || !(std::abs(*number) < kMaxBytes)) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+// `other` states the limit if `run` is a dump, which does not contain it: both runs are assumed to use the same chips.
+RunFigures FiguresOf(const Run& run, const Run& other) {
+  RunFigures figures;
+  figures.module = run.facts.Text("module");
+  figures.at_least = run.failed && CountsTemporariesOnly(run.facts);
+  const auto own_limit = Bytes(run, "limit_bytes");
+  const auto limit = own_limit ? own_limit : Bytes(other, "limit_bytes");
   const auto need = Bytes(run, "need_bytes");
-  if (!need || !limit) return std::nullopt;
-  return *need - *limit;
+  figures.over = Bytes(run, "excess_bytes");
+  if (!figures.over && need && limit) figures.over = *need - *limit;
+  return figures;
 }
 
 // Compares the figures of two runs that both need too much.
 RunChange CompareFigures(const Run& before, const Run& after, const Comparison& comparison) {
-  auto one = comparison.over_before;
-  auto other = comparison.over_after;
+  auto one = comparison.before.over;
+  auto other = comparison.after.over;
   if (!one || !other) {
     one = Bytes(before, "need_bytes");
     other = Bytes(after, "need_bytes");
   }
   if (!one || !other) return RunChange::kCannotTell;
   // A lower bound cannot show that the other figure is larger.
-  if (comparison.at_least_before != comparison.at_least_after &&
-      (comparison.at_least_before ? *one : *other) <= (comparison.at_least_before ? *other : *one) + kRounding)
+  const auto [bound, figure] = comparison.before.at_least ? std::pair(*one, *other) : std::pair(*other, *one);
+  if (comparison.before.at_least != comparison.after.at_least && bound <= figure + kRounding)
     return RunChange::kCannotTell;
   if (std::abs(*one - *other) <= kRounding) return RunChange::kUnchanged;
   return *other < *one ? RunChange::kLess : RunChange::kWorse;
@@ -59,102 +76,17 @@ RunChange ClassifyChange(const Run& before, const Run& after, const Comparison& 
   // A program that compiled for another device, or on the host, may need more than the limit of the failed one.
   const bool runs =
       after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
-  if (!runs && before.failed && comparison.over_after.value_or(0) > kRounding)
+  if (!runs && before.failed && comparison.after.over.value_or(0) > kRounding)
     return Bytes(after, "limit_bytes") ? CompareFigures(before, after, comparison) : RunChange::kNoEvidence;
   return before.failed ? RunChange::kFitsNow : RunChange::kNeitherFails;
 }
 
 // --- Changes of allocations.
 
-RowChange MakeChange(RowChangeKind kind, const Allocation* before, const Allocation* after) {
-  const Allocation& named = before != nullptr ? *before : *after;
-  RowChange change;
-  change.kind = kind;
-  change.name = ShortName(named);
-  change.op_name = named.op_name;
-  change.source = SourceOf(named);
-  if (before != nullptr) {
-    change.shape_before = ShapeOf(*before);
-    change.size_before = *before->size_bytes;
-  }
-  if (after != nullptr) {
-    change.shape_after = ShapeOf(*after);
-    change.size_after = *after->size_bytes;
-  }
-  return change;
-}
-
-// Joins rows that changed in the same way: a deep model has dozens.
-void AddChange(RowChange change, std::vector<RowChange>* rows) {
-  if (std::max(change.size_before, change.size_after) < kSmallestRow) return;
-  const auto same = std::find_if(rows->begin(), rows->end(), [&](const RowChange& row) {
-    return row.kind == change.kind && row.shape_before == change.shape_before &&
-           row.shape_after == change.shape_after && row.size_before == change.size_before &&
-           row.size_after == change.size_after;
-  });
-  if (same == rows->end()) {
-    rows->push_back(std::move(change));
-  } else {
-    ++same->count;
-  }
-}
-
-void SetRows(const MatchedRows& matched, Comparison* comparison) {
-  for (const RowPair& pair : matched.pairs) {
-    const std::int64_t difference = *pair.after->size_bytes - *pair.before->size_bytes;
-    const double rounding = ShapeOf(*pair.before) == ShapeOf(*pair.after)
-                                ? kRowRounding * static_cast<double>(*pair.before->size_bytes)
-                                : 0;
-    if (static_cast<double>(std::abs(difference)) <= rounding || difference == 0) {
-      ++comparison->unchanged_rows;
-    } else {
-      AddChange(MakeChange(difference < 0 ? RowChangeKind::kSmaller : RowChangeKind::kLarger, pair.before, pair.after),
-                &comparison->rows);
-    }
-  }
-  for (const Allocation* row : matched.gone)
-    AddChange(MakeChange(RowChangeKind::kGone, row, nullptr), &comparison->rows);
-  for (const Allocation* row : matched.added)
-    AddChange(MakeChange(RowChangeKind::kNew, nullptr, row), &comparison->rows);
-  std::stable_sort(comparison->rows.begin(), comparison->rows.end(), [](const RowChange& a, const RowChange& b) {
-    return std::abs(a.difference()) > std::abs(b.difference());
-  });
-}
-
-void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
-  const auto add = [&](const char* id, const char* fact) {
-    TotalChange total{id, "", Bytes(before, fact), Bytes(after, fact)};
-    if (total.before.value_or(0) != 0 || total.after.value_or(0) != 0) comparison->totals.push_back(std::move(total));
-  };
-  add("need_bytes", "need_bytes");
-  if (Bytes(before, "limit_bytes") != Bytes(after, "limit_bytes"))
-    add("limit_bytes", "limit_bytes");  // else in the heading
-  for (const char* fact : {"free_bytes", "largest_free_block_bytes", "arguments_bytes", "output_bytes",
-                           "shared_output_bytes", "hlo_temp_bytes", "host_bytes"})
-    add(fact, fact);
-  add("padding_bytes", "hlo_temp_padding_bytes");
-}
-
-bool IsTrue(const std::optional<Expression>& condition, const Scope& scope) {
-  return !condition || AsBool(condition->Evaluate(scope)) == true;
-}
-
-void SetWords(const RuleSet& rules, const Scope& scope, Comparison* comparison) {
-  comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
-  for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
-  for (const Note& note : rules.notes()) {
-    if (IsTrue(note.when, scope)) comparison->notes.push_back(JoinSentences(note.why, scope));
-  }
-}
-
-constexpr std::string_view kBefore = "before.";
-constexpr std::string_view kAfter = "after.";
-
-Value FromNumber(const std::optional<std::int64_t>& number) {
-  return number ? Value(static_cast<double>(*number)) : Value{Unknown{}};
-}
-
 using SizedRows = std::vector<const Allocation*>;  // largest first
+
+// A row of the first report and the same one in the second; null if one of the reports lacks it.
+using RowPair = std::pair<const Allocation*, const Allocation*>;
 
 SizedRows Sized(const std::vector<Allocation>& rows) {
   SizedRows sized;
@@ -166,40 +98,159 @@ SizedRows Sized(const std::vector<Allocation>& rows) {
   return sized;
 }
 
-std::string Dims(const Allocation& row) {
-  return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
+// Criteria for the same allocation in two reports, the most reliable one first. An empty key matches nothing.
+std::vector<std::function<std::string(const Allocation&)>> RowKeys() {
+  const auto sized_shape = [](const Allocation& row) {
+    return ShapeOf(row).empty() ? "" : fmt::format("{} {}", ShapeOf(row), *row.size_bytes);
+  };
+  const auto with_op = [](const Allocation& row, const std::string& more) {
+    static const Regex checkpoint("(?:rematted_computation|checkpoint)/");
+    std::string op = row.op_name;
+    re2::RE2::GlobalReplace(&op, checkpoint, "");
+    return op.empty() || more.empty() ? std::string() : op + "\n" + more;
+  };
+  return {[=](const Allocation& row) { return with_op(row, sized_shape(row)); },
+          [=](const Allocation& row) { return with_op(row, ShapeOf(row)); },
+          [=](const Allocation& row) { return with_op(row, "any"); },
+          sized_shape,
+          ShapeOf,  // logs round sizes, dumps do not
+          [](const Allocation& row) {
+            return row.array ? fmt::format("{}", fmt::join(row.array->dims, ",")) : WithoutLayouts(row.shape_text);
+          }};
 }
 
-// Moves rows with equal keys, in order of size, to the pairs. An empty key matches nothing.
-void Pair(const std::function<std::string(const Allocation&)>& key_of, MatchedRows* rows) {
-  std::map<std::string, SizedRows> by_key;
-  for (const Allocation* row : rows->added) by_key[key_of(*row)].push_back(row);
-  by_key.erase("");
-  std::map<std::string, std::size_t> used;
-  std::set<const Allocation*> paired;
-  for (const Allocation* row : rows->gone) {
-    const std::string key = key_of(*row);
-    const auto same = by_key.find(key);
-    if (same == by_key.end() || used[key] == same->second.size()) continue;
-    rows->pairs.push_back({row, same->second[used[key]++]});
-    paired.insert({row, rows->pairs.back().after});
+// Finds the allocations of the first report in the second one. Borrows the rows.
+std::vector<RowPair> MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
+  std::vector<RowPair> pairs;
+  SizedRows gone = Sized(before);
+  SizedRows added = Sized(after);
+  for (const auto& key_of : RowKeys()) {
+    std::map<std::string, std::deque<const Allocation*>> by_key;
+    for (const Allocation* row : added) by_key[key_of(*row)].push_back(row);
+    by_key.erase("");
+    std::set<const Allocation*> paired;
+    for (const Allocation* row : gone) {
+      const auto same = by_key.find(key_of(*row));
+      if (same == by_key.end() || same->second.empty()) continue;
+      pairs.emplace_back(row, same->second.front());
+      paired.insert({row, same->second.front()});
+      same->second.pop_front();
+    }
+    for (SizedRows* left : {&gone, &added})
+      std::erase_if(*left, [&](const Allocation* row) { return paired.contains(row); });
   }
-  for (SizedRows* left : {&rows->gone, &rows->added})
-    std::erase_if(*left, [&](const Allocation* row) { return paired.contains(row); });
+  for (const Allocation* row : gone) pairs.emplace_back(row, nullptr);
+  for (const Allocation* row : added) pairs.emplace_back(nullptr, row);
+  return pairs;
+}
+
+// Returns nullopt if the row did not change, except for the rounding of its size.
+std::optional<RowChange> ChangeOf(const RowPair& pair) {
+  const auto [before, after] = pair;
+  const Allocation& named = before != nullptr ? *before : *after;
+  RowChange change;
+  change.name = ShortName(named);
+  change.op_name = named.op_name;
+  change.source = SourceOf(named);
+  if (before != nullptr) {
+    change.shape_before = ShapeOf(*before);
+    change.size_before = *before->size_bytes;
+  }
+  if (after != nullptr) {
+    change.shape_after = ShapeOf(*after);
+    change.size_after = *after->size_bytes;
+  }
+  const std::int64_t difference = change.size_after - change.size_before;
+  change.kind = before == nullptr  ? RowChangeKind::kNew
+                : after == nullptr ? RowChangeKind::kGone
+                : difference < 0   ? RowChangeKind::kSmaller
+                                   : RowChangeKind::kLarger;
+  if (before == nullptr || after == nullptr) return change;
+  const double rounding =
+      change.shape_before == change.shape_after ? kRowRounding * static_cast<double>(change.size_before) : 0;
+  if (static_cast<double>(std::abs(difference)) <= rounding || difference == 0) return std::nullopt;
+  return change;
+}
+
+// Joins rows that changed in the same way: a deep model has dozens.
+void SetRows(const std::vector<RowPair>& pairs, Comparison* comparison) {
+  std::vector<RowChange>& rows = comparison->rows;
+  for (const RowPair& pair : pairs) {
+    std::optional<RowChange> change = ChangeOf(pair);
+    if (!change) ++comparison->unchanged_rows;
+    if (!change || std::max(change->size_before, change->size_after) < kSmallestRow) continue;
+    const auto key = [](const RowChange& row) {
+      return std::tie(row.kind, row.shape_before, row.shape_after, row.size_before, row.size_after);
+    };
+    const auto same =
+        std::find_if(rows.begin(), rows.end(), [&](const RowChange& row) { return key(row) == key(*change); });
+    if (same == rows.end()) {
+      rows.push_back(*std::move(change));
+    } else {
+      ++same->count;
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const RowChange& a, const RowChange& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+}
+
+// --- Totals and sentences.
+
+void SetTotals(const Run& before, const Run& after, Comparison* comparison) {
+  for (const std::string id :
+       {"need_bytes", "limit_bytes", "free_bytes", "largest_free_block_bytes", "arguments_bytes", "output_bytes",
+        "shared_output_bytes", "hlo_temp_bytes", "host_bytes", "padding_bytes"}) {
+    const std::string fact = id == "padding_bytes" ? "hlo_temp_padding_bytes" : id;
+    TotalChange total{id, "", Bytes(before, fact), Bytes(after, fact)};
+    const bool is_in_heading = total.id == "limit_bytes" && total.before == total.after;
+    if ((total.before.value_or(0) != 0 || total.after.value_or(0) != 0) && !is_in_heading)
+      comparison->totals.push_back(std::move(total));
+  }
+}
+
+// Adds the names that sentences can use for a run.
+void AddNames(const std::string& prefix, const Run& run, const RunFigures& figures, ExtendedScope::Names* names) {
+  const auto number = [](const std::optional<std::int64_t>& of) {
+    return of ? Value(static_cast<double>(*of)) : Value(Unknown{});
+  };
+  const auto add = [&](const std::string& name, Value value) { (*names)[prefix + name] = std::move(value); };
+  for (const auto& [name, fact] : run.facts.all())
+    add(name, AsNumber(fact.value) ? number(Bytes(run, name)) : fact.value);
+  add("failed", run.failed);
+  add("measured", run.success && run.success->kind == SuccessSign::Kind::kDump);
+  add("ran", run.success.has_value());
+  add("compiles", run.compiles);
+  add("code", run.code);
+  add("title", run.title);
+  add("path", run.path);
+  add("listed", static_cast<double>(run.allocations.size()));
+  add("other_failures", static_cast<double>(run.other_failures));
+  add("over_bytes", number(figures.over));
+  add("is_at_least", figures.at_least);
+}
+
+void SetWords(const Run& before, const Run& after, const RuleSet& rules, Comparison* comparison) {
+  ExtendedScope::Names names = {{"lists_compared", comparison->rows_compared},
+                                {"same_job", comparison->same_job},
+                                {"verdict", std::string(VerdictId(VerdictOf(comparison->change)))},
+                                {"change", std::string(ChangeId(comparison->change))}};
+  AddNames("before.", before, comparison->before, &names);
+  AddNames("after.", after, comparison->after, &names);
+  const ExtendedScope scope(nullptr, std::move(names));
+  comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
+  for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
+  for (const Note& note : rules.notes()) {
+    if (!note.when || AsBool(note.when->Evaluate(scope)) == true)
+      comparison->notes.push_back(JoinSentences(note.why, scope));
+  }
 }
 
 }  // namespace
 
 DiffVerdict VerdictOf(RunChange change) {
-  switch (change) {
-    case RunChange::kFitsNow:
-    case RunChange::kNeitherFails:
-      return DiffVerdict::kFits;
-    case RunChange::kNoEvidence:
-      return DiffVerdict::kUnknown;
-    default:
-      return DiffVerdict::kStillOver;
-  }
+  if (change == RunChange::kFitsNow || change == RunChange::kNeitherFails) return DiffVerdict::kFits;
+  return change == RunChange::kNoEvidence ? DiffVerdict::kUnknown : DiffVerdict::kStillOver;
 }
 
 const char* VerdictId(DiffVerdict verdict) {
@@ -215,81 +266,16 @@ const char* ChangeId(RunChange change) {
 
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   Comparison comparison;
-  comparison.module_before = before.facts.Text("module");
-  comparison.module_after = after.facts.Text("module");
-  comparison.same_job = comparison.module_before.empty() || comparison.module_after.empty() ||
-                        comparison.module_before == comparison.module_after;
-  // A dump does not contain the limit; assume that both runs used the same chips.
-  const auto limit_before = Bytes(before, "limit_bytes");
-  const auto limit_after = Bytes(after, "limit_bytes");
-  comparison.over_before = Over(before, limit_before ? limit_before : limit_after);
-  comparison.over_after = Over(after, limit_after ? limit_after : limit_before);
-  comparison.at_least_before = CountsTemporariesOnly(before);
-  comparison.at_least_after = CountsTemporariesOnly(after);
+  comparison.before = FiguresOf(before, after);
+  comparison.after = FiguresOf(after, before);
+  comparison.same_job = comparison.before.module.empty() || comparison.after.module.empty() ||
+                        comparison.before.module == comparison.after.module;
   comparison.change = ClassifyChange(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
   if (comparison.rows_compared) SetRows(MatchRows(before.allocations, after.allocations), &comparison);
-  SetWords(rules, ComparisonScope(before, after, comparison), &comparison);
+  SetWords(before, after, rules, &comparison);
   return comparison;
-}
-
-Value ComparisonScope::Get(std::string_view name) const {
-  if (name.starts_with(kBefore)) return OfRun(before_, true, name.substr(kBefore.size()));
-  if (name.starts_with(kAfter)) return OfRun(after_, false, name.substr(kAfter.size()));
-  if (name == "lists_compared") return comparison_.rows_compared;
-  if (name == "same_job") return comparison_.same_job;
-  if (name == "verdict") return std::string(VerdictId(VerdictOf(comparison_.change)));
-  if (name == "change") return std::string(ChangeId(comparison_.change));
-  return Unknown{};
-}
-
-Value ComparisonScope::OfRun(const Run& run, bool is_before, std::string_view name) const {
-  if (name == "failed") return run.failed;
-  if (name == "measured") return run.measured;
-  if (name == "ran") return run.success.has_value();
-  if (name == "compiles") return run.compiles;
-  if (name == "code") return run.code;
-  if (name == "title") return run.title;
-  if (name == "path") return run.path;
-  if (name == "listed") return static_cast<double>(run.allocations.size());
-  if (name == "other_failures") return static_cast<double>(run.other_failures);
-  if (name == "over_bytes") return FromNumber(is_before ? comparison_.over_before : comparison_.over_after);
-  if (name == "is_at_least") return is_before ? comparison_.at_least_before : comparison_.at_least_after;
-  Value value = run.facts.Get(name);
-  return AsNumber(value) ? FromNumber(Bytes(run, name)) : value;
-}
-
-std::optional<std::int64_t> Bytes(const Run& run, std::string_view name) {
-  static constexpr std::string_view kNotCounted[] = {"arguments_bytes", "output_bytes", "shared_output_bytes"};
-  if (std::find(std::begin(kNotCounted), std::end(kNotCounted), name) != std::end(kNotCounted) &&
-      CountsTemporariesOnly(run))
-    return std::nullopt;
-  const std::optional<double> number = run.facts.Number(name);
-  if (!number || !(std::abs(*number) < kMaxBytes)) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
-}
-
-bool CountsTemporariesOnly(const Run& run) { return run.failed && CountsTemporariesOnly(run.facts); }
-
-MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
-  MatchedRows rows{{}, Sized(before), Sized(after)};
-  const auto sized_shape = [](const Allocation& row) {
-    return ShapeOf(row).empty() ? "" : fmt::format("{} {}", ShapeOf(row), *row.size_bytes);
-  };
-  const auto with_op = [](const Allocation& row, const std::string& more) {
-    static const Regex checkpoint("(?:rematted_computation|checkpoint)/");
-    std::string op = row.op_name;
-    re2::RE2::GlobalReplace(&op, checkpoint, "");
-    return op.empty() || more.empty() ? std::string() : op + "\n" + more;
-  };
-  Pair([&](const Allocation& row) { return with_op(row, sized_shape(row)); }, &rows);
-  Pair([&](const Allocation& row) { return with_op(row, ShapeOf(row)); }, &rows);
-  Pair([&](const Allocation& row) { return with_op(row, "any"); }, &rows);
-  Pair(sized_shape, &rows);
-  Pair(ShapeOf, &rows);  // logs round sizes, dumps do not
-  Pair(Dims, &rows);
-  return rows;
 }
 
 }  // namespace whyoom

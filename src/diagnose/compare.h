@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "facts/allocation.h"
 #include "facts/evidence.h"
-#include "rules/expression.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -31,7 +29,6 @@ struct SuccessSign {
 struct Run {
   std::string path;
   bool failed = false;
-  bool measured = false;               // it did not fail, and a dump shows what it needs
   bool compiles = false;               // the figures are of a compile, not of a run
   std::optional<SuccessSign> success;  // nullopt: no evidence that it compiled or ran
   std::string code;                    // of the failure; empty if only a dump shows it
@@ -91,16 +88,19 @@ struct RowChange {
   std::int64_t difference() const { return static_cast<std::int64_t>(count) * (size_after - size_before); }
 };
 
+// What a comparison finds out about one of its runs.
+struct RunFigures {
+  std::string module;                // empty: unknown
+  std::optional<std::int64_t> over;  // need minus limit; negative: bytes left
+  bool at_least = false;             // the need counts only temporaries, so the true figure is larger
+};
+
 struct Comparison {
   RunChange change = RunChange::kNoEvidence;
-  std::string verdict_text;   // from the rules, like the titles and notes below
-  std::string module_before;  // empty: unknown
-  std::string module_after;
-  bool same_job = true;                     // false if the modules differ
-  std::optional<std::int64_t> over_before;  // negative: bytes left
-  std::optional<std::int64_t> over_after;
-  bool at_least_before = false;  // counts only temporaries, so the true figure is larger
-  bool at_least_after = false;
+  std::string verdict_text;  // from the rules, like the titles and notes below
+  RunFigures before;
+  RunFigures after;
+  bool same_job = true;             // false if the modules differ
   std::vector<TotalChange> totals;  // known for at least one run, and not 0
   bool rows_compared = false;       // both runs list their allocations
   std::vector<RowChange> rows;      // largest change first
@@ -108,50 +108,15 @@ struct Comparison {
   std::vector<std::string> notes;
 };
 
-// Compares the two runs. `rules` provide the sentences.
-Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
-
-// A fact in bytes, or another whole number. Returns nullopt for arguments and outputs of a report that counts only
-// temporaries, whatever it prints.
-std::optional<std::int64_t> Bytes(const Run& run, std::string_view name);
-
-// False for a run that did not fail; else see facts/evidence.h.
-bool CountsTemporariesOnly(const Run& run);
-
-struct RowPair {
-  const Allocation* before = nullptr;
-  const Allocation* after = nullptr;
-};
-
-struct MatchedRows {
-  std::vector<RowPair> pairs;
-  std::vector<const Allocation*> gone;
-  std::vector<const Allocation*> added;
-};
-
-// Finds the allocations of the first report in the second one. Borrows the rows; skips rows without a size.
+// Compares the two runs. `rules` provide the sentences, which may use the names that docs/rules-language.md lists:
+// before.FACT, after.FACT and others.
 //
 // Nothing identifies an allocation across compiles: instructions are renumbered, and op names change with the program.
 // So the most reliable criteria are tried first, and each row is used once, in order of size: the op name and the
-// shape; the op name; the shape; the dimensions (the element type changed).
-MatchedRows MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after);
-
-// The names that the rules can use when comparing two runs: before.FACT, after.FACT and others, see
-// docs/rules-language.md.
-class ComparisonScope : public Scope {
- public:
-  // Borrows its arguments.
-  ComparisonScope(const Run& before, const Run& after, const Comparison& comparison)
-      : before_(before), after_(after), comparison_(comparison) {}
-
-  Value Get(std::string_view name) const override;
-
- private:
-  Value OfRun(const Run& run, bool is_before, std::string_view name) const;
-
-  const Run& before_;
-  const Run& after_;
-  const Comparison& comparison_;
-};
+// shape; the op name; the shape; the dimensions (the element type changed). Rows without a size are ignored.
+//
+// A run that failed may count only its temporaries, see facts/evidence.h. Its arguments and outputs are then unknown,
+// whatever it prints.
+Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -25,23 +25,24 @@ FailureScope::FailureScope(const RuleSet& rules, const Failure& failure, Recorde
 }
 
 Value FailureScope::Get(std::string_view name) const {
-  constexpr std::string_view kLargest = "largest.";
-  if (name.substr(0, kLargest.size()) == kLargest) {
+  if (const std::size_t dot = name.find('.'); dot != std::string_view::npos) {
+    const std::string_view object = name.substr(0, dot);
+    const std::string_view field = name.substr(dot + 1);
     // Rows of unknown size come last; any of them may be the largest.
-    const bool is_known = !order_.empty() && RowAt(order_.size() - 1).size_bytes.has_value();
-    return is_known ? GetInRow(0, name.substr(kLargest.size())) : Value{Unknown{}};
+    const bool all_sized = !order_.empty() && RowAt(order_.size() - 1).size_bytes.has_value();
+    if (object == "largest" && all_sized) return GetInRow(0, field);
+    if (object == "batch" && failure_.estimates) return AxisField(failure_.estimates->room.batch_axis, field);
+    if (object == "sequence" && failure_.estimates) return AxisField(failure_.estimates->room.sequence_axis, field);
   }
-  constexpr std::string_view kBatch = "batch.";
-  constexpr std::string_view kSequence = "sequence.";
-  if (name.starts_with(kBatch))
-    return failure_.estimates ? AxisField(failure_.estimates->room.batch_axis, name.substr(kBatch.size())) : Unknown{};
-  if (name.starts_with(kSequence))
-    return failure_.estimates ? AxisField(failure_.estimates->room.sequence_axis, name.substr(kSequence.size()))
-                              : Unknown{};
   if (name == "code") return failure_.rule->code;
   if (name == "scenario") return failure_.scenario != nullptr ? Value(failure_.scenario->id) : Value{Unknown{}};
   if (name == "framework") return failure_.framework.empty() ? Value{Unknown{}} : Value(failure_.framework);
   return failure_.facts.Get(name);
+}
+
+Value ExtendedScope::Get(std::string_view name) const {
+  if (const auto added = names_.find(name); added != names_.end()) return added->second;
+  return outer_ == nullptr ? Value(Unknown{}) : outer_->Get(name);
 }
 
 namespace {

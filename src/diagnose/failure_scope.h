@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facts/failure.h"
@@ -38,6 +41,23 @@ class FailureScope : public Scope {
   std::vector<int> same_size_count_;  // by index in order_
   // Cache of row tests, by test and index in order_: they match patterns on long texts, and many conditions use them.
   mutable std::map<const DerivedRowField*, std::vector<std::optional<Value>>> tested_;
+};
+
+// Adds names, or replaces names, of another scope. Records nothing.
+class ExtendedScope : public Scope {
+ public:
+  using Names = std::map<std::string, Value, std::less<>>;
+
+  // Borrows `outer`; null: there are only the added names.
+  ExtendedScope(const Scope* outer, Names names) : outer_(outer), names_(std::move(names)) {}
+
+  Value Get(std::string_view name) const override;
+  std::size_t row_count() const override { return outer_ == nullptr ? 0 : outer_->row_count(); }
+  Value GetInRow(std::size_t row, std::string_view name) const override { return outer_->GetInRow(row, name); }
+
+ private:
+  const Scope* outer_;
+  Names names_;
 };
 
 // Returns a field of an axis: array, axis, length or name; unknown if there is no axis.

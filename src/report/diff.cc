@@ -27,7 +27,7 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
   doc::Verdict verdict;
   verdict.title = doc::Sentence(comparison.verdict_text, fits ? Kind::kGood : Kind::kBad);
   verdict.facts.push_back(Words(Printable(diff.before.path) + " → " + Printable(diff.after.path)));
-  const std::string& module = comparison.module_before.empty() ? comparison.module_after : comparison.module_before;
+  const std::string& module = comparison.before.module.empty() ? comparison.after.module : comparison.before.module;
   if (comparison.same_job) verdict.facts.push_back(doc::Name(module, 40));
   for (const Run* run : {&diff.after, &diff.before}) {
     const auto limit = run->facts.Number("limit_bytes");
@@ -41,10 +41,11 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
 }
 
 // "before, 6.75 GiB over".
-doc::Spans OverSpans(const char* run, std::optional<std::int64_t> over, bool at_least) {
+doc::Spans OverSpans(const char* run, const RunFigures& figures) {
+  const std::optional<std::int64_t>& over = figures.over;
   if (!over) return Words(run);
   if (*over <= 0) return Words(fmt::format("{}, {} free", run, FormatSize(-*over)), Kind::kGood);
-  return Words(fmt::format("{}, {}{} over", run, at_least ? "≥ " : "", FormatSize(*over)), Kind::kBad);
+  return Words(fmt::format("{}, {}{} over", run, figures.at_least ? "≥ " : "", FormatSize(*over)), Kind::kBad);
 }
 
 void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
@@ -58,8 +59,8 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
   const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
     table.rows.push_back({{{SizeSpans(bytes)}, {{}, {{static_cast<double>(bytes.value_or(0))}}}, {std::move(run)}}});
   };
-  add(need->before, OverSpans("before", comparison.over_before, comparison.at_least_before));
-  add(need->after, OverSpans("after", comparison.over_after, comparison.at_least_after));
+  add(need->before, OverSpans("before", comparison.before));
+  add(need->after, OverSpans("after", comparison.after));
   doc::AddSection({.label = "needs", .title = "Memory needed", .blocks = {std::move(table)}}, doc::Depth::kAlways,
                   blocks);
 }

@@ -156,8 +156,7 @@ Run RunOf(const Json& json) {
   Run run;
   run.path = json.value("path", "");
   run.failed = json.value("failed", false);
-  run.measured = json.value("measured", false);
-  if (run.measured) run.success = SuccessSign{SuccessSign::Kind::kDump, run.path, 0, ""};
+  if (json.value("measured", false)) run.success = SuccessSign{SuccessSign::Kind::kDump, run.path, 0, ""};
   if (json.value("ran", false)) run.success = SuccessSign{SuccessSign::Kind::kProgress, run.path, 1, ""};
   run.compiles = json.value("compiles", false);
   run.code = json.value("code", "");

@@ -102,9 +102,8 @@ void Describe(auto& v, RecordOf<DiffProblem> auto& problem) {
 template <class V>
 void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   const Comparison& comparison = diff.comparison;
-  const auto run = [](const Run& of, const std::string& module, const std::optional<std::int64_t>& over,
-                      bool at_least) {
-    return RunRecord{of.path, of.failed, of.code, module, over, at_least, of.success};
+  const auto run = [](const Run& of, const RunFigures& figures) {
+    return RunRecord{of.path, of.failed, of.code, figures.module, figures.over, figures.at_least, of.success};
   };
   std::optional<RowsRecord> rows;
   if (comparison.rows_compared) rows = {comparison.unchanged_rows, comparison.rows};
@@ -124,8 +123,8 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
                    "other_failure: AFTER runs out of memory in another way; cannot_tell: the excess cannot be "
                    "compared.",
           .one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
-  v.Need("before", run(diff.before, comparison.module_before, comparison.over_before, comparison.at_least_before));
-  v.Need("after", run(diff.after, comparison.module_after, comparison.over_after, comparison.at_least_after));
+  v.Need("before", run(diff.before, comparison.before));
+  v.Need("after", run(diff.after, comparison.after));
   v.Need("same_job", comparison.same_job, {.about = "False if the modules differ."});
   v.Need("totals", comparison.totals);
   v.Maybe("allocations", rows, {.about = "Absent unless both runs list their allocations."});

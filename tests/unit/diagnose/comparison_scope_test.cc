@@ -1,93 +1,68 @@
 // The names that rules can use for two runs and their difference.
+#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/compare.h"
 #include "made_rows.h"
-#include "show.h"
 
 using namespace whyoom;
 
 namespace TEST_FILE {
 
-Run MakeRun(const std::string& path, bool failed, std::vector<Allocation> rows = {}) {
-  Run run;
-  run.path = path;
-  run.failed = failed;
-  run.measured = !failed;
-  run.compiles = true;
-  run.code = failed ? "E1000" : "";
-  run.title = failed ? "out of memory" : "";
-  run.facts.Set("need_bytes", failed ? 3000.0 : 1000.0, {});
-  run.facts.Set("module", std::string("jit_step"), {});
-  run.allocations = std::move(rows);
-  run.other_failures = failed ? 2 : 0;
-  return run;
+// Fills the placeholders of `text` from a failed run, then one of which a dump shows that it fits.
+std::string Note(const std::string& text) {
+  Run before;
+  before.path = "a.log";
+  before.failed = true;
+  before.compiles = true;
+  before.code = "E1000";
+  before.title = "out of memory";
+  before.other_failures = 2;
+  before.facts.Set("module", std::string("jit_step"), {});
+  before.allocations = {MakeRow("f32[8]", 32, "a")};
+  for (const auto& [name, bytes] : std::map<std::string, double>{{"need_bytes", 3000},
+                                                                 {"excess_bytes", 500},
+                                                                 {"limit_bytes", 2500},
+                                                                 {"hlo_temp_bytes", 3000},
+                                                                 {"arguments_bytes", 0},
+                                                                 {"output_bytes", 0}})
+    before.facts.Set(name, bytes, {});
+  Run after;
+  after.path = "b.log";
+  after.success = SuccessSign{};
+  after.facts.Set("need_bytes", 1000.5, {});
+  const RuleSet rules =
+      RulesWith(R"({"format": "whyoom.rules/1", "notes": [{"id": "test_names", "prior": 1, "when": "same_job",
+    "why": [{"text": "names: )" +
+                text + R"("}]}]})");
+  for (const std::string& note : Compare(before, after, rules).notes) {
+    if (note.starts_with("names: ")) return note.substr(7);
+  }
+  return "none";
 }
 
-// Two runs and their comparison, which must outlive the scope.
-struct Two {
-  Two(std::vector<Allocation> one, std::vector<Allocation> other)
-      : before(MakeRun("a.log", true, std::move(one))), after(MakeRun("b.log", false, std::move(other))) {
-    comparison.change = RunChange::kFitsNow;
-    comparison.rows_compared = true;
-    comparison.over_before = 500;
-    comparison.at_least_before = true;
-  }
-
-  ComparisonScope scope() const { return {before, after, comparison}; }
-  std::string Get(const std::string& name) const { return Show(scope().Get(name)); }
-
-  Run before;
-  Run after;
-  Comparison comparison;
-};
-
 TEST_CASE("facts are prefixed with the name of their run", "[diagnose]") {
-  const Two two({}, {});
-  CHECK(two.Get("before.need_bytes") == "3000");
-  CHECK(two.Get("after.need_bytes") == "1000");
-  CHECK(two.Get("after.module") == "'jit_step'");
-  CHECK(two.Get("need_bytes") == "unknown");  // ambiguous
-  CHECK(two.Get("before.limit_bytes") == "unknown");
-  CHECK(two.Get("before.") == "unknown");
-  CHECK(two.Get("") == "unknown");
-  CHECK(two.Get("before.before.need_bytes") == "unknown");
+  CHECK(Note("{before.need_bytes|number} {after.need_bytes|number} {before.module}") == "3000 1000 jit_step");
+  CHECK(Note("{if(known(after.module) or known(after.hlo_temp_bytes), 1, 0)}") == "0");
+  // Unknown, because the report counts only temporaries.
+  CHECK(Note("{if(known(before.arguments_bytes), 1, 0)}") == "0");
 }
 
 TEST_CASE("a run has properties besides its facts", "[diagnose]") {
-  const Two two({MakeRow("f32[8]", 32, "a")}, {});
-  CHECK(two.Get("before.failed") == "true");
-  CHECK(two.Get("after.failed") == "false");
-  CHECK(two.Get("before.measured") == "false");
-  CHECK(two.Get("after.measured") == "true");
-  CHECK(two.Get("after.ran") == "false");
-  CHECK(two.Get("before.compiles") == "true");
-  CHECK(two.Get("before.code") == "'E1000'");
-  CHECK(two.Get("before.title") == "'out of memory'");
-  CHECK(two.Get("before.path") == "'a.log'");
-  CHECK(two.Get("after.path") == "'b.log'");
-  CHECK(two.Get("before.listed") == "1");
-  CHECK(two.Get("after.listed") == "0");
-  CHECK(two.Get("before.other_failures") == "2");
-  CHECK(two.Get("before.over_bytes") == "500");
-  CHECK(two.Get("after.over_bytes") == "unknown");
-  CHECK(two.Get("before.is_at_least") == "true");
-  CHECK(two.Get("after.is_at_least") == "false");
+  CHECK(Note("{if(before.failed, 1, 0)} {if(after.failed, 1, 0)} {if(before.measured, 1, 0)} {if(after.measured, 1, "
+             "0)}") == "1 0 0 1");
+  CHECK(Note("{if(before.ran, 1, 0)} {if(after.ran, 1, 0)} {if(before.compiles, 1, 0)} {if(after.compiles, 1, 0)}") ==
+        "0 1 1 0");
+  CHECK(Note("{before.code}, {before.title}, {before.path}, {after.path}") == "E1000, out of memory, a.log, b.log");
+  CHECK(Note("{before.listed} {after.listed} {before.other_failures} {after.other_failures}") == "1 0 2 0");
+  CHECK(Note("{before.over_bytes|number} {after.over_bytes|number}") == "500 -1500");
+  CHECK(Note("{if(before.is_at_least, 1, 0)} {if(after.is_at_least, 1, 0)}") == "1 0");
 }
 
 TEST_CASE("the comparison has properties", "[diagnose]") {
-  Two two({}, {});
-  CHECK(two.Get("lists_compared") == "true");
-  CHECK(two.Get("same_job") == "true");
-  CHECK(two.Get("verdict") == "'fits'");
-  CHECK(two.Get("change") == "'fits_now'");
-  two.comparison.rows_compared = false;
-  two.comparison.same_job = false;
-  CHECK(two.Get("lists_compared") == "false");
-  CHECK(two.Get("same_job") == "false");
+  CHECK(Note("{if(lists_compared, 1, 0)} {if(same_job, 1, 0)} {verdict} {change}") == "0 1 fits fits_now");
 }
 
 }  // namespace TEST_FILE
