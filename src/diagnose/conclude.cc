@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "diagnose/failure_scope.h"
-#include "diagnose/rank.h"
 #include "facts/evidence.h"
 #include "rules/recorder.h"
 
@@ -19,16 +18,11 @@ namespace {
 constexpr double kLimitTolerance = 0.0051 * (1 << 30);
 
 void NameChip(const RuleSet& rules, Evidence* facts) {
-  const Fact* limit = facts->Find("limit_bytes");
-  if (limit == nullptr) return;
-  const std::optional<double> bytes = AsNumber(limit->value);
-  if (!bytes) return;
+  const std::optional<double> limit = facts->Number("limit_bytes");
   for (const Chip& chip : rules.chips()) {
     for (const double usable : chip.limits) {
-      if (std::abs(*bytes - usable) <= kLimitTolerance) {
-        facts->Set("chip", chip.id, limit->place);
-        return;
-      }
+      if (limit && std::abs(*limit - usable) <= kLimitTolerance)
+        facts->Set("chip", chip.id, facts->Find("limit_bytes")->place);  // keeps the first one
     }
   }
 }
@@ -39,8 +33,7 @@ std::optional<Reason> FillSentence(const Sentence& sentence, const FailureScope&
     for (std::size_t row = 0; row < scope.row_count(); ++row) {
       if (AsBool(sentence.row->EvaluateInRow(scope, row)) != true) continue;
       std::optional<std::string> text = sentence.text.FillInRow(scope, row);
-      if (!text) continue;
-      return Reason{*std::move(text), scope.RowAt(row).place.line, sentence.mistake, sentence.cure};
+      if (text) return Reason{*std::move(text), scope.RowAt(row).place.line, sentence.mistake, sentence.cure};
     }
     return std::nullopt;
   }
@@ -66,20 +59,17 @@ void FindScenario(const FailureScope& scope, Failure* failure) {
 }
 
 Retry RetryOf(const Failure& failure) {
-  const FailureRule& rule = *failure.rule;
-  const Retry otherwise = rule.retry.value_or(Retry());
+  const Retry otherwise = failure.rule->retry.value_or(Retry());
   if (failure.scenario != nullptr) return failure.scenario->retry.value_or(otherwise);
   if (failure.candidates.empty()) return otherwise;
   const Retry first = failure.candidates.front()->retry.value_or(otherwise);
-  bool same_answer = true;
-  bool same_why = true;
-  for (const Scenario* candidate : failure.candidates) {
-    const Retry retry = candidate->retry.value_or(otherwise);
-    same_answer = same_answer && retry.answer == first.answer;
-    same_why = same_why && retry.why == first.why;
-  }
-  if (!same_answer) return otherwise.answer == Retry::Answer::kNever ? Retry() : otherwise;
-  if (same_why) return first;
+  const auto agree_on = [&](auto member) {
+    return std::all_of(failure.candidates.begin(), failure.candidates.end(), [&](const Scenario* candidate) {
+      return candidate->retry.value_or(otherwise).*member == first.*member;
+    });
+  };
+  if (!agree_on(&Retry::answer)) return otherwise.answer == Retry::Answer::kNever ? Retry() : otherwise;
+  if (agree_on(&Retry::why)) return first;
   // The candidates have different reasons, and the log does not show which one applies.
   return otherwise.answer == first.answer ? otherwise : Retry{first.answer, ""};
 }
@@ -115,13 +105,6 @@ void TakeOutContradictions(const RuleSet& rules, Failure* failure) {
   if (list) failure->allocations.clear();
 }
 
-void RecordFacts(const Failure& failure, Recorder* recorder) {
-  RecordedStep facts(recorder, "Facts");
-  if (!facts.is_recorded()) return;
-  for (const auto& [name, fact] : failure.facts.all())
-    RecordedStep(recorder, name).Set(ValueText(fact.value), "", fact.place.line);
-}
-
 }  // namespace
 
 std::vector<Reason> Reasons(const std::vector<Sentence>& sentences, const FailureScope& scope,
@@ -142,7 +125,10 @@ Failure Conclude(const RuleSet& rules, Failure failure, Figures figures, Recorde
   failure.rules = &rules;
   const FailureRule& rule = *failure.rule;
   if (figures == Figures::kChecked) TakeOutContradictions(rules, &failure);
-  RecordFacts(failure, recorder);
+  if (RecordedStep step(recorder, "Facts"); step.is_recorded()) {
+    for (const auto& [name, fact] : failure.facts.all())
+      RecordedStep(recorder, name).Set(ValueText(fact.value), "", fact.place.line);
+  }
   const FailureScope scope(rules, failure, recorder);
   {
     RecordedStep step(recorder, "Derived facts");

@@ -52,7 +52,7 @@ struct SurvivalSign {
   std::uint64_t line = 0;
 };
 
-// The sort key of a remedy, see diagnose/rank.h; compared member by member in this order.
+// The sort key of a remedy, see diagnose/rank.cc; compared member by member in this order.
 struct RankReasons {
   bool finds_out = false;    // an inquiry that must come first, because the scenario is unknown
   bool free = false;         // listed separately, after the others

@@ -6,7 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/rank.h"
+#include "diagnose/conclude.h"
 #include "made_rows.h"
 
 using namespace whyoom;

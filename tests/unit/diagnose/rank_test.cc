@@ -1,6 +1,4 @@
 // The order of remedies, their estimates, and which are not offered, with programs and with lists.
-#include "diagnose/rank.h"
-
 #include <fmt/format.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/conclude.h"
 
 using namespace whyoom;
 

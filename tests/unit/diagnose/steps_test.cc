@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/rank.h"
+#include "diagnose/conclude.h"
 #include "unit/rules/rule_data.h"
 
 using namespace whyoom;
@@ -12,20 +12,6 @@ using Texts = std::vector<std::string>;
 using Facts = std::map<std::string, Value, std::less<>>;
 
 namespace TEST_FILE {
-
-class FactScope : public Scope {
- public:
-  explicit FactScope(Facts facts) : facts_(std::move(facts)) {}
-  Value Get(std::string_view name) const override {
-    const auto found = facts_.find(name);
-    return found == facts_.end() ? Value() : found->second;
-  }
-  std::size_t row_count() const override { return 0; }
-  Value GetInRow(std::size_t, std::string_view) const override { return Unknown{}; }
-
- private:
-  const Facts facts_;
-};
 
 RuleSet Rules() {
   RuleSet rules;
@@ -44,32 +30,36 @@ RuleSet Rules() {
   return rules;
 }
 
-Texts StepsOf(const RuleSet& rules, const Remedy& remedy, const std::string& framework, const FactScope& scope) {
-  return StepsFor(rules, remedy, framework, scope, MissingNames(rules, scope));
+Texts StepsOf(const RuleSet& rules, const std::string& framework, const Facts& facts) {
+  Failure failure;
+  failure.rule = rules.FindFailure("E1000");
+  failure.framework = framework;
+  for (const auto& [name, value] : facts) failure.facts.Set(name, value, {});
+  for (const RankedRemedy& ranked : Conclude(rules, failure).remedies) {
+    if (ranked.remedy->id == "host") return ranked.how;
+  }
+  return {};
 }
 
 TEST_CASE("steps are those of the framework, filled, or of the default framework", "[diagnose]") {
   const RuleSet rules = Rules();
-  const Remedy& remedy = *rules.FindRemedy("host");
-  CHECK(StepsOf(rules, remedy, "keras", FactScope(Facts{})) == Texts{"Ask."});
-  CHECK(StepsOf(rules, remedy, "flax", FactScope(Facts{})) ==
-        Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"thing", "it"}})).at(2) == "Use it.");
+  CHECK(StepsOf(rules, "keras", {}) == Texts{"Ask."});
+  CHECK(StepsOf(rules, "flax", {}) == Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
+  CHECK(StepsOf(rules, "jax", {{"thing", "it"}}).at(2) == "Use it.");
 }
 
 TEST_CASE("a step that the log's version does not support comes last and states why", "[diagnose]") {
   const RuleSet rules = Rules();
-  const Remedy& remedy = *rules.FindRemedy("host");
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.6.2"}})) ==
+  CHECK(StepsOf(rules, "jax", {{"jax_version", "0.6.2"}}) ==
         Texts{"Set --old_flag=1.", "Wait.", "Type jax.new_call(). (jax.new_call needs jax 0.7.0, not 0.6.2)"});
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}})) ==
+  CHECK(StepsOf(rules, "jax", {{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.24"}}) ==
         Texts{"Type jax.new_call().", "Wait.", "Set --old_flag=1. (old_flag was in libtpu 0.0.20, not 0.0.24)"});
   // The first version with a name has it, and the last version before its removal still does.
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.19"}})) ==
+  CHECK(StepsOf(rules, "jax", {{"jax_version", "0.7.0"}, {"libtpu_version", "0.0.19"}}) ==
         Texts{"Type jax.new_call().", "Set --old_flag=1.", "Wait."});
   // An unknown or invalid version does not count.
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).size() == 3);
-  CHECK(StepsOf(rules, remedy, "jax", FactScope(Facts{{"jax_version", "head"}})).at(0) == "Type jax.new_call().");
+  CHECK(StepsOf(rules, "jax", {{"jax_version", "head"}}).size() == 3);
+  CHECK(StepsOf(rules, "jax", {{"jax_version", "head"}}).at(0) == "Type jax.new_call().");
 }
 
 }  // namespace TEST_FILE
