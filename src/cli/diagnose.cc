@@ -277,7 +277,7 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
   if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
   if (dump->has_inputs() && !found->table) found->table.emplace(run.rules.rules());
   if (!found->table) return;
-  if (!run.options.xla_dump.empty() && dump->empty()) found->table->SetNoDump();
+  if (!run.options.xla_dump.empty() && dump->empty()) found->table->settings.no_dump = true;
   run.AddDump(*dump, limit, found);
 }
 

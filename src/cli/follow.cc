@@ -17,7 +17,7 @@
 #include "cli/print_report.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
-#include "diagnose/artifact_failures.h"
+#include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
 #include "input/follow_source.h"
@@ -40,7 +40,7 @@ class LiveReport {
     Report report;
     report.artifacts = 1;
     FailureTable table = found.SoFar();
-    table.SetFramework(run_.framework);
+    table.settings.framework = run_.framework;
     std::vector<Failure> failures = table.Finish(&report.problems);
     const std::lock_guard lock(mutex_);
     for (Failure& failure : failures) {

@@ -192,7 +192,8 @@ int RunTrace(const Options& options, const TextOptions& text) {
   trace.reading = reading_recorder.Take();
   Recorder recorder;
   if (found.table) {
-    found.table->SetRecorder(&recorder, trace.line);
+    found.table->settings.recorder = &recorder;
+    found.table->settings.recorded_line = trace.line;
     trace.failures = found.table->Finish(&found.problems).size();
     trace.conclusions = recorder.Take();
   }

@@ -161,7 +161,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   const bool is_incomplete = !found.problems.empty() && !found.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
-  if (found.table && !job.dump.path().empty() && modules.empty()) found.table->SetNoDump();
+  if (found.table && !job.dump.path().empty() && modules.empty()) found.table->settings.no_dump = true;
   const bool is_tried = job.trial != nullptr && job.trial->has_results();
   if (is_tried && (!found.table || found.table->entries().empty())) modules.MarkAsInputs();  // it hid its error
   if (is_tried && !found.table) found.table.emplace(run.rules.rules());

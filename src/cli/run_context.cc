@@ -91,16 +91,14 @@ std::optional<double> RunContext::Limit() const {
 }
 
 void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit, Report* found) const {
-  if (!framework.empty()) found->table->SetFramework(framework);
+  if (!framework.empty()) found->table->settings.framework = framework;
   found->table->AddDump(dump);
-  const DumpCount count = ReportDumps(dump, engine, limit, &*found->table, &found->problems);
-  found->artifacts += count.modules;
-  found->bytes += count.bytes;
+  ReportDumps(dump, engine, limit, found);
 }
 
 Report RunContext::MakeReport(Report found) const {
-  if (found.table && !framework.empty()) found.table->SetFramework(framework);
-  if (found.table && !options.tried.empty()) found.table->SetRecompilation(ReadResults(options.tried));
+  if (found.table && !framework.empty()) found.table->settings.framework = framework;
+  if (found.table && !options.tried.empty()) found.table->settings.recompilation = ReadResults(options.tried);
   Report report = whyoom::MakeReport(rules.fingerprint(), std::move(found));
   report.rule_files = rules.extra_files();
   report.strict = options.strict;

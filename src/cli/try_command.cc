@@ -146,8 +146,8 @@ std::optional<XlaDump::InputModule> FindModule(const XlaDump& dump, bool with_so
 json FactsOf(const RunContext& run, const XlaDump& dump, const XlaDump::InputModule& module, const Report& found) {
   Problem problem;
   json facts = {{"module", module.key}, {"name", module.name}, {"stated_bytes", dump.NeedOf(module, &problem)}};
-  const std::optional<DumpTarget> target = TargetOfModule(run.rules.rules(), module);
-  if (target) facts["limit_bytes"] = target->limit_bytes;
+  const std::optional<double> usable = TargetOfModule(run.rules.rules(), module).Number("limit_bytes");
+  if (usable) facts["limit_bytes"] = *usable;
   if (const std::optional<double> limit = run.Limit()) facts["limit_bytes"] = *limit;
   for (const Failure* each : found.table->entries()) {
     const Failure& failure = *each;
@@ -288,7 +288,7 @@ void Trial::AddResults(const XlaDump& inputs, const ReadControl& control, Report
   for (const XlaDump::InputModule& module : inputs.InputModules()) {
     if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
   }
-  found->table->SetRecompilation(std::move(results));
+  found->table->settings.recompilation = std::move(results);
 }
 
 void Trial::AddRoom(Report* report) const {

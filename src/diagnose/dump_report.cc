@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "diagnose/artifact_failures.h"
+#include "diagnose/read_input.h"
 #include "input/byte_source.h"
 #include "read/context_facts.h"
 #include "text/quantity.h"
@@ -30,20 +30,11 @@ bool IsDefaultSetting(std::string_view settings, std::string_view name, std::str
   return at == std::string_view::npos || settings.substr(at + name.size()).starts_with(usual);
 }
 
-const FailureRule* RuleOfDumps(const RuleSet& rules) {
-  for (const FailureRule& rule : rules.failures()) {
-    if (rule.of_dump) return &rule;
-  }
-  return nullptr;
-}
-
 class DumpReporter {
  public:
-  DumpReporter(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit, FailureTable* table,
-               std::vector<Problem>* problems)
-      : dump_(dump), engine_(engine), limit_(limit), table_(*table), problems_(*problems) {
-    rule_ = RuleOfDumps(rules_);
-    for (const Failure* failure : table->entries()) logged_.Add(*failure);
+  DumpReporter(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit, Report* found)
+      : dump_(dump), engine_(engine), limit_(limit), table_(*found->table), problems_(found->problems) {
+    for (const Failure* failure : table_.entries()) AddCompile(*failure, &logged_);
   }
 
   // Reports the modules of a folder. Returns false if interrupted.
@@ -83,14 +74,15 @@ class DumpReporter {
 
   // Reads the module. If the usable memory is known, adds it and the chip as facts.
   std::optional<DumpReading> Read(const InputModule& module, Problem* problem) {
-    std::optional<DumpTarget> usable;
-    if (limit_) usable = DumpTarget{*limit_, ""};
-    if (!usable) usable = TargetOfModule(rules_, module);
+    Evidence usable;
+    if (limit_) {
+      usable.Set("limit_bytes", *limit_, {});
+    } else {
+      usable = TargetOfModule(rules_, module);
+    }
     std::optional<DumpReading> reading =
-        dump_.ReadInputModule(module, rules_.role_words(), usable ? usable->limit_bytes : 0, problem);
-    if (!reading || !usable) return reading;
-    reading->facts.Set("limit_bytes", usable->limit_bytes, {});
-    if (!usable->chip.empty()) reading->facts.Set("chip", usable->chip, {});
+        dump_.ReadInputModule(module, rules_.role_words(), usable.Number("limit_bytes").value_or(0), problem);
+    if (reading) reading->facts.Add(usable);
     return reading;
   }
 
@@ -102,24 +94,25 @@ class DumpReporter {
   // Returns false if the compile did not fail after all.
   bool ReportFailed(const InputModule& module) {
     Problem unread;  // reported when the module is read
-    if (!logged_.used.empty() && logged_.used.contains({module.name, dump_.NeedOf(module, &unread)})) return true;
+    if (!logged_.empty() && logged_.contains({module.name, static_cast<double>(dump_.NeedOf(module, &unread))}))
+      return true;
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
     if (!module.assignment.empty()) reading = Read(module, &problem);
     if (reading && !reading->failed) return false;
     AddProblem(std::move(problem));
-    if (!reading || rule_ == nullptr) return true;
+    const auto rule = std::find_if(rules_.failures().begin(), rules_.failures().end(),
+                                   [](const FailureRule& each) { return each.of_dump; });
+    if (!reading || rule == rules_.failures().end()) return true;
     Failure failure;
-    failure.rule = rule_;
+    failure.rule = &*rule;
     failure.where.line = 1;
     failure.facts = std::move(reading->facts);
     failure.facts.Set("used_bytes", failure.facts.Get("program_need_bytes"), {});
     failure.allocations = std::move(reading->rows);
     if (!reading->estimates.memory.empty()) failure.estimates = std::move(reading->estimates);
     ArtifactFailures found(engine_, {module.path, ""});
-    std::vector<Failure> failures;
-    failures.push_back(std::move(failure));
-    found.Add(std::move(failures), FrameworkOf(rules_.frameworks(), reading->sources, ""));
+    found.Add({std::move(failure)}, FrameworkOf(rules_.frameworks(), reading->sources, ""));
     table_.Join(found.SoFar());
     return true;
   }
@@ -136,20 +129,17 @@ class DumpReporter {
       }
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::uint64_t left_out = 0;
     std::size_t reported = 0;
-    const double least =
-        by_need.empty() ? 0 : rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
     for (const auto& [need, module] : by_need) {
+      const double least = rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
-      if (reported++ < kMostReported) {
+      if (++reported <= kMostReported) {
         ReportProgram(*module, need);
       } else {
-        ++left_out;
+        table_.programs().LeaveOut(1);
       }
     }
     if (!by_need.empty() && by_need[0].first <= 0) AddProblem(need_problem);
-    table_.programs().LeaveOut(left_out);
   }
 
   void ReportProgram(const InputModule& module, std::int64_t need) {
@@ -177,8 +167,7 @@ class DumpReporter {
   const std::optional<double>& limit_;
   FailureTable& table_;
   std::vector<Problem>& problems_;
-  const FailureRule* rule_ = nullptr;
-  LoggedDumps logged_;
+  LoggedCompiles logged_;
 };
 
 }  // namespace
@@ -191,42 +180,41 @@ std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules) 
   return size && *size > 0 ? std::optional(static_cast<double>(*size)) : std::nullopt;
 }
 
-std::optional<DumpTarget> TargetOfDump(const RuleSet& rules, std::string_view text) {
+Evidence TargetOfDump(const RuleSet& rules, std::string_view text) {
+  Evidence target;
   for (const Chip& chip : rules.chips()) {
-    for (const Chip::Target& target : chip.targets) {
+    for (const Chip::Target& each : chip.targets) {
       PatternMatch match;
-      if (target.pattern.Find(text, 0, &match)) return DumpTarget{target.limit, chip.id};
+      if (!each.pattern.Find(text, 0, &match)) continue;
+      target.Set("limit_bytes", each.limit, {});  // keeps the first one
+      target.Set("chip", chip.id, {});
     }
   }
-  return std::nullopt;
+  return target;
 }
 
-std::optional<DumpTarget> TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module) {
+Evidence TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
-  if (target.empty() || !IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") ||
-      !IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n"))
-    return std::nullopt;
-  return TargetOfDump(rules, target);
+  const bool is_usual = IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") &&
+                        IsDefaultSetting(settings, "\nxla_tpu_user_reserved_hbm_bytes: ", "-1\n");
+  return target.empty() || !is_usual ? Evidence() : TargetOfDump(rules, target);
 }
 
-DumpCount ReportDumps(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit,
-                      FailureTable* table, std::vector<Problem>* problems) {
-  DumpCount count;
+void ReportDumps(const XlaDump& dump, const Engine& engine, const std::optional<double>& limit, Report* found) {
   std::map<std::string, std::vector<InputModule>> folders;
   for (InputModule& module : dump.InputModules()) {
-    ++count.modules;
-    count.bytes += module.bytes;
+    ++found->artifacts;
+    found->bytes += module.bytes;
     folders[module.folder].push_back(std::move(module));
   }
-  DumpReporter dump_reporter(dump, engine, limit, table, problems);
+  DumpReporter dump_reporter(dump, engine, limit, found);
   for (const auto& [folder, modules] : folders) {
     if (dump_reporter.Report(modules)) continue;
-    problems->push_back({folder.empty() ? "." : folder, "",
-                         "interrupted: this XLA dump and later ones may not have been read completely"});
+    found->problems.push_back({folder.empty() ? "." : folder, "",
+                               "interrupted: this XLA dump and later ones may not have been read completely"});
     break;
   }
-  return count;
 }
 
 }  // namespace whyoom

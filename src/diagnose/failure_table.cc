@@ -21,10 +21,7 @@ namespace {
 // Returns the failure's facts as a text, to order failures at the same place in different inputs of the same name.
 std::string Content(const Failure& failure) {
   std::string text = failure.message + "\n" + failure.framework + "\n";
-  for (const auto& [name, fact] : failure.facts.all()) {
-    const std::string* value = AsText(fact.value);
-    text += name + "=" + (value != nullptr ? *value : fmt::format("{}", AsNumber(fact.value).value_or(0))) + "\n";
-  }
+  for (const auto& [name, fact] : failure.facts.all()) text += name + "=" + ValueText(fact.value) + "\n";
   return text;
 }
 
@@ -32,6 +29,16 @@ bool IsBetter(const Failure& a, const Failure& b) {
   if (a.completeness != b.completeness) return a.completeness > b.completeness;
   const auto order = a.where <=> b.where;
   return order != 0 ? order < 0 : Content(a) < Content(b);
+}
+
+void JoinFailures(Failure failure, Failure* kept) {
+  if (IsBetter(failure, *kept)) std::swap(failure, *kept);
+  if (failure.is_concluded() && kept->is_concluded() && kept->recovered && !failure.recovered)
+    kept->retry = failure.retry;
+  // A failure that ended one job was not survived, even if another job went on.
+  if (!failure.recovered) kept->recovered.reset();
+  kept->may_have_recovered = kept->may_have_recovered || failure.may_have_recovered;
+  kept->tally.Join(failure.tally);
 }
 
 // The id does not change, because it is computed from the unmasked text. Also masks the conclusions, which contain
@@ -71,10 +78,6 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Failure* failure) {
   MaskSecretsOf(failure);
 }
 
-std::string PlaceName(const Failure& failure) {
-  return failure.where.artifact.path + "\n" + failure.where.artifact.member;
-}
-
 // Sorts by place. Moves known consequences of failures in other logs to the end; within a log, the first failure is the
 // root cause.
 void SortByCause(std::vector<Failure>* failures) {
@@ -82,34 +85,26 @@ void SortByCause(std::vector<Failure>* failures) {
     const auto order = a.where <=> b.where;
     return order != 0 ? order < 0 : std::tie(a.rule->code, a.id) < std::tie(b.rule->code, b.id);
   });
-  std::map<std::string, std::set<std::string>> codes_by_artifact;
+  const auto in_artifact = [](const Failure& failure, const std::string& code) {
+    return std::tuple(failure.where.artifact.path, failure.where.artifact.member, code);
+  };
+  std::set<std::tuple<std::string, std::string, std::string>> reported;
   std::set<std::string> codes;
   for (const Failure& failure : *failures) {
     codes.insert(failure.rule->code);
-    codes_by_artifact[PlaceName(failure)].insert(failure.rule->code);
+    reported.insert(in_artifact(failure, failure.rule->code));
   }
   std::stable_partition(failures->begin(), failures->end(), [&](const Failure& failure) {
     const std::vector<std::string>& causes = failure.rule->consequence_of;
-    const std::set<std::string>& here = codes_by_artifact.at(PlaceName(failure));
-    return std::none_of(causes.begin(), causes.end(),
-                        [&](const std::string& code) { return codes.contains(code) && !here.contains(code); });
+    return std::none_of(causes.begin(), causes.end(), [&](const std::string& code) {
+      return codes.contains(code) && !reported.contains(in_artifact(failure, code));
+    });
   });
 }
 
 double NeedOf(const Failure& failure) { return failure.facts.Number("program_need_bytes").value_or(0); }
 
 bool IsOfDump(const Failure& failure) { return XlaDump::IsDumpFile(failure.where.artifact.path); }
-
-// Drops failures of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as one
-// run.
-void DropReportedDumps(std::vector<Failure>* failures) {
-  LoggedDumps logged;
-  for (const Failure& failure : *failures) logged.Add(failure);
-  std::erase_if(*failures, [&](const Failure& failure) {
-    const std::string module = failure.facts.Text("module");
-    return IsOfDump(failure) && (logged.named.contains(module) || logged.used.contains({module, NeedOf(failure)}));
-  });
-}
 
 // Whether the failure is that of the compile. A dump may contain several compiles of one module.
 bool IsSameCompile(const Recompilation& recompilation, const Failure& failure) {
@@ -122,39 +117,22 @@ bool IsSameCompile(const Recompilation& recompilation, const Failure& failure) {
 
 }  // namespace
 
-void LoggedDumps::Add(const Failure& failure) {
+void AddCompile(const Failure& failure, LoggedCompiles* logged) {
   if (IsOfDump(failure) || failure.rule->reader.empty() || failure.rule->phase != "compile") return;
-  const std::string module = failure.facts.Text("module");
-  if (failure.facts.Find("dump") != nullptr) {
-    used.emplace(module, NeedOf(failure));
-  } else {
-    named.insert(module);
-  }
-}
-
-std::uint64_t RowBytes(const Allocation& row) {
-  constexpr std::uint64_t kRow = 300;
-  return kRow + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() + row.source_file.size();
-}
-
-void JoinFailures(Failure failure, Failure* kept) {
-  if (IsBetter(failure, *kept)) std::swap(failure, *kept);
-  if (failure.is_concluded() && kept->is_concluded() && kept->recovered && !failure.recovered)
-    kept->retry = failure.retry;
-  // A failure that ended one job was not survived, even if another job went on.
-  if (!failure.recovered) kept->recovered.reset();
-  kept->may_have_recovered = kept->may_have_recovered || failure.may_have_recovered;
-  kept->tally.Join(failure.tally);
+  const bool has_dump = failure.facts.Find("dump") != nullptr;
+  logged->emplace(failure.facts.Text("module"), has_dump ? std::optional(NeedOf(failure)) : std::nullopt);
 }
 
 Failure FailureTable::Concluded(Failure failure) {
   if (failure.is_concluded()) return failure;
-  if (!framework_.empty()) failure.framework = framework_;
-  if (no_dump_) failure.facts.Set("no_dump", true, {});
-  if (recompilation_ && IsSameCompile(*recompilation_, failure)) failure.recompilation = recompilation_;
+  if (!settings.framework.empty()) failure.framework = settings.framework;
+  if (settings.no_dump) failure.facts.Set("no_dump", true, {});
+  if (settings.recompilation && IsSameCompile(*settings.recompilation, failure))
+    failure.recompilation = settings.recompilation;
   const Where& where = failure.where;
-  const bool is_asked = recorded_line_ == 0 || (where.line <= recorded_line_ && recorded_line_ <= where.last_line);
-  Recorder* const recorder = is_asked && recorded_ < kMostRecorded ? recorder_ : nullptr;
+  const std::uint64_t line = settings.recorded_line;
+  const bool is_asked = line == 0 || (where.line <= line && line <= where.last_line);
+  Recorder* const recorder = is_asked && recorded_ < kMostRecorded ? settings.recorder : nullptr;
   if (recorder != nullptr) ++recorded_;
   RecordedStep step(recorder, failure.rule->code, failure.rule->title);
   if (step.is_recorded())
@@ -170,11 +148,10 @@ void FailureTable::Add(Failure failure) {
 
 void FailureTable::Keep(Failure failure) {
   const std::string code = failure.rule->code;
-  const std::string id = failure.id;
   std::map<std::string, Failure>& of_code = by_code_[code];
-  const auto same = of_code.find(id);
-  if (same != of_code.end()) return JoinFailures(std::move(failure), &same->second);
-  of_code.emplace(id, std::move(failure));
+  const auto [same, is_new] = of_code.try_emplace(failure.id);
+  if (!is_new) return JoinFailures(std::move(failure), &same->second);
+  same->second = std::move(failure);
   if (of_code.size() <= kMostOfCode) return;
   const auto last = std::prev(of_code.end());
   LeaveOut(code, last->second.tally.reports);
@@ -202,14 +179,6 @@ std::vector<const Failure*> FailureTable::entries() const {
   return all;
 }
 
-void FailureTable::ReportLimits(std::vector<Problem>* problems) const {
-  for (const auto& [code, reports] : left_out_) {
-    problems->push_back(
-        {code, "", fmt::format("more than {} different failures; {} more reports were dropped", kMostOfCode, reports),
-         true});
-  }
-}
-
 void FailureTable::AddDump(const XlaDump& dump) {
   if (dump.empty()) return;
   for (auto& [code, of_code] : by_code_) {
@@ -231,8 +200,18 @@ std::vector<Failure> FailureTable::Finish(std::vector<Problem>* problems) {
     const std::optional<Problem>& problem = failure.dump_problem;
     if (problem && reported.insert(problem->path + "\n" + problem->what).second) problems->push_back(*problem);
   }
-  DropReportedDumps(&failures);
-  ReportLimits(problems);
+  // Drops failures of dumps that a log also reports. Done at the end, so that a merged batch gives the same result as
+  // one run.
+  LoggedCompiles logged;
+  for (const Failure& failure : failures) AddCompile(failure, &logged);
+  std::erase_if(failures, [&](const Failure& failure) {
+    const std::string module = failure.facts.Text("module");
+    return IsOfDump(failure) && (logged.contains({module, std::nullopt}) || logged.contains({module, NeedOf(failure)}));
+  });
+  for (const auto& [code, reports] : left_out_)
+    problems->push_back(
+        {code, "", fmt::format("more than {} different failures; {} more reports were dropped", kMostOfCode, reports),
+         true});
   return failures;
 }
 

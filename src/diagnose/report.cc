@@ -35,25 +35,17 @@ void Report::Join(Report other) {
   BoundProblems(&problems, &problems_left_out);
 }
 
-namespace {
-
-// Adds a note on the `reports` whose time could not be compared with the range, if there are any.
-void ReportUnknownTimes(std::uint64_t reports, std::vector<Problem>* problems) {
-  if (reports == 0) return;
-  problems->push_back({"time range", "",
-                       fmt::format("{} of failures {} no time that can be compared with --since or --until; {} kept",
-                                   reports == 1 ? "1 report" : fmt::format("{} reports", reports),
-                                   reports == 1 ? "has" : "have", reports == 1 ? "it was" : "they were"),
-                       true, Problem::kNote});
-}
-
-}  // namespace
-
 Report MakeReport(const std::string& rules_fingerprint, Report found) {
   Report report = std::move(found);
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules_fingerprint;
-  ReportUnknownTimes(report.unknown_times, &report.problems);
+  if (const std::uint64_t reports = report.unknown_times; reports > 0)
+    report.problems.push_back(
+        {"time range", "",
+         fmt::format("{} of failures {} no time that can be compared with --since or --until; {} kept",
+                     reports == 1 ? "1 report" : fmt::format("{} reports", reports), reports == 1 ? "has" : "have",
+                     reports == 1 ? "it was" : "they were"),
+         true, Problem::kNote});
   if (report.table) {
     report.failures = report.table->Finish(&report.problems);
     report.reports_left_out = report.table->left_out();
@@ -72,8 +64,8 @@ Report MakeReport(const std::string& rules_fingerprint, Report found) {
 
 std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files) {
   constexpr std::size_t kMost = 100;
-  std::vector<std::string> shown(files.begin(),
-                                 files.begin() + static_cast<std::ptrdiff_t>(std::min(files.size(), kMost)));
+  std::vector<std::string> shown = files;
+  shown.resize(std::min(files.size(), kMost));
   if (files.size() > kMost) shown.push_back(fmt::format("and {} more", files.size() - kMost));
   return shown;
 }

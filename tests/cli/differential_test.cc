@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "catch.h"
-#include "diagnose/artifact_failures.h"
 #include "diagnose/failure_table.h"
 #include "diagnose/read_input.h"
 #include "process.h"

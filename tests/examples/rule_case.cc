@@ -79,10 +79,10 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
 
 // Whether the text is a dump file for the case's chip, with the expected usable memory.
 bool IsOfChip(const RuleSet& rules, const RuleCase& one) {
-  const std::optional<DumpTarget> target = TargetOfDump(rules, one.example.text);
+  const Evidence target = TargetOfDump(rules, one.example.text);
   const auto limit = one.example.facts.find("limit_bytes");
-  return target && target->chip == one.id &&
-         (limit == one.example.facts.end() || SameFact(target->limit_bytes, limit->second));
+  return target.Text("chip") == one.id &&
+         (limit == one.example.facts.end() || SameFact(target.Get("limit_bytes"), limit->second));
 }
 
 bool IsIn(const Pattern& pattern, const std::string& text) {

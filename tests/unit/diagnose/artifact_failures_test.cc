@@ -1,6 +1,4 @@
 // How the reports of one artifact are joined into failures, and what is kept of each.
-#include "diagnose/artifact_failures.h"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "diagnose/read_input.h"
 #include "made_lines.h"
 #include "made_rows.h"
 #include "show.h"

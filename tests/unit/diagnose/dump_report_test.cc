@@ -29,10 +29,12 @@ class Dump {
 
   // Returns "E1000 20 of 10; program 5" in GB, then the problems.
   std::string Report(std::optional<double> limit = std::nullopt) const {
-    FailureTable table(BuiltInRules());
-    std::vector<Problem> problems;
-    const DumpCount count = ReportDumps(dump_, Engine(BuiltInRules()), limit, &table, &problems);
-    CHECK(count.bytes > 0);
+    whyoom::Report found;
+    found.table.emplace(BuiltInRules());
+    ReportDumps(dump_, Engine(BuiltInRules()), limit, &found);
+    CHECK(found.bytes > 0);
+    FailureTable& table = *found.table;
+    std::vector<Problem>& problems = found.problems;
     const auto gb = [](const Evidence& facts, const char* name) {
       return fmt::format("{:g}", facts.Number(name).value_or(0) / 1e9);
     };

@@ -73,9 +73,7 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
     found = ReadInput(Neutral(), {log, ""}, Limits());
   } else {
     found.table.emplace(Rules());
-    const DumpCount count = ReportDumps(dump, Engine(Rules()), std::nullopt, &*found.table, &found.problems);
-    found.artifacts += count.modules;
-    found.bytes += count.bytes;
+    ReportDumps(dump, Engine(Rules()), std::nullopt, &found);
   }
   if (found.table) found.table->AddDump(dump);
   Report report = MakeReport(Rules().fingerprint(), std::move(found));

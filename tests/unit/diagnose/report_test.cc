@@ -8,7 +8,6 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "diagnose/artifact_failures.h"
 #include "diagnose/read_input.h"
 #include "made_lines.h"
 #include "show.h"

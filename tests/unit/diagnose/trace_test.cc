@@ -72,7 +72,8 @@ Recorded TraceOf(const std::string& log) {
   Recorded recorded{recorder.Take(), {}};
   if (!report.table) return recorded;
   std::vector<Problem> problems;
-  report.table->SetRecorder(&recorder, 0);
+  report.table->settings.recorder = &recorder;
+  report.table->settings.recorded_line = 0;
   report.table->Finish(&problems);
   recorded.conclusions = recorder.Take();
   return recorded;

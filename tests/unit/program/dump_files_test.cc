@@ -73,13 +73,12 @@ struct Reported {
 };
 
 Reported Report(const XlaDump& dump, std::optional<double> limit = kChip) {
-  Reported reported;
-  FailureTable table(BuiltInRules());
-  ReportDumps(dump, Engine(BuiltInRules()), limit, &table, &reported.problems);
-  table.AddDump(dump);
-  reported.failures = table.Finish(&reported.problems);
-  reported.programs = table.programs().Take();
-  return reported;
+  whyoom::Report found;
+  found.table.emplace(BuiltInRules());
+  ReportDumps(dump, Engine(BuiltInRules()), limit, &found);
+  found.table->AddDump(dump);
+  std::vector<Failure> failures = found.table->Finish(&found.problems);
+  return {std::move(failures), found.table->programs().Take(), std::move(found.problems)};
 }
 
 TEST_CASE("intact files are used without a problem", "[program][dump]") {
