@@ -6,8 +6,7 @@
 #include <string>
 
 #include "diagnose/failure_scope.h"
-#include "facts/allocation.h"
-#include "facts/array_shape.h"
+#include "facts/array.h"
 
 // A row with this shape (not necessarily one array), op name and label, as a report prints them.
 inline whyoom::Allocation MakeRow(const std::string& shape, std::optional<std::int64_t> size = std::nullopt,

@@ -14,7 +14,7 @@
 #include "diagnose/compare.h"
 #include "diagnose/failure_table.h"
 #include "diagnose/read_input.h"
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "input/error.h"
 #include "input/limits.h"
 #include "input/packing.h"

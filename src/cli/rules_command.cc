@@ -21,7 +21,7 @@
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"

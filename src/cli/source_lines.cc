@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "input/byte_source.h"
 #include "report/source_place.h"
 #include "text/regex_options.h"

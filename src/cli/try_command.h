@@ -10,7 +10,7 @@
 #include "cli/compile_child.h"
 #include "cli/run_context.h"
 #include "diagnose/report.h"
-#include "facts/program_estimates.h"
+#include "facts/compiled_program.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "program/xla_dump.h"

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "diagnose/failure_scope.h"
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
 

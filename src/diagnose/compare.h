@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "facts/evidence.h"
 #include "rules/rule_set.h"
 

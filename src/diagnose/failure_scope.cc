@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "facts/allocation.h"
+#include "facts/array.h"
 
 namespace whyoom {
 FailureScope::FailureScope(const RuleSet& rules, const Failure& failure, Recorder* recorder)

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "diagnose/conclude.h"
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "read/context_facts.h"
 #include "text/secrets.h"
 

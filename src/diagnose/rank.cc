@@ -48,7 +48,7 @@ struct Ranking {
   const ProgramEstimates& estimates;  // on the program or, without it, on the allocation list
 
   bool has_program() const { return failure.estimates.has_value(); }
-  const RemedyEstimate* FindEstimate(const Remedy& remedy) const { return estimates.Find(remedy.change); }
+  const Effect* FindEstimate(const Remedy& remedy) const { return estimates.Find(remedy.change); }
   const CompiledAttempt* FindCompiled(const Remedy& remedy) const {
     return failure.recompilation ? failure.recompilation->Best(remedy.id, failure.facts) : nullptr;
   }
@@ -74,7 +74,7 @@ void SetCompiled(const Failure& failure, const CompiledAttempt& compiled, Ranked
       std::abs(below) < static_cast<double>(std::abs(difference)) || (below >= 0 && below < kCloseToLimit);
 }
 
-void SetEstimate(const Ranking& ranking, const RemedyEstimate& estimate, RankedRemedy* ranked) {
+void SetEstimate(const Ranking& ranking, const Effect& estimate, RankedRemedy* ranked) {
   ranked->basis = ranking.has_program() ? "program" : "list";
   ranked->parts = estimate.parts;
   ranked->axis = estimate.axis;
@@ -94,7 +94,7 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
   const Remedy& remedy = *ranked->remedy;
   if (const CompiledAttempt* compiled = ranking.FindCompiled(remedy)) return SetCompiled(failure, *compiled, ranked);
   const bool is_partial = failure.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
-  if (const RemedyEstimate* estimate = ranking.FindEstimate(remedy)) {
+  if (const Effect* estimate = ranking.FindEstimate(remedy)) {
     if (estimate->open || (is_partial && estimate->saves_bytes <= 0)) return;
     SetEstimate(ranking, *estimate, ranked);
   } else if (remedy.saves) {
@@ -136,7 +136,7 @@ std::string WhyNothing(const Ranking& ranking, const Remedy& remedy) {
     return is_nothing(need - *compiled->need_bytes, need) && !recompilation.Fits(*compiled, failure.facts) ? "compiled"
                                                                                                            : "";
   }
-  const RemedyEstimate* estimate = ranking.FindEstimate(remedy);
+  const Effect* estimate = ranking.FindEstimate(remedy);
   if (!ranking.has_program() || estimate == nullptr || estimate->open) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
   return is_nothing(estimate->saves_bytes, failure.estimates->need_bytes) ? "next_to_nothing" : "";
@@ -153,7 +153,7 @@ void SetSafety(const FailureScope& scope, RankedRemedy* ranked) {
 }
 
 // The names of a remedy's own estimate ("made.parts").
-ExtendedScope::Names MadeNames(const RemedyEstimate* made) {
+ExtendedScope::Names MadeNames(const Effect* made) {
   if (made == nullptr || made->parts == 0) return {};
   ExtendedScope::Names names = {{"made.parts", static_cast<double>(made->parts)}, {"made.of_state", made->of_state}};
   for (const std::string field : {"array", "axis", "length", "name"})
@@ -217,7 +217,7 @@ std::optional<RankedRemedy> Consider(const Remedy& remedy, const Ranking& rankin
   };
   if (const std::string why = WhyNothing(ranking, remedy); !why.empty())
     return rule_out(rules.Say("ruled_out." + why, scope));
-  const RemedyEstimate* estimate = ranking.FindEstimate(remedy);
+  const Effect* estimate = ranking.FindEstimate(remedy);
   // A remedy that was tried on the program need not be estimated from a list.
   const bool is_tried = (ranking.has_program() && estimate != nullptr) || ranking.FindCompiled(remedy) != nullptr;
   std::vector<Reason> against = is_tried ? std::vector<Reason>() : Reasons(remedy.ruled_out, scope, "against");

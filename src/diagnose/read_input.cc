@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "diagnose/failure_scope.h"
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "facts/evidence.h"
 #include "rules/recorder.h"
 #include "rules/sha256.h"

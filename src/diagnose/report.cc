@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 
 namespace whyoom {
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <cmath>
 #include <utility>
 
 #include "rules/sha256.h"
-#include "text/numbers.h"
+#include "text/secrets.h"
 
 namespace whyoom {
 namespace {
@@ -17,18 +17,68 @@ void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (program.where < kept->where) std::swap(program, *kept);
   kept->occurrences = SaturatingAdd(kept->occurrences, program.occurrences);
   kept->first_time = std::min(kept->first_time, program.first_time);  // an unknown time is the smallest
-  if (!program.last_time) kept->last_time.reset();
-  if (kept->last_time) kept->last_time = std::max(kept->last_time, program.last_time);
+  kept->last_time = kept->last_time && program.last_time ? std::max(kept->last_time, program.last_time) : std::nullopt;
 }
 
 bool NeedsMore(const CompiledProgram& a, const CompiledProgram& b) {
-  const auto key = [](const CompiledProgram& program) {
-    return std::tuple(-program.facts.Number("need_bytes").value_or(0), std::string_view(program.id));
-  };
-  return key(a) < key(b);
+  const double need = a.facts.Number("need_bytes").value_or(0);
+  const double other = b.facts.Number("need_bytes").value_or(0);
+  return need != other ? need > other : a.id < b.id;
 }
 
 }  // namespace
+
+const Effect* ProgramEstimates::Find(std::string_view change) const {
+  const auto found =
+      std::find_if(changes.begin(), changes.end(), [&](const Effect& estimate) { return estimate.change == change; });
+  return found == changes.end() ? nullptr : &*found;
+}
+
+void MaskSecretsOf(ProgramEstimates* estimates) {
+  const auto mask = [](std::optional<AxisLocation>* axis) {
+    if (*axis) (*axis)->array = MaskSecrets((*axis)->array);
+  };
+  for (MemoryPart& part : estimates->memory) {
+    for (auto& [module, bytes] : part.modules) module = MaskSecrets(module);
+  }
+  mask(&estimates->room.batch_axis);
+  mask(&estimates->room.sequence_axis);
+  for (Effect& effect : estimates->changes) mask(&effect.axis);
+}
+
+const CompiledAttempt* Recompilation::Best(const std::string& remedy, const Evidence& facts) const {
+  const CompiledAttempt* best = nullptr;
+  for (const CompiledAttempt& attempt : attempts) {
+    if (attempt.remedy != remedy || !attempt.need_bytes) continue;
+    if (Fits(attempt, facts)) return &attempt;
+    if (best == nullptr || *attempt.need_bytes < *best->need_bytes) best = &attempt;
+  }
+  return best;
+}
+
+const CompiledAttempt* Recompilation::FittingPair(const std::string& remedy, const std::string& other,
+                                                  const Evidence& facts) const {
+  for (const std::string& pair : {remedy + "+" + other, other + "+" + remedy}) {
+    if (const CompiledAttempt* best = Best(pair, facts); best != nullptr && Fits(*best, facts)) return best;
+  }
+  return nullptr;
+}
+
+std::int64_t Recompilation::Difference(const Evidence& facts) const {
+  constexpr double kRounding = 0.001;  // logs print "20.42G"
+  const auto unchanged = static_cast<double>(unchanged_bytes);
+  const double need = facts.Number("need_bytes").value_or(unchanged);
+  return std::abs(need - unchanged) <= kRounding * need ? 0 : static_cast<std::int64_t>(need) - unchanged_bytes;
+}
+
+std::int64_t Recompilation::NeedOf(const CompiledAttempt& attempt, const Evidence& facts) const {
+  return std::max<std::int64_t>(0, *attempt.need_bytes + Difference(facts));
+}
+
+bool Recompilation::Fits(const CompiledAttempt& attempt, const Evidence& facts) const {
+  const std::optional<double> limit = facts.Number("limit_bytes");
+  return attempt.need_bytes && limit && static_cast<double>(NeedOf(attempt, facts)) <= *limit;
+}
 
 void Identify(CompiledProgram* program) {
   std::string text = program->basis + "\n";
@@ -52,8 +102,6 @@ void ProgramTable::Add(CompiledProgram program) {
   programs_.pop_back();
 }
 
-void ProgramTable::LeaveOut(std::uint64_t occurrences) { left_out_ = SaturatingAdd(left_out_, occurrences); }
-
 void ProgramTable::Join(ProgramTable other) {
   LeaveOut(other.left_out_);
   for (CompiledProgram& program : other.programs_) Add(std::move(program));
@@ -62,11 +110,6 @@ void ProgramTable::Join(ProgramTable other) {
 void ProgramTable::SetArtifact(const Artifact& artifact) {
   for (CompiledProgram& program : programs_)
     program.where.artifact = {BoundedPath(artifact.path), BoundedPath(artifact.member)};
-}
-
-std::vector<CompiledProgram> ProgramTable::Take() {
-  left_out_ = 0;
-  return std::exchange(programs_, {});
 }
 
 }  // namespace whyoom

@@ -228,4 +228,10 @@ std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<ComputationId>& c
   return counts;
 }
 
+ArrayDims SortedDims(ArrayDims dims) {
+  std::erase(dims, 1);
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
 }  // namespace whyoom

@@ -37,6 +37,9 @@ using Groups = std::vector<GroupId>;
 // The groups of each dimension of an array.
 using ArrayGroups = std::vector<Groups>;
 
+// The dimensions other than 1, in ascending order: equal for arrays that differ only in the order of dimensions.
+ArrayDims SortedDims(ArrayDims dims);
+
 // A union-find over dimensions whose members can be split.
 //
 // A dimension is a sequence of factors, major first, and begins as one factor. If a reshape merges two dimensions or

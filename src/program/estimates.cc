@@ -1,4 +1,5 @@
-// Estimates a program's memory by kind, the sizes that would fit, and the effect of each remedy.
+#include "program/estimates.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -9,11 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "facts/allocation.h"
-#include "program/live_arrays.h"
-#include "program/mesh_summary.h"
-#include "program/remedies.h"
-#include "program/signs.h"
+#include "facts/array.h"
 
 namespace whyoom {
 namespace {
@@ -25,10 +22,10 @@ constexpr std::array<const char*, 12> kKindNames = {
 
 // The scope within a transformation's wrapper: "decoder" for "jvp(decoder)" and "transpose(jvp(decoder))". Empty if
 // the scope is a class or a call, or if there is none.
-std::string ScopeInside(std::string_view part) {
-  part = WithoutWrappers(part);
-  const bool scope = !part.empty() && part[0] >= 'a' && part[0] <= 'z' && part.find('(') == std::string_view::npos;
-  return scope ? std::string(part) : std::string();
+std::string ScopeInside(const std::string& part) {
+  std::string scope = WithoutWrappers(part);
+  const bool is_scope = !scope.empty() && scope[0] >= 'a' && scope[0] <= 'z' && scope.find('(') == std::string::npos;
+  return is_scope ? scope : std::string();
 }
 
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
@@ -201,39 +198,22 @@ class Estimator {
   }
 
  private:
-  // A remedy with a number of parts that fits.
-  struct FittingRemedy {
-    std::string_view name;
-    bool only_if_needed;  // only if no remedy is enough by itself
-    std::optional<ModifiedProgram> modified;
-  };
-
   void ApplyRemedies(ProgramEstimates* estimates) const {
     for (const ProgramRemedy& remedy : kRemedies) {
       if (simulator_.IsStopped()) return;
       std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      estimates->changes.push_back(RemedyEstimateOf(remedy.name, *modified));
+      estimates->changes.push_back(EffectOf(remedy.name, *modified));
     }
     UseFittingSizes(estimates);
   }
 
-  RemedyEstimate RemedyEstimateOf(std::string_view name, const ModifiedProgram& modified) const {
-    RemedyEstimate estimate;
-    estimate.change = name;
-    estimate.buffers = simulator_.CountModified(modified);
-    estimate.open = simulator_.IsOpen(modified);
-    if (estimate.open) return estimate;
-    const Estimate after = simulator_.EstimateOf(modified);
-    estimate.saves_bytes = simulator_.need_bytes() - after.left_bytes;
-    estimate.left_bytes = after.left_bytes;
-    estimate.spread_bytes = after.spread_bytes;
-    estimate.ruled_out = modified.ruled_out;
-    estimate.parts = modified.parts;
-    estimate.axis = LocateAxis(program_, semantics_, modified.axis);
-    estimate.of_state = modified.of_state;
-    estimate.split = modified.split;
-    return estimate;
+  Effect EffectOf(std::string_view name, const ModifiedProgram& modified) const {
+    if (simulator_.IsOpen(modified)) return {.change = std::string(name), .open = true};
+    Effect effect = simulator_.EstimateOf(modified);
+    effect.change = name;
+    effect.axis = LocateAxis(program_, semantics_, modified.axis);
+    return effect;
   }
 
   bool Fits(const std::optional<ModifiedProgram>& modified) const {
@@ -327,21 +307,24 @@ class Estimator {
   // Recomputes a remedy with the size that fits according to `room`, so both show the same figures.
   void UseFittingSizes(ProgramEstimates* estimates) const {
     const Room& room = estimates->room;
-    const FittingRemedy fitting[] = {
+    struct {
+      std::string_view name;
+      bool only_if_needed;                      // only if no remedy is enough by itself
+      std::optional<ModifiedProgram> modified;  // with a number of parts that fits
+    } const fitting[] = {
         {"batch_in_steps", false,
          room.micro_batches > 1 ? Accumulate(simulator_, semantics_.batch(), room.micro_batches) : std::nullopt},
         {"half_batch", true, ShortenTo(semantics_.batch(), room.batch, room.largest_batch)},
         {"half_sequence", true, ShortenTo(semantics_.sequence(), room.sequence, room.largest_sequence)}};
-    std::vector<RemedyEstimate>& all = estimates->changes;
+    std::vector<Effect>& all = estimates->changes;
     for (const auto& [name, only_if_needed, modified] : fitting) {
-      const bool any_fits = std::any_of(all.begin(), all.end(), [&](const RemedyEstimate& one) {
-        return !one.open && simulator_.Fits({.left_bytes = one.left_bytes});
-      });
+      const bool any_fits =
+          std::any_of(all.begin(), all.end(), [&](const Effect& one) { return !one.open && simulator_.Fits(one); });
       if ((only_if_needed && any_fits) || !Fits(modified)) continue;
-      const auto found = std::find_if(all.begin(), all.end(),
-                                      [&, name = name](const RemedyEstimate& one) { return one.change == name; });
-      RemedyEstimate& estimate = found == all.end() ? all.emplace_back() : *found;
-      estimate = RemedyEstimateOf(name, *modified);
+      const auto found =
+          std::find_if(all.begin(), all.end(), [&, name = name](const Effect& one) { return one.change == name; });
+      Effect& effect = found == all.end() ? all.emplace_back() : *found;
+      effect = EffectOf(name, *modified);
     }
   }
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "input/byte_source.h"
 #include "program/hlo_text.h"
 

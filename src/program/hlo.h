@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "facts/array_shape.h"
+#include "facts/array.h"
 #include "input/byte_source.h"
 #include "program/index.h"
 #include "program/name_map.h"
@@ -32,6 +32,10 @@ namespace whyoom {
 using ArrayDims = std::vector<std::int64_t>;
 using InstructionId = Index<struct HloInstruction>;
 using ComputationId = Index<struct HloComputation>;
+
+inline constexpr std::string_view kBfloat16 = "bf16";  // the element type
+inline constexpr std::string_view kFloat64 = "f64";
+inline constexpr int kHostMemorySpace = 5;  // S(5) in a layout; XLA's Layout::kHostMemorySpace
 
 // An array, or a tuple of shapes.
 struct HloShape {

@@ -33,9 +33,9 @@ class RowReader {
     if (temporaries > 0) gaps_ = static_cast<double>(listed.fragmentation_bytes) / static_cast<double>(temporaries);
   }
 
-  std::vector<RemedyEstimate> Estimates() const {
-    std::vector<RemedyEstimate> changes;
-    const auto add = [&](const char* name, const std::optional<RemedyEstimate>& made) {
+  std::vector<Effect> Estimates() const {
+    std::vector<Effect> changes;
+    const auto add = [&](const char* name, const std::optional<Effect>& made) {
       if (!made) return;
       changes.push_back(*made);
       changes.back().change = name;
@@ -118,8 +118,8 @@ class RowReader {
     sequence_ = 0;
   }
 
-  RemedyEstimate Saving(double bytes) const {
-    RemedyEstimate made;
+  Effect Saving(double bytes) const {
+    Effect made;
     const double with_gaps = bytes * (1 + gaps_);
     made.saves_bytes = std::min(static_cast<std::int64_t>(with_gaps), listed_.need_bytes);
     made.left_bytes = listed_.need_bytes - made.saves_bytes;
@@ -127,7 +127,7 @@ class RowReader {
   }
 
   // Estimates a remedy that reduces each computed value to size(value).
-  RemedyEstimate Made(const std::function<std::int64_t(const ListedValue&)>& size) const {
+  Effect Made(const std::function<std::int64_t(const ListedValue&)>& size) const {
     double saved = 0;
     for (const ListedValue& value : listed_.values) {
       if (IsComputed(value)) saved += static_cast<double>(value.size - size(value));
@@ -139,10 +139,10 @@ class RowReader {
     return length / parts + (length % parts > 0 ? 1 : 0);
   }
 
-  std::optional<RemedyEstimate> ShortenBatch(std::int64_t parts) const {
+  std::optional<Effect> ShortenBatch(std::int64_t parts) const {
     if (batch_ < 2) return std::nullopt;
     parts = std::min(parts, batch_);
-    RemedyEstimate made = Made([&](const ListedValue& value) {
+    Effect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
       // A matrix of examples by examples has the batch twice. In other arrays, only the first match is the batch.
       const bool twice = dims.size() == 2;
@@ -163,9 +163,9 @@ class RowReader {
     return made;
   }
 
-  std::optional<RemedyEstimate> HalveSequence() const {
+  std::optional<Effect> HalveSequence() const {
     if (sequence_ == 0) return std::nullopt;
-    RemedyEstimate made = Made([&](const ListedValue& value) {
+    Effect made = Made([&](const ListedValue& value) {
       Dims dims = value.shape.dims;
       for (std::size_t i = of_steps_ ? 0 : First(value); i < dims.size(); ++i) {
         if (dims[i] == sequence_) dims[i] = Shorter(dims[i], 2);
@@ -182,7 +182,7 @@ class RowReader {
 
   // If many values per example are already bf16, the f32 values are f32 on purpose. Conversions to bf16 and values of
   // the backward pass reveal f32 arguments that are not listed.
-  std::optional<RemedyEstimate> Narrow() const {
+  std::optional<Effect> Narrow() const {
     std::int64_t narrow = 0;
     std::int64_t wide = 0;
     for (const ListedValue& value : listed_.values) {
@@ -205,7 +205,7 @@ class RowReader {
       if (half) saved += static_cast<double>(value.size - std::min(value.size, *half));
       wide_arguments = wide_arguments || value.part == ListedPart::kBackward;
     }
-    RemedyEstimate made = Saving(saved);
+    Effect made = Saving(saved);
     if (wide_arguments && !arguments_are_listed) {
       made.saves_bytes = std::min(made.saves_bytes + listed_.arguments_bytes / 2, listed_.need_bytes);
       made.left_bytes = listed_.need_bytes - made.saves_bytes;
@@ -215,7 +215,7 @@ class RowReader {
 
   // A loop saves values for the backward pass. With rematerialization, it saves only the layers' inputs and computes
   // the other values again, one layer at a time. The spread is large because any share of a layer's values may be live.
-  std::optional<RemedyEstimate> RecomputeLoops() const {
+  std::optional<Effect> RecomputeLoops() const {
     std::int64_t largest = 0;
     for (const ListedValue& value : listed_.values) {
       if (value.part == ListedPart::kStacked) largest = std::max(largest, value.size);
@@ -231,7 +231,7 @@ class RowReader {
           static_cast<double>(value.size) / static_cast<double>(std::max<std::int64_t>(1, value.shape.dims[0]));
       if (value.size > largest / kNoCarry) carry = std::min(carry, value.size);
     }
-    RemedyEstimate made = Saving(std::max(0.0, stacks - static_cast<double>(carry) - comes_back / 2));
+    Effect made = Saving(std::max(0.0, stacks - static_cast<double>(carry) - comes_back / 2));
     made.spread_bytes = static_cast<std::int64_t>(comes_back / 2 * (1 + gaps_));
     return made;
   }
@@ -246,8 +246,8 @@ class RowReader {
 
 }  // namespace
 
-std::vector<RemedyEstimate> EstimateFromList(const ListedProgram& listed) {
-  return listed.values.empty() ? std::vector<RemedyEstimate>() : RowReader(listed).Estimates();
+std::vector<Effect> EstimateFromList(const ListedProgram& listed) {
+  return listed.values.empty() ? std::vector<Effect>() : RowReader(listed).Estimates();
 }
 
 }  // namespace whyoom

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "facts/array_shape.h"
-#include "facts/program_estimates.h"
+#include "facts/array.h"
+#include "facts/compiled_program.h"
 
 namespace whyoom {
 
@@ -39,6 +39,6 @@ struct ListedProgram {
 
 // Estimates the remedies that apply to listed values, by their names in kRemedies: half_batch, batch_in_steps,
 // half_sequence, bfloat16, recompute_layers (loops only).
-std::vector<RemedyEstimate> EstimateFromList(const ListedProgram& listed);
+std::vector<Effect> EstimateFromList(const ListedProgram& listed);
 
 }  // namespace whyoom

@@ -1,11 +1,10 @@
-#include "program/live_arrays.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "facts/allocation.h"
-#include "facts/where.h"
+#include "facts/array.h"
+#include "facts/evidence.h"
+#include "program/estimates.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/occupancy.h"

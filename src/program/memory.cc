@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "facts/array_shape.h"
 #include "input/byte_source.h"
+#include "program/hlo.h"
 #include "program/name_map.h"
 #include "text/numbers.h"
 

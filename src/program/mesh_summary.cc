@@ -1,11 +1,11 @@
-#include "program/mesh_summary.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "program/estimates.h"
 
 namespace whyoom {
 namespace {

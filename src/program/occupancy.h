@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "facts/program_estimates.h"
+#include "facts/compiled_program.h"
 #include "program/memory.h"
 
 namespace whyoom {

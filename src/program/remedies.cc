@@ -28,7 +28,7 @@ ModifiedProgram Simulator::RuledOut(std::string_view why) const {
   return modified;
 }
 
-Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
+Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t without_remat =
       std::max(as_compiled, without_remat_.Need(modified.sizes, modified.added) + modified.more);
@@ -40,8 +40,14 @@ Estimate Simulator::EstimateOf(const ModifiedProgram& modified) const {
   if (left > aim) {
     for (const std::int64_t size : RematerializedAtPeak(modified.sizes)) left -= left > aim ? size : 0;
   }
-  return {.left_bytes = std::max(as_compiled, std::min(left, aim)),
-          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2};
+  left = std::max(as_compiled, std::min(left, aim));
+  return {.saves_bytes = need_ - left,
+          .left_bytes = left,
+          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2,
+          .ruled_out = std::string(modified.ruled_out),
+          .parts = modified.parts,
+          .of_state = modified.of_state,
+          .split = modified.split};
 }
 
 std::vector<std::int64_t> Simulator::RematerializedAtPeak(const Sizes& sizes) const {
@@ -400,6 +406,28 @@ std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     return simulator.semantics().IsScores(value.id) ? 0 : value.size;
   })};
+}
+
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims) {
+  ArrayShape changed = shape;
+  changed.dims = dims;
+  const std::optional<std::int64_t> before = PaddedBytes(shape);
+  if (!before || *before <= 0) return size;
+  const double share =
+      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double proportional = static_cast<double>(*before) * share;
+  const std::int64_t tiled =
+      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
+  const double after = std::max(proportional, static_cast<double>(tiled));
+  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
+}
+
+std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
+  if (!ElementBits(shape.dtype)) return std::nullopt;
+  std::vector<std::int64_t> tile = shape.tile;
+  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
+  if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
+  return BytesWithTile(shape, bits, tile);
 }
 
 std::int64_t StackedSteps(const Simulator& simulator, ValueId value) {

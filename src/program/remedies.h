@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "facts/program_estimates.h"
+#include "facts/compiled_program.h"
 #include "input/limits.h"
 #include "program/buffer_assignment.h"
 #include "program/program.h"
@@ -18,17 +18,12 @@
 
 namespace whyoom {
 
-struct Estimate {
-  std::int64_t left_bytes = 0;    // the memory that the modified program needs
-  std::int64_t spread_bytes = 0;  // the possible error, up or down
-};
-
 // A program with one remedy applied.
 struct ModifiedProgram {
   Sizes sizes;                 // of the program's values, after the remedy
   std::int64_t more = 0;       // additional bytes throughout the program
   std::vector<Buffer> added;   // temporary additional buffers; their `values` are those that they replace, if any
-  std::string_view ruled_out;  // why the remedy cannot help here, see RemedyEstimate; else empty
+  std::string_view ruled_out;  // why the remedy cannot help here, see Effect; else empty
   std::int64_t tried = 0;      // number of buffers that the remedy applies to without changing their size
   Sizes best_case;             // sizes if the remedy also shrinks values that may have the axis; else empty
   // Details for the user.
@@ -72,13 +67,14 @@ class Simulator {
     return sizes;
   }
 
-  Estimate EstimateOf(const ModifiedProgram& modified) const;
+  // Leaves the remedy's name and the axis open.
+  Effect EstimateOf(const ModifiedProgram& modified) const;
   // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).
   std::int64_t CountModified(const ModifiedProgram& modified) const;
   // Whether values of unknown dimensions decide if the modified program fits.
   bool IsOpen(const ModifiedProgram& modified) const;
   // False if the limit is unknown.
-  bool Fits(const Estimate& estimate) const { return limit_ > 0 && estimate.left_bytes <= limit_; }
+  bool Fits(const Effect& effect) const { return limit_ > 0 && effect.left_bytes <= limit_; }
 
  private:
   // The sizes of the values at the peak that the compiler rematerializes, largest first.
@@ -134,6 +130,13 @@ std::optional<ModifiedProgram> Recompute(const Simulator& simulator);
 
 // Shared by several remedies.
 
+// Estimates the bytes of an array of `size` bytes after its dimensions change to `dims`. Keeps the ratio between `size`
+// and the computed size, since the compiler may round. Assumes that the compiler chooses another layout if a dimension
+// becomes too short for its tile. Returns `size` if the shape is not understood.
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims);
+// Bytes if each element had `bits` bits. Assumes that the tile keeps its lanes and its rows, but has at least the rows
+// that fill a 32-bit word. Returns nullopt if the element type is unknown.
+std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 // The number of steps of the loop that stacks the array or reads it step by step; 1 if there is none.
 std::int64_t StackedSteps(const Simulator& simulator, ValueId value);
 // The arrays of associative scans over the whole sequence, which keep halves, quarters … of it.
@@ -157,22 +160,5 @@ class ScaledSizes {
 };
 // The dimensions of the arrays that are sent to the host.
 std::vector<ArrayDims> SentToHost(const Program& program);
-
-// estimates.cc: the memory by kind, the sizes that fit, and the effect of each remedy.
-
-enum class WithRemedies { kNo, kYes };
-
-// `role_words` are words in argument names that identify roles. `limit_bytes` is the memory of a device; if it is 0
-// (unknown), `room` stays empty. For a program that fits, the largest sizes are those that would still fit. Returns an
-// empty result if the program takes too long to simulate, and an incomplete one if `stop` requests a stop.
-ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
-                                 WithRemedies with_remedies, const Stop& stop = {});
-
-// Whether kRemedies contains this name; checks rule data.
-bool IsRemedy(std::string_view name);
-
-// Finds an argument that has the axis: the largest input or, if no input has it, the largest weight or optimizer state.
-// Returns nullopt if no argument with a user's name has it.
-std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
 
 }  // namespace whyoom

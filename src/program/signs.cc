@@ -1,5 +1,3 @@
-#include "program/signs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "program/estimates.h"
 #include "program/layers.h"
 #include "program/op_name.h"
 #include "program/semantics.h"
@@ -25,7 +24,7 @@ class SignFinder {
   explicit SignFinder(const Simulator& simulator)
       : program_(simulator.program()), semantics_(simulator.semantics()), simulator_(simulator) {}
 
-  std::vector<ProgramSign> Find() {
+  Evidence Find() {
     FindInArguments();
     FindFloat64();
     FindInResults();
@@ -35,9 +34,7 @@ class SignFinder {
     FindHalves();
     FindInteractions();
     FindLongCaches();
-    std::vector<ProgramSign> signs;
-    for (auto& [name, sign] : signs_) signs.push_back(std::move(sign));
-    return signs;
+    return std::move(signs_);
   }
 
  private:
@@ -46,13 +43,10 @@ class SignFinder {
   // Adds the bytes to the sign, which is called by its largest array.
   void Add(const std::string& name, std::int64_t bytes, const std::string& array) {
     if (bytes < kLeastBytes) return;
-    ProgramSign& sign = signs_[name];
-    sign.name = name;
-    sign.bytes += bytes;
-    if (bytes > largest_[name]) {
-      largest_[name] = bytes;
-      sign.array = array;
-    }
+    const double sum = signs_.Number(name + "_bytes").value_or(0) + static_cast<double>(bytes);
+    signs_.Set(name + "_bytes", sum, {}, true);
+    if (bytes > largest_[name]) signs_.Set(name + "_array", array, {}, true);
+    largest_[name] = std::max(largest_[name], bytes);
   }
 
   const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program_.ShapeOf(parameter.array); }
@@ -335,7 +329,7 @@ class SignFinder {
   const Program& program_;
   const Semantics& semantics_;
   const Simulator& simulator_;
-  std::map<std::string, ProgramSign> signs_;
+  Evidence signs_;
   std::set<std::string> returned_;                                   // arguments of which something is returned
   std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
   std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
@@ -343,6 +337,6 @@ class SignFinder {
 
 }  // namespace
 
-std::vector<ProgramSign> FindSigns(const Simulator& simulator) { return SignFinder(simulator).Find(); }
+Evidence FindSigns(const Simulator& simulator) { return SignFinder(simulator).Find(); }
 
 }  // namespace whyoom

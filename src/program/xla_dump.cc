@@ -11,14 +11,14 @@
 #include <set>
 #include <system_error>
 
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
 #include "program/dump_files.h"
+#include "program/estimates.h"
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/occupancy.h"
-#include "program/remedies.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -321,10 +321,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
   Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.estimates, problem);
-  for (const ProgramSign& sign : reading.estimates.signs) {
-    reading.facts.Set(sign.name + "_bytes", static_cast<double>(sign.bytes), {});
-    reading.facts.Set(sign.name + "_array", sign.array, {});
-  }
+  reading.facts.Add(reading.estimates.signs);
   if (!reading.estimates.memory.empty()) {
     const MemoryPart& largest = reading.estimates.memory.front();
     std::string kind = largest.kind;

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "facts/allocation.h"
+#include "facts/array.h"
+#include "facts/compiled_program.h"
 #include "facts/evidence.h"
-#include "facts/program_estimates.h"
 #include "input/artifact.h"
 #include "input/limits.h"
 #include "rules/rule_set.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "facts/evidence.h"
 #include "text/line.h"
 

@@ -2,7 +2,7 @@
 
 #include <re2/re2.h>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "read/message.h"
 #include "text/regex_options.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "diagnose/compare.h"
-#include "facts/allocation.h"
-#include "facts/where.h"
+#include "facts/array.h"
+#include "facts/evidence.h"
 #include "report/layout.h"
 #include "report/report_document.h"
 #include "report/source_place.h"
@@ -267,7 +267,7 @@ void FailureBuilder::AddLargest(Depth depth) {
     const AllocationGroup& group = groups_[i];
     const Allocation& row = *group.first;
     std::string from = SourceText(row) + (group.has_other_sources && !row.source_file.empty() ? " and others" : "");
-    if (from.empty() && IsNamed(row)) from = Printable(ShortName(row));
+    if (from.empty()) from = Printable(UsersName(row));
     std::string shape = Printable(ShapeOf(row));
     if (shape.empty()) shape = from.empty() ? "shape not in the log" : std::exchange(from, "");
     const std::string count = group.count > 1 ? fmt::format("{} × ", group.count) : "";

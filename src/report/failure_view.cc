@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "report/layout.h"
 #include "report/shell_word.h"
 #include "text/numbers.h"
@@ -380,7 +380,7 @@ FailureView ViewOf(const Failure& failure) {
 std::string ProcessesText(const Failure& failure) {
   const std::uint64_t occurrences = failure.tally.occurrences();
   if (occurrences <= 1) return {};
-  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete() ? "" : "about ", occurrences);
+  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete ? "" : "about ", occurrences);
 }
 
 FailureRow RowOf(const Failure& failure) {
@@ -393,7 +393,7 @@ FailureRow RowOf(const Failure& failure) {
           excess > 0 ? (need && need->at_most ? "< " : "") + SizeText(excess) : "",
           excess,
           remedy == nullptr ? "" : remedy->title,
-          fmt::format("{}{}", failure.tally.hosts.complete() ? "" : "~", failure.tally.occurrences()),
+          fmt::format("{}{}", failure.tally.hosts.complete ? "" : "~", failure.tally.occurrences()),
           PlaceText(failure.where)};
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "facts/compiled_program.h"
-#include "facts/program_estimates.h"
 
 namespace whyoom {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "facts/where.h"
+#include "facts/evidence.h"
 #include "text/utf8.h"
 
 namespace whyoom {

@@ -108,7 +108,7 @@ const std::vector<std::string>& ReaderNames() {
 
 namespace {
 
-// Adds the facts about signs of mistakes in the program of a dump, see program/signs.h.
+// Adds the facts about signs of mistakes in the program of a dump, see program/estimates.h.
 std::vector<std::string> WithSigns(std::vector<std::string> names) {
   std::istringstream signs(
       "whole_state replicated_state kept_state kept_arguments frozen float64 float32_cache evaluation_logits "

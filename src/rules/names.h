@@ -15,7 +15,7 @@ struct NamedField {
   const char* about;  // Markdown for docs/rules-language.md
 };
 
-// Fields of an allocation row, also available as largest.FIELD. This table documents them; facts/allocation.h computes
+// Fields of an allocation row, also available as largest.FIELD. This table documents them; facts/array.h computes
 // them.
 const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "diagnose/conclude.h"
-#include "facts/array_shape.h"
+#include "facts/array.h"
 #include "text/quantity.h"
 
 namespace whyoom {

@@ -1,7 +1,7 @@
 // Any text as a shape: the parsed shape is consistent.
-#include "facts/array_shape.h"
-
+#include "facts/array.h"
 #include "fuzz/fuzz.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 

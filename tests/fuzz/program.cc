@@ -5,7 +5,7 @@
 #include <array>
 
 #include "fuzz/fuzz.h"
-#include "program/remedies.h"
+#include "program/estimates.h"
 
 using namespace whyoom;
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output exists");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
     const ProgramEstimates estimates = EstimateProgram(program, {}, limit, WithRemedies::kYes);
-    for (const RemedyEstimate& estimate : estimates.changes) {
+    for (const Effect& estimate : estimates.changes) {
       Require(IsRemedy(estimate.change), "a remedy has a known name");
       // The savings of an open estimate are unknown and stored as 0.
       const std::int64_t saves = estimate.open ? 0 : estimates.need_bytes - estimate.left_bytes;

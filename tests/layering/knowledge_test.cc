@@ -132,7 +132,7 @@ struct Exception {
 };
 
 const std::vector<Exception> kIds = {
-    {"facts/array_shape.h", "bf16", "the element type; the remedy has the same name"},
+    {"program/hlo.h", "bf16", "the element type; the remedy has the same name"},
 };
 
 const std::string kOfFiles = "a fault of the files of a dump, reported as a Problem";
@@ -214,7 +214,7 @@ TEST_CASE("this check detects ids and prose", "[layering]") {
   CHECK(Ids("a.cc", "int a; // \"vllm\"\nf(\"donate_\"\n  \"buffers\");\n", ids) ==
         std::vector<std::string>{"a.cc:2: donate_buffers"});
   CHECK(Ids("a.cc", "g('\"'); f(R\"x(vllm)x\"); h(\"a vllm\");", ids) == std::vector<std::string>{"a.cc:1: vllm"});
-  CHECK(Ids("facts/array_shape.h", "f(\"bf16\");", {"bf16"}).empty());
+  CHECK(Ids("program/hlo.h", "f(\"bf16\");", {"bf16"}).empty());
   CHECK(Ids("facts/row_fields.cc", "f(\"bf16\");", {"bf16"}).size() == 1);
   CHECK(Prose("a.cc", "reason = \"the largest of\\n\" \"the arrays\";").size() == 1);
   CHECK(Prose("a.cc", "problems->push_back({path, \"it holds no dump\"});").empty());

@@ -81,7 +81,7 @@ std::string PlaceParagraph(const Failure& failure) {
   std::string text = "Reported at " + BriefPlace(failure.where);
   const std::uint64_t occurrences = failure.tally.occurrences();
   if (occurrences > 1)
-    text += fmt::format(" by {}{} processes", failure.tally.hosts.complete() ? "" : "about ", occurrences);
+    text += fmt::format(" by {}{} processes", failure.tally.hosts.complete ? "" : "about ", occurrences);
   const std::string again = RetryAnswer(failure.retry);
   return text + "." + (again.empty() ? "" : " " + again) + " More: " + ExplainCommand(failure);
 }

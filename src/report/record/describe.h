@@ -17,7 +17,6 @@
 #include "diagnose/report.h"
 #include "facts/compiled_program.h"
 #include "facts/failure.h"
-#include "facts/program_estimates.h"
 #include "report/failure_view.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
@@ -375,7 +374,7 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
   if constexpr (!V::kReads) {
     also = failure.Also();
     hosts = tally.hosts.names();
-    estimated = !tally.hosts.complete();
+    estimated = !tally.hosts.complete;
   }
   v.Maybe("also", also, {.about = "Other places that report it: the first hundred by path, member and offset."});
   v.MayShow("also_left_out",
@@ -391,7 +390,7 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
   v.Need("hosts", hosts);
   if constexpr (V::kReads) {
     for (const std::string& host : hosts) tally.hosts.Add(host);
-    if (estimated) tally.hosts.SetIncomplete();
+    if (estimated) tally.hosts.complete = false;
     for (Where& where : also) tally.AddPlace(std::move(where));
     tally.AddPlace(failure.where);
   }

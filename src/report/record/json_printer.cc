@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "diagnose/report.h"
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "report/layout.h"
 #include "report/record/describe.h"
 #include "report/record/describe_brief.h"

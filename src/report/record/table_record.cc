@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "facts/array_shape.h"
+#include "facts/array.h"
 #include "report/record/describe.h"
 
 namespace whyoom {

@@ -67,7 +67,7 @@ struct Case {
   }
   Case& Change(const std::string& change, std::int64_t saves, std::int64_t spread = 0) {
     if (!failure.estimates) failure.estimates.emplace().need_bytes = 1000;
-    RemedyEstimate& estimate = failure.estimates->changes.emplace_back();
+    Effect& estimate = failure.estimates->changes.emplace_back();
     estimate.change = change;
     estimate.saves_bytes = saves;
     estimate.left_bytes = 1000 - saves;

@@ -1,8 +1,8 @@
-#include "facts/array_shape.h"
-
 #include <string>
 
 #include "catch.h"
+#include "facts/array.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 

@@ -1,7 +1,6 @@
 // Estimates by name.
-#include "facts/program_estimates.h"
-
 #include "catch.h"
+#include "facts/compiled_program.h"
 
 using namespace whyoom;
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "catch.h"
-#include "facts/allocation.h"
+#include "facts/array.h"
 #include "made_rows.h"
 
 using namespace whyoom;
@@ -54,7 +54,7 @@ TEST_CASE("a parameter's name is the user's unless it is numbered", "[facts]") {
                             "%copy.1 = f32[2,3] parameter(0)", "%weights = f32[2,3] copy(%p)", ""}) {
     INFO(label);
     CHECK(NameOfLabel(label) == "f32[2,3]");
-    CHECK_FALSE(IsNamed(Row("", label)));
+    CHECK(UsersName(Row("", label)).empty());
   }
 }
 
@@ -64,12 +64,12 @@ TEST_CASE("names that the compiler made up are not used", "[facts]") {
         "all-gather.3", "param.7", "parameter_1", "copy-start.2", "add.remat", "x@{0,1}"}) {
     INFO(name);
     CHECK(NameOf(name) == "f32[2,3]");
-    CHECK_FALSE(IsNamed(Row(name)));
+    CHECK(UsersName(Row(name)).empty());
   }
   for (const char* name : {"copy", "copies.1", "mask", "address.1", "adder_1", "batch@x"}) {
     INFO(name);
     CHECK(NameOf(name) == name);
-    CHECK(IsNamed(Row(name)));
+    CHECK_FALSE(UsersName(Row(name)).empty());
   }
 }
 

@@ -1,6 +1,6 @@
 // Source paths of users and libraries.
 #include "catch.h"
-#include "facts/where.h"
+#include "facts/evidence.h"
 
 using namespace whyoom;
 

@@ -1,10 +1,9 @@
 // Locations in artifacts, their order, and bounded paths.
-#include "facts/where.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "facts/evidence.h"
 
 using namespace whyoom;
 

@@ -26,14 +26,14 @@ ListedProgram Listed(std::vector<ListedValue> values) {
   return listed;
 }
 
-const RemedyEstimate* Find(const std::vector<RemedyEstimate>& changes, std::string_view name) {
+const Effect* Find(const std::vector<Effect>& changes, std::string_view name) {
   const auto found =
-      std::find_if(changes.begin(), changes.end(), [&](const RemedyEstimate& made) { return made.change == name; });
+      std::find_if(changes.begin(), changes.end(), [&](const Effect& made) { return made.change == name; });
   return found == changes.end() ? nullptr : &*found;
 }
 
-std::int64_t Saved(const std::vector<RemedyEstimate>& changes, std::string_view name) {
-  const RemedyEstimate* made = Find(changes, name);
+std::int64_t Saved(const std::vector<Effect>& changes, std::string_view name) {
+  const Effect* made = Find(changes, name);
   REQUIRE(made != nullptr);
   return made->saves_bytes;
 }
@@ -49,7 +49,7 @@ ListedProgram Transformer() {
 TEST_CASE("a list without rows has no estimates", "[program]") { CHECK(EstimateFromList({}).empty()); }
 
 TEST_CASE("half the batch halves computed values and does not change weights", "[program]") {
-  const std::vector<RemedyEstimate> changes = EstimateFromList(Transformer());
+  const std::vector<Effect> changes = EstimateFromList(Transformer());
   CHECK(Saved(changes, "half_batch") == (6144 + 1536 + 384) * kMiB / 2);
   CHECK(Saved(changes, "batch_in_steps") == (6144 + 1536 + 384) * kMiB / 4 * 3);
 }
@@ -78,23 +78,23 @@ TEST_CASE("half the sequence quarters attention scores", "[program]") {
 }
 
 TEST_CASE("half of an odd batch is rounded up", "[program]") {
-  const std::vector<RemedyEstimate> changes =
+  const std::vector<Effect> changes =
       EstimateFromList(Listed({Row("f32[8,3,1024,768]{3,2,1,0:T(8,128)}", ListedPart::kStacked)}));
   CHECK(Saved(changes, "half_batch") == 8 * 3 * kMiB);
 }
 
 TEST_CASE("a batch of two is split into two micro-batches", "[program]") {
-  const std::vector<RemedyEstimate> changes =
+  const std::vector<Effect> changes =
       EstimateFromList(Listed({Row("bf16[4,2,16,8192,8192]{4,3,2,1,0:T(8,128)(2,1)}", ListedPart::kStacked)}));
-  const RemedyEstimate* micro = Find(changes, "batch_in_steps");
+  const Effect* micro = Find(changes, "batch_in_steps");
   REQUIRE(micro != nullptr);
   CHECK(micro->parts == 2);
   CHECK(micro->saves_bytes == 8 * kGiB);
 }
 
 TEST_CASE("rematerialized layers keep their inputs, and one layer is live at a time", "[program]") {
-  const std::vector<RemedyEstimate> changes = EstimateFromList(Transformer());
-  const RemedyEstimate* made = Find(changes, "recompute_layers");
+  const std::vector<Effect> changes = EstimateFromList(Transformer());
+  const Effect* made = Find(changes, "recompute_layers");
   REQUIRE(made != nullptr);
   constexpr std::int64_t kLayer = (6144 + 1536 + 384) * kMiB / 8;
   CHECK(made->saves_bytes == (6144 + 1536) * kMiB - kLayer / 2);
@@ -125,14 +125,14 @@ TEST_CASE("a dimension that is too long for a batch is a dimension of positions"
 }
 
 TEST_CASE("gradients of weights have no batch", "[program]") {
-  const std::vector<RemedyEstimate> changes =
+  const std::vector<Effect> changes =
       EstimateFromList(Listed({Row("f32[40064,2048]{1,0:T(8,128)}", ListedPart::kBackward)}));
   CHECK(Find(changes, "half_batch") == nullptr);
   CHECK(Find(changes, "batch_in_steps") == nullptr);
 }
 
 TEST_CASE("without gradients, micro-batches are not estimated", "[program]") {
-  const std::vector<RemedyEstimate> changes =
+  const std::vector<Effect> changes =
       EstimateFromList(Listed({Row("f32[1024,4096]{1,0:T(8,128)}", ListedPart::kOther)}));
   CHECK(Find(changes, "half_batch") != nullptr);
   CHECK(Find(changes, "batch_in_steps") == nullptr);
@@ -163,7 +163,7 @@ TEST_CASE("if many values per example are bf16, the f32 ones stay f32", "[progra
 TEST_CASE("a list with huge sizes does not overflow", "[program]") {
   ListedProgram listed = Listed({Row("f32[9223372036854775807,9223372036854775807]", ListedPart::kStacked)});
   listed.values[0].size = listed.need_bytes = std::int64_t{1} << 57;
-  for (const RemedyEstimate& made : EstimateFromList(listed)) CHECK(made.left_bytes >= 0);
+  for (const Effect& made : EstimateFromList(listed)) CHECK(made.left_bytes >= 0);
 }
 
 }  // namespace TEST_FILE

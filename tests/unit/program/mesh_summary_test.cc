@@ -1,10 +1,9 @@
 // The mesh of a program, and which of its arrays are split over which axes.
-#include "program/mesh_summary.h"
-
 #include <string>
 
 #include "catch.h"
 #include "made_program.h"
+#include "program/estimates.h"
 
 using namespace whyoom;
 

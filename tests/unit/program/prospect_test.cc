@@ -15,7 +15,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/remedies.h"
+#include "program/estimates.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;
@@ -106,7 +106,7 @@ TEST_CASE("layers in a Python loop are found, and each estimate is close to the 
                                          {"half_sequence", 7733807616},
                                          {"attention_in_blocks", 10838476800}}) {
     INFO(change);
-    const RemedyEstimate* estimate = estimates.Find(change);
+    const Effect* estimate = estimates.Find(change);
     REQUIRE(estimate != nullptr);
     CHECK(std::abs(estimate->left_bytes - compiled) < kOpen);
     CHECK(estimate->left_bytes <= kLimit);  // each compiled to a program that fits
@@ -116,7 +116,7 @@ TEST_CASE("layers in a Python loop are found, and each estimate is close to the 
 TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
-  const RemedyEstimate* shard = estimates.Find("shard");
+  const Effect* shard = estimates.Find("shard");
   REQUIRE(shard != nullptr);
   CHECK(shard->parts == 4);
   REQUIRE(shard->axis.has_value());
@@ -133,7 +133,7 @@ TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   REQUIRE(points.room.batch_axis.has_value());
   CHECK(points.room.batch_axis->array == "pts");
   CHECK(points.room.batch_axis->name.empty());
-  const RemedyEstimate* steps = points.Find("batch_in_steps");
+  const Effect* steps = points.Find("batch_in_steps");
   REQUIRE(steps != nullptr);
   CHECK(steps->ruled_out == "no_gradients");
   CHECK(points.Find("attention_in_blocks") == nullptr);  // not estimated, because the program has no attention
@@ -147,7 +147,7 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
     const ProgramEstimates estimates =
         EstimateProgram(*program, BuiltInRules().role_words(), limit, WithRemedies::kYes);
     INFO(percent);
-    const RemedyEstimate* micro = estimates.Find("batch_in_steps");
+    const Effect* micro = estimates.Find("batch_in_steps");
     REQUIRE(micro != nullptr);
     if (estimates.room.micro_batches > 0) {
       CHECK(micro->parts == estimates.room.micro_batches);
@@ -157,7 +157,7 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
     steps.insert(estimates.room.micro_batches);
     // If no other remedy is enough, the batch shrinks until it fits, not just by half.
     const bool any = std::any_of(estimates.changes.begin(), estimates.changes.end(),
-                                 [&](const RemedyEstimate& change) { return change.left_bytes <= limit; });
+                                 [&](const Effect& change) { return change.left_bytes <= limit; });
     CHECK((any || estimates.room.largest_batch == 0));
   }
   CHECK(steps.contains(4));    // four are enough for a high limit

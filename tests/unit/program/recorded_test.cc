@@ -181,7 +181,7 @@ std::string RemediesText(const Program& program, const Semantics& semantics) {
   for (const ProgramRemedy& remedy : kRemedies) {
     const std::optional<ModifiedProgram> modified = remedy.apply(simulator);
     if (!modified) continue;
-    const Estimate estimate = simulator.EstimateOf(*modified);
+    const Effect estimate = simulator.EstimateOf(*modified);
     text += fmt::format("  {} leaves {}", remedy.name, Exact(estimate.left_bytes));
     if (estimate.spread_bytes > 0) text += fmt::format(" ± {}", estimate.spread_bytes);
     if (modified->parts > 0) text += fmt::format(", {} parts", modified->parts);

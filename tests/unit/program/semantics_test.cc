@@ -8,7 +8,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/signs.h"
+#include "program/estimates.h"
 
 using namespace whyoom;
 
@@ -471,8 +471,7 @@ TEST_CASE("a sum of each feature over the batch shows that examples affect each 
                           ReadHlo(*OpenMemory("HloModule m\n\n" + before)),
                           ReadMemory(*OpenMemory("BufferAssignment:\n"), nullptr));
     const Semantics semantics(program, Words());
-    const std::vector<ProgramSign> signs = FindSigns(Simulator(program, semantics, 0));
-    return std::any_of(signs.begin(), signs.end(), [](const ProgramSign& sign) { return sign.name == "interacting"; });
+    return FindSigns(Simulator(program, semantics, 0)).Find("interacting_bytes") != nullptr;
   };
   CHECK(interacts("0", "jvp(net)"));                   // batch normalization
   CHECK_FALSE(interacts("0,1", "jvp(net)"));           // a loss

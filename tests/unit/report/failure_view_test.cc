@@ -52,7 +52,7 @@ TEST_CASE("the view of a finding contains its known circumstances", "[report]") 
   view = ViewOf(failure);
   CHECK(view.reporters == "reported by 2 processes");
   CHECK(view.caution == "The log contains only a fragment of the message, so little is certain.");
-  failure.tally.hosts.SetIncomplete();
+  failure.tally.hosts.complete = false;
   CHECK(ViewOf(failure).reporters == "reported by about 2 processes");
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a row shows the excess as exactly as the log does", "[report]") {
   failure.facts.Set("excess_bytes", -524288.0, {}, true);
   CHECK(RowOf(failure).excess.empty());
   CHECK(RowOf(failure).processes == "1");
-  failure.tally.hosts.SetIncomplete();
+  failure.tally.hosts.complete = false;
   CHECK(RowOf(failure).processes == "~1");
 }
 

@@ -1,4 +1,4 @@
-#include "facts/tally.h"
+#include "facts/failure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,14 +21,14 @@ void NameSample::Add(const std::string& name) {
 }
 
 void NameSample::Join(const NameSample& other) {
-  complete_ = complete_ && other.complete_;
+  complete = complete && other.complete;
   by_hash_.insert(other.by_hash_.begin(), other.by_hash_.end());
   Cut();
 }
 
 void NameSample::Cut() {
   constexpr std::size_t kMost = 1024;
-  for (; by_hash_.size() > kMost; complete_ = false) by_hash_.erase(std::prev(by_hash_.end()));
+  for (; by_hash_.size() > kMost; complete = false) by_hash_.erase(std::prev(by_hash_.end()));
 }
 
 std::vector<std::string> NameSample::names() const {
@@ -39,7 +39,7 @@ std::vector<std::string> NameSample::names() const {
 }
 
 std::uint64_t NameSample::count() const {
-  if (complete_ || by_hash_.empty()) return by_hash_.size();
+  if (complete || by_hash_.empty()) return by_hash_.size();
   const double largest = (static_cast<double>(std::prev(by_hash_.end())->first) + 1) / std::ldexp(1.0, 64);
   const auto estimate = static_cast<std::uint64_t>(std::min(static_cast<double>(by_hash_.size() - 1) / largest, 9e18));
   return std::max<std::uint64_t>(by_hash_.size(), estimate);
@@ -52,20 +52,17 @@ void Tally::AddPlace(Where where) {
 }
 
 void Tally::AddTime(const std::optional<Timestamp>& time) {
-  if (!time) return;
-  if (!first_time || *time < *first_time) first_time = time;
-  if (!last_time || *last_time < *time) last_time = time;
+  if (time && (!first_time || *time < *first_time)) first_time = time;
+  last_time = std::max(last_time, time);  // an unknown time is the smallest
 }
 
 void Tally::Join(const Tally& other) {
   hosts.Join(other.hosts);
   for (const Where& where : other.places) AddPlace(where);
-  reports = SaturatingAdd(reports, other.reports);
-  artifacts = SaturatingAdd(artifacts, other.artifacts);
-  nameless_artifacts = SaturatingAdd(nameless_artifacts, other.nameless_artifacts);
+  for (const auto count :
+       {&Tally::reports, &Tally::artifacts, &Tally::nameless_artifacts, &Tally::repeats, &Tally::restarts})
+    this->*count = SaturatingAdd(this->*count, other.*count);
   replicas = std::max(replicas, other.replicas);
-  repeats = SaturatingAdd(repeats, other.repeats);
-  restarts = SaturatingAdd(restarts, other.restarts);
   restart_seconds += other.restart_seconds;
   AddTime(other.first_time);
   AddTime(other.last_time);

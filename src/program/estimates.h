@@ -1,0 +1,66 @@
+// Estimates a program's memory by kind, the sizes that would fit, and the effect of each remedy.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "program/remedies.h"
+
+namespace whyoom {
+
+enum class WithRemedies { kNo, kYes };
+
+// `role_words` are words in argument names that identify roles. `limit_bytes` is the memory of a device; if it is 0
+// (unknown), `room` stays empty. For a program that fits, the largest sizes are those that would still fit. Returns an
+// empty result if the program takes too long to simulate, and an incomplete one if `stop` requests a stop.
+ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                                 WithRemedies with_remedies, const Stop& stop = {});
+
+// Whether kRemedies contains this name; checks rule data.
+bool IsRemedy(std::string_view name);
+
+// Finds an argument that has the axis: the largest input or, if no input has it, the largest weight or optimizer state.
+// Returns nullopt if no argument with a user's name has it.
+std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
+
+// live_arrays.cc: the five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first,
+// each once, with the part of the schedule in which it is live. Of values that share memory, only the largest counts.
+// Empty if no live ranges are known.
+std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline);
+
+// mesh_summary.cc: how the mesh splits the program's arrays: arguments, results, constraints, and what the devices
+// gather and exchange. Returns nullopt if the program is for one device, or its mesh has no names or another number of
+// devices. Sources: the shardings in the module before optimization (Sharding and xla.sdy.FuncResultSharding custom
+// calls), and replica_groups of collectives in the optimized one. A result without a sharding of its own is left out,
+// since the compiler chooses it.
+std::optional<MeshSummary> SummarizeMesh(const Program& program, const Semantics& semantics);
+
+// signs.cc: finds signs of typical mistakes. Rule data decides which of them are mistakes, and names them (`mistake`).
+// Returns two facts for each sign: NAME_bytes, on one device unless defined otherwise, and NAME_array, the largest
+// array
+// ("opt_state.mu['w'] f32[4096,4096]", or with its source line). The signs:
+//   whole_state        weights or optimizer state that each device stores whole, although others are split
+//   replicated_state   as whole_state, if hardly any state is split
+//   kept_state         state or cache for which the program returns a new array, without donating the old one
+//   kept_arguments     as kept_state; called by the names of the function's arguments: "'ema', 'state'"
+//   frozen             float32 or whole weights that a training step uses and does not return
+//   float64            the largest array that JAX computes with 64-bit floats; its bytes over all devices
+//   float32_cache      a float32 cache of a program with narrower weights
+//   evaluation_logits  logits at the peak of a program without gradients
+//   dequantized        arrays at the peak with the shape of a quantized argument and a wider type
+//   example_gradients  arrays at the peak of a training step with the shape of a weight for each example
+//   repeated_gradients gradients at the peak, if there are several for each weight of their shape
+//   whole_result       results that each device stores whole, although arguments are split
+//   host_transfer      the largest array that the program sends to the host
+//   fetched            arrays at the peak with the shape of an argument in host memory
+//   stacked_again      float values that a loop keeps for the backward pass although a checkpoint is around the loop
+//   gathered_layers    gathered weights at the peak that have the dimension of a loop over layers
+//   dispatch           arrays at the peak that assign tokens to slots of experts
+//   long_cache         arrays at the peak with over twice the positions of the prompt and of a loop's steps
+//   interacting        arrays of a training step in which the examples of a batch affect each other: pairs of examples,
+//                      batch normalization
+//   halves             arrays at the peak of associative scans over the whole sequence
+Evidence FindSigns(const Simulator& simulator);
+
+}  // namespace whyoom
