@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,8 +20,8 @@
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
+#include "input/byte_source.h"
 #include "input/error.h"
-#include "input/follow_source.h"
 #include "input/limits.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
@@ -97,8 +98,8 @@ class PrintThrottle {
 
 // Reads a file until `stop`, or a pipe until it is closed.
 void FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop, LiveReport* live) {
-  FollowSource source(artifact.path, stop);
-  FailureReader reader(run.engine, source, {run.options.range, 0, nullptr, &stop});
+  const std::unique_ptr<ByteSource> source = FollowFile(artifact.path, stop);
+  FailureReader reader(run.engine, *source, {run.options.range, 0, nullptr, &stop});
   ArtifactFailures found(run.engine, artifact);
   PrintThrottle pace;
   do {
@@ -109,10 +110,10 @@ void FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop
       if (!unprinted) pace.Time([&] { live->PrintNew(found); });
     }
     if (unprinted) live->PrintNew(found);
-  } while (!source.ended());
+  } while (source->may_grow());
   Report report = found.Finish(reader.Finish());
-  if (!source.problem().empty())
-    report.problems.push_back({artifact.path, artifact.member, std::string(source.problem())});
+  if (!source->problem().empty())
+    report.problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
   live->Add(std::move(report));
 }
 

@@ -1,61 +1,100 @@
 #include "input/byte_source.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <utility>
+
+#include "input/packing.h"
 
 namespace whyoom {
 namespace {
 
 class FileSource : public ByteSource {
  public:
-  // `error` is the error code of opening the file.
-  FileSource(Descriptor file, const Stop* stop, int error) : file_(std::move(file)), stop_(stop) {
-    struct stat status {};
-    if (!file_.is_open()) End("cannot open", error);
-    may_wait_ = fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode);
+  // Follows the file if `quiet` is set; see FollowFile.
+  FileSource(std::string path, const Stop* stop, std::optional<std::chrono::milliseconds> quiet)
+      : path_(std::move(path)), stop_(stop), quiet_(quiet) {
+    Open();
   }
+  explicit FileSource(Descriptor file) : file_(std::move(file)) { SeeKind(); }
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     constexpr std::size_t kMostOfRead = std::size_t{1} << 30;  // some systems reject larger reads
+    const auto begin = std::chrono::steady_clock::now();
     while (!ended_ && capacity > 0) {
       if (stop_ != nullptr && stop_->IsRequested()) {
-        problem_ = stop_->Problem();
-        ended_ = true;
+        End(file_.is_open() ? stop_->Problem() : "the file never appeared");
       } else if (IsReady()) {
         const ssize_t got = read(file_.get(), buffer, std::min(capacity, kMostOfRead));
-        if (got > 0) return static_cast<std::size_t>(got);
-        ended_ = got == 0;  // permanently, although a terminal could be read after its end
-        if (got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) End("cannot read", errno);
+        if (got > 0 && MayRead({buffer, static_cast<std::size_t>(got)})) return static_cast<std::size_t>(got);
+        // Permanently, although a terminal could be read after its end.
+        if (got == 0 && !(quiet_ && is_regular_)) End("");
+        if (got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) End(Failure("cannot read"));
       }
+      if (ended_ || !quiet_) continue;
+      if (std::chrono::steady_clock::now() - begin >= *quiet_) break;
+      if (is_regular_ || !file_.is_open()) poll(nullptr, 0, kWaitMilliseconds);
     }
     return 0;
   }
 
+  bool may_grow() const override { return quiet_ && !ended_; }
   std::string_view problem() const override { return problem_; }
 
  private:
-  // Waits for a moment. A pipe without a writer so far is neither readable nor at its end.
-  bool IsReady() const {
-    constexpr int kWaitMilliseconds = 100;  // the maximum delay of a stop
-    pollfd input{file_.get(), POLLIN, 0};
-    return !may_wait_ || poll(&input, 1, stop_ == nullptr ? -1 : kWaitMilliseconds) > 0;
+  // Maximum delay of a stop and of a followed file's bytes. Polling works on every file system; notification does not.
+  static constexpr int kWaitMilliseconds = 100;
+
+  void Open() {
+    // O_NONBLOCK: opening a named pipe would wait for its writer. It has no effect on regular files.
+    file_ = Descriptor(path_ == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!file_.is_open() && !(quiet_ && errno == ENOENT)) End(Failure("cannot open"));
+    SeeKind();
   }
 
-  void End(const char* doing, int error) {
-    problem_ = std::string(doing) + ": " + std::generic_category().message(error);
+  void SeeKind() {
+    struct stat status {};
+    is_regular_ = fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+  }
+
+  // Waits for a moment. A pipe without a writer so far is neither readable nor at its end.
+  bool IsReady() {
+    if (!file_.is_open()) Open();
+    pollfd input{file_.get(), POLLIN, 0};
+    return file_.is_open() && (is_regular_ || poll(&input, 1, stop_ == nullptr ? -1 : kWaitMilliseconds) > 0);
+  }
+
+  // Packed bytes cannot be followed.
+  bool MayRead(std::string_view bytes) {
+    const Packing packing = quiet_ && !began_ ? PackingOf(bytes) : Packing::kNone;
+    if (packing != Packing::kNone) End(fmt::format("packed ({}) files cannot be followed", NameOf(packing)));
+    began_ = true;
+    return !ended_;
+  }
+
+  static std::string Failure(const char* doing) {
+    return fmt::format("{}: {}", doing, std::generic_category().message(errno));
+  }
+  void End(std::string problem) {
+    problem_ = std::move(problem);
     ended_ = true;
   }
 
-  const Descriptor file_;
-  const Stop* const stop_;
-  bool may_wait_ = false;
+  const std::string path_;
+  const Stop* const stop_ = nullptr;
+  const std::optional<std::chrono::milliseconds> quiet_;
+  Descriptor file_;
+  bool is_regular_ = false;
+  bool began_ = false;  // some bytes were read
   bool ended_ = false;
   std::string problem_;
 };
@@ -78,15 +117,14 @@ class MemorySource : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> OpenFile(const std::string& path, const Stop* stop) {
-  // O_NONBLOCK: opening a named pipe would wait for its writer. It has no effect on regular files.
-  Descriptor file(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                              : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  return std::make_unique<FileSource>(std::move(file), stop, errno);
+  return std::make_unique<FileSource>(path, stop, std::nullopt);
 }
 
-std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file, const Stop* stop) {
-  return std::make_unique<FileSource>(std::move(file), stop, EBADF);
+std::unique_ptr<ByteSource> FollowFile(const std::string& path, const Stop& stop, std::chrono::milliseconds quiet) {
+  return std::make_unique<FileSource>(path, &stop, quiet);
 }
+
+std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file) { return std::make_unique<FileSource>(std::move(file)); }
 
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk) {
   return std::make_unique<MemorySource>(bytes, chunk);

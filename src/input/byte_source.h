@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,8 +47,11 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   // Fills up to `capacity` bytes and returns how many; may return fewer than requested. Returns 0 at the end,
-  // permanently. After a failure it returns 0 and problem() is set.
+  // permanently unless may_grow(). After a failure it returns 0 and problem() is set.
   virtual std::size_t Read(char* buffer, std::size_t capacity) = 0;
+
+  // Whether Read may return more bytes after it returned 0, because the source is followed.
+  virtual bool may_grow() const { return false; }
 
   // The problem that ended reading, as a sentence for users; empty if there was none.
   virtual std::string_view problem() const { return {}; }
@@ -62,8 +66,14 @@ class ByteSource {
 // borrowed, requests a stop, the source ends soon, even while it waits.
 std::unique_ptr<ByteSource> OpenFile(const std::string& path, const Stop* stop = nullptr);
 
-// Reads an open descriptor from its current position.
-std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file, const Stop* stop = nullptr);
+// Follows a file, or a pipe until it is closed: waits for the file if it does not exist yet and, at its end, for more.
+// Read returns 0 once if nothing came for the `quiet` time; the next Read waits. A stop, a failure and packed bytes
+// end the source.
+std::unique_ptr<ByteSource> FollowFile(const std::string& path, const Stop& stop,
+                                       std::chrono::milliseconds quiet = std::chrono::seconds(1));
+
+// Reads an open file from its current position.
+std::unique_ptr<ByteSource> OpenDescriptor(Descriptor file);
 
 // Reads borrowed bytes in memory, at most `chunk` per call, so that tests can try any chunking.
 std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk = std::string_view::npos);

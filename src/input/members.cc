@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "input/archive/unpacker.h"
@@ -167,10 +166,9 @@ void Members::Open(ByteSource& source, std::uint64_t cost) {
     if (!OpenPacked(&stream)) Skip(*stream);
     return;
   }
-  const std::optional<Utf16> utf16 = Utf16Of(stream->beginning());
   stream->CountFor(control_);
-  plain_ = std::move(stream);
-  if (utf16) plain_ = FromUtf16(std::move(plain_), *utf16);
+  const std::string_view beginning = stream->beginning();
+  plain_ = FromUtf16(std::move(stream), beginning);
 }
 
 // Opens `current_` as a level. Returns false, and reports why, if it cannot be unpacked.

@@ -15,8 +15,8 @@ constexpr char32_t kLow = 0xDC00;
 // iconv would need glibc's conversion modules, which the static program cannot load.
 class Utf16Source : public ByteSource {
  public:
-  Utf16Source(std::unique_ptr<ByteSource> source, Utf16 order)
-      : source_(std::move(source)), high_byte_(order == Utf16::kBigEndian ? 0 : 1) {}
+  Utf16Source(std::unique_ptr<ByteSource> source, bool big_endian)
+      : source_(std::move(source)), high_byte_(big_endian ? 0 : 1) {}
 
   std::size_t Read(char* buffer, std::size_t capacity) override {
     while (at_ == text_.size() && !ended_) Convert();
@@ -89,14 +89,10 @@ void AppendUtf8(char32_t code, std::string* text) {
   add_tail(0);
 }
 
-std::optional<Utf16> Utf16Of(std::string_view beginning) {
-  if (beginning.starts_with("\xff\xfe")) return Utf16::kLittleEndian;
-  if (beginning.starts_with("\xfe\xff")) return Utf16::kBigEndian;
-  return std::nullopt;
-}
-
-std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, Utf16 order) {
-  return std::make_unique<Utf16Source>(std::move(source), order);
+std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, std::string_view beginning) {
+  const bool big_endian = beginning.starts_with("\xfe\xff");
+  if (!big_endian && !beginning.starts_with("\xff\xfe")) return source;
+  return std::make_unique<Utf16Source>(std::move(source), big_endian);
 }
 
 }  // namespace whyoom

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,13 +9,9 @@
 
 namespace whyoom {
 
-enum class Utf16 { kLittleEndian, kBigEndian };
-
-// Detects UTF-16 by the byte order mark.
-std::optional<Utf16> Utf16Of(std::string_view beginning);
-
-// Converts `source`. Half a surrogate pair becomes U+FFFD; an incomplete last unit is a problem().
-std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, Utf16 order);
+// Converts `source` if `beginning`, its first bytes, contains the byte order mark of UTF-16; otherwise returns it. Half
+// a surrogate pair becomes U+FFFD; an incomplete last unit is a problem().
+std::unique_ptr<ByteSource> FromUtf16(std::unique_ptr<ByteSource> source, std::string_view beginning);
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 

@@ -175,7 +175,7 @@ class FailureReader {
   FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options = {});
 
   // Reads until failures become complete, and returns them. Returns none at the end of the source, after all open
-  // failures were completed. The next call then continues if a followed source (input/follow_source.h) has more data.
+  // failures were completed. The next call then continues if the source may_grow().
   std::vector<Failure> Next();
 
   // The framework whose signs were seen so far; empty if none was.

@@ -14,8 +14,11 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <map>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "input/archive/unpacker.h"
@@ -48,79 +51,42 @@ class Decoder {
   virtual Outcome Run(Step* step) = 0;
 };
 
-// Calls a function of zlib, bzip2 or xz, which have the same interface. They count bytes in 32 bits.
-template <class Stream, class Call>
-auto CallWith(Stream* stream, Step* step, const Call& call) {
-  constexpr std::size_t kMost = std::numeric_limits<int>::max();
-  const std::size_t packed = std::min(step->packed.size(), kMost);
-  const std::size_t room = std::min(step->room, kMost);
-  using Byte = std::conditional_t<std::is_same_v<Stream, bz_stream>, char, std::uint8_t>;
-  stream->next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step->packed.data()));
-  stream->avail_in = static_cast<unsigned>(packed);
-  stream->next_out = reinterpret_cast<Byte*>(step->out);
-  stream->avail_out = static_cast<unsigned>(room);
-  const auto result = call();
-  step->Advance(packed - stream->avail_in, room - stream->avail_out);
-  return result;
-}
-
-class GzipDecoder : public Decoder {
- public:
-  ~GzipDecoder() override { inflateEnd(&stream_); }
-  void Begin() override {
-    inflateEnd(&stream_);
-    stream_ = {};
-    constexpr int kWithGzipHeader = 16;
-    if (inflateInit2(&stream_, kWithGzipHeader + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-  }
-  Outcome Run(Step* step) override {
-    const int result = CallWith(&stream_, step, [&] { return inflate(&stream_, Z_NO_FLUSH); });
-    if (result == Z_STREAM_END) return Outcome::kStreamEnd;
-    if (result == Z_OK || result == Z_BUF_ERROR) return Outcome::kMore;
-    return result == Z_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
-  }
-
- private:
-  z_stream stream_ = {};
+// zlib, bzip2 or xz, whose functions have the same interface. They return 0 if all is well.
+template <class Stream>
+struct Library {
+  std::function<int(Stream*)> begin;
+  std::function<int(Stream*)> run;
+  std::function<void(Stream*)> end;  // does nothing if none is open
+  std::map<int, Outcome> outcomes;   // of `run`; any other result means damage
 };
 
-class Bzip2Decoder : public Decoder {
+template <class Stream>
+class LibraryDecoder : public Decoder {
  public:
-  ~Bzip2Decoder() override { BZ2_bzDecompressEnd(&stream_); }  // does nothing if none is open
+  explicit LibraryDecoder(Library<Stream> library) : library_(std::move(library)) {}
+  ~LibraryDecoder() override { library_.end(&stream_); }
   void Begin() override {
-    BZ2_bzDecompressEnd(&stream_);
+    library_.end(&stream_);
     stream_ = {};
-    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
+    if (library_.begin(&stream_) != 0) throw std::bad_alloc();
   }
   Outcome Run(Step* step) override {
-    const int result = CallWith(&stream_, step, [&] { return BZ2_bzDecompress(&stream_); });
-    if (result == BZ_STREAM_END) return Outcome::kStreamEnd;
-    if (result == BZ_OK) return Outcome::kMore;
-    return result == BZ_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
+    constexpr std::size_t kMost = std::numeric_limits<int>::max();  // bytes are counted in 32 bits
+    const std::size_t packed = std::min(step->packed.size(), kMost);
+    const std::size_t room = std::min(step->room, kMost);
+    using Byte = std::remove_pointer_t<decltype(stream_.next_out)>;
+    stream_.next_in = const_cast<Byte*>(reinterpret_cast<const Byte*>(step->packed.data()));
+    stream_.avail_in = static_cast<unsigned>(packed);
+    stream_.next_out = reinterpret_cast<Byte*>(step->out);
+    stream_.avail_out = static_cast<unsigned>(room);
+    const auto outcome = library_.outcomes.find(library_.run(&stream_));
+    step->Advance(packed - stream_.avail_in, room - stream_.avail_out);
+    return outcome == library_.outcomes.end() ? Outcome::kDamaged : outcome->second;
   }
 
  private:
-  bz_stream stream_ = {};
-};
-
-class XzDecoder : public Decoder {
- public:
-  explicit XzDecoder(std::size_t memory) : memory_(memory) {}
-  ~XzDecoder() override { lzma_end(&stream_); }
-  void Begin() override {
-    if (lzma_stream_decoder(&stream_, memory_, 0) != LZMA_OK) throw std::bad_alloc();
-  }
-  Outcome Run(Step* step) override {
-    const lzma_action action = step->packed.empty() ? LZMA_FINISH : LZMA_RUN;
-    const lzma_ret result = CallWith(&stream_, step, [&] { return lzma_code(&stream_, action); });
-    if (result == LZMA_STREAM_END) return Outcome::kStreamEnd;
-    if (result == LZMA_OK || result == LZMA_BUF_ERROR) return Outcome::kMore;
-    return result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR ? Outcome::kNoMemory : Outcome::kDamaged;
-  }
-
- private:
-  const std::size_t memory_;
-  lzma_stream stream_ = LZMA_STREAM_INIT;
+  const Library<Stream> library_;
+  Stream stream_ = {};
 };
 
 // A call of zstd or lz4 that finds damage loses what it decompressed before the damage. So each call gets input up to
@@ -192,11 +158,31 @@ class Lz4Decoder : public BlockDecoder {
 };
 
 std::unique_ptr<Decoder> MakeDecoder(Packing packing, std::size_t memory) {
-  if (packing == Packing::kGzip) return std::make_unique<GzipDecoder>();
+  using enum Outcome;
   if (packing == Packing::kZstd) return std::make_unique<ZstdDecoder>(memory);
-  if (packing == Packing::kBzip2) return std::make_unique<Bzip2Decoder>();
-  if (packing == Packing::kXz) return std::make_unique<XzDecoder>(memory);
-  return std::make_unique<Lz4Decoder>();
+  if (packing == Packing::kLz4) return std::make_unique<Lz4Decoder>();
+  if (packing == Packing::kBzip2)
+    return std::make_unique<LibraryDecoder<bz_stream>>(
+        Library<bz_stream>{.begin = [](bz_stream* stream) { return BZ2_bzDecompressInit(stream, 0, 0); },
+                           .run = BZ2_bzDecompress,
+                           .end = BZ2_bzDecompressEnd,
+                           .outcomes = {{BZ_OK, kMore}, {BZ_STREAM_END, kStreamEnd}, {BZ_MEM_ERROR, kNoMemory}}});
+  if (packing == Packing::kXz)
+    return std::make_unique<LibraryDecoder<lzma_stream>>(Library<lzma_stream>{
+        .begin = [memory](lzma_stream* stream) { return lzma_stream_decoder(stream, memory, 0); },
+        .run = [](lzma_stream* stream) { return lzma_code(stream, stream->avail_in == 0 ? LZMA_FINISH : LZMA_RUN); },
+        .end = lzma_end,
+        .outcomes = {{LZMA_OK, kMore},
+                     {LZMA_BUF_ERROR, kMore},
+                     {LZMA_STREAM_END, kStreamEnd},
+                     {LZMA_MEM_ERROR, kNoMemory},
+                     {LZMA_MEMLIMIT_ERROR, kNoMemory}}});
+  constexpr int kWithGzipHeader = 16;
+  return std::make_unique<LibraryDecoder<z_stream>>(Library<z_stream>{
+      .begin = [](z_stream* stream) { return inflateInit2(stream, kWithGzipHeader + MAX_WBITS); },
+      .run = [](z_stream* stream) { return inflate(stream, Z_NO_FLUSH); },
+      .end = inflateEnd,
+      .outcomes = {{Z_OK, kMore}, {Z_BUF_ERROR, kMore}, {Z_STREAM_END, kStreamEnd}, {Z_MEM_ERROR, kNoMemory}}});
 }
 
 // Reads concatenated streams as one. Other bytes after the last one are a problem.

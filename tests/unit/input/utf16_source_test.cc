@@ -36,7 +36,7 @@ TEST_CASE("UTF-16 in either byte order becomes UTF-8", "[input]") {
     for (const std::size_t chunk : {1U, 2U, 3U, 1000U}) {
       for (const std::size_t capacity : {1U, 2U, 3U, 4U, 5U, 1000U}) {
         INFO(chunk << " into " << capacity);
-        const auto source = FromUtf16(OpenMemory(bytes, chunk), big_endian ? Utf16::kBigEndian : Utf16::kLittleEndian);
+        const auto source = FromUtf16(OpenMemory(bytes, chunk), Bytes(u"\uFEFF", big_endian));
         CHECK(ReadAll(source.get(), capacity) == utf8);
         CHECK(source->problem().empty());
       }
@@ -51,7 +51,7 @@ TEST_CASE("UTF-16 in either byte order becomes UTF-8", "[input]") {
 TEST_CASE("half a surrogate pair or code unit does not affect the text around it", "[input]") {
   const std::string lone = Bytes({u'a', 0xD83D, u'b', 0xDE00, u'c', 0xD83D}, false);
   for (const std::size_t chunk : {1U, 2U, 100U}) {
-    const auto source = FromUtf16(OpenMemory(lone, chunk), Utf16::kLittleEndian);
+    const auto source = FromUtf16(OpenMemory(lone, chunk), "\xff\xfe");
     CHECK(ReadAll(source.get(), 50) ==
           "a\xef\xbf\xbd"
           "b\xef\xbf\xbd"
@@ -59,7 +59,7 @@ TEST_CASE("half a surrogate pair or code unit does not affect the text around it
     CHECK(source->problem().empty());
   }
   const std::string three("a\0b", 3);
-  const auto cut = FromUtf16(OpenMemory(three, 2), Utf16::kLittleEndian);
+  const auto cut = FromUtf16(OpenMemory(three, 2), "\xff\xfe");
   CHECK(ReadAll(cut.get(), 50) == "a");
   CHECK(cut->problem() == "its UTF-16 text ends in the middle of a character");
 }
