@@ -24,20 +24,13 @@ bool BeginsAsJson(std::string_view text) {
   return next != std::string_view::npos && std::string_view("\"{[").find(text[next]) != std::string_view::npos;
 }
 
-LineScanner::Limits Checked(LineScanner::Limits limits) {
-  limits.block_bytes = std::max<std::size_t>(limits.block_bytes, 1);
-  limits.line_bytes = std::max<std::size_t>(limits.line_bytes, 1);
-  limits.close_bytes = std::min(limits.close_bytes, limits.before_bytes);
-  return limits;
-}
-
 }  // namespace
 
 LineScanner::LineScanner(ByteSource& source, const Prefilter& prefilter, Options options)
     : source_(source),
       prefilter_(prefilter),
       make_look_behind_(std::move(options.lead)),
-      limits_(Checked(options.limits)),
+      limits_(options.limits),
       triggers_(options.triggers),
       threads_(options.threads),
       shared_(prefilter.longest() == 0 ? 0 : prefilter.longest() - 1),

@@ -46,7 +46,7 @@ class LineScanner {
   struct Limits {
     std::size_t block_bytes = std::size_t{256} << 10;   // read at a time; fits a core's cache
     std::size_t before_bytes = std::size_t{64} << 10;   // searched for look-behind literals
-    std::size_t close_bytes = std::size_t{2} << 10;     // always returned before a hit
+    std::size_t close_bytes = std::size_t{2} << 10;     // always returned before a hit; at most before_bytes
     std::size_t line_bytes = std::size_t{1} << 20;      // longer lines are returned in pieces
     std::size_t decide_bytes = std::size_t{640} << 10;  // searched for a trigger before any other hit counts
   };

@@ -1,8 +1,9 @@
 #include "input/packing.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 namespace whyoom {
@@ -82,27 +83,17 @@ bool IsProgram(std::string_view beginning) {
 }
 
 bool IsOwnReport(std::string_view beginning) {
-  const auto contains = [&](std::string_view sign) { return beginning.find(sign) != std::string_view::npos; };
-  const std::size_t first_line = std::min(beginning.find('\n'), beginning.size());
-  switch (beginning.empty() ? '\0' : beginning[0]) {
-    case '<':
-      return contains(R"(<testsuites name="whyoom")") || contains("whyoom</title>");
-    case '{':
-      // A logger's record may also name whyoom, so the name counts only together with SARIF's schema.
-      return contains(R"("schema": "whyoom.)") || contains(R"("schema":"whyoom.)") ||
-             (contains("/sarif-schema-") && contains(R"("name": "whyoom")"));
-    case '#':
-      return beginning.starts_with("### `") && beginning.substr(0, first_line).find("` ") != std::string_view::npos;
-    case ':':
-      return beginning.starts_with("::group::whyoom") ||
-             (beginning.starts_with("::error title=") && contains("::group::whyoom"));
-    default:  // "E1000  compile time: …", then the scenario, indented by the same width
-      const std::size_t code = beginning.find("  ");
-      const std::string_view second = beginning.substr(std::min(first_line + 1, beginning.size()));
-      return beginning.starts_with("No out-of-memory error found in ") ||
-             (code <= 24 && code < first_line && beginning.substr(0, code).find(' ') == std::string_view::npos &&
-              second.starts_with(std::string(code + 2, ' ')) && second.size() > code + 2 && second[code + 2] != ' ');
-  }
+  // A logger's record may also name whyoom, so the name counts only together with SARIF's schema.
+  static const re2::RE2 report(
+      R"((?s)<.*(?:<testsuites name="whyoom"|whyoom</title>)|\{.*(?:"schema": ?"whyoom\.|/sarif-schema-.*"name": "whyoom"))"
+      R"(|### `[^\n]*` |(?:::error title=.*)?::group::whyoom|No out-of-memory error found in )",
+      re2::RE2::Latin1);
+  // "E1000  compile time: …", then the scenario, indented by the same width.
+  static const re2::RE2 text(R"((\S{0,24}  )[^\n]*\n( *)[^ ])", re2::RE2::Latin1);
+  re2::StringPiece rest(beginning);
+  re2::StringPiece code, indent;
+  return re2::RE2::Consume(&rest, report) ||
+         (re2::RE2::Consume(&rest, text, &code, &indent) && code.size() == indent.size());
 }
 
 }  // namespace whyoom

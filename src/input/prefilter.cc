@@ -12,7 +12,7 @@
 // The search, for the literals of 15 bytes or more: a table contains eight pieces of 8 bytes of each, which begin at
 // eight consecutive bytes. Wherever the literal occurs, exactly one of them begins at a multiple of eight bytes from
 // the start of the search, so only those places are tested. A bit table rejects nearly all of them, eight at once, and
-// the rest is compared completely. Literals of 6 bytes or more have four pieces of 4 bytes. Shorter ones are searched
+// the rest is compared completely. Literals of 7 bytes or more have four pieces of 4 bytes. Shorter ones are searched
 // for at each byte.
 //
 // Pieces are chosen from bytes that are rare in logs, so that common words ("memory", "allocate") cost little.
@@ -22,19 +22,15 @@
 
 namespace whyoom {
 
-// Compilers vectorize one-byte counters in parallel lanes, but not std::count.
+// Compilers vectorize a one-byte counter, but not std::count.
 std::size_t CountFeeds(std::string_view bytes) {
   std::size_t count = 0;
-  std::array<std::uint8_t, 64> lanes{};
-  while (bytes.size() >= lanes.size()) {
-    for (int round = 0; round < 255 && bytes.size() >= lanes.size(); ++round, bytes.remove_prefix(lanes.size())) {
-      for (std::size_t i = 0; i < lanes.size(); ++i)
-        lanes[i] = static_cast<std::uint8_t>(lanes[i] + (bytes[i] == '\n'));
-    }
-    count += std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
-    lanes.fill(0);
+  for (constexpr std::size_t kMost = 240; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMost))) {
+    std::uint8_t feeds = 0;
+    for (const char c : bytes.substr(0, kMost)) feeds = static_cast<std::uint8_t>(feeds + (c == '\n'));
+    count += feeds;
   }
-  return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  return count;
 }
 
 namespace {
@@ -45,35 +41,15 @@ constexpr std::uint64_t kCaseBits = 0x2020202020202020U;
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 // How common a byte is in logs, as a power of two. Only eight classes, because the exact order differs between logs.
-const std::array<std::uint8_t, 256>& Commonness() {
-  static const std::array<std::uint8_t, 256> commonness = [] {
-    constexpr std::array<std::string_view, 8> kClasses = {"",         "jqz",          "x'\"{}\n",     "vwyk=[]()",
-                                                          "hfgb_:/,", "lcdmpu6789.-", "taoinsr12345", " e0"};
-    std::array<std::uint8_t, 256> made = {};
-    for (std::uint8_t value = 0; value < kClasses.size(); ++value) {
-      for (const char c : kClasses[value]) made[static_cast<unsigned char>(c)] = value;
-    }
-    return made;
-  }();
-  return commonness;
-}
-
-// Parts of words that occur in many lines of job logs. Their bytes count as common ones.
-constexpr std::array<std::string_view, 13> kCommonWords = {"device", "complet", "config",   "worker", "tensor",
-                                                           "memory", "check",   "param",    "mesh",   "load",
-                                                           "batch",  "compil",  "attention"};
-
-// How common each byte of the text is.
-std::vector<unsigned> CommonnessIn(std::string_view text) {
-  std::vector<unsigned> commonness;
-  for (const char c : text) commonness.push_back(Commonness()[static_cast<unsigned char>(c)]);
-  for (const std::string_view word : kCommonWords) {
-    const std::size_t at = text.find(word);
-    if (at != std::string_view::npos)
-      std::fill_n(commonness.begin() + static_cast<std::ptrdiff_t>(at), word.size(), 7U);
+constexpr std::array<std::uint8_t, 256> kCommonness = [] {
+  constexpr std::array<std::string_view, 8> kClasses = {"",         "jqz",          "x'\"{}\n",     "vwyk=[]()",
+                                                        "hfgb_:/,", "lcdmpu6789.-", "taoinsr12345", " e0"};
+  std::array<std::uint8_t, 256> made = {};
+  for (std::uint8_t value = 0; value < kClasses.size(); ++value) {
+    for (const char c : kClasses[value]) made[static_cast<unsigned char>(c)] = value;
   }
-  return commonness;
-}
+  return made;
+}();
 
 // The lower-case literals with a minimum length. A piece is stored in a Gram; kStride: the distance between tested
 // places.
@@ -93,11 +69,11 @@ class Table {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     std::vector<std::uint64_t> weights;  // of each piece: the product of its bytes' commonness
     unsigned power = 0;
-    const std::vector<unsigned> commonness = CommonnessIn(text);
+    const auto commonness = [&](std::size_t at) { return kCommonness[static_cast<unsigned char>(text[at])]; };
     for (std::size_t end = 1; end <= text.size(); ++end) {
-      power += commonness[end - 1];
+      power += commonness(end - 1);
       if (end >= width_) weights.push_back(std::uint64_t{1} << power);
-      if (end >= width_) power -= commonness[end - width_];
+      if (end >= width_) power -= commonness(end - width_);
     }
     for (std::size_t from = 0; from + kStride <= weights.size(); ++from) {
       const std::uint64_t sum = std::accumulate(&weights[from], &weights[from] + kStride, std::uint64_t{0});
@@ -105,15 +81,9 @@ class Table {
     }
     for (std::size_t offset = best; offset < best + kStride; ++offset) {
       std::array<char, sizeof(Gram)> bytes = {};
-      const std::size_t inside = text.copy(bytes.data(), bytes.size(), offset);
-      // Any byte may follow a literal that is too short. The case bit is ignored.
-      const bool is_open = inside < width_;
-      for (unsigned next = 0; next < (is_open ? 256U : 1U); ++next) {
-        if ((next & static_cast<unsigned char>(kCaseBits)) != 0) continue;
-        if (is_open) bytes[inside] = static_cast<char>(next);
-        pieces_.push_back(
-            {At(bytes.data()), static_cast<std::uint32_t>(literal), static_cast<std::uint32_t>(offset), kNone});
-      }
+      text.copy(bytes.data(), bytes.size(), offset);
+      pieces_.push_back(
+          {At(bytes.data()), static_cast<std::uint32_t>(literal), static_cast<std::uint32_t>(offset), kNone});
     }
   }
 
@@ -272,7 +242,7 @@ class Table {
 
 struct Prefilter::Tables {
   static constexpr std::size_t kLong = 15;
-  static constexpr std::size_t kMiddle = 6;
+  static constexpr std::size_t kMiddle = 7;
 
   explicit Tables(std::vector<std::string> lowered) : texts(std::move(lowered)), short_ones(ShortWidth()) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
