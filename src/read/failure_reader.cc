@@ -34,7 +34,7 @@ void LineReader::FlushPending() {
 
 // Processes an incomplete record as it is.
 void LineReader::FeedUnfinished() {
-  for (const RawLine& whole : records_.Flush()) Read(whole);
+  if (const std::optional<RawLine> whole = records_.Flush()) Read(*whole);
 }
 
 void LineReader::Pause() {
@@ -72,7 +72,7 @@ std::vector<Problem> LineReader::TakeProblems(bool found_any) const {
 }
 
 void LineReader::Feed(const RawLine& raw) {
-  for (const RawLine& whole : records_.Feed(raw)) Read(whole);
+  if (const std::optional<RawLine> whole = records_.Feed(raw)) Read(*whole);
 }
 
 void LineReader::Read(const RawLine& raw) {
@@ -167,7 +167,7 @@ void LineReader::SetTime(LogStream* stream, Line* line) {
   if (!line->ambiguous_time.empty()) {
     // The last complete timestamp, even one before a gap, supplies the missing year or the order of day and month.
     const std::optional<Timestamp>& named = stream->stamp.time ? stream->stamp.time : stamp_.time;
-    line->time = named ? ParseTimestampNear(line->ambiguous_time, *named) : std::nullopt;
+    line->time = ParseTimestamp(line->ambiguous_time, named);
     if (!line->time) {
       stream->stamp = {};
       return;

@@ -18,11 +18,6 @@ namespace {
 
 using Groups = std::array<re2::StringPiece, 8>;
 
-// Offset of a group in the text that it was matched in.
-std::size_t OffsetIn(std::string_view text, const re2::StringPiece& group) {
-  return static_cast<std::size_t>(group.data() - text.data());
-}
-
 // Matches `regex` in `text` from `from` on. Returns false if it does not match; sets the groups of the expression.
 bool FindNext(const Regex& regex, std::string_view text, std::size_t from, Groups* groups) {
   const int count = 1 + regex.NumberOfCapturingGroups();
@@ -49,32 +44,30 @@ char32_t NumberOf(const re2::StringPiece& digits, int base) {
   return number;
 }
 
-// Control characters that no logger, terminal or progress bar writes.
-bool IsUnprintable(char c) {
-  constexpr std::string_view kUsual = "\t\n\r\a\b\f\v\x1b";
-  return static_cast<unsigned char>(c) < 0x20 && kUsual.find(c) == std::string_view::npos;
+// Offset of the text after all leading quote, list and heading markers of Markdown.
+std::size_t PastMarkers(std::string_view text) {
+  static const Regex markers(R"((?: *(?:> ?|• |\*\* |[-*] |#{1,6} )){0,8})");
+  re2::StringPiece rest(text);
+  re2::RE2::Consume(&rest, markers);
+  const std::size_t past = OffsetIn(text, rest);
+  if (past == 0 || text.substr(past - 1, 2) != ">=") return past;
+  return text.substr(0, past - 1).find_last_not_of(' ') + 1;  // "usage >= 1G" may be wrapped before its operator
 }
 
 }  // namespace
 
 bool IsBinary(std::string_view bytes) {
-  const std::size_t begin = bytes.find_first_not_of('\0');
-  if (begin == std::string_view::npos) return false;
-  bytes = bytes.substr(begin, bytes.find_last_not_of('\0') + 1 - begin);
-  std::size_t runs = 0;  // of zeros
+  static const re2::RE2 zeros(R"([^\x00]\x00+[^\x00]+\x00+[^\x00])", re2::RE2::Latin1);
+  constexpr std::string_view kUsual{"\0\t\n\r\a\b\f\v\x1b", 9};  // loggers, terminals or progress bars write them
   std::size_t others = 0;
-  std::bitset<32> kinds;  // of other unprintable characters
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
-    if (bytes[at] == '\0') {
-      if (bytes[at - 1] != '\0') ++runs;
-    } else if (IsUnprintable(bytes[at])) {
-      ++others;
-      kinds.set(static_cast<unsigned char>(bytes[at]));
-    }
+  std::bitset<32> kinds;
+  for (const char c : bytes) {
+    if (static_cast<unsigned char>(c) >= 0x20 || kUsual.find(c) != std::string_view::npos) continue;
+    ++others;
+    kinds.set(static_cast<unsigned char>(c));
   }
-  if (runs > 1) return true;
   // Machine code has unprintable characters of several kinds. One kind alone can separate the fields of records.
-  return others >= 4 && kinds.count() >= 3 && others * 32 >= bytes.size();
+  return (others >= 4 && kinds.count() >= 3 && others * 32 >= bytes.size()) || re2::RE2::PartialMatch(bytes, zeros);
 }
 
 bool StripControls(MappedText* line) {
@@ -154,6 +147,15 @@ bool OpensXlaAttribute(std::string_view before) {
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return before.ends_with(name); });
 }
 
+// Whether the text in quotes between the other two is an item of an array in a JSON document.
+bool IsItem(std::string_view before, std::string_view behind) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t last = before.find_last_not_of(kBlanks);
+  const std::size_t next = behind.find_first_not_of(kBlanks);
+  return (last == std::string_view::npos || before[last] == '[' || before[last] == ',') &&
+         (next == std::string_view::npos || behind[next] == ']' || behind[next] == ',');
+}
+
 // Whether the text in quotes between the other two contains line breaks to split at.
 bool IsSplit(std::string_view before, std::string_view text, std::string_view behind) {
   if (OpensXlaAttribute(before)) return false;
@@ -166,7 +168,7 @@ bool IsSplit(std::string_view before, std::string_view text, std::string_view be
 }
 
 // The texts in quotes of a line. Sets `break_outside` if there are escaped line breaks between them.
-std::vector<Quoted> FindQuoted(std::string_view text, bool* break_outside) {
+std::vector<Quoted> FindQuoted(std::string_view text, bool json, bool* break_outside) {
   // An escape, or a text in quotes: not after a word, like an apostrophe, except that b'…', r'…', f'…' and u'…' are
   // Python's.
   static const Regex token(R"((?s)\\(.)|(?:\B|\b[brfu])("(?:[^"\\]|\\.)*("?)|'(?:[^'\\]|\\.)*('?)))");
@@ -181,12 +183,12 @@ std::vector<Quoted> FindQuoted(std::string_view text, bool* break_outside) {
     Quoted quoted{OffsetIn(text, groups[2]), at, !groups[3].empty() || !groups[4].empty(), false};
     const std::string_view before = text.substr(0, quoted.begin);
     const std::string_view inside = text.substr(quoted.begin + 1, at - quoted.begin - (quoted.closed ? 2 : 1));
-    quoted.split = IsSplit(before, inside, text.substr(at));
+    quoted.split = IsSplit(before, inside, text.substr(at)) || (json && IsItem(before, text.substr(at)));
     // A closing quote, or an apostrophe or an inch mark.
     if (before.ends_with(')') || before.ends_with(']') || before.ends_with('}') ||
         (!quoted.closed && !quoted.split && !OpensXlaAttribute(before))) {
       at = quoted.begin + 1;
-    } else if (inside.find('\\') != std::string_view::npos) {
+    } else if (quoted.split || inside.find('\\') != std::string_view::npos) {
       found.push_back(quoted);
     }
   }
@@ -232,11 +234,11 @@ class PartWriter {
 
 }  // namespace
 
-bool SplitAtEscapedBreaks(const MappedText& line, std::vector<MappedText>* parts) {
+bool SplitAtEscapedBreaks(const MappedText& line, bool json, std::vector<MappedText>* parts) {
   constexpr std::string_view kBrackets = " \t()[]{},;.";
-  if (line.text.find("\\n") == std::string::npos) return false;
+  if (!json && line.text.find("\\n") == std::string::npos) return false;
   bool break_outside = false;
-  const std::vector<Quoted> found = FindQuoted(line.text, &break_outside);
+  const std::vector<Quoted> found = FindQuoted(line.text, json, &break_outside);
   if (!break_outside && std::none_of(found.begin(), found.end(), [](const Quoted& q) { return q.split; })) return false;
   PartWriter writer(line, parts);
   std::size_t at = 0;
@@ -256,49 +258,21 @@ bool SplitAtEscapedBreaks(const MappedText& line, std::vector<MappedText>* parts
   return true;
 }
 
-namespace {
-
-// Offset of the text after all leading quote, list and heading markers of Markdown.
-std::size_t PastMarkers(std::string_view text) {
-  static const Regex marker(R"( *(?:> ?|• |\*\* |[-*] |#{1,6} ))");
-  constexpr int kMaxNested = 8;
-  re2::StringPiece rest(text);
-  for (int nested = 0; nested < kMaxNested; ++nested) {
-    const std::size_t past = OffsetIn(text, rest);
-    // "usage >= 1G" may be wrapped before its operator.
-    if (!re2::RE2::Consume(&rest, marker) || text.substr(OffsetIn(text, rest) - 1, 2) == ">=") return past;
-  }
-  return OffsetIn(text, rest);
-}
-
-// "f(**kw)", "2**10" and "a ** b" are Python. Other pairs of stars are emphasis, also inside a word.
-bool IsPythonStars(std::string_view text, std::size_t at) {
-  const char before = at == 0 ? ' ' : text[at - 1];
-  const char after = CharAt(text, at + 2);
-  if (IsDigit(after) && (IsDigit(before) || before == ')')) return true;
-  if (before == ' ' && after == ' ') return true;
-  const std::size_t previous = at == 0 ? std::string_view::npos : text.find_last_not_of(' ', at - 1);
-  const char opener = previous == std::string_view::npos ? '\0' : text[previous];
-  if ((opener != '(' && opener != ',' && opener != '{' && opener != '[') || !IsWordChar(after)) return false;
-  // Emphasis closes directly after a word.
-  const std::size_t next = text.find("**", at + 2);
-  return next == std::string_view::npos || text[next - 1] == ' ' || text[next - 1] == '(';
-}
-
-}  // namespace
-
 bool StripMarkdown(Line* line) {
-  static const Regex mark(R"(\\([_*\[\]])|\\.|`|(\*{2,}))");
+  // Besides escapes: stars of Python, other numbers of stars, stars that may be Python's ("f(**kw)"), and markup.
+  static const Regex mark(R"(\\([_*\[\]])|\\.|[\d)](?:\*\*\d+)+| \*\* |\*{4,}|([(,{\[] *)\*\*(\w)|(`|\*{2,3}))");
   const std::string_view text = line->text;
   Rewriter rewriter(*line);
   const std::size_t at = PastMarkers(text);
   if (at > 0) rewriter.Replace(0, at);
   ReplaceEach(text, at, mark, &rewriter, [&](const Groups& found) -> std::optional<std::string> {
-    if (found[0] == "`") return "";
+    if (!found[4].empty()) return "";
     if (!found[1].empty()) return std::string(found[1]);
-    const std::size_t stars = found[2].size();
-    if (stars < 2 || stars > 3 || (stars == 2 && IsPythonStars(text, OffsetIn(text, found[2])))) return std::nullopt;
-    return "";
+    // Emphasis closes directly after a word.
+    const std::size_t close = text.find("**", OffsetIn(text, found[0]) + found[0].size());
+    if (found[2].empty() || close == std::string_view::npos || text[close - 1] == ' ' || text[close - 1] == '(')
+      return std::nullopt;
+    return std::string(found[2]) + std::string(found[3]);
   });
   MappedText stripped;
   if (!rewriter.Finish(&stripped)) return false;
@@ -308,17 +282,15 @@ bool StripMarkdown(Line* line) {
 }
 
 bool DecodeBreaks(MappedText* line) {
-  static const Regex escape(R"(#(0[0-3][0-7]|177)|%(0A|0D|25))");
+  static const Regex octal("#(0[0-3][0-7]|177)");
+  static const Regex percent("%(0A|0D|25)");
   const std::string_view text = line->text;
-  const bool octal = text.find("#012") != std::string_view::npos;
-  const bool percent = text.find("%0A") != std::string_view::npos && text.find("%20") == std::string_view::npos;
-  if (!octal && !percent) return false;
+  const bool is_octal = text.find("#012") != std::string_view::npos;
+  if (!is_octal && (text.find("%0A") == std::string_view::npos || text.find("%20") != std::string_view::npos))
+    return false;
   Rewriter rewriter(*line);
-  ReplaceEach(text, 0, escape, &rewriter, [&](const Groups& groups) -> std::optional<std::string> {
-    const bool is_octal = !groups[1].empty();
-    if (is_octal ? !octal : !percent) return std::nullopt;
-    const char32_t code = is_octal ? NumberOf(groups[1], 8) : NumberOf(groups[2], 16);
-    return std::string(1, static_cast<char>(code));
+  ReplaceEach(text, 0, is_octal ? octal : percent, &rewriter, [&](const Groups& groups) {
+    return std::string(1, static_cast<char>(NumberOf(groups[1], is_octal ? 8 : 16)));
   });
   return rewriter.Finish(line);
 }

@@ -11,9 +11,6 @@
 
 namespace whyoom {
 
-// The character at `at`; NUL beyond the end.
-inline char CharAt(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
-
 // An ASCII letter, digit or "_".
 inline bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -47,8 +44,10 @@ inline constexpr std::size_t kMostParts = std::size_t{1} << 16;
 // Splits a line at escaped line breaks ("\n" as two characters), as Python's repr and JSON write them, and removes one
 // level of escaping: in each quoted text that contains breaks and, if there are breaks outside quotes, in the text
 // outside quotes. The text before and after such a quoted text becomes a separate part, unless it is only brackets and
-// commas. Keeps XLA's own breaks in op_name="…". Returns false and no parts if there is nothing to split.
-bool SplitAtEscapedBreaks(const MappedText& line, std::vector<MappedText>* parts);
+// commas. Keeps XLA's own breaks in op_name="…". If `json`, the line is part of a JSON document, whose items of arrays
+// of strings, such as the output in a notebook, are split, too. Returns false and no parts if there is nothing to
+// split.
+bool SplitAtEscapedBreaks(const MappedText& line, bool json, std::vector<MappedText>* parts);
 
 // Appends the unescaped text of the escape at text[at], a backslash, to `out`. Returns the length of the escape. If it
 // is invalid, appends only the backslash and returns 1.

@@ -80,8 +80,6 @@ class Rewriter {
   void Keep(std::size_t begin, std::size_t end);
   // Writes `text` in place of the text at `at`, which must not be less than in the previous call either.
   void Put(std::string_view text, std::size_t at);
-  // The text written since the last Take.
-  const std::string& text() const { return to_.text; }
   // Returns the result so far and starts a new one; positions continue to increase.
   MappedText Take();
 

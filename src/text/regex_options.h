@@ -3,8 +3,6 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,15 +14,10 @@ namespace whyoom {
 // compiled program is much smaller because "any character" is one range instead of a dozen. Only a counted repetition
 // of any character differs: it counts bytes, so it ends sooner in non-ASCII text. RE2 logs no errors.
 inline re2::RE2::Options RegexOptions(std::string_view regex) {
-  constexpr std::array<std::string_view, 4> kBeyond = {"\\p", "\\P", "\\x", "\\C"};
-  const bool ascii =
-      std::all_of(regex.begin(), regex.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  const bool names_beyond = std::any_of(kBeyond.begin(), kBeyond.end(), [&](std::string_view part) {
-    return regex.find(part) != std::string_view::npos;
-  });
+  static const re2::RE2 beyond(R"([^\x00-\x7F]|\\[pPxC])", re2::RE2::Latin1);
   re2::RE2::Options options;
   options.set_log_errors(false);
-  if (ascii && !names_beyond) options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  if (!re2::RE2::PartialMatch(regex, beyond)) options.set_encoding(re2::RE2::Options::EncodingLatin1);
   return options;
 }
 
@@ -34,6 +27,11 @@ class Regex : public re2::RE2 {
  public:
   explicit Regex(std::string_view regex) : RE2(regex, RegexOptions(regex)) {}
 };
+
+// Offset of a group in the text that it was matched in.
+inline std::size_t OffsetIn(std::string_view text, const re2::StringPiece& group) {
+  return static_cast<std::size_t>(group.data() - text.data());
+}
 
 // A Regex that is compiled on first use. Thread-safe.
 class LazyRegex {

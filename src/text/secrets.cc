@@ -60,7 +60,7 @@ struct Form {
     StringPiece groups[2];
     for (std::size_t at = 0;
          at < text.size() && compiled.Of(pattern).Match(text, at, text.size(), RE2::UNANCHORED, groups, 2);) {
-      const auto begin = static_cast<std::size_t>(groups[1].data() - text.data());
+      const std::size_t begin = OffsetIn(text, groups[1]);
       const std::size_t end = begin + groups[1].size();
       if (end > begin && !RE2::FullMatch(groups[1], compiled_unless.Of(unless))) secrets->emplace_back(begin, end);
       at = std::max(end, at + 1);
@@ -94,21 +94,20 @@ class NamedSecrets {
     StringPiece groups[kBareValue + 1];
     for (std::size_t at = 0;
          at < text.size() && name_.Match(text, at, text.size(), RE2::UNANCHORED, groups, kBareValue + 1);) {
-      const StringPiece* const whole =
-          std::find_if(groups + kFirstValue, groups + kBareValue, [](const auto& g) { return g.data() != nullptr; });
-      StringPiece value = *whole;
+      const StringPiece& whole =
+          *std::find_if(groups + kFirstValue, groups + kBareValue, [](const auto& g) { return g.data() != nullptr; });
+      StringPiece value = whole;
       RE2::Consume(&value, scheme_);
-      const auto name_at = static_cast<std::size_t>(groups[0].data() - text.data());
+      const std::size_t name_at = OffsetIn(text, groups[0]);
       const bool in_url = name_at > 0 && (text[name_at - 1] == '?' || text[name_at - 1] == '&');
       StringPiece end;
-      if (whole == groups + kBareValue &&
+      if (&whole == groups + kBareValue &&
           (in_url ? end_in_url_ : end_).Match(value, 0, value.size(), RE2::UNANCHORED, &end, 1))
-        value.remove_suffix(static_cast<std::size_t>(value.end() - end.begin()));
-      const StringPiece join(groups[4].data(), static_cast<std::size_t>(whole->data() - groups[4].data()));
-      const StringPiece scheme(whole->data(), static_cast<std::size_t>(value.data() - whole->data()));
-      const auto begin = static_cast<std::size_t>(value.data() - text.data());
-      at = static_cast<std::size_t>(whole->data() - text.data());
-      if (!IsSecret({groups[1], groups[2], groups[3], join, scheme, value})) continue;
+        value.remove_suffix(value.size() - OffsetIn(value, end));
+      const std::size_t begin = OffsetIn(text, value);
+      at = OffsetIn(text, whole);
+      const StringPiece join = text.substr(OffsetIn(text, groups[4]), at - OffsetIn(text, groups[4]));
+      if (!IsSecret({groups[1], groups[2], groups[3], join, text.substr(at, begin - at), value})) continue;
       at = begin + value.size();
       secrets->emplace_back(begin, at);
     }

@@ -1,6 +1,6 @@
 #include "text/timestamp.h"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 #include <re2/re2.h>
 
 #include <array>
@@ -23,25 +23,8 @@ chrono::microseconds FractionOf(std::string digits) {
   return chrono::microseconds(std::stoi(digits));
 }
 
-// What follows a date. Groups: the fields of Clock.
-constexpr std::string_view kClock = R"([T ,] ?(\d\d):(\d\d):(\d\d)(?:[.,:](\d{1,9}))?)";
-
-struct Clock {
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  std::string fraction;
-};
-
-// The moment without regard to a zone; nullopt if the date or the time of day does not exist.
-std::optional<Moment> MomentOf(int year, int month, int day, const Clock& clock) {
-  const chrono::year_month_day date = chrono::year(year) / month / day;
-  if (!date.ok() || year < 1970 || clock.hour > 23 || clock.minute > 59 || clock.second > 59) return std::nullopt;
-  return chrono::sys_days(date) + chrono::hours(clock.hour) + chrono::minutes(clock.minute) +
-         chrono::seconds(clock.second) + FractionOf(clock.fraction);
-}
-
-// Seconds since 1970 have ten digits from 2001 to 2286; finer units append digits to them.
+// Seconds since 1970 have ten digits from 2001 to 2286; finer units append
+// digits to them.
 std::optional<Timestamp> ParseEpoch(std::string_view text) {
   static const Regex epoch(R"((\d{10})(?:\.(\d{1,9})|(\d{3}|\d{6}|\d{9}))?)");
   std::int64_t seconds = 0;
@@ -52,70 +35,57 @@ std::optional<Timestamp> ParseEpoch(std::string_view text) {
 
 }  // namespace
 
-std::optional<Timestamp> ParseTimestamp(std::string_view text) {
+std::optional<Timestamp> ParseTimestamp(std::string_view text, const std::optional<Timestamp>& near) {
   if (const std::optional<Timestamp> time = ParseEpoch(text)) return time;
-  static const Regex stamp(R"((\d{4})([-/]?)(\d\d)([-/]?)(\d\d))" + std::string(kClock) +
-                           R"( ?(Z|UTC|GMT|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?)");
-  int year = 0;
-  int month = 0;
-  int day = 0;
-  std::array<std::string, 2> marks;
-  Clock clock;
-  std::string zone;
-  if (!re2::RE2::FullMatch(text, stamp, &year, &marks[0], &month, &marks[1], &day, &clock.hour, &clock.minute,
-                           &clock.second, &clock.fraction, &zone) ||
-      marks[0] != marks[1])
-    return std::nullopt;
-  std::optional<Moment> moment = MomentOf(year, month, day, clock);
-  if (!moment) return std::nullopt;
-  if (zone.size() > 1 && (zone[0] == '+' || zone[0] == '-')) {
-    const int minutes = zone.size() > 3 ? std::stoi(zone.substr(zone.size() - 2)) : 0;
-    const chrono::minutes ahead = chrono::hours(std::stoi(zone.substr(1, 2))) + chrono::minutes(minutes);
-    *moment -= zone[0] == '-' ? -ahead : ahead;
-  }
-  return Timestamp{moment->time_since_epoch().count(), !zone.empty()};
-}
-
-std::optional<Timestamp> ParseTimestampNear(std::string_view text, const Timestamp& near) {
-  static const Regex stamp(R"((?:(\d\d)[-/]?(\d\d)(?:/(\d{4}))?|([A-Z][a-z]{2}) ([ \d]\d)))" + std::string(kClock));
+  static const Regex stamp(
+      R"((?:(\d{4})([-/]?)(\d\d)([-/]?)(\d\d)|(\d\d)[-/]?(\d\d)(?:/(\d{4}))?|([A-Z][a-z]{2}) ([ \d]\d)))"
+      R"([T ,] ?([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:[.,:](\d{1,9}))?)"
+      R"( ?(Z|UTC|GMT|([+-])(0\d|1[0-8])(?::?([0-5]\d))?)?)");
+  std::array<re2::StringPiece, 19> groups;
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  std::array<std::string, 2> numbers;  // day and month, in unknown order if there is a year
-  std::string year, month_name, day;
-  Clock clock;
-  if (!re2::RE2::FullMatch(text, stamp, &numbers[0], &numbers[1], &year, &month_name, &day, &clock.hour, &clock.minute,
-                           &clock.second, &clock.fraction) ||
-      kMonths.find(month_name) == std::string_view::npos)
-    return std::nullopt;
-  std::optional<Moment> nearest;
-  const auto distance = [&](Moment moment) { return chrono::abs(moment - MomentOf(near)); };
-  const auto consider = [&](int of_year, int of_month, int of_day) {
-    const std::optional<Moment> moment = MomentOf(of_year, of_month, of_day, clock);
-    if (moment && (!nearest || distance(*moment) < distance(*nearest))) nearest = moment;
+  if (!stamp.Match(text, 0, text.size(), re2::RE2::ANCHOR_BOTH, groups.data(), groups.size())) return std::nullopt;
+  const auto number = [&](std::size_t group) {
+    return groups[group].empty() ? 0 : std::stoi(std::string(groups[group]));
   };
-  if (!month_name.empty()) numbers = {std::to_string(kMonths.find(month_name) / 3 + 1), day};
-  const int first = std::stoi(numbers[0]);
-  const int second = std::stoi(numbers[1]);
-  if (!year.empty()) {
-    consider(std::stoi(year), first, second);
-    consider(std::stoi(year), second, first);
+  const chrono::minutes ahead =
+      (groups[16] == "-" ? -1 : 1) * (chrono::hours(number(17)) + chrono::minutes(number(18)));
+  const chrono::microseconds clock = chrono::hours(number(11)) + chrono::minutes(number(12)) +
+                                     chrono::seconds(number(13)) + FractionOf(std::string(groups[14])) - ahead;
+  std::optional<Moment> nearest;
+  const auto distance = [&](Moment moment) { return chrono::abs(moment - MomentOf(*near)); };
+  const auto consider = [&](int year, int month, int day) {
+    const chrono::year_month_day date = chrono::year(year) / month / day;
+    if (!date.ok() || year < 1970) return;
+    const Moment moment = chrono::sys_days(date) + clock;
+    if (!nearest || distance(moment) < distance(*nearest)) nearest = moment;
+  };
+  if (!groups[1].empty()) {
+    if (groups[2] == groups[4]) consider(number(1), number(3), number(5));
+  } else if (!near || !groups[15].empty()) {
+    return std::nullopt;
+  } else if (!groups[8].empty()) {
+    consider(number(8), number(6), number(7));
+    consider(number(8), number(7), number(6));
   } else {
-    const chrono::year_month_day about(chrono::floor<chrono::days>(MomentOf(near)));
-    for (const int years : {0, -1, 1}) consider(static_cast<int>(about.year()) + years, first, second);
+    const std::size_t name = kMonths.find(std::string_view(groups[9].data(), groups[9].size()));
+    if (name == std::string_view::npos) return std::nullopt;
+    const chrono::year_month_day about(chrono::floor<chrono::days>(MomentOf(*near)));
+    for (const int years : {0, -1, 1}) {
+      const int year = static_cast<int>(about.year()) + years;
+      groups[9].empty() ? consider(year, number(6), number(7))
+                        : consider(year, static_cast<int>(name / 3 + 1), number(10));
+    }
     // If the distance is greater, the date is a leap day, which the nearest year does not have.
     if (nearest && distance(*nearest) > chrono::days(184)) return std::nullopt;
   }
-  return nearest ? std::optional(Timestamp{nearest->time_since_epoch().count(), false}) : std::nullopt;
+  return nearest ? std::optional(Timestamp{nearest->time_since_epoch().count(), !groups[15].empty()}) : std::nullopt;
 }
 
 std::string ToString(const Timestamp& time) {
   const Moment moment = MomentOf(time);
-  const auto midnight = chrono::floor<chrono::days>(moment);
-  const chrono::year_month_day date(midnight);
-  const chrono::hh_mm_ss<chrono::microseconds> clock(moment - midnight);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                                 clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-  if (clock.subseconds().count() != 0) text += fmt::format(".{:06}", clock.subseconds().count());
+  const auto second = chrono::floor<chrono::seconds>(moment);
+  std::string text = fmt::format("{:%FT%T}", second);
+  if (second != moment) text += fmt::format(".{:06}", (moment - second).count());
   return time.zone_known ? text + "Z" : text;
 }
 

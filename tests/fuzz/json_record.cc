@@ -1,5 +1,5 @@
 // Any bytes as a JSON log record: texts are valid UTF-8 and map back to positions in the record.
-#include "text/json_record.h"
+#include "text/normalizer.h"
 
 #include "clean_text.h"
 #include "fuzz/fuzz.h"

@@ -34,10 +34,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view stamp = choices.Bytes(60);
   const std::optional<Timestamp> near = ParseTimestamp(choices.Rest());
   if (!near) return 0;
-  const std::optional<Timestamp> time = ParseTimestampNear(stamp, *near);
-  if (!time) return 0;
+  const std::optional<Timestamp> time = ParseTimestamp(stamp, near);
+  if (!time || ParseTimestamp(stamp)) return 0;
   Require(!time->zone_known, "the time zone is unknown");
   Require(time->microseconds >= 0 && time->microseconds < kLast + 366 * kDay, "the year exists");
-  Require(ParseTimestampNear(stamp, *time) == time, "the nearest timestamp is nearest to itself");
+  Require(ParseTimestamp(stamp, time) == time, "the nearest timestamp is nearest to itself");
   return 0;
 }

@@ -95,8 +95,8 @@ std::vector<Line> Read(const std::string& log) {
   std::vector<Line> lines;
   RawLine raw;
   RecordJoiner records;
-  const auto read = [&](const std::vector<RawLine>& complete) {
-    for (const RawLine& whole : complete) RuleNormalizer().Normalize(whole, &lines);
+  const auto read = [&](const std::optional<RawLine>& whole) {
+    if (whole) RuleNormalizer().Normalize(*whole, &lines);
   };
   while (scanner.Next(true, &raw)) read(records.Feed(raw));
   read(records.Flush());

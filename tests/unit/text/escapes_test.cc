@@ -19,7 +19,7 @@ std::string Meaning(const std::string& text, std::size_t at = 0) {
 // The parts with their raw offsets: "one@0|two@5"; "uncut" if there is nothing to split.
 std::string Cut(const std::string& text) {
   std::vector<MappedText> parts;
-  if (!SplitAtEscapedBreaks(MapRaw(text), &parts)) {
+  if (!SplitAtEscapedBreaks(MapRaw(text), false, &parts)) {
     CHECK(parts.empty());
     return "uncut";
   }

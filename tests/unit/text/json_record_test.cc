@@ -1,5 +1,5 @@
 // Collectors' log records.
-#include "text/json_record.h"
+#include "text/normalizer.h"
 
 #include <string>
 

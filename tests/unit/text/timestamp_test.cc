@@ -76,7 +76,7 @@ TEST_CASE("an ambiguous or impossible timestamp is rejected", "[text]") {
 }
 
 std::string Near(const std::string& text, const std::string& near) {
-  const std::optional<Timestamp> time = ParseTimestampNear(text, *ParseTimestamp(near));
+  const std::optional<Timestamp> time = ParseTimestamp(text, ParseTimestamp(near));
   return time ? ToString(*time) : "none";
 }
 
