@@ -10,31 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "read/engine.h"
 #include "rules/builtin.h"
 #include "rules/pattern_needs.h"
 #include "rules/rule_loader.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
-namespace {
-
-std::vector<std::string>& AskedPatterns() {
-  static std::vector<std::string> sources;
-  return sources;
-}
-
-void Remember(const std::string& one, std::vector<std::string>* all) {
-  if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(one);
-}
-
-}  // namespace
 
 // Stubs for the functions that the generated file defines.
-std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {
-  Remember(std::string(source), &AskedPatterns());
-  return std::nullopt;
-}
+std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view) { return std::nullopt; }
 
 const RuleDigest& BuiltInDigest() {
   static const RuleDigest none;
@@ -75,10 +59,8 @@ void PrintBytes(const std::string& name, std::string_view bytes) {
 void PrintPatternLiterals(const std::map<std::string, const Pattern*>& patterns) {
   Print("struct PatternEntry {\n  std::string_view source;\n  std::string_view literals;\n};");
   Print("constexpr PatternEntry kPatterns[] = {");
-  std::vector<std::string> sources = AskedPatterns();
-  std::sort(sources.begin(), sources.end());
-  for (const std::string& source : sources)
-    Print("    {" + ViewOf(source) + ", " + ViewOf(PackTexts(patterns.at(source)->Literals(kSetLiteral))) + "},");
+  for (const auto& [source, pattern] : patterns)
+    Print("    {" + ViewOf(source) + ", " + ViewOf(PackTexts(pattern->Literals(kSetLiteral))) + "},");
   Print("};\n\n}  // namespace\n");
   Print("std::optional<std::vector<std::string>> BuiltInPatternLiterals(std::string_view source) {");
   Print("  const auto* const found = std::lower_bound(std::begin(kPatterns), std::end(kPatterns), source,");
@@ -160,6 +142,29 @@ void PrintDigest(const RuleSet& rules) {
   Print("  };\n  return digest;\n}\n\n}  // namespace whyoom");
 }
 
+// The patterns that `read` searches for with a PatternSet.
+std::vector<const Pattern*> PatternsInSets(const RuleSet& rules) {
+  std::vector<const Pattern*> patterns;
+  const auto add = [&](const std::vector<Pattern>& more) {
+    for (const Pattern& pattern : more) patterns.push_back(&pattern);
+  };
+  for (const FailureRule& rule : rules.failures()) {
+    for (const HeaderPattern& header : rule.header_patterns) patterns.push_back(&header.pattern);
+    add(rule.facts);
+  }
+  for (const Context& context : rules.contexts()) {
+    add(context.patterns);
+    if (context.until.ok()) patterns.push_back(&context.until);
+  }
+  for (const Framework& framework : rules.frameworks()) add(framework.signs);
+  for (const Quotation& quotation : rules.quotations())
+    patterns.insert(patterns.end(), {&quotation.pattern, &quotation.after});
+  for (const CandidateError& candidate : rules.candidate_errors()) patterns.push_back(&candidate.pattern);
+  for (const ErrorLine& line : rules.error_lines()) patterns.push_back(&line.pattern);
+  for (const ProgressLine& line : rules.progress()) patterns.push_back(&line.pattern);
+  return patterns;
+}
+
 }  // namespace
 
 int main(int argc, char**) {
@@ -174,11 +179,8 @@ int main(int argc, char**) {
     }
     return 0;
   }
-  const Engine engine(rules);
   std::map<std::string, const Pattern*> patterns;
-  for (const PatternSet* set : engine.PreparedSets()) {
-    for (const Pattern* pattern : set->patterns()) patterns.emplace(pattern->source(), pattern);
-  }
+  for (const Pattern* pattern : PatternsInSets(rules)) patterns.emplace(pattern->source(), pattern);
   Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
   Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");

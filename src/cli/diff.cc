@@ -38,7 +38,7 @@ struct Side {
   std::vector<Failure> failures;
   std::vector<CompiledProgram> stated;  // programs whose memory its logs report
   std::optional<SuccessSign> progress;  // a training step, which shows that it ran
-  double progress_reached = 0;          // number of that step, see JobProgress::Sign
+  double progress_reached = 0;          // number of that step, see StreamSigns::reached
   double reached = 0;                   // the highest step that its logs mention
   std::vector<SuccessSign> compiled;    // programs that its logs report as compiled; `modules` are their names
   std::vector<std::string> modules;
@@ -71,19 +71,21 @@ class ObservedSource : public ByteSource {
 };
 
 // Adds the signs of success in an artifact.
-void AddSigns(const Artifact& artifact, const std::string& begin, JobProgress progress, Side* side) {
+void AddSigns(const Artifact& artifact, const std::string& begin, ProgressReader* progress, Side* side) {
   const std::string path = artifact.member.empty() ? artifact.path : artifact.path + "/" + artifact.member;
-  const auto sign = [&](SuccessSign::Kind kind, const JobProgress::Sign& from) {
-    return SuccessSign{kind, path, from.line, from.text};
+  const auto success = [&](SurvivalSign sign) {
+    return SuccessSign{SuccessSign::Kind::kProgress, path, sign.line, std::move(sign.text)};
   };
-  side->reached = std::max(side->reached, progress.reached);
-  if (progress.ran && progress.ran->reached > side->progress_reached) {
-    side->progress_reached = progress.ran->reached;
-    side->progress = sign(SuccessSign::Kind::kProgress, *progress.ran);
+  const StreamSigns signs = progress->Take();
+  side->reached = std::max(side->reached, signs.reached);
+  const bool ran = signs.proof && signs.proof->since > signs.compiles;  // the program that was compiled last
+  if (ran && signs.proof->reached > side->progress_reached) {
+    side->progress_reached = signs.proof->reached;
+    side->progress = success(signs.proof->sign);
   }
-  for (const JobProgress::Sign& compiled : progress.compiled) {
-    side->compiled.push_back(sign(SuccessSign::Kind::kProgress, compiled));
-    side->modules.push_back(compiled.module);
+  for (SignCollector::Compiled& compiled : progress->TakeCompiled()) {
+    side->compiled.push_back(success(std::move(compiled.sign)));
+    side->modules.push_back(std::move(compiled.module));
   }
   if (!IsOwnReport(begin)) {
     side->has_log = side->has_log || !begin.empty();
@@ -104,7 +106,6 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     if (side.dump.empty()) problems->push_back({dump_folder, "", "no XLA dump found"});
   }
   Report report;
-  ProgressReader progress(engine.rules());
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
     outputs.ThrowIfOutput(artifact->path);
@@ -112,9 +113,10 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     if (side.dump.AddFile(artifact->path)) continue;
     InputStreams streams(*artifact, limits, {{}, 1, &control});
     for (Artifact member; ByteSource* part = streams.Next(&member);) {
+      ProgressReader progress(engine.rules());
       ObservedSource watched(*part, progress);
       streams.Add(ReadArtifact(engine, member, watched, streams.options()));
-      AddSigns(member, watched.begin(), progress.Finish(), &side);
+      AddSigns(member, watched.begin(), &progress, &side);
     }
     report.Join(streams.Finish());
   }

@@ -11,7 +11,7 @@
 
 #include "diagnose/report.h"
 #include "input/limits.h"
-#include "read/time_filter.h"
+#include "read/failure_reader.h"
 #include "report/text/text_page.h"
 
 namespace whyoom {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "input/artifact.h"
@@ -21,32 +22,18 @@ constexpr std::size_t kLongestFrame = 2048;
 // Maximum number of bytes to store: enough for a sentence, few enough for one line of a report.
 constexpr std::size_t kMaxTextBytes = 400;
 
-// A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy. A failure
-// becomes known up to kLinesBehind lines late, because a session looks ahead.
-constexpr std::uint64_t kNearLines = 40;
-constexpr std::uint64_t kLinesBehind = 16;
-constexpr std::size_t kMaxBuffered = 16;
+// A candidate this near to a known failure belongs to it: a summary, the next exception, a logger's copy.
+constexpr std::uint64_t kNearLines = 48;
+constexpr std::size_t kMostRecent = 16;
 
-constexpr std::size_t kMostEntries = 256;
+constexpr std::size_t kMostErrors = 256;
 constexpr std::size_t kMostKnown = 1024;
-
-std::vector<const Pattern*> WordsOf(const RuleSet& rules) {
-  std::vector<const Pattern*> words;
-  for (const CandidateError& suspect : rules.candidate_errors()) words.push_back(&suspect.pattern);
-  return words;
-}
-
-std::vector<const Pattern*> LooksOf(const RuleSet& rules) {
-  std::vector<const Pattern*> looks;
-  for (const ErrorLine& error_line : rules.error_lines()) looks.push_back(&error_line.pattern);
-  return looks;
-}
 
 // Returns the text around the message in its raw line: the text before it and, in a JSON record, also the text after
 // it, which may contain the level.
-std::string FrameOf(const Line& line, const RawLine* raw) {
-  if (raw == nullptr || line.segments.empty()) return {};
-  const std::string_view bytes = raw->bytes;
+std::string FrameOf(const Line& line, const RawLine& raw) {
+  if (raw.number != line.number || line.segments.empty()) return {};  // inside a document
+  const std::string_view bytes = raw.bytes;
   const std::string_view before = bytes.substr(0, std::min(bytes.size(), line.segments.front().raw_at));
   std::string frame;
   const std::size_t first = bytes.find_first_not_of(" \t");
@@ -77,9 +64,11 @@ std::string ErrorKey(std::string_view text) {
 }
 
 CandidateFinder::CandidateFinder(const RuleSet& rules)
-    : rules_(rules), words_(WordsOf(rules)), looks_(LooksOf(rules)) {}
+    : rules_(rules),
+      words_(PatternsOf(rules.candidate_errors(), &CandidateError::pattern)),
+      looks_(PatternsOf(rules.error_lines(), &ErrorLine::pattern)) {}
 
-bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
+bool CandidateFinder::IsHealthy(const Line& line, const RawLine& raw) const {
   if (!line.logged()) return false;
   const std::string frame = FrameOf(line, raw) + '\n';
   const std::vector<std::size_t> looks = looks_.FindCandidates(frame);
@@ -89,7 +78,7 @@ bool CandidateFinder::IsHealthy(const Line& line, const RawLine* raw) const {
   });
 }
 
-bool CandidateFinder::Finds(const Line& line, const RawLine* raw, Recorder* recorder) const {
+bool CandidateFinder::Finds(const Line& line, const RawLine& raw, Recorder* recorder) const {
   if (line.binary) return false;
   const std::string_view text = std::string_view(line.text).substr(0, kLongestCandidate);
   const auto matches = [&](const Pattern& pattern) { return pattern.IsIn(text); };
@@ -122,72 +111,52 @@ bool CandidateFinder::Finds(const Line& line, const RawLine* raw, Recorder* reco
   return !excluded && is_error && !is_healthy;
 }
 
-void CandidateTracker::Feed(const Line& line) {
+void CandidateTracker::Feed(const std::deque<Line>& lines, bool is_error, bool is_known) {
+  const Line& line = lines.front();
   at_ += line.after_gap ? std::max(line.number, last_line_) - last_line_ : 1;
   last_line_ = line.number;
-  while (!held_.empty() && at_ - held_.front().at > kNearLines + kLinesBehind) AddOldest();
-  // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
-  const bool may_continue = !line.logged() && !line.healthy && !line.is_candidate_error;
-  if (may_continue && !held_.empty() && held_.back().line.line + 1 == line.number &&
-      held_.back().line.text.ends_with(':'))
-    held_.back().line.text = CutText(held_.back().line.text + ' ' + line.text);
-  if (!line.is_candidate_error) return;
-  CandidateLine candidate{CutText(line.text), line.number, line.repeats};
-  if (known_at_ && at_ - *known_at_ <= kNearLines) return table_.AddKnown(candidate);
-  if (held_.size() >= kMaxBuffered) AddOldest();
-  held_.push_back({std::move(candidate), at_});
+  if (is_known) known_at_ = at_;
+  if (is_error) {
+    std::string text = CutText(line.text);
+    // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
+    const Line* next = lines.size() > 1 && text.ends_with(':') ? &lines[1] : nullptr;
+    const bool continues = next != nullptr && next->number == line.number + 1 && !next->logged() && !next->healthy &&
+                           !next->is_candidate_error;
+    if (continues) text = CutText(text + ' ' + next->text);
+    table_.Add(text, line);
+    recent_.push_back({ErrorKey(text), at_});
+  }
+  while (!recent_.empty() && (at_ - recent_.front().at > kNearLines || recent_.size() > kMostRecent))
+    recent_.pop_front();
+  if (!known_at_ || at_ - *known_at_ > kNearLines) return;
+  for (const Recent& recent : recent_) table_.AddKnown(recent.key);
+  recent_.clear();
 }
 
-void CandidateTracker::AddOldest() {
-  table_.Add(held_.front().line);
-  held_.pop_front();
+void CandidateTable::AddKnown(const std::string& key) {
+  if (known_.size() < kMostKnown) known_.insert(key);
 }
 
-void CandidateTracker::Drop(std::uint64_t number) {
-  std::erase_if(held_, [&](const Held& held) { return held.line.line == number; });
-}
-
-void CandidateTracker::FoundKnown() {
-  known_at_ = at_;
-  for (const Held& held : held_) table_.AddKnown(held.line);
-  held_.clear();
-}
-
-void CandidateTracker::Finish() {
-  while (!held_.empty()) AddOldest();
-}
-
-void CandidateTable::AddKnown(const CandidateLine& candidate) {
-  if (known_.size() < kMostKnown) known_.insert(ErrorKey(candidate.text));
-}
-
-void CandidateTable::Add(const CandidateLine& candidate) {
-  const auto repeats = static_cast<std::uint64_t>(std::max(1, candidate.repeats));
-  const auto [entry, is_new] = entries_.try_emplace(ErrorKey(candidate.text), Entry{candidate});
-  if (candidate.line < entry->second.first.line) entry->second.first = candidate;
-  entry->second.occurrences = SaturatingAdd(entry->second.occurrences, repeats);
-  if (entries_.size() <= kMostEntries) return;
-  left_out_ = SaturatingAdd(left_out_, std::prev(entries_.end())->second.occurrences);
-  entries_.erase(std::prev(entries_.end()));
+void CandidateTable::Add(const std::string& text, const Line& line) {
+  const auto repeats = static_cast<std::uint64_t>(std::max(1, line.repeats));
+  const auto [error, is_new] = errors_.try_emplace(ErrorKey(text), UnknownError(line.number, text, 0));
+  Problem& problem = error->second;
+  if (line.number < problem.line) problem = UnknownError(line.number, text, problem.occurrences);
+  problem.occurrences = SaturatingAdd(problem.occurrences, repeats);
+  if (errors_.size() <= kMostErrors) return;
+  left_out_ = SaturatingAdd(left_out_, std::prev(errors_.end())->second.occurrences);
+  errors_.erase(std::prev(errors_.end()));
 }
 
 std::vector<Problem> CandidateTable::Take() const {
-  std::vector<const Entry*> unknown;
-  for (const auto& [key, entry] : entries_) {
-    if (!known_.contains(key)) unknown.push_back(&entry);
-  }
-  std::sort(unknown.begin(), unknown.end(), [](const Entry* a, const Entry* b) {
-    return std::pair(a->first.line, a->first.text) < std::pair(b->first.line, b->first.text);
-  });
   std::vector<Problem> problems;
-  std::uint64_t more = left_out_;
-  for (const Entry* entry : unknown) {
-    if (problems.size() < kMost) {
-      problems.push_back(UnknownError(entry->first.line, entry->first.text, entry->occurrences));
-    } else {
-      more = SaturatingAdd(more, entry->occurrences);
-    }
+  for (const auto& [key, problem] : errors_) {
+    if (!known_.contains(key)) problems.push_back(problem);
   }
+  std::sort(problems.begin(), problems.end(),
+            [](const Problem& a, const Problem& b) { return std::tie(a.line, a.text) < std::tie(b.line, b.text); });
+  std::uint64_t more = left_out_;
+  for (; problems.size() > kMost; problems.pop_back()) more = SaturatingAdd(more, problems.back().occurrences);
   if (more > 0) problems.push_back(UnknownError(0, "", more));
   return problems;
 }

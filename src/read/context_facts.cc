@@ -1,6 +1,7 @@
 #include "read/context_facts.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 
@@ -11,24 +12,38 @@
 namespace whyoom {
 namespace {
 
-std::vector<const Pattern*> AllSigns(const std::vector<Framework>& frameworks) {
-  std::vector<const Pattern*> signs;
-  for (const Framework& framework : frameworks) {
-    for (const Pattern& sign : framework.signs) signs.push_back(&sign);
+std::vector<std::pair<std::size_t, const Pattern*>> AllSigns(const std::vector<Framework>& frameworks) {
+  std::vector<std::pair<std::size_t, const Pattern*>> signs;
+  for (std::size_t i = 0; i < frameworks.size(); ++i) {
+    for (const Pattern& sign : frameworks[i].signs) signs.emplace_back(i, &sign);
   }
   return signs;
 }
 
+std::vector<ContextFinder::Found> AllPatterns(const RuleSet& rules) {
+  std::vector<ContextFinder::Found> all;
+  for (const Context& context : rules.contexts()) {
+    for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern});
+    if (context.until.ok()) all.push_back({&context, &context.until});
+  }
+  return all;
+}
+
+bool Matters(const Context& context, const FailureRule& rule) {
+  return std::find(rule.contexts.begin(), rule.contexts.end(), context.id) != rule.contexts.end();
+}
+
 }  // namespace
 
-FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks) : signs_(AllSigns(frameworks)) {
-  for (std::size_t i = 0; i < frameworks.size(); ++i) owners_.insert(owners_.end(), frameworks[i].signs.size(), i);
-}
+FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks)
+    : owners_(AllSigns(frameworks)),
+      signs_(PatternsOf(owners_, [](const auto& sign) -> const Pattern& { return *sign.second; })) {}
 
 std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const {
   if (found == 0) return found;
   for (const std::size_t sign : signs_.FindCandidates(text)) {
-    if (owners_[sign] < found && signs_.patterns()[sign]->IsIn(text)) found = owners_[sign];
+    const auto& [framework, pattern] = owners_[sign];
+    if (framework < found && pattern->IsIn(text)) found = framework;
   }
   return found;
 }
@@ -44,34 +59,10 @@ std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vec
   return found < frameworks.size() ? frameworks[found].id : known;
 }
 
-namespace {
-
-std::vector<ContextFinder::Found> AllPatterns(const RuleSet& rules) {
-  std::vector<ContextFinder::Found> all;
-  for (const Context& context : rules.contexts()) {
-    for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern});
-    if (context.until.ok()) all.push_back({&context, &context.until});
-  }
-  return all;
-}
-
-std::vector<const Pattern*> PatternsOfFound(const std::vector<ContextFinder::Found>& found) {
-  std::vector<const Pattern*> patterns;
-  for (const ContextFinder::Found& one : found) patterns.push_back(one.pattern);
-  return patterns;
-}
-
-bool Matters(const Context& context, const FailureRule& rule) {
-  return std::find(rule.contexts.begin(), rule.contexts.end(), context.id) != rule.contexts.end();
-}
-
-}  // namespace
-
 ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
     : look_behind_(lead),
-      has_nearby_(!rules.nearby_literals().empty()),
       patterns_(AllPatterns(rules)),
-      set_(PatternsOfFound(patterns_)) {}
+      set_(PatternsOf(patterns_, [](const Found& found) -> const Pattern& { return *found.pattern; })) {}
 
 std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined) const {
   std::vector<Found> all;
@@ -83,64 +74,59 @@ std::vector<ContextFinder::Found> ContextFinder::Find(const JoinedLines& joined)
 }
 
 void ContextFacts::Add(const ContextFinder::Found& found, const JoinedLines& joined, std::uint64_t message) {
-  const std::uint64_t offset = joined.PlaceOf(found.match.begin).offset;
-  if (found.ends()) {
-    std::deque<std::uint64_t>& ends = ends_[found.context];
-    ends.insert(std::upper_bound(ends.begin(), ends.end(), offset), offset);
-    if (ends.size() > kMostSaid) ends.pop_front();
+  if (found.context->of_next_failure && !found.ends() && !failures_.empty() && failures_.rbegin()->first >= message)
     return;
-  }
-  if (found.context->of_next_failure && !failures_.empty() && failures_.back().offset >= message) return;
-  std::deque<Statement>& history = statements_[found.context][found.pattern];
-  const auto before = [](std::uint64_t at, const Statement& statement) { return at < statement.offset; };
-  auto place = std::upper_bound(history.begin(), history.end(), offset, before);
-  if (place == history.begin() || std::prev(place)->offset != offset)
-    place = history.insert(place, Statement{offset});
-  else
-    --place;
-  place->facts = {};
+  Matches& matches = matches_[found.context][found.pattern];
+  Evidence& facts = matches[joined.PlaceOf(found.match.begin).offset] = {};
   for (const Capture& capture : found.match.captures) {
-    if (joined.IsOpen(capture.end)) continue;
-    place->facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+    if (!found.ends() && !joined.IsOpen(capture.end))
+      facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
-  if (history.size() > kMostSaid) history.pop_front();
+  if (matches.size() > kMostMatches) matches.erase(matches.begin());
 }
 
 void ContextFacts::AddFailure(const FailureRule& rule, std::uint64_t offset) {
-  const auto before = [](std::uint64_t at, const Failed& failed) { return at < failed.offset; };
-  failures_.insert(std::upper_bound(failures_.begin(), failures_.end(), offset, before), {offset, &rule});
-  if (failures_.size() > kMostFailures) failures_.pop_front();
+  failures_.emplace(offset, &rule);
+  if (failures_.size() > kMostFailures) failures_.erase(failures_.begin());
 }
+
+namespace {
+
+// Returns the last element before `offset`, or null.
+const std::pair<const std::uint64_t, Evidence>* LastBefore(const std::map<std::uint64_t, Evidence>& matches,
+                                                           std::uint64_t offset) {
+  const auto behind = matches.lower_bound(offset);
+  return behind == matches.begin() ? nullptr : &*std::prev(behind);
+}
+
+}  // namespace
 
 // Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last match of
 // Context::until and, for a context of one program, of the last failure that uses the context.
 std::uint64_t ContextFacts::AppliesFrom(const Context& context, std::uint64_t offset) const {
   std::uint64_t from = 0;
-  if (const auto ends = ends_.find(&context); ends != ends_.end()) {
-    const auto behind = std::lower_bound(ends->second.begin(), ends->second.end(), offset);
-    if (behind != ends->second.begin()) from = *std::prev(behind);
+  const std::map<const Pattern*, Matches>& patterns = matches_.at(&context);
+  if (const auto ends = patterns.find(&context.until); ends != patterns.end()) {
+    if (const auto* end = LastBefore(ends->second, offset)) from = end->first;
   }
-  if (!context.of_next_failure) return from;
-  for (const Failed& failed : failures_) {
-    if (failed.offset < offset && Matters(context, *failed.rule)) from = std::max(from, failed.offset);
+  for (const auto& [failed_at, rule] : failures_) {
+    if (context.of_next_failure && failed_at < offset && Matters(context, *rule)) from = std::max(from, failed_at);
   }
   return from;
 }
 
 void ContextFacts::AddTo(const FailureRule& rule, std::uint64_t offset, Evidence* facts) const {
-  std::vector<const Statement*> used;
-  for (const auto& [context, histories] : statements_) {
+  // Two patterns may set the same fact. The last match in the log wins.
+  std::multimap<std::uint64_t, const Evidence*, std::greater<>> used;
+  for (const auto& [context, patterns] : matches_) {
     if (!Matters(*context, rule)) continue;
     const std::uint64_t from = AppliesFrom(*context, offset);
-    for (const auto& [pattern, history] : histories) {
-      const auto is_before = [&](const Statement& one) { return one.offset < offset; };
-      const auto last = std::find_if(history.rbegin(), history.rend(), is_before);
-      if (last != history.rend() && last->offset >= from) used.push_back(&*last);
+    for (const auto& [pattern, matches] : patterns) {
+      const auto* last = LastBefore(matches, offset);
+      if (last != nullptr && last->first >= from) used.emplace(last->first, &last->second);
     }
   }
-  // Two patterns may set the same fact. The last match in the log wins, so that the order of pointers does not matter.
-  std::sort(used.begin(), used.end(), [](const Statement* a, const Statement* b) { return a->offset > b->offset; });
-  for (const Statement* statement : used) facts->Add(statement->facts);
+  for (const auto& [at, found] : used) facts->Add(*found);
 }
 
 namespace {

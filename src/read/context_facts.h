@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +30,8 @@ class FrameworkSigns {
   // Returns the smaller of `found` and the index of the first framework that has a sign in `text`.
   std::size_t Find(std::string_view text, std::size_t found) const;
 
-  // Appends this object's pattern sets to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&signs_); }
-
  private:
-  std::vector<std::size_t> owners_;  // framework index by position in signs_
+  std::vector<std::pair<std::size_t, const Pattern*>> owners_;  // framework index of each sign
   PatternSet signs_;
 };
 
@@ -51,7 +47,7 @@ class ContextFinder {
   ContextFinder(const RuleSet& rules, const Prefilter& lead);
 
   // Whether `text` may contain a fact that is searched for near failures only.
-  bool MayContainNearby(std::string_view text) const { return has_nearby_ && look_behind_.IsIn(text); }
+  bool MayContainNearby(std::string_view text) const { return look_behind_.IsIn(text); }
 
   struct Found {
     const Context* context = nullptr;
@@ -63,12 +59,8 @@ class ContextFinder {
   // Returns each pattern's first match that begins in the first line of `joined`; it may extend into the next lines.
   std::vector<Found> Find(const JoinedLines& joined) const;
 
-  // Appends this object's pattern sets to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&set_); }
-
  private:
   const Prefilter& look_behind_;
-  const bool has_nearby_;
   std::vector<Found> patterns_;  // their match is empty
   PatternSet set_;
 };
@@ -90,26 +82,16 @@ class ContextFacts {
   void AddTo(const FailureRule& rule, std::uint64_t offset, Evidence* facts) const;
 
  private:
-  struct Statement {
-    std::uint64_t offset = 0;  // of the match in the artifact
-    Evidence facts;
-  };
   // Maximum number of matches per pattern, and of failures, to remember. Lines are read only a few lines ahead of the
   // failures in them, so older matches belong to runs that are already complete.
-  static constexpr std::size_t kMostSaid = 16;
+  static constexpr std::size_t kMostMatches = 16;
   static constexpr std::size_t kMostFailures = 64;
-  using History = std::map<const Pattern*, std::deque<Statement>>;  // by pattern; each ascending by offset
-
-  struct Failed {
-    std::uint64_t offset = 0;
-    const FailureRule* rule = nullptr;
-  };
+  using Matches = std::map<std::uint64_t, Evidence>;  // by their offset in the artifact
 
   std::uint64_t AppliesFrom(const Context& context, std::uint64_t offset) const;
 
-  std::map<const Context*, History> statements_;
-  std::map<const Context*, std::deque<std::uint64_t>> ends_;  // offsets where validity ends, ascending
-  std::deque<Failed> failures_;                               // ascending by offset
+  std::map<const Context*, std::map<const Pattern*, Matches>> matches_;  // also those of Context::until
+  std::set<std::pair<std::uint64_t, const FailureRule*>> failures_;      // by offset
 };
 
 // Returns the program that a match reports, or nullopt if a capture is cut off or the size is implausible.

@@ -34,15 +34,4 @@ const Engine::Matchers& Engine::matchers() const {
   return *matchers_;
 }
 
-std::vector<const PatternSet*> Engine::PreparedSets() const {
-  std::vector<const PatternSet*> sets;
-  matchers().finder.AddSets(&sets);
-  matchers().candidate_errors.AddSets(&sets);
-  matchers().progress.AddSets(&sets);
-  matchers().signs.AddSets(&sets);
-  matchers().contexts.AddSets(&sets);
-  for (const PatternSet* set : sets) set->Prepare();
-  return sets;
-}
-
 }  // namespace whyoom

@@ -38,9 +38,6 @@ class Engine {
   // Finds literals that matter in the lines before a hit: of tracebacks, frameworks' signs and nearby contexts.
   LookBehind lead() const { return {&matchers().lead, Traceback::Openers().size()}; }
 
-  // Returns all pattern sets used for reading, fully prepared. cmake/rule_digest.cc stores them.
-  std::vector<const PatternSet*> PreparedSets() const;
-
  private:
   struct Matchers {
     Matchers(const RuleSet& rules, const Prefilter& prefilter);

@@ -9,27 +9,11 @@
 #include <utility>
 
 namespace whyoom {
-namespace {
-
-bool EarlierHeader(const Failure& a, const Failure& b) {
-  return std::tie(a.where.offset, a.stream_name) < std::tie(b.where.offset, b.stream_name);
-}
-
-}  // namespace
-
-void LineReader::UpdateFramework(const std::string& text) {
-  if (framework_ > 0) framework_ = engine_.signs().Find(text, framework_);
-}
 
 void LineReader::FlushPending() {
-  const auto before = static_cast<std::ptrdiff_t>(done_.size());
-  for (LogStream* stream : pending_) {
-    stream->session.Flush(&done_);
-  }
-  // The order of pending_ is unspecified; the output must be deterministic.
-  std::stable_sort(done_.begin() + before, done_.end(), EarlierHeader);
+  for (LogStream* stream : pending_) stream->session.Flush();
   pending_.clear();
-  active_.clear();
+  active_ = 0;
 }
 
 // Processes an incomplete record as it is.
@@ -40,33 +24,54 @@ void LineReader::FeedUnfinished() {
 void LineReader::Pause() {
   FeedUnfinished();
   FlushPending();
-  std::stable_sort(done_.begin(), done_.end(), EarlierHeader);
 }
 
-void LineReader::Finish() {
-  for (auto& [name, stream] : log_streams_) stream.session.Finish(&done_);
+std::vector<Failure> LineReader::Take() {
+  std::vector<Failure> done = std::exchange(shared_.done, {});
+  std::erase_if(done, [this](const Failure& failure) {
+    const std::optional<bool> contained = options_.range.Contains(failure.time);
+    if (!contained) ++end_.unknown_times;
+    return contained == false;
+  });
+  std::stable_sort(done.begin(), done.end(), [](const Failure& a, const Failure& b) {
+    return std::tie(a.where.offset, a.stream_name) < std::tie(b.where.offset, b.stream_name);
+  });
+  found_any_ = found_any_ || !done.empty();
+  return done;
 }
 
-std::vector<Problem> LineReader::TakeProblems(bool found_any) const {
-  std::vector<Problem> problems = shared_->candidate_errors.Take();
-  if (shared_->crowded_line)
+ReadEnd LineReader::Finish() {
+  end_.problems = Problems();
+  end_.signs = signs_.Take();
+  end_.programs.LeaveOut(shared_.programs.left_out());
+  for (CompiledProgram& program : shared_.programs.Take()) {
+    const bool is_outside =
+        options_.range.Contains(program.first_time) == false && options_.range.Contains(program.last_time) == false;
+    if (!is_outside) end_.programs.Add(std::move(program));
+  }
+  return std::move(end_);
+}
+
+std::vector<Problem> LineReader::Problems() const {
+  std::vector<Problem> problems = shared_.candidate_errors.Take();
+  if (shared_.crowded_line)
     problems.push_back({.what = fmt::format("line {} contains more than {} failure messages; the rest of the line was "
                                             "not searched",
-                                            *shared_->crowded_line, Session::kMostHeadersOfLine)});
+                                            *shared_.crowded_line, Session::kMostHeadersOfLine)});
   if (cut_short_ > 0)
     problems.push_back(
         {.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",
          .kind = Problem::kNote,
          .occurrences = cut_short_});
-  const auto& [count, first, last] = shared_->quoted;
+  const std::uint64_t count = shared_.quoted_lines;
   // Beside a failure, quotations are its source code or the summary of its log.
-  if (count > 0 && !found_any)
+  if (count > 0 && !found_any_)
     problems.push_back(
         {.what = fmt::format("{} with a memory error looked like a quotation and did not count; the first "
                              "is line {}",
-                             count == 1 ? "1 line" : fmt::format("{} lines", count), first),
+                             count == 1 ? "1 line" : fmt::format("{} lines", count), shared_.first_quoted),
          .kind = Problem::kNote,
-         .line = first,
+         .line = shared_.first_quoted,
          .occurrences = count});
   return problems;
 }
@@ -82,7 +87,10 @@ void LineReader::Read(const RawLine& raw) {
   }
   lines_.clear();
   engine_.normalizer().Normalize(raw, &lines_);
-  FeedLines(&raw);
+  for (Line& line : lines_) {
+    if (options_.stop != nullptr && options_.stop->IsOverdue()) return;
+    FeedLine(std::move(line), raw);
+  }
 }
 
 // Whether the line is the rest of the last one, which was wrapped after it got the prefix that names its stream: by a
@@ -94,52 +102,33 @@ bool LineReader::ContinuesLast(const Line& line) const {
   if (last_.stream_name.empty() || !line.stream_name.empty() || line.logged() || line.number != last_.number + 1 ||
       last_.bytes < kNarrowest || text.empty() || text[0] == ' ' || text[0] == '\t' || IsMessageStart(text))
     return false;
-  if (last_.wrapped_at != 0 && last_.bytes != last_.wrapped_at) return false;
-  // "kernel: Out of memory": the name of a program.
-  const std::size_t word = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-"), text.size());
-  if (word > 0 && text.compare(word, 2, ": ") == 0) return false;
   const auto stream = log_streams_.find(last_.stream_name);
   if (stream == log_streams_.end() || !stream->second.session.active()) return false;
   constexpr std::string_view kEnds = ".:;!?)]}>\"'";
   return (text[0] >= 'a' && text[0] <= 'z') || kEnds.find(last_.end) == std::string_view::npos;
 }
 
-void LineReader::FeedLines(const RawLine* raw) {
-  for (Line& line : lines_) {
-    if (options_.stop != nullptr && options_.stop->IsOverdue()) return;
-    UpdateFramework(line.text);
-    // A line that waited for its continuation was made of an earlier raw line.
-    const RawLine* own = raw != nullptr && raw->number == line.number ? raw : nullptr;
-    const bool continues = ContinuesLast(line);
-    if (continues) line.stream_name = last_.stream_name;
-    const std::size_t bytes = own == nullptr ? 0 : own->bytes.size();
-    // All rows of a text that a terminal wraps are as wide as the first, except the last one.
-    const std::size_t wrapped_at = continues ? last_.wrapped_at == 0 ? last_.bytes : last_.wrapped_at : 0;
-    last_ = {line.stream_name, line.number, bytes, wrapped_at, line.text.empty() ? ' ' : line.text.back()};
-    LogStream* stream = FindStream(line.stream_name);
-    const bool printed_recently = fed_ - stream->last_fed < lines_since_activity_;
-    stream->last_fed = ++fed_;
-    SetTime(stream, &line);
-    const bool was_active = stream->session.active();
-    const bool may_matter = engine_.finder().MayMatter(line.text);
-    seeks_signs_ = seeks_signs_ || may_matter;
-    if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
-    line.healthy = engine_.candidate_errors().IsHealthy(line, own);
-    line.is_candidate_error = may_matter && options_.range.Contains(line.time) != false &&
-                              engine_.candidate_errors().Finds(line, own, options_.recorder);
-    stream->session.Feed(std::move(line), &done_);
-    EnforceMemoryLimit(stream);
-    const bool is_active = stream->session.active();
-    pending_.insert(stream);
-    if (is_active) active_.insert(stream);
-    if (!is_active) active_.erase(stream);
-    if (was_active || is_active) {
-      lines_since_activity_ = streams_since_activity_ = 0;
-    } else {
-      ++lines_since_activity_;
-      if (!printed_recently) ++streams_since_activity_;
-    }
-  }
+void LineReader::FeedLine(Line line, const RawLine& raw) {
+  framework_ = engine_.signs().Find(line.text, framework_);
+  if (ContinuesLast(line)) line.stream_name = last_.stream_name;
+  const std::size_t bytes = raw.number == line.number ? raw.bytes.size() : 0;
+  last_ = {line.stream_name, line.number, bytes, line.text.empty() ? ' ' : line.text.back()};
+  LogStream* stream = FindStream(line.stream_name);
+  stream->last_fed = ++fed_;
+  SetTime(stream, &line);
+  const bool was_active = stream->session.active();
+  const bool may_matter = engine_.finder().MayMatter(line.text);
+  seeks_signs_ = seeks_signs_ || may_matter;
+  if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
+  line.healthy = engine_.candidate_errors().IsHealthy(line, raw);
+  line.is_candidate_error = may_matter && options_.range.Contains(line.time) != false &&
+                            engine_.candidate_errors().Finds(line, raw, options_.recorder);
+  stream->session.Feed(std::move(line));
+  EnforceMemoryLimit(stream);
+  const bool is_active = stream->session.active();
+  pending_.insert(stream);
+  active_ += (is_active ? 1 : 0) - (was_active ? 1 : 0);
+  lines_since_activity_ = was_active || is_active ? 0 : lines_since_activity_ + 1;
 }
 
 void LineReader::LookAhead(std::string_view bytes, const Cursor& begin) {
@@ -185,37 +174,33 @@ void LineReader::SetTime(LogStream* stream, Line* line) {
 
 LineReader::LogStream* LineReader::FindStream(const std::string& name) {
   const auto known = log_streams_.find(name);
-  if (known != log_streams_.end()) {
-    recent_.splice(recent_.end(), recent_, known->second.place);
-    return &known->second;
-  }
-  UpdateFramework(name);
-  recent_.push_back(name);
-  LogStream made{Session(engine_, shared_.get(), name, options_.stop, options_.recorder), std::prev(recent_.end())};
-  return &log_streams_.try_emplace(name, std::move(made)).first->second;
+  if (known != log_streams_.end()) return &known->second;
+  return &log_streams_.try_emplace(name, LogStream{Session(&shared_, name)}).first->second;
 }
 
-// Closes the stream whose last line is oldest.
-void LineReader::CloseOldest() {
-  LogStream* oldest = &log_streams_.at(recent_.front());
-  oldest->session.Finish(&done_);
-  held_ -= oldest->held;
-  active_.erase(oldest);
-  pending_.erase(oldest);
-  log_streams_.erase(recent_.front());
-  recent_.pop_front();
-}
-
-// While the streams exceed the memory limit, closes the one whose last line is oldest, even inside a report.
+// If the streams exceed the memory limit, closes those whose last lines are oldest, even inside a report, until a
+// quarter of it is free.
 void LineReader::EnforceMemoryLimit(LogStream* stream) {
   held_ -= stream->held;
   stream->held = stream->session.buffered_bytes();
   held_ += stream->held;
-  while (held_ > max_buffered_ && log_streams_.size() > 1) {
-    LogStream* oldest = &log_streams_.at(recent_.front());
-    if (oldest == stream) return;
-    if (oldest->session.active()) ++cut_short_;
-    CloseOldest();
+  if (held_ <= max_buffered_) return;
+  std::vector<std::pair<std::uint64_t, std::string>> oldest;
+  for (const auto& [name, other] : log_streams_) {
+    if (&other != stream) oldest.emplace_back(other.last_fed, name);
+  }
+  std::sort(oldest.begin(), oldest.end());
+  for (const auto& [fed, name] : oldest) {
+    if (held_ <= max_buffered_ / 4 * 3) return;
+    LogStream& closed = log_streams_.at(name);
+    if (closed.session.active()) {
+      ++cut_short_;
+      --active_;
+    }
+    closed.session.Flush();
+    held_ -= closed.held;
+    pending_.erase(&closed);
+    log_streams_.erase(name);
   }
 }
 
@@ -266,53 +251,25 @@ void FailureReader::LookAhead() {
 }
 
 std::vector<Failure> FailureReader::Next() {
-  if (state_ == State::kEnded) {
-    scanner_.Resume();
-    state_ = State::kReading;
-  }
-  RawLine line;
-  while (state_ == State::kReading) {
+  if (ended_) scanner_.Resume();
+  while (true) {
     if (looked_after_ < lines_.headers() && !lines_.wants_adjacent()) LookAhead();
-    if (NextLine(&line)) {
-      source_.AddWork(line.bytes.size() * kWorkOfLine);
-      lines_.Feed(line);
-    } else {
+    RawLine line;
+    ended_ = !NextLine(&line);
+    if (ended_) {
       lines_.Pause();
       if (lines_.headers() > 0) LookAhead();
-      state_ = State::kCompleted;
+    } else {
+      source_.AddWork(line.bytes.size() * kWorkOfLine);
+      lines_.Feed(line);
     }
-    if (std::vector<Failure> found = Take(); !found.empty()) return found;
+    if (std::vector<Failure> found = lines_.Take(); ended_ || !found.empty()) return found;
   }
-  state_ = State::kEnded;
-  return {};
-}
-
-// Returns what became complete within the time range.
-std::vector<Failure> FailureReader::Take() {
-  std::vector<Failure> done = lines_.Take();
-  std::erase_if(done, [this](const Failure& failure) {
-    const std::optional<bool> contained = options_.range.Contains(failure.time);
-    if (!contained) ++unknown_times_;
-    return contained == false;
-  });
-  found_any_ = found_any_ || !done.empty();
-  return done;
 }
 
 ReadEnd FailureReader::Finish() {
-  ReadEnd end;
-  lines_.Finish();
-  end.problems = lines_.TakeProblems(found_any_);
+  ReadEnd end = lines_.Finish();
   end.bytes = scanner_.bytes_read();
-  end.signs = lines_.TakeSigns();
-  end.unknown_times = unknown_times_;
-  ProgramTable stated = lines_.TakePrograms();
-  end.programs.LeaveOut(stated.left_out());
-  for (CompiledProgram& program : stated.Take()) {
-    const bool is_outside =
-        options_.range.Contains(program.first_time) == false && options_.range.Contains(program.last_time) == false;
-    if (!is_outside) end.programs.Add(std::move(program));
-  }
   return end;
 }
 

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -29,12 +27,30 @@
 #include "read/engine.h"
 #include "read/progress.h"
 #include "read/session.h"
-#include "read/time_filter.h"
 #include "rules/recorder.h"
 #include "text/normalizer.h"
 #include "text/timestamp.h"
 
 namespace whyoom {
+
+// The half-open range [since, until); an absent bound is no limit. A bound without a time zone is compared with each
+// timestamp as printed: with the local time of a logger that names no zone, and with UTC if the zone is known.
+struct TimeRange {
+  std::optional<Timestamp> since;
+  std::optional<Timestamp> until;
+
+  // Returns nullopt if that is unknown: there is no time, or it has no time zone although the bound has one.
+  std::optional<bool> Contains(const std::optional<Timestamp>& time) const {
+    if (!since && !until) return true;
+    if (!time) return std::nullopt;
+    const auto known = [&](const std::optional<Timestamp>& bound) {
+      return !bound || time->zone_known || !bound->zone_known;
+    };
+    if (known(since) && since && time->microseconds < since->microseconds) return false;
+    if (known(until) && until && time->microseconds >= until->microseconds) return false;
+    return known(since) && known(until) ? std::optional(true) : std::nullopt;
+  }
+};
 
 struct ReadOptions {
   TimeRange range;                 // failures outside are dropped
@@ -42,6 +58,15 @@ struct ReadOptions {
   ReadControl* control = nullptr;  // ends the input from another thread, and counts its bytes; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
   Recorder* recorder = nullptr;    // records what each pattern does in each line that is examined; may be null
+};
+
+// Results of an artifact besides its failures.
+struct ReadEnd {
+  std::uint64_t bytes = 0;          // unpacked
+  std::uint64_t unknown_times = 0;  // failures kept although their time cannot be compared with the range
+  ProgramTable programs;            // the programs of its statements; their artifact is not set
+  Signs signs;                      // that the job went on after a failure
+  std::vector<Problem> problems;    // notes on what was left out, and the unknown errors; their artifact is not set
 };
 
 // Turns the lines of one artifact into failures: cleans the lines, separates the streams, and reports which further
@@ -54,7 +79,10 @@ class LineReader {
   // Borrows the engine and what the options name. Above `max_buffered`, closes the streams with the oldest last
   // lines.
   explicit LineReader(const Engine& engine, const ReadOptions& options = {}, std::size_t max_buffered = kMaxBuffered)
-      : engine_(engine), max_buffered_(max_buffered), options_(options) {}
+      : engine_(engine),
+        max_buffered_(max_buffered),
+        options_(options),
+        shared_{.engine = engine, .stop = options.stop, .recorder = options.recorder} {}
 
   void Feed(const RawLine& raw);
 
@@ -63,42 +91,29 @@ class LineReader {
   void LookAhead(std::string_view bytes, const Cursor& begin);
 
   // Number of failure messages found so far, also within one failure.
-  std::uint64_t headers() const { return shared_->headers; }
-  Signs TakeSigns() { return signs_.Take(); }
+  std::uint64_t headers() const { return shared_.headers; }
 
   // Whether the lines right after the last one are needed, whatever their content.
-  bool wants_adjacent() const {
-    return (!active_.empty() && lines_since_activity_ <= MostIdleLines()) || records_.open();
-  }
+  bool wants_adjacent() const { return (active_ > 0 && lines_since_activity_ <= MostIdleLines()) || records_.open(); }
 
-  // Returns the failures that became complete since the last call.
-  std::vector<Failure> Take() { return std::exchange(done_, {}); }
-
-  // Returns the compiled programs whose memory the lines state. Call once, at the end.
-  ProgramTable TakePrograms() { return std::move(shared_->programs); }
-
-  // Returns notes on what was left out, and the unknown errors. `found_any`: a failure was found. Call once, at the
-  // end.
-  std::vector<Problem> TakeProblems(bool found_any) const;
+  // Returns the failures within the time range that became complete since the last call.
+  std::vector<Failure> Take();
 
   // Completes all open failures, and keeps all context. Call if no more lines are available for now.
   void Pause();
 
-  // Completes all failures and candidate errors. Call Pause() first; it reads incomplete lines.
-  void Finish();
+  // Returns all results besides the failures, but not the number of bytes. Call once, after Pause and Take.
+  ReadEnd Finish();
 
   // The framework whose signs were seen; empty if none was.
   std::string framework() const;
 
  private:
   // A session waits for its own next line while other streams print. The wait ends after this many lines without a line
-  // of a waiting stream. That allows each active stream a few turns of several lines, and bounds the wait after the
-  // last report of a log.
+  // of a waiting stream. That allows each stream a few turns, and bounds the wait after the last report of a log.
   static constexpr std::uint64_t kIdleLines = 256;
   static constexpr std::uint64_t kIdleTurns = 4;
-  std::uint64_t MostIdleLines() const {
-    return kIdleLines + kIdleTurns * std::max<std::uint64_t>(active_.size(), streams_since_activity_);
-  }
+  std::uint64_t MostIdleLines() const { return kIdleLines + kIdleTurns * log_streams_.size(); }
 
   // The last timestamp seen. It does not apply after a gap, which may be hours long.
   struct Stamp {
@@ -108,8 +123,7 @@ class LineReader {
 
   struct LogStream {
     Session session;
-    std::list<std::string>::iterator place;  // in recent_
-    std::uint64_t last_fed = 0;
+    std::uint64_t last_fed = 0;  // number of the last line, see fed_
     Stamp stamp = {};
     std::size_t held = 0;  // its share of held_
   };
@@ -118,21 +132,19 @@ class LineReader {
   struct LastLine {
     std::string stream_name;
     std::uint64_t number = 0;
-    std::size_t bytes = 0;       // of its raw line; 0: unknown
-    std::size_t wrapped_at = 0;  // if it continues others: the bytes of the first of them
-    char end = ' ';              // its last character
+    std::size_t bytes = 0;  // of its raw line; 0: unknown
+    char end = ' ';         // its last character
   };
 
   void Read(const RawLine& raw);
   bool ContinuesLast(const Line& line) const;
-  void FeedLines(const RawLine* raw);  // lines_ made of `raw`; null if unknown
+  void FeedLine(Line line, const RawLine& raw);
   void FeedUnfinished();
   void FlushPending();
-  void UpdateFramework(const std::string& text);
   void SetTime(LogStream* stream, Line* line);
   LogStream* FindStream(const std::string& name);
-  void CloseOldest();
   void EnforceMemoryLimit(LogStream* stream);
+  std::vector<Problem> Problems() const;
 
   const Engine& engine_;
   const std::size_t max_buffered_;
@@ -141,13 +153,12 @@ class LineReader {
   bool seeks_signs_ = false;           // a literal of the rules was seen
   std::uint64_t looked_ahead_to_ = 0;  // signs in lines with smaller offsets were collected
   RecordJoiner records_;
-  std::unique_ptr<SharedByStreams> shared_ =
-      std::make_unique<SharedByStreams>();  // a unique_ptr, because sessions borrow it
+  SharedByStreams shared_;
   std::unordered_map<std::string, LogStream> log_streams_;
-  std::list<std::string> recent_;           // stream names, oldest last line first
-  std::unordered_set<LogStream*> active_;   // the streams that need adjacent lines
   std::unordered_set<LogStream*> pending_;  // the streams with lines or failures that a gap must flush
-  std::vector<Failure> done_;
+  ReadEnd end_;
+  bool found_any_ = false;
+  int active_ = 0;                             // number of streams that need adjacent lines
   std::vector<Line> lines_;                    // made of the current raw line
   std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
   LastLine last_;
@@ -156,17 +167,7 @@ class LineReader {
   std::uint64_t fed_ = 0;
   std::size_t held_ = 0;  // approximate bytes buffered by all streams
   std::uint64_t lines_since_activity_ = 0;
-  std::uint64_t streams_since_activity_ = 0;  // number of streams
-  std::uint64_t cut_short_ = 0;               // open reports that were closed to save memory
-};
-
-// Results of an artifact besides its failures.
-struct ReadEnd {
-  std::uint64_t bytes = 0;          // unpacked
-  std::uint64_t unknown_times = 0;  // failures kept although their time cannot be compared with the range
-  ProgramTable programs;            // the programs of its statements; their artifact is not set
-  Signs signs;                      // that the job went on after a failure
-  std::vector<Problem> problems;    // see LineReader::TakeProblems; their artifact is not set
+  std::uint64_t cut_short_ = 0;  // open reports that were closed to save memory
 };
 
 class FailureReader {
@@ -185,12 +186,6 @@ class FailureReader {
   ReadEnd Finish();
 
  private:
-  enum class State {
-    kReading,
-    kCompleted,  // the source ended; all open failures are complete
-    kEnded,      // as kCompleted, and Next() has returned none
-  };
-  std::vector<Failure> Take();
   bool NextLine(RawLine* line);
   void LookAhead();
 
@@ -198,10 +193,8 @@ class FailureReader {
   LineScanner scanner_;
   LineReader lines_;
   const ReadOptions options_;
-  std::uint64_t unknown_times_ = 0;  // see ReadEnd
-  bool found_any_ = false;
   std::uint64_t looked_after_ = 0;  // number of headers when lines were last searched ahead
-  State state_ = State::kReading;
+  bool ended_ = false;              // the source, so far
 };
 
 }  // namespace whyoom

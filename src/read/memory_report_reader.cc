@@ -10,6 +10,7 @@
 
 #include "text/quantity.h"
 #include "text/regex_options.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -18,22 +19,21 @@ namespace {
 constexpr int kQuietLinesBeforeStart = 40;
 constexpr int kQuietLinesInside = 80;
 constexpr int kMaxContinuedLines = 12;
-constexpr std::size_t kMaxValue =
-    4096;  // bytes; the compiler cuts its labels at 250 characters, but op names from loggers are longer
+constexpr std::size_t kMaxValue = 4096;  // bytes; the compiler cuts labels at 250 characters, loggers' are longer
 constexpr std::size_t kMaxRows = 4096;
 
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
 
-// Matches a label of the report. Labels of totals must be followed by a size, because words like "program" are common.
+// Matches a label of the report. Labels of totals, with captures for the name and the size, must be followed by a size,
+// because words like "program" are common.
 const Regex& LabelPattern() {
   static const Regex pattern(
       R"((?:^|[^\w.])()"
       R"(Total \w+ usage >=|Program \w+ requirement|Output size|Heap allocator status:|Persistent allocations)"
       R"(|Largest program allocations in \w+|Peak buffers:|\d+\\?\.\s*Size:|Unpadded size:|Size:|Operator:|Shape:)"
       R"(|Entry Parameter Subshape:|Extra memory due to padding:|XLA [Ll]abel:|Allocation type:|Tag:|={10,})"
-      R"(|(?:reserved(?:\([^)\n]*\))?|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations(?: \([^)\n]*\))?)\s+(?:)" WHYOOM_SIZE
-      R"(|unknown size))"
-      R"())");
+      R"(|(reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations)(?: ?\([^)\n]*\))?\s+()" WHYOOM_SIZE
+      R"(|unknown size)))");
   return pattern;
 }
 
@@ -44,11 +44,7 @@ std::string_view Trim(std::string_view text) {
 }
 
 // Whether a value must continue in the next line: it is empty, or a quote or bracket is open.
-bool IsUnfinished(std::string_view label, std::string_view value) {
-  if (Trim(value).empty()) return true;
-  if (label != "Operator" && label != "Shape" && label != "Entry Parameter Subshape" && label != "XLA label" &&
-      label != "HLO temp")
-    return false;
+bool IsUnfinished(std::string_view value) {
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -61,48 +57,31 @@ bool IsUnfinished(std::string_view label, std::string_view value) {
       if (value[i] == ')' || value[i] == ']' || value[i] == '}') --depth;
     }
   }
-  return quoted || depth > 0;
+  return quoted || depth > 0 || Trim(value).empty();
 }
 
 // Returns the value of key="…" in an Operator line. Quotes inside are escaped with a backslash.
-std::string Quoted(std::string_view text, std::string_view key) {
-  const std::string opening = std::string(key) + "=\"";
-  std::size_t at = text.find(opening);
-  while (at != std::string_view::npos && at > 0 && text[at - 1] != ' ') at = text.find(opening, at + 1);
-  if (at == std::string_view::npos) return {};
+std::string Quoted(std::string_view text, const Regex& key) {
+  static const Regex line_break(R"(\\n)");
+  static const Regex escaped(R"(\\(.))");
   std::string value;
-  for (at += opening.size(); at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      ++at;
-      value += text[at] == 'n' ? ' ' : text[at];
-    } else {
-      value += text[at];
-    }
-  }
+  re2::RE2::PartialMatch(text, key, &value);
+  re2::RE2::GlobalReplace(&value, line_break, " ");
+  re2::RE2::GlobalReplace(&value, escaped, R"(\1)");
   return value;
 }
 
-bool IsPlausible(std::int64_t bytes) { return bytes >= 0 && bytes < 9000000000000000000; }
-
 // Parses the size at the start of a value. Rejects a size with a suffix ("20.77G/s").
-std::optional<std::int64_t> AnyLeadingSize(std::string_view value) {
+std::optional<std::int64_t> LeadingSize(std::string_view value) {
   static const Regex leading(R"(^()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
   std::string text;
   return re2::RE2::PartialMatch(value, leading, &text) ? ParseSize(text) : std::nullopt;
 }
 
-// As AnyLeadingSize, but rejects a negative size, and one that a 64-bit byte count cannot represent.
-std::optional<std::int64_t> LeadingSize(std::string_view value) {
-  const std::optional<std::int64_t> bytes = AnyLeadingSize(value);
-  return bytes && IsPlausible(*bytes) ? bytes : std::nullopt;
-}
-
-// Cuts a value to kMaxValue bytes, at a character boundary.
-std::string_view Cut(std::string_view value) {
-  std::size_t end = std::min(value.size(), kMaxValue);
-  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(value[at]) & 0xC0) == 0x80; };
-  while (end > 0 && end < value.size() && is_inside(end)) --end;
-  return value.substr(0, end);
+// As LeadingSize, but rejects a negative size, and one that a 64-bit byte count cannot represent.
+std::optional<std::int64_t> RowSize(std::string_view value) {
+  const std::optional<std::int64_t> bytes = LeadingSize(value);
+  return bytes && *bytes >= 0 && *bytes < 9000000000000000000 ? bytes : std::nullopt;
 }
 
 // Restores line breaks lost by copying, as a blank before the label: "arguments 0BOutput size 0B; …".
@@ -127,7 +106,8 @@ std::string LabelName(std::string_view label) {
 
 bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t end) {
   if (done_) return false;
-  std::string_view whole = std::string_view(line.text).substr(0, end).substr(std::min(from, line.text.size()));
+  from = std::min(from, line.text.size());
+  std::string_view whole = std::string_view(line.text).substr(0, end).substr(from);
   // Drop a figure that the end of the log cuts off.
   if (line.may_continue && end >= line.text.size() && !EndsWithUnit(whole))
     whole = whole.substr(0, whole.find_last_of(" \t") + 1);
@@ -135,64 +115,45 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
   const std::string_view text = separated;
   re2::StringPiece rest = text;
   re2::StringPiece found;
+  std::string total;
+  std::string size;
   std::size_t value_begin = 0;
   bool any = false;
-  while (re2::RE2::FindAndConsume(&rest, LabelPattern(), &found)) {
+  for (; re2::RE2::FindAndConsume(&rest, LabelPattern(), &found, &total, &size); any = true) {
     const std::string_view label(found.data(), found.size());
     const auto begin = static_cast<std::size_t>(found.data() - text.data());
-    const std::string_view before = text.substr(value_begin, begin - value_begin);
-    if (any) value_ += Cut(before);
-    if (label.starts_with("Total ") && started_ && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
-      Close();
-      mixed_ = mixed_ || block_ == Block::kTotal;
-      if (!mixed_ || list_seen()) {
-        done_ = true;
-        return any;
-      }
-    }
+    if (any) value_ += CutBytes(std::string(text.substr(value_begin, begin - value_begin)), kMaxValue);
     Close();
-    Open(label, {line.number, line.RawOffset(std::min(from, line.text.size()) + begin)});
+    if (label.starts_with("Total ") && facts_.Find("total_bytes") != nullptr && IsOfSpace(label)) {
+      mixed_ = mixed_ || block_ == Block::kTotal;
+      done_ = !mixed_ || list_seen();
+      if (done_) return any;
+    }
+    place_ = {line.number, line.RawOffset(from + begin)};
+    continued_ = 0;
+    label_ = total.empty() ? LabelName(label) : total;
+    value_ = size;
+    CountRow(label);
     value_begin = begin + label.size();
-    any = true;
+  }
+  const bool continues =
+      !any && !label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue;
+  if (!any && !continues) {
+    done_ = ++quiet_lines_ > (started_ ? kQuietLinesInside : kQuietLinesBeforeStart);
+    return false;
   }
   if (any) {
-    value_ += Cut(text.substr(value_begin));
-    if (!IsUnfinished(label_, value_)) Close();
     started_ = true;
     quiet_lines_ = 0;
-    last_line_ = line.number;
-    return true;
-  }
-  if (!label_.empty() && !Trim(text).empty() && continued_ < kMaxContinuedLines && value_.size() < kMaxValue) {
+  } else {
     // Lines are usually wrapped at a blank. In a shape the blank is not part of the value.
     if (label_ != "Shape" && label_ != "Entry Parameter Subshape") value_ += ' ';
-    value_ += Cut(Trim(text));
     ++continued_;
-    if (!IsUnfinished(label_, value_)) Close();
-    last_line_ = line.number;
-    return true;
   }
-  done_ = ++quiet_lines_ > (started_ ? kQuietLinesInside : kQuietLinesBeforeStart);
-  return false;
-}
-
-void MemoryReportReader::Open(std::string_view label, Place place) {
-  place_ = place;
-  continued_ = 0;
-  value_.clear();
-  // The match of a total includes its size.
-  static const Regex total(
-      R"((reserved|program|arguments|output|global|scoped|HLO temp|overlays|shares|heap allocations).*?\s+()" WHYOOM_SIZE
-      R"(|unknown size))");
-  std::string name;
-  std::string size;
-  if (re2::RE2::FullMatch(label, total, &name, &size)) {
-    label_ = name;
-    value_ = size;
-  } else {
-    label_ = LabelName(label);
-    CountRow(label);
-  }
+  value_ += CutBytes(std::string(any ? text.substr(value_begin) : Trim(text)), kMaxValue);
+  if (!IsUnfinished(value_)) Close();
+  last_line_ = line.number;
+  return true;
 }
 
 // The rows of a list have increasing numbers ("12. Size:"). After a complete row another list may begin, for example
@@ -219,17 +180,13 @@ void MemoryReportReader::Close() {
     block_ = IsOfSpace(label) ? Block::kTotal : Block::kOther;
     if (block_ == Block::kTotal) SetSize("total_bytes", value);
   } else if (label.starts_with("Program ")) {
-    block_ = IsOfSpace(label) ? Block::kRequirement : Block::kOther;
-    of_other_space_ = block_ == Block::kOther;
-    if (block_ == Block::kRequirement) SetSize(space_ == "hbm" ? "program_hbm_bytes" : "program_space_bytes", value);
+    of_other_space_ = !IsOfSpace(label);
+    block_ = of_other_space_ ? Block::kOther : Block::kPart;
+    if (!of_other_space_) SetSize(space_ == "hbm" ? "program_hbm_bytes" : "program_space_bytes", value);
   } else if (label == "Persistent allocations") {
-    block_ = Block::kPersistent;
+    block_ = Block::kPart;
   } else if (label == "Heap allocator status") {
     block_ = Block::kOther;
-  } else if (label == "Output size") {
-    SetSize("output_bytes", value);
-  } else if (label == "shares") {
-    SetSize("shared_output_bytes", value);
   } else if (label.starts_with("Largest program allocations") || label == "Peak buffers") {
     block_ = Block::kOther;
     row_open_ = false;
@@ -248,27 +205,27 @@ void MemoryReportReader::Close() {
 }
 
 void MemoryReportReader::SetSize(std::string_view fact, std::string_view value) {
-  const std::optional<std::int64_t> bytes = AnyLeadingSize(value);
-  if (!bytes) return;
-  if (IsPlausible(*bytes)) return facts_.Set(fact, static_cast<double>(*bytes), place_);
-  facts_.Set("impossible_figure", std::string(value.substr(0, value.find_first_of("( \t"))), place_);
+  if (const std::optional<std::int64_t> bytes = RowSize(value)) {
+    facts_.Set(fact, static_cast<double>(*bytes), place_);
+  } else if (LeadingSize(value)) {
+    facts_.Set("impossible_figure", std::string(value.substr(0, value.find_first_of("( \t"))), place_);
+  }
 }
 
 void MemoryReportReader::SetTotal(const std::string& label, const std::string& value) {
-  if (label == "HLO temp") {
-    if (block_ != Block::kOther) SetHloTemp(value);
-    return;
-  }
-  static const std::map<std::pair<Block, std::string>, std::string_view> kFacts = {
-      {{Block::kTotal, "reserved"}, "system_reserved_bytes"}, {{Block::kNone, "reserved"}, "system_reserved_bytes"},
-      {{Block::kTotal, "program"}, "program_bytes"},          {{Block::kNone, "program"}, "program_bytes"},
-      {{Block::kTotal, "arguments"}, "arguments_bytes"},      {{Block::kNone, "arguments"}, "arguments_bytes"},
-      {{Block::kPersistent, "arguments"}, "arguments_bytes"}, {{Block::kPersistent, "output"}, "output_bytes"},
-      {{Block::kTotal, "heap allocations"}, "heap_bytes"},    {{Block::kRequirement, "global"}, "global_bytes"},
-      {{Block::kRequirement, "scoped"}, "scoped_bytes"},      {{Block::kRequirement, "overlays"}, "overlays_bytes"},
-  };
-  const auto fact = kFacts.find({block_, label});
-  if (fact != kFacts.end()) SetSize(fact->second, value);
+  static const std::map<std::string, std::string_view> kFacts = {{"reserved", "system_reserved_bytes"},
+                                                                 {"program", "program_bytes"},
+                                                                 {"arguments", "arguments_bytes"},
+                                                                 {"output", "output_bytes"},
+                                                                 {"global", "global_bytes"},
+                                                                 {"scoped", "scoped_bytes"},
+                                                                 {"Output size", "output_bytes"},
+                                                                 {"shares", "shared_output_bytes"},
+                                                                 {"heap allocations", "heap_bytes"},
+                                                                 {"overlays", "overlays_bytes"}};
+  if (block_ == Block::kOther) return;
+  if (label == "HLO temp") return SetHloTemp(value);
+  if (const auto fact = kFacts.find(label); fact != kFacts.end()) SetSize(fact->second, value);
 }
 
 void MemoryReportReader::SetHloTemp(const std::string& value) {
@@ -288,30 +245,24 @@ void MemoryReportReader::SetHloTemp(const std::string& value) {
   SetSize("fragmentation_bytes", fragmentation);
 }
 
-Allocation& MemoryReportReader::Row() {
-  if (!row_open_ || rows_.empty()) {
-    rows_.emplace_back();
-    rows_.back().place = place_;
-    held_ += sizeof(Allocation);
-    row_open_ = true;
-  }
-  return rows_.back();
-}
-
 void MemoryReportReader::SetField(const std::string& label, const std::string& value) {
   if (label == "Size") {
-    row_open_ = false;
-    if (rows_.size() >= kMaxRows) return;
-    Row().size_bytes = LeadingSize(value);  // keeps a row whose size cannot be parsed
+    row_open_ = rows_.size() < kMaxRows;
+    if (!row_open_) return;
+    rows_.emplace_back();
+    rows_.back().place = place_;
+    rows_.back().size_bytes = RowSize(value);  // keeps a row whose size cannot be parsed
+    held_ += sizeof(Allocation);
     return;
   }
-  if (rows_.empty()) return;
-  Allocation& row = Row();
+  Allocation& row = rows_.back();
   held_ += value.size();
   if (label == "Operator") {
-    row.op_name = Quoted(value, "op_name");
+    static const Regex op_name(R"re((?:^| )op_name="((?:[^"\\]|\\.)*))re");
+    static const Regex source_file(R"re((?:^| )source_file="((?:[^"\\]|\\.)*))re");
+    row.op_name = Quoted(value, op_name);
     if (row.op_name.empty() && value.find("op_name=") == value.npos) row.op_name = value;
-    row.source_file = Quoted(value, "source_file");
+    row.source_file = Quoted(value, source_file);
     static const Regex line(R"(\bsource_line=(\d{1,9}))");
     int number = 0;
     if (re2::RE2::PartialMatch(value, line, &number)) row.source_line = number;
@@ -320,9 +271,9 @@ void MemoryReportReader::SetField(const std::string& label, const std::string& v
     row.array = ParseArrayShape(value);
     if (label != "Shape") row.kind = kParameter;
   } else if (label == "Unpadded size") {
-    row.unpadded_bytes = LeadingSize(value);
+    row.unpadded_bytes = RowSize(value);
   } else if (label == "Extra memory due to padding") {
-    row.padding_bytes = LeadingSize(value);
+    row.padding_bytes = RowSize(value);
     static const Regex factor(R"(\(([\d.]+)x)");
     std::string number;
     if (re2::RE2::PartialMatch(value, factor, &number)) row.padding_factor = std::strtod(number.c_str(), nullptr);

@@ -49,25 +49,23 @@ class MemoryReportReader {
   void Finish(Evidence* facts, std::vector<Allocation>* rows);
 
  private:
-  enum class Block { kNone, kTotal, kPersistent, kRequirement, kOther };
+  enum class Block { kPart, kTotal, kOther };  // of this memory space; kOther: of no interest
 
   bool IsOfSpace(std::string_view label) const;
   bool list_seen() const { return facts_.Find("list_seen") != nullptr; }
   void CountRow(std::string_view label);
-  void Open(std::string_view label, Place place);
   void Close();
   void SetField(const std::string& label, const std::string& value);
   void SetTotal(const std::string& label, const std::string& value);
   void SetHloTemp(const std::string& value);
   void SetModule();
   void SetSize(std::string_view fact, std::string_view value);
-  Allocation& Row();
 
   bool started_ = false;
   bool done_ = false;
   int quiet_lines_ = 0;
   std::uint64_t last_line_ = 0;
-  Block block_ = Block::kNone;
+  Block block_ = Block::kPart;
 
   // The current field.
   std::string label_;

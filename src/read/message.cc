@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -10,7 +11,6 @@
 
 #include "text/quantity.h"
 #include "text/regex_options.h"
-#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -23,13 +23,12 @@ constexpr std::size_t kMessageBytes = 1024;
 // Minimum number of lines that look like source code; fewer may be a coincidence.
 constexpr int kSourceLines = 2;
 
-// Returns the pattern `which` of each source-line quotation or, if not `source_lines`, of each other quotation.
-std::vector<const Pattern*> PatternsOf(const RuleSet& rules, bool source_lines, Pattern Quotation::*which) {
-  std::vector<const Pattern*> patterns;
+std::vector<const Quotation*> Quotations(const RuleSet& rules, bool source_lines) {
+  std::vector<const Quotation*> quotations;
   for (const Quotation& quotation : rules.quotations()) {
-    if (quotation.source_line == source_lines) patterns.push_back(&(quotation.*which));
+    if (quotation.source_line == source_lines) quotations.push_back(&quotation);
   }
-  return patterns;
+  return quotations;
 }
 
 // Returns the lines before the position's line, and `lead`, that line up to the position; each after a line break.
@@ -66,15 +65,10 @@ bool IsFrame(std::string_view line) {
 }  // namespace
 
 QuotationFinder::QuotationFinder(const RuleSet& rules)
-    : patterns_(PatternsOf(rules, false, &Quotation::pattern)),
-      afters_(PatternsOf(rules, false, &Quotation::after)),
-      source_lines_(PatternsOf(rules, true, &Quotation::pattern)) {
-  for (const Quotation& quotation : rules.quotations()) {
-    if (!quotation.source_line) quotations_.push_back(&quotation);
-  }
-}
-
-bool QuotationFinder::IsSourceLine(const std::string& line) const { return !source_lines_.In(line).empty(); }
+    : quotations_(Quotations(rules, false)),
+      patterns_(PatternsOf(quotations_, &Quotation::pattern)),
+      afters_(PatternsOf(quotations_, &Quotation::after)),
+      source_lines_(PatternsOf(Quotations(rules, true), &Quotation::pattern)) {}
 
 // Whether the position is between lines of source code. Ignores those in tracebacks, which are indented below frames.
 bool QuotationFinder::AmongSource(const Surroundings& around) const {
@@ -84,24 +78,21 @@ bool QuotationFinder::AmongSource(const Surroundings& around) const {
     if (IsFrame(line)) frame = Indent(line);
     const bool in_frame = frame != std::string_view::npos && Indent(line) >= frame;
     if (!in_frame) frame = std::string_view::npos;
-    if (!in_frame && IsSourceLine(line)) ++count;
+    if (!in_frame && !source_lines_.In(line).empty()) ++count;
   }
   for (std::size_t i = 1; i < around.lines.size() && i <= kLinesAfter && count < kSourceLines; ++i) {
-    const std::string line = around.lines[i].Written().substr(0, kLineBytes);
     if (around.lines[i].after_gap) break;
-    if (IsSourceLine(line)) ++count;
+    if (!source_lines_.In(around.lines[i].Written().substr(0, kLineBytes)).empty()) ++count;
   }
   return count >= kSourceLines;
 }
 
-bool QuotationFinder::IsQuoted(const Surroundings& around, std::size_t column) const {
-  return around.lines.front().binary || FindQuotation(around, column) != nullptr;
-}
-
-const Quotation* QuotationFinder::FindQuotation(const Surroundings& around, std::size_t column) const {
+const Quotation* QuotationFinder::Find(const Surroundings& around, std::size_t column) const {
+  static const Quotation kBinary = {.id = "binary data", .own_report = true};
   const Line& line = around.lines.front();
+  if (line.binary) return &kBinary;
   const std::size_t at = line.WrittenAt(column);
-  if (line.binary || at > kMostColumn) return nullptr;
+  if (at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
   const std::string from_header = TextFrom(around, at);
   const ByteSet last_line = BytesIn(std::string_view(before).substr(before.rfind('\n') + 1));
@@ -123,14 +114,18 @@ namespace {
 constexpr std::size_t kMaxJoined = 8192;
 constexpr std::size_t kMaxMessage = 1200;
 
-constexpr std::string_view kLineBlanks = " \t";
-
-std::vector<const Pattern*> HeaderPatterns(const RuleSet& rules) {
-  std::vector<const Pattern*> patterns;
+std::vector<HeaderMatch> AllHeads(const RuleSet& rules) {
+  std::vector<HeaderMatch> heads;
   for (const FailureRule& rule : rules.failures()) {
-    for (const HeaderPattern& head : rule.header_patterns) patterns.push_back(&head.pattern);
+    for (const HeaderPattern& head : rule.header_patterns) heads.push_back({&rule, &head});
   }
-  return patterns;
+  return heads;
+}
+
+// Whether only exception class names precede `begin` in its line.
+bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin) {
+  static const Regex exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
+  return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
 }
 
 }  // namespace
@@ -139,11 +134,6 @@ bool IsMessageStart(std::string_view text) {
   static const Regex boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
-  // Rejects most lines without the regular expression.
-  const std::size_t first = text.find_first_not_of(" \t\n\f\r");
-  if (first == std::string_view::npos) return false;
-  const bool may_be_frame = text[first] == 'T' || text[first] == 'D' || text[first] == 'F';
-  if (!may_be_frame && text.find(": ", first) == std::string_view::npos) return false;
   return re2::RE2::PartialMatch(text, boundary);
 }
 
@@ -153,31 +143,33 @@ bool BeginsMessage(const Line& line, bool first_logged) {
          (line.starts_message ? *line.starts_message : IsMessageStart(line.text));
 }
 
-JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from) : from_(from) {
+JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::size_t from) {
   constexpr std::size_t kNarrowest = 40;  // columns; narrower terminals are rare
   text_.reserve(kMaxJoined / 4);          // enough for most
+  columns_.reserve(kMaxJoined / 4);
+  const auto append = [this](char byte, std::size_t column) {
+    text_ += byte;
+    columns_.push_back(static_cast<std::uint32_t>(column));
+  };
   // What wraps inside words makes lines of one width. Two such lines may be a coincidence.
   const std::size_t width = lines.front().text.size();
   const bool is_cut =
       lines.size() > 2 && width >= kNarrowest && lines[1].text.size() == width && lines[2].text.size() == width;
   for (std::size_t i = 0; i < std::min(count, lines.size()) && text_.size() < kMaxJoined; ++i) {
-    const Line& line = lines[i];
-    if (i > 0 && (IsBlank(line.text) || BeginsMessage(line, lines.front().logged()))) break;
+    const std::string& line = lines[i].text;
+    if (i > 0 && (IsBlank(line) || BeginsMessage(lines[i], lines.front().logged()))) break;
     const bool continues_word = is_cut && i > 0 && lines[i - 1].text.size() == width;
-    if (!continues_word && !text_.empty() && text_.back() != ' ') text_ += ' ';
-    parts_.push_back({text_.size(), &line, false});
+    if (!continues_word && !text_.empty() && text_.back() != ' ') append(' ', lines[i - 1].text.size());
+    parts_.push_back({text_.size(), &lines[i]});
     const std::size_t begin = i == 0 ? from : 0;
-    const std::size_t end = std::min(line.text.size(), begin + kMaxJoined);
-    const bool continues = i == 0 && line.text.size() > begin + kStep;
-    if (continues) {
-      AppendWithSingleBlanks(std::string_view(line.text).substr(begin, kStep), kLineBlanks, &text_);
-      first_line_end_ = text_.size();
+    const std::size_t end = std::min(line.size(), begin + kMaxJoined);
+    for (std::size_t column = begin; column < end; ++column) {
+      if (i == 0 && column == begin + kStep) first_line_end_ = text_.size();
+      const bool blank = line[column] == ' ' || line[column] == '\t';
+      if (!blank || (!text_.empty() && text_.back() != ' ')) append(blank ? ' ' : line[column], column);
     }
-    const std::size_t rest = continues ? begin + kStep : begin;
-    AppendWithSingleBlanks(std::string_view(line.text).substr(rest, end - std::min(rest, end)), kLineBlanks, &text_);
-    if (i == 0 && !continues) first_line_end_ = text_.size();
-    parts_.back().whole = text_.size() - parts_.back().begin == end - std::min(begin, end);
-    if (end < line.text.size()) break;
+    if (i == 0 && line.size() <= begin + kStep) first_line_end_ = text_.size();
+    if (end < line.size()) break;
   }
 }
 
@@ -185,10 +177,6 @@ const JoinedLines::Part& JoinedLines::PartOf(std::size_t position) const {
   auto after = std::upper_bound(parts_.begin(), parts_.end(), position,
                                 [](std::size_t at, const Part& part) { return at < part.begin; });
   return after == parts_.begin() ? parts_.front() : *std::prev(after);
-}
-
-std::size_t JoinedLines::LineIndexOf(std::size_t position) const {
-  return static_cast<std::size_t>(&PartOf(position) - parts_.data());
 }
 
 bool JoinedLines::IsOpen(std::size_t position) const {
@@ -199,21 +187,7 @@ bool JoinedLines::IsOpen(std::size_t position) const {
 }
 
 std::size_t JoinedLines::ColumnOf(std::size_t position) const {
-  const Part& part = PartOf(position);
-  const std::size_t from = &part == &parts_.front() ? from_ : 0;
-  if (part.whole) return std::min(from + (position - part.begin), part.line->text.size());
-  // Repeats the constructor's blank removal up to `position`.
-  std::size_t taken = part.begin;
-  bool last_blank = part.begin == 0 || text_[part.begin - 1] == ' ';
-  const std::string& line = part.line->text;
-  for (std::size_t column = from; column < line.size(); ++column) {
-    const bool blank = kLineBlanks.find(line[column]) != std::string_view::npos;
-    const bool dropped = blank && (last_blank || taken == 0);
-    if (!dropped && taken == position) return column;
-    if (!dropped) ++taken;
-    last_blank = blank;
-  }
-  return line.size();
+  return position < columns_.size() ? columns_[position] : parts_.back().line->text.size();
 }
 
 Place JoinedLines::PlaceOf(std::size_t position) const {
@@ -228,27 +202,12 @@ bool HeaderFinder::HasTrigger(std::string_view text) const {
 }
 
 HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
-    : prefilter_(prefilter), triggers_(rules.trigger_count()), patterns_(HeaderPatterns(rules)), quotations_(rules) {
-  for (const FailureRule& rule : rules.failures()) {
-    for (const HeaderPattern& head : rule.header_patterns) heads_.emplace_back(&rule, &head);
-    std::vector<const Pattern*> facts;
-    for (const Pattern& pattern : rule.facts) facts.push_back(&pattern);
-    facts_.try_emplace(&rule, std::move(facts));
-  }
-}
-
-bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin) {
-  static const Regex exception_class(R"(^\s*(?:[\w.]+: ?)*$)");
-  return re2::RE2::FullMatch(re2::StringPiece(joined.text().data(), begin), exception_class);
-}
-
-bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
-  const std::vector<std::string>& codes = rule.absorbed_by;
-  return std::find(codes.begin(), codes.end(), by.code) != codes.end();
-}
-
-bool ShareMessage(const FailureRule& one, const FailureRule& other) {
-  return IsAbsorbedBy(one, other) || IsAbsorbedBy(other, one);
+    : prefilter_(prefilter),
+      triggers_(rules.trigger_count()),
+      heads_(AllHeads(rules)),
+      patterns_(PatternsOf(heads_, [](const HeaderMatch& head) -> const Pattern& { return head.head->pattern; })),
+      quotations_(rules) {
+  for (const FailureRule& rule : rules.failures()) facts_.try_emplace(&rule, PatternsOf(rule.facts, std::identity()));
 }
 
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
@@ -262,15 +221,14 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
     const std::size_t begin = head.match.begin;
     if ((in_report && head.head->of_report) || begin == printed) return false;
     if (begin >= quoted_to) {
-      const Quotation* quotation = quotations_.FindQuotation(around, joined.ColumnOf(begin));
-      if (quotation == nullptr && !around.lines.front().binary) {
+      const Quotation* quotation = quotations_.Find(around, joined.ColumnOf(begin));
+      if (quotation == nullptr) {
         printed = begin;
         return false;
       }
       quoted->any = true;
-      quoted->notable = quoted->notable || (quotation != nullptr && !quotation->own_report);
-      RecordedStep(recorder, head.rule->code, head.head->id)
-          .Set("matches, but only in a quotation", quotation == nullptr ? "binary data" : quotation->id);
+      quoted->notable = quoted->notable || !quotation->own_report;
+      RecordedStep(recorder, head.rule->code, head.head->id).Set("matches, but only in a quotation", quotation->id);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
     return true;
@@ -281,11 +239,10 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
                                             Quoted* quoted, Recorder* recorder) const {
   std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
-    const auto& [rule, head] = heads_[i];
-    HeaderMatch found{rule, head};
+    HeaderMatch found = heads_[i];
     for (std::size_t from = 0; from < joined.first_line_end(); from = std::max(found.match.end, from + 1)) {
-      if (!head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
-      if (head->line_start && !BeginsAtLineStart(joined, found.match.begin)) continue;
+      if (!found.head->pattern.Find(joined.text(), from, &found.match, joined.first_line_end())) break;
+      if (found.head->line_start && !BeginsAtLineStart(joined, found.match.begin)) continue;
       headers.push_back(found);
     }
   }
@@ -294,8 +251,7 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
     return std::pair(a.match.begin, -static_cast<long>(a.match.end)) <
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
-  Quoted unused;
-  DropQuoted(joined, around, in_report, &headers, quoted == nullptr ? &unused : quoted, recorder);
+  DropQuoted(joined, around, in_report, &headers, quoted, recorder);
   return headers;
 }
 
@@ -303,12 +259,12 @@ void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<Hea
                                 Recorder* recorder) const {
   const std::string_view line = std::string_view(joined.text()).substr(0, joined.first_line_end());
   for (const std::size_t i : patterns_.FindCandidates(line, PatternSet::Blanks::kSingle)) {
-    const auto& [rule, head] = heads_[i];
-    const auto is_its = [&, pattern = head](const HeaderMatch& match) { return match.head == pattern; };
-    if (std::any_of(headers.begin(), headers.end(), is_its)) continue;
-    const bool is_inside = head->line_start && head->pattern.IsIn(line);
-    RecordedStep(recorder, rule->code, head->id)
-        .Set(is_inside ? "must be at the start of a line (line_start)" : "does not match", head->pattern.source());
+    const HeaderPattern& head = *heads_[i].head;
+    if (std::any_of(headers.begin(), headers.end(), [&](const HeaderMatch& match) { return match.head == &head; }))
+      continue;
+    const bool is_inside = head.line_start && head.pattern.IsIn(line);
+    RecordedStep(recorder, heads_[i].rule->code, head.id)
+        .Set(is_inside ? "must be at the start of a line (line_start)" : "does not match", head.pattern.source());
   }
 }
 
@@ -336,28 +292,31 @@ std::string Quote(std::string_view text, std::size_t head_begin, std::size_t lin
 
 }  // namespace
 
-MessageContent HeaderFinder::Read(const JoinedLines& joined, const HeaderMatch& head) const {
-  MessageContent message;
-  message.end = head.match.end;
+Failure HeaderFinder::Read(const JoinedLines& joined, const HeaderMatch& head, std::size_t* end) const {
+  Failure failure;
+  failure.rule = head.rule;
+  failure.completeness.whole = !head.head->fragment;
   const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
   const auto set = [&](const Capture& capture) {
-    if (!joined.IsOpen(capture.end)) message.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
+    if (!joined.IsOpen(capture.end)) failure.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   };
   for (const Capture& capture : head.match.captures) set(capture);
   const PatternSet& patterns = facts_.at(head.rule);
   std::set<std::string> known;  // the first match of a fact counts
   const std::size_t begin = std::min(head.match.begin, text.size());
+  *end = head.match.end;
   for (const std::size_t i : patterns.FindCandidates(text.substr(begin), PatternSet::Blanks::kSingle)) {
     PatternMatch match;
-    if (!patterns.patterns()[i]->Find(text, begin, &match)) continue;
-    message.end = std::max(message.end, match.end);
+    if (!head.rule->facts[i].Find(text, begin, &match)) continue;
+    *end = std::max(*end, match.end);
     for (const Capture& capture : match.captures) {
       if (known.insert(capture.name).second) set(capture);
     }
   }
-  const std::size_t line_begin = head.match.begin - joined.OffsetInLine(head.match.begin);
-  message.text = Quote(text, head.match.begin, line_begin, message.end);
-  return message;
+  const Place place = joined.PlaceOf(head.match.begin);
+  failure.where = {{}, place.line, joined.PlaceOf(std::max<std::size_t>(*end, 1) - 1).line, place.offset};
+  failure.message = Quote(text, head.match.begin, head.match.begin - joined.OffsetInLine(head.match.begin), *end);
+  return failure;
 }
 
 }  // namespace whyoom

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "facts/evidence.h"
+#include "facts/failure.h"
 #include "input/prefilter.h"
 #include "rules/pattern_set.h"
 #include "rules/recorder.h"
@@ -33,19 +34,10 @@ class QuotationFinder {
   static constexpr std::size_t kLinesBefore = 8;
   static constexpr std::size_t kLineBytes = 320;
 
-  // Whether the text from `column` of the first line is a quotation.
-  bool IsQuoted(const Surroundings& around, std::size_t column) const;
-
-  // Returns the quotation pattern that matches, or null. Also null if the line is binary.
-  const Quotation* FindQuotation(const Surroundings& around, std::size_t column) const;
-
-  // Appends this object's pattern sets to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const {
-    sets->insert(sets->end(), {&patterns_, &afters_, &source_lines_});
-  }
+  // Returns the quotation that the text from `column` of the first line is, or null.
+  const Quotation* Find(const Surroundings& around, std::size_t column) const;
 
  private:
-  bool IsSourceLine(const std::string& line) const;
   bool AmongSource(const Surroundings& around) const;
 
   std::vector<const Quotation*> quotations_;
@@ -90,7 +82,6 @@ class JoinedLines {
   // Headers must begin before this position: the end of the first line, or the start of its next window.
   std::size_t first_line_end() const { return first_line_end_; }
   std::size_t line_count() const { return parts_.size(); }
-  std::size_t LineIndexOf(std::size_t position) const;  // 0 is the first line
   std::size_t OffsetInLine(std::size_t position) const { return position - PartOf(position).begin; }
   // Whether a value that ends at `position` may be cut off by the end of the log.
   bool IsOpen(std::size_t position) const;
@@ -101,20 +92,12 @@ class JoinedLines {
   struct Part {
     std::size_t begin;  // in text_
     const Line* line;
-    bool whole = false;  // no white space of it was dropped
   };
   const Part& PartOf(std::size_t position) const;
   std::string text_;
+  std::vector<std::uint32_t> columns_;  // of each byte of text_
   std::vector<Part> parts_;
   std::size_t first_line_end_ = 0;
-  std::size_t from_ = 0;
-};
-
-// The content of a message.
-struct MessageContent {
-  Evidence facts;
-  std::string text;     // for display
-  std::size_t end = 0;  // in the joined lines
 };
 
 struct HeaderMatch {
@@ -139,22 +122,18 @@ class HeaderFinder {
   // Omits quoted headers and sets `quoted`. `in_report`: the caller ignores headers of reports, so
   // they may be quoted; each row of a report is one. Records in `recorder`, which may be null, the patterns with a
   // literal in the first line that do not match, and the quoted headers.
-  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report = false,
-                                Quoted* quoted = nullptr, Recorder* recorder = nullptr) const;
+  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report, Quoted* quoted,
+                                Recorder* recorder = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
-  bool IsQuoted(const Surroundings& around, std::size_t column) const { return quotations_.IsQuoted(around, column); }
-
-  // Reads the message that `head` starts: the captures of the header and of the failure's fact patterns, up to the end
-  // of the joined lines or the next header with the same pattern.
-  MessageContent Read(const JoinedLines& joined, const HeaderMatch& head) const;
-
-  // Appends this object's pattern sets to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const {
-    sets->push_back(&patterns_);
-    for (const auto& [rule, patterns] : facts_) sets->push_back(&patterns);
-    quotations_.AddSets(sets);
+  bool IsQuoted(const Surroundings& around, std::size_t column) const {
+    return quotations_.Find(around, column) != nullptr;
   }
+
+  // Returns the failure whose message `head` begins: its place, text and facts, which are the captures of the header
+  // and of the fact patterns up to the end of the joined lines or the next header with the same pattern. Stores the end
+  // of the message.
+  Failure Read(const JoinedLines& joined, const HeaderMatch& head, std::size_t* end) const;
 
   // Whether `text` contains a literal of any rule.
   bool MayMatter(std::string_view text) const { return prefilter_.IsIn(text); }
@@ -168,19 +147,10 @@ class HeaderFinder {
 
   const Prefilter& prefilter_;
   const std::size_t triggers_;
-  std::vector<std::pair<const FailureRule*, const HeaderPattern*>> heads_;
-  PatternSet patterns_;  // of heads_
+  std::vector<HeaderMatch> heads_;  // their match is empty
+  PatternSet patterns_;
   std::map<const FailureRule*, PatternSet> facts_;
   QuotationFinder quotations_;
 };
-
-// Whether only exception class names precede `begin` in its line.
-bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin);
-
-// Whether the rule data lets `by` absorb `failure`.
-bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by);
-
-// Whether one of the two failures absorbs the other.
-bool ShareMessage(const FailureRule& one, const FailureRule& other);
 
 }  // namespace whyoom

@@ -29,16 +29,13 @@ std::vector<const ProgressLine*> LinesOf(const RuleSet& rules, bool survival) {
   return lines;
 }
 
-std::vector<const Pattern*> PatternsOf(const std::vector<const ProgressLine*>& lines) {
-  std::vector<const Pattern*> patterns;
-  for (const ProgressLine* line : lines) patterns.push_back(&line->pattern);
-  return patterns;
-}
+// The line as reports show it.
+SurvivalSign Shown(const Line& line) { return {CutBytes(Printable(line.text), kShownOfLine), line.number}; }
 
 }  // namespace
 
 ProgressFinder::ProgressFinder(const RuleSet& rules, bool survival)
-    : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_)) {}
+    : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_, &ProgressLine::pattern)) {}
 
 std::optional<ProgressMatch> ProgressFinder::Find(std::string_view line) const {
   for (const std::size_t place : patterns_.FindCandidates(line)) {
@@ -55,53 +52,6 @@ std::optional<ProgressMatch> ProgressFinder::Find(std::string_view line) const {
   return std::nullopt;
 }
 
-std::string ShownProgress(std::string_view line) { return CutBytes(Printable(line), kShownOfLine); }
-
-ProgressReader::ProgressReader(const RuleSet& rules) : finder_(rules, false) {}
-
-// A carriage return also ends a line, because progress bars rewrite theirs.
-void ProgressReader::Add(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t end = bytes.find_first_of("\r\n");
-    const std::string_view piece = bytes.substr(0, end);
-    line_.append(piece.substr(0, kLongestProgressLine - std::min(kLongestProgressLine, line_.size())));
-    if (end == std::string_view::npos) return;
-    Look();
-    if (bytes[end] == '\n') ++number_;
-    bytes.remove_prefix(end + 1);
-  }
-}
-
-void ProgressReader::Look() {
-  if (std::optional<ProgressMatch> found = finder_.Find(line_); found && found->rule->compiles) {
-    progress_.ran.reset();
-    before_.reset();
-  } else if (found) {
-    const double reached = found->step ? *found->step + 1 : ++uncounted_;
-    AddSign({number_, ShownProgress(line_), reached, std::move(found->module)});
-  }
-  line_.clear();
-}
-
-void ProgressReader::AddSign(JobProgress::Sign sign) {
-  if (!sign.module.empty()) {
-    if (progress_.compiled.size() < JobProgress::kMostCompiled) progress_.compiled.push_back(std::move(sign));
-    return;
-  }
-  progress_.reached = std::max(progress_.reached, sign.reached);
-  const bool continues = before_ && sign.reached > *before_;
-  before_ = sign.reached;
-  if (continues && (!progress_.ran || sign.reached > progress_.ran->reached)) progress_.ran = std::move(sign);
-}
-
-JobProgress ProgressReader::Finish() {
-  line_.clear();
-  before_.reset();
-  number_ = 1;
-  uncounted_ = 0;
-  return std::exchange(progress_, {});
-}
-
 bool StreamSigns::ShowSurvival(const LastReport& report) const {
   if (!proof || proof->since < report.line || proof->sign.line <= report.line) return false;
   // A buffer may be written after later output.
@@ -112,45 +62,42 @@ bool StreamSigns::ShowSurvival(const LastReport& report) const {
 
 void SignCollector::Look(const Line& line, const ProgressFinder& finder) {
   const std::optional<ProgressMatch> found = finder.Find(line.text);
-  if (!found || !found->module.empty()) return;
+  if (!found) return;
+  if (!found->module.empty()) {
+    if (compiled_.size() < kMostCompiled) compiled_.push_back({Shown(line), found->module});
+    return;
+  }
   if (streams_.size() >= kMostStreams && !streams_.contains(line.stream_name)) return;
   Stream& stream = streams_[line.stream_name];
   StreamSigns& signs = stream.signs;
+  const Shows shows = found->rule->shows;
   std::uint64_t since = 0;
-  switch (found->rule->shows) {
-    case Shows::kStep:
-    case Shows::kNumber: {
-      if (found->rule->compiles) return stream.rising.clear();
-      const double reached = found->step ? *found->step + 1 : ++stream.uncounted;
-      if (reached <= stream.reached) stream.rising.clear();
-      stream.reached = reached;
-      stream.rising.push_back(line.number);
-      if (stream.rising.size() > kRisingNumbers) stream.rising.pop_front();
-      const std::size_t needed = found->rule->shows == Shows::kStep ? kRisingSteps : kRisingNumbers;
-      if (stream.rising.size() >= needed) since = *(stream.rising.end() - static_cast<std::ptrdiff_t>(needed));
-      break;
-    }
-    case Shows::kResult:
-      since = line.number;
-      break;
-    case Shows::kHandled:
-      stream.handled = line.number;
-      break;
-    case Shows::kError:
-      signs.error = line.number;
-      since = stream.handled;
-      break;
-    case Shows::kFailed:
-      signs.failed = line.number;
-      break;
+  if (found->rule->compiles) {
+    stream.rising.clear();
+    signs.compiles = line.number;
+  } else if (shows == Shows::kStep || shows == Shows::kNumber) {
+    const double reached = found->step ? *found->step + 1 : ++stream.uncounted;
+    if (reached <= stream.reached) stream.rising.clear();
+    stream.reached = reached;
+    signs.reached = std::max(signs.reached, reached);
+    stream.rising.push_back(line.number);
+    if (stream.rising.size() > kRisingNumbers) stream.rising.pop_front();
+    const std::size_t needed = shows == Shows::kStep ? kRisingSteps : kRisingNumbers;
+    if (stream.rising.size() >= needed) since = *(stream.rising.end() - static_cast<std::ptrdiff_t>(needed));
+  } else if (shows == Shows::kResult) {
+    since = line.number;
+  } else if (shows == Shows::kHandled) {
+    stream.handled = line.number;
+  } else if (shows == Shows::kError) {
+    signs.error = line.number;
+    since = stream.handled;
+  } else {
+    signs.failed = line.number;
   }
   if (since == 0) return;
-  const Shows shows = found->rule->shows;
-  signs.proof = {since,
-                 {ShownProgress(line.text), line.number},
-                 line.time,
-                 shows == Shows::kResult,
-                 shows == Shows::kError ? signs.failed : 0};
+  signs.proof = {
+      since,         Shown(line), line.time, shows == Shows::kResult, shows == Shows::kError ? signs.failed : 0,
+      stream.reached};
 }
 
 Signs SignCollector::Take() {
@@ -158,6 +105,20 @@ Signs SignCollector::Take() {
   for (auto& [name, stream] : streams_) signs.emplace(name, std::move(stream.signs));
   streams_.clear();
   return signs;
+}
+
+// A carriage return also ends a line, because progress bars rewrite theirs.
+void ProgressReader::Add(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find_first_of("\r\n");
+    const std::string_view piece = bytes.substr(0, end);
+    line_.text.append(piece.substr(0, kLongestProgressLine - std::min(kLongestProgressLine, line_.text.size())));
+    if (end == std::string_view::npos) return;
+    signs_.Look(line_, finder_);
+    line_.text.clear();
+    if (bytes[end] == '\n') ++line_.number;
+    bytes.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace whyoom

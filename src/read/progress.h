@@ -19,20 +19,6 @@
 
 namespace whyoom {
 
-// How far a job got, according to its log.
-struct JobProgress {
-  struct Sign {
-    std::uint64_t line = 0;  // 1-based
-    std::string text;        // of the line, shortened and printable
-    double reached = 0;      // step number plus one; for a line without a step, the number of such lines so far
-    std::string module;      // the program that the line names, or empty
-  };
-  double reached = 0;          // maximum over all lines, even a single one
-  std::optional<Sign> ran;     // the furthest line that continues an earlier one, after the last compile
-  std::vector<Sign> compiled;  // lines that name a program; at most kMostCompiled
-  static constexpr std::size_t kMostCompiled = 1000;
-};
-
 // A line that a progress rule matches.
 struct ProgressMatch {
   const ProgressLine* rule;
@@ -47,9 +33,6 @@ class ProgressFinder {
 
   std::optional<ProgressMatch> Find(std::string_view line) const;
 
-  // Appends this object's pattern set to `sets`.
-  void AddSets(std::vector<const PatternSet*>* sets) const { sets->push_back(&patterns_); }
-
   // Whether Find may find something in the line or in a part of it.
   bool MayFind(std::string_view line) const { return !patterns_.FindCandidates(line).empty(); }
 
@@ -57,33 +40,6 @@ class ProgressFinder {
   std::vector<const ProgressLine*> lines_;
   PatternSet patterns_;
 };
-
-// The line as reports show it.
-std::string ShownProgress(std::string_view line);
-
-// Reads bytes as text lines; ignores what follows the first 64 KiB of a line.
-class ProgressReader {
- public:
-  explicit ProgressReader(const RuleSet& rules);  // borrows the rules
-
-  void Add(std::string_view bytes);
-  // Call at the end of an artifact. Ignores a last line without a line break, because a figure in it may be cut. Resets
-  // the reader: the next artifact begins with line 1.
-  JobProgress Finish();
-
- private:
-  void Look();
-  void AddSign(JobProgress::Sign sign);
-
-  ProgressFinder finder_;
-  std::string line_;
-  std::uint64_t number_ = 1;
-  double uncounted_ = 0;          // number of lines without a step
-  std::optional<double> before_;  // what the previous line reached, since the last compile
-  JobProgress progress_;
-};
-
-// --- Whether a job went on after a failure, according to later lines of the same process.
 
 // The last report of a failure by a stream.
 struct LastReport {
@@ -96,7 +52,7 @@ struct LastReport {
   }
 };
 
-// What one stream printed that matters after a failure.
+// What one stream printed.
 struct StreamSigns {
   // The last line that shows that the process went on.
   struct Proof {
@@ -105,10 +61,13 @@ struct StreamSigns {
     std::optional<Timestamp> time;
     bool is_result = false;
     std::uint64_t failed_before = 0;  // of an error: StreamSigns::failed when the error was printed
+    double reached = 0;               // see StreamSigns::reached
   };
   std::optional<Proof> proof;
-  std::uint64_t error = 0;   // number of the last line of an error with another cause; 0: none
-  std::uint64_t failed = 0;  // of the last line that shows a failed test or attempt
+  std::uint64_t error = 0;     // number of the last line of an error with another cause; 0: none
+  std::uint64_t failed = 0;    // of the last line that shows a failed test or attempt
+  std::uint64_t compiles = 0;  // of the last line that shows that the job compiles
+  double reached = 0;          // the largest step plus one; lines without a step are counted instead
 
   // Whether the process went on after the report.
   bool ShowSurvival(const LastReport& report) const;
@@ -124,8 +83,16 @@ class SignCollector {
   void Look(const Line& line, const ProgressFinder& finder);
   Signs Take();
 
+  // A line that names the program that was compiled.
+  struct Compiled {
+    SurvivalSign sign;
+    std::string module;
+  };
+  std::vector<Compiled> TakeCompiled() { return std::move(compiled_); }
+
  private:
   static constexpr std::size_t kMostStreams = 10'000;
+  static constexpr std::size_t kMostCompiled = 1000;
   struct Stream {
     StreamSigns signs;
     std::uint64_t handled = 0;  // number of the last line that shows that the process caught an error
@@ -134,6 +101,24 @@ class SignCollector {
     std::deque<std::uint64_t> rising = {};  // numbers of the last lines with rising steps
   };
   std::map<std::string, Stream> streams_;
+  std::vector<Compiled> compiled_;
+};
+
+// Collects the signs of bytes as one stream. Ignores what follows the first 64 KiB of a line, and a last line without a
+// line break, because a figure in it may be cut.
+class ProgressReader {
+ public:
+  explicit ProgressReader(const RuleSet& rules) : finder_(rules, false) {}  // borrows the rules
+
+  void Add(std::string_view bytes);
+
+  StreamSigns Take() { return std::move(signs_.Take()[""]); }
+  std::vector<SignCollector::Compiled> TakeCompiled() { return signs_.TakeCompiled(); }
+
+ private:
+  ProgressFinder finder_;
+  Line line_ = {.number = 1};
+  SignCollector signs_;
 };
 
 }  // namespace whyoom

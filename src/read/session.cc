@@ -17,26 +17,28 @@ constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
-// A header is compared with this many of the newest open failures; comparing it with all would be quadratic.
-constexpr std::size_t kMostCompared = 64;
+// Each header is compared with all open failures.
+constexpr std::size_t kMostOpen = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 
+// Whether the rule data lets `by` absorb `rule`.
+bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
+  const std::vector<std::string>& codes = rule.absorbed_by;
+  return std::find(codes.begin(), codes.end(), by.code) != codes.end();
+}
+
 }  // namespace
 
-Session::Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop,
-                 Recorder* recorder)
-    : finder_(engine.finder()),
-      context_finder_(engine.contexts()),
-      shared_(*shared),
-      stop_(stop),
-      recorder_(recorder),
+Session::Session(SharedByStreams* shared, std::string stream_name)
+    : shared_(*shared),
+      finder_(shared->engine.finder()),
+      context_finder_(shared->engine.contexts()),
       stream_name_(std::move(stream_name)),
       candidate_errors_(&shared->candidate_errors) {}
 
-void Session::Feed(Line line, std::vector<Failure>* done) {
-  candidate_errors_.Feed(line);
-  if (line.after_gap) Flush(done);
+void Session::Feed(Line line) {
+  if (line.after_gap) Flush();
   // Very long lines arrive in chunks; count each chunk as several lines.
   lines_wanted_ -= std::min(lines_wanted_, 1 + static_cast<int>(std::min(line.text.size(), kMaxLine) / kLongLine));
   line.starts_message = IsMessageStart(line.text);
@@ -51,17 +53,12 @@ void Session::Feed(Line line, std::vector<Failure>* done) {
   line.has_literal = line.has_literal || context_finder_.MayContainNearby(line.text);
   bytes_ahead_ += pending_.empty() ? 0 : line.text.size();
   pending_.push_back(std::move(line));
-  while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront(done);
+  while (pending_.size() >= kLookAhead || bytes_ahead_ >= kBytesAhead) ProcessFront();
 }
 
-void Session::Finish(std::vector<Failure>* done) {
-  Flush(done);
-  candidate_errors_.Finish();
-}
-
-void Session::Flush(std::vector<Failure>* done) {
-  while (!pending_.empty()) ProcessFront(done);
-  for (OpenFailure& open : open_) Complete(open, done);
+void Session::Flush() {
+  while (!pending_.empty()) ProcessFront();
+  for (OpenFailure& open : open_) Complete(open);
   open_.clear();
   before_.clear();
   traceback_.Reset();
@@ -89,45 +86,47 @@ void Session::FollowMessage(const Line& line) {
   if (begins || !line.logged()) message_logged_ = line.logged();
 }
 
-void Session::ProcessFront(std::vector<Failure>* done) {
+void Session::ProcessFront() {
   ++ordinal_;
   const Line front = pending_.front();
   traceback_.Feed(front);
   FollowMessage(front);
   const std::size_t open_before = open_.size();
   unread_from_ = std::string::npos;
-  const bool may_matter = MayBeginHere();
-  if (front.is_candidate_error && finder_.IsQuoted({before_, pending_}, 0)) candidate_errors_.Drop(front.number);
-  if (may_matter) ProcessWindows(front);
+  HeaderFinder::Quoted quoted;
+  if (MayBeginHere()) quoted = ProcessWindows(front);
+  if (quoted.notable) {
+    if (++shared_.quoted_lines == 1 || front.number < shared_.first_quoted) shared_.first_quoted = front.number;
+  }
   if (open_.size() == open_before) {
     FeedReader(front, 0);
   } else {
     ReadReportUpTo(front, front.text.size());
   }
-  if (!open_.empty()) candidate_errors_.FoundKnown();
-  CompleteFinished(done);
+  const bool is_error = front.is_candidate_error && !quoted.any && !finder_.IsQuoted({before_, pending_}, 0);
+  candidate_errors_.Feed(pending_, is_error, !open_.empty());
+  CompleteFinished();
   RememberLine(front);
   pending_.pop_front();
   bytes_ahead_ -= pending_.empty() ? 0 : pending_.front().text.size();
 }
 
-void Session::ProcessWindows(const Line& front) {
+HeaderFinder::Quoted Session::ProcessWindows(const Line& front) {
   // Chunks of a long line have the same number and different offsets.
   const bool is_piece = front.number == windows_of_.line && front.offset != windows_of_.offset;
   if (!is_piece) headers_of_line_ = 0;
   windows_of_ = {front.number, front.offset};
+  HeaderFinder::Quoted quoted;
   for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
-    if (stop_ != nullptr && stop_->IsOverdue()) return;
+    if (shared_.stop != nullptr && shared_.stop->IsOverdue()) break;
     if (headers_of_line_ > kMostHeadersOfLine) {
       if (!shared_.crowded_line) shared_.crowded_line = front.number;
-      return;
+      break;
     }
-    ProcessWindow(front, from);
+    ProcessWindow(front, from, &quoted);
   }
+  return quoted;
 }
-
-// Returns the index of the first open failure that a new header is compared with.
-std::size_t Session::FirstRecent() const { return open_.size() - std::min(open_.size(), kMostCompared); }
 
 // Whether a header or context may begin in the first pending line. Each has a literal of the rule data at most
 // kLiteralReach bytes after that line; the prefilter relies on the same limit.
@@ -140,20 +139,13 @@ bool Session::MayBeginHere() const {
   return false;
 }
 
-void Session::ProcessWindow(const Line& front, std::size_t from) {
+void Session::ProcessWindow(const Line& front, std::size_t from, HeaderFinder::Quoted* quoted) {
   const JoinedLines joined(pending_, kLookAhead, from);
-  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(joined.line_count());
-  const bool has_literal = std::any_of(pending_.begin(), end, [](const Line& line) { return line.has_literal; }) ||
-                           context_finder_.MayContainNearby(joined.text()) || finder_.MayMatter(joined.text());
-  if (!has_literal) return;
-  RecordedStep line(recorder_, std::string_view(front.text).substr(0, Recorder::kLongestText));
+  RecordedStep line(shared_.recorder, std::string_view(front.text).substr(0, Recorder::kLongestText));
   line.Set("", stream_name_, front.number);
   AddContexts(joined, front);
-  HeaderFinder::Quoted quoted;
   const std::vector<HeaderMatch> headers =
-      finder_.Find(joined, {before_, pending_}, IgnoresReports(front), &quoted, recorder_);
-  if (quoted.any) candidate_errors_.Drop(front.number);
-  if (quoted.notable) shared_.quoted.Add(front.number);
+      finder_.Find(joined, {before_, pending_}, IgnoresReports(front), quoted, shared_.recorder);
   OpenFailures(joined, headers, front);
 }
 
@@ -180,9 +172,9 @@ void RecordCaptures(const PatternMatch& match, Recorder* recorder) {
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   constexpr std::uint64_t kLinesOfReport = 60;
   for (const ContextFinder::Found& found : context_finder_.Find(joined)) {
-    RecordedStep step(recorder_, "context", found.context->id);
+    RecordedStep step(shared_.recorder, "context", found.context->id);
     step.Set("matches");
-    RecordCaptures(found.match, recorder_);
+    RecordCaptures(found.match, shared_.recorder);
     if (found.context->of_report && message_healthy_ && front.prefixes >= prefixes_) message_reports_ = !found.ends();
     if (found.context->of_report && IgnoresReports(front)) {
       ignored_until_ = ordinal_ + kLinesOfReport;
@@ -210,45 +202,47 @@ bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
 void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
     if (++headers_of_line_ > kMostHeadersOfLine) return;
-    RecordedStep step(recorder_, head.rule->code, head.head->id);
+    RecordedStep step(shared_.recorder, head.rule->code, head.head->id);
     step.Set("matches, but is ignored (of_report): the line is part of a report, or nothing failed");
     if (head.head->of_report && IgnoresReports(front)) continue;
     step.Set("matches, but a fact rules it out (unless)", head.head->unless);
     if (IsRuledOut(head, joined.PlaceOf(head.match.begin).offset)) continue;
-    OpenFailure open;
-    Failure& failure = open.failure;
-    MessageContent message = finder_.Read(joined, head);
-    failure.facts = std::move(message.facts);
-    failure.message = std::move(message.text);
-    std::optional<UserCall> call = traceback_.user_call();
-    if (const Failure* of = MergeIntoOpen(joined, head, failure.facts, &call)) {
+    std::size_t message_end = 0;
+    OpenFailure open{.failure = finder_.Read(joined, head, &message_end),
+                     .healthy = message_healthy_,
+                     .header_end = joined.PlaceOf(head.match.end - 1).offset,
+                     .message_end = ordinal_ + joined.line_count() - 1,
+                     .call = traceback_.user_call()};
+    if (const Failure* of = MergeIntoOpen(open)) {
       step.Set("matches; belongs to another message", of->rule->code, of->where.line);
       continue;
     }
     step.Set("matches; a failure begins here");
-    RecordCaptures(head.match, recorder_);
-    failure.rule = head.rule;
-    failure.completeness.whole = !head.head->fragment;
-    failure.stream_name = stream_name_;
-    failure.repeats = front.repeats;
-    failure.time = front.time;
-    const Place begin = joined.PlaceOf(head.match.begin);
-    failure.where = {{}, begin.line, joined.PlaceOf(message.end > 0 ? message.end - 1 : 0).line, begin.offset};
-    SetHeaderEnd(joined, head, &open);
-    open.message_end = ordinal_ + joined.line_count() - 1;
-    AddFactsBefore(call, &failure);
-    open.call = call;
-    if (!head.rule->reader.empty()) open.reader = std::make_unique<MemoryReportReader>(head.rule->memory_space);
-    open.healthy = message_healthy_;
+    RecordCaptures(head.match, shared_.recorder);
+    open.failure.stream_name = stream_name_;
+    open.failure.repeats = front.repeats;
+    open.failure.time = front.time;
+    AddFactsBefore(open.call, &open.failure);
     ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
     if (!head.head->fragment) EndReports(*head.rule);
-    open_.push_back(std::move(open));
-    ++shared_.headers;
-    const std::size_t report = head.head->of_report ? head.match.begin : message.end;
-    if (open_.back().reader != nullptr)
+    lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
+    if (!head.rule->reader.empty()) {
+      open.reader = std::make_unique<MemoryReportReader>(head.rule->memory_space);
+      const std::size_t report = head.head->of_report ? head.match.begin : message_end;
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();
-    lines_wanted_ = std::max(lines_wanted_, open_.back().reader != nullptr ? kWantedBeforeReport : kWantedAfterHit);
+      lines_wanted_ = std::max(lines_wanted_, kWantedBeforeReport);
+    }
+    AddOpen(std::move(open));
   }
+}
+
+void Session::AddOpen(OpenFailure open) {
+  if (open_.size() == kMostOpen) {
+    Complete(open_.front());
+    open_.erase(open_.begin());
+  }
+  open_.push_back(std::move(open));
+  ++shared_.headers;
 }
 
 // Adds the facts of earlier lines, and the user's line in the traceback that ends with the failure.
@@ -266,48 +260,36 @@ void Session::AddFactsBefore(const std::optional<UserCall>& call, Failure* failu
 
 // A report directly follows its header. Text after another failure's header does not belong to the earlier report.
 void Session::EndReports(const FailureRule& next) {
-  for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
-    OpenFailure& earlier = open_[i];
-    const bool is_part = earlier.failure.rule != &next && ShareMessage(*earlier.failure.rule, next);
+  for (OpenFailure& earlier : open_) {
+    const FailureRule& rule = *earlier.failure.rule;
+    const bool is_part = &rule != &next && (IsAbsorbedBy(rule, next) || IsAbsorbedBy(next, rule));
     if (earlier.reader == nullptr || is_part) continue;
     earlier.reader->End();
     earlier.message_end = 0;
   }
 }
 
-void Session::SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenFailure* open) const {
-  open->header_end_line = ordinal_ + joined.LineIndexOf(head.match.end - 1);
-  open->head_end = joined.ColumnOf(head.match.end - 1) + 1;
-}
-
-bool Session::BeginsInside(std::size_t column, const OpenFailure& open) const {
-  return ordinal_ < open.header_end_line || (ordinal_ == open.header_end_line && column < open.head_end);
-}
-
-// Returns the open failure that `head` continues, so that it must not open another, or null. A message may contain
+// Returns the open failure that `next` continues, so that it is no failure of its own, or null. A message may contain
 // several headers. The code's name and the sentence after it are one failure. A header may be part of another failure's
-// message
-// ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its cause;
-// the rule data lists these pairs.
-const Failure* Session::MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                                      std::optional<UserCall>* call) {
-  const std::size_t column = joined.ColumnOf(head.match.begin);
-  for (std::size_t i = FirstRecent(); i < open_.size(); ++i) {
-    OpenFailure& open = open_[i];
+// message ("Error loading program 'f': Attempting to allocate …"), and a compile error inside a run-time message is its
+// cause; the rule data lists these pairs.
+const Failure* Session::MergeIntoOpen(OpenFailure& next) {
+  const FailureRule& rule = *next.failure.rule;
+  for (OpenFailure& open : open_) {
     if (open.message_end < ordinal_) continue;
     Failure& failure = open.failure;
-    if (failure.rule == head.rule && !Contradict(failure.facts, facts, head.rule->identity)) {
-      failure.facts.Add(facts);
-      failure.completeness.whole = failure.completeness.whole || !head.head->fragment;
-      SetHeaderEnd(joined, head, &open);
+    if (failure.rule == &rule && !Contradict(failure.facts, next.failure.facts, rule.identity)) {
+      failure.facts.Add(next.failure.facts);
+      failure.completeness.whole = failure.completeness.whole || next.failure.completeness.whole;
+      open.header_end = next.header_end;
       return &failure;
     }
-    const bool inside = BeginsInside(column, open);
-    if (inside && IsAbsorbedBy(*head.rule, *failure.rule)) return &failure;
-    const bool carried = failure.rule->phase == "run" && head.rule->phase == "compile";
-    if ((inside || carried) && IsAbsorbedBy(*failure.rule, *head.rule)) {
+    const bool inside = next.failure.where.offset <= open.header_end;
+    if (inside && IsAbsorbedBy(rule, *failure.rule)) return &failure;
+    const bool carried = failure.rule->phase == "run" && rule.phase == "compile";
+    if ((inside || carried) && IsAbsorbedBy(*failure.rule, rule)) {
       open.absorbed = true;
-      if (open.call) *call = open.call;  // the traceback ends with this cause
+      if (open.call) next.call = open.call;  // the traceback ends with this cause
     }
   }
   return nullptr;
@@ -347,14 +329,14 @@ void AddRequestedRow(Failure* failure) {
   failure->allocations.push_back(std::move(row));
 }
 
-void Session::Complete(OpenFailure& open, std::vector<Failure>* done) {
+void Session::Complete(OpenFailure& open) {
   if (open.absorbed) return;
   if (open.reader != nullptr) {
     open.reader->Finish(&open.failure.facts, &open.failure.allocations);
     open.failure.where.last_line = std::max(open.failure.where.last_line, open.reader->last_line());
   }
   AddRequestedRow(&open.failure);
-  done->push_back(std::move(open.failure));
+  shared_.done.push_back(std::move(open.failure));
 }
 
 std::size_t Session::buffered_bytes() const {
@@ -368,22 +350,19 @@ std::size_t Session::buffered_bytes() const {
 }
 
 bool Session::in_report() const {
-  const auto recent = open_.begin() + static_cast<std::ptrdiff_t>(FirstRecent());
-  return std::any_of(recent, open_.end(),
-                     [](const OpenFailure& open) { return open.reader != nullptr && !open.reader->done(); });
+  return std::any_of(open_.begin(), open_.end(), [](const OpenFailure& open) { return open.reads(); });
 }
 
-void Session::CompleteFinished(std::vector<Failure>* done) {
+void Session::CompleteFinished() {
   std::vector<OpenFailure> still_open;
   const auto newest_reader =
       std::find_if(open_.rbegin(), open_.rend(), [](const OpenFailure& open) { return open.reads(); });
-  const bool reading = newest_reader != open_.rend();
   for (OpenFailure& open : open_) {
-    const bool is_newest = reading && &open == &*newest_reader;
+    const bool is_newest = newest_reader != open_.rend() && &open == &*newest_reader;
     if (is_newest || open.message_end > ordinal_) {
       still_open.push_back(std::move(open));
     } else {
-      Complete(open, done);
+      Complete(open);
     }
   }
   open_ = std::move(still_open);

@@ -30,47 +30,35 @@
 
 namespace whyoom {
 
-// The lines with a header that looks like a quotation.
-struct QuotedLines {
-  std::uint64_t count = 0;
-  std::uint64_t first = 0;  // 0: none
-  std::uint64_t last = 0;   // read
-
-  void Add(std::uint64_t number) {
-    if (number != std::exchange(last, number)) ++count;
-    if (first == 0 || number < first) first = number;
-  }
-};
-
-// Facts about the job that the streams of an artifact share.
+// What the streams of an artifact share.
 struct SharedByStreams {
-  ContextFacts of_job;
-  ProgramTable programs;      // that compiled, see ReadStatement
-  std::uint64_t headers = 0;  // number of headers found so far
-  QuotedLines quoted;
-  CandidateTable candidate_errors;
-  std::optional<std::uint64_t> crowded_line;  // a line with more headers than Session::kMostHeadersOfLine
-  std::size_t lines_with_literal = 0;         // since a trigger was searched for and found
+  const Engine& engine;
+  const Stop* stop = nullptr;      // once overdue, the rest of a line is skipped; may be null
+  Recorder* recorder = nullptr;    // records what each header and context pattern does; may be null
+  std::vector<Failure> done = {};  // complete
+  ContextFacts of_job = {};
+  ProgramTable programs = {};  // that compiled, see ReadStatement
+  std::uint64_t headers = 0;   // number of headers found so far
+  CandidateTable candidate_errors = {};
+  std::uint64_t quoted_lines = 0;                  // with a header that looks like a quotation
+  std::uint64_t first_quoted = 0;                  // the smallest of their numbers
+  std::optional<std::uint64_t> crowded_line = {};  // a line with more headers than Session::kMostHeadersOfLine
+  std::size_t lines_with_literal = 0;              // since a trigger was searched for and found
 };
 
 class Session {
  public:
-  // Borrows all but the name. `stream_name` is empty if no prefix gives one. Once `stop` (may be null) is overdue, the
-  // rest of a line is skipped. `recorder`, which may be null, records what each header and context pattern does.
-  Session(const Engine& engine, SharedByStreams* shared, std::string stream_name, const Stop* stop = nullptr,
-          Recorder* recorder = nullptr);
+  // Borrows `shared`. `stream_name` is empty if no prefix gives one.
+  Session(SharedByStreams* shared, std::string stream_name);
 
   // Processes the stream's next line.
-  void Feed(Line line, std::vector<Failure>* done);
+  void Feed(Line line);
 
   // Limits the work on one line: after this many headers, the rest of the line is not searched.
   static constexpr std::size_t kMostHeadersOfLine = 512;
 
-  // Completes all open failures. Call if the next line of this stream is not adjacent.
-  void Flush(std::vector<Failure>* done);
-
-  // Like Flush, and completes the candidate errors. Call after the last line.
-  void Finish(std::vector<Failure>* done);
+  // Completes all open failures. Call after the last line, and if the next line of this stream is not adjacent.
+  void Flush();
 
   // Whether the lines right after the last one are needed, because they may belong to a message or report.
   bool active() const { return lines_wanted_ > 0; }
@@ -89,11 +77,10 @@ class Session {
     bool absorbed = false;  // will be dropped, because its cause has a failure of its own: a header inside the message,
                             // or the compile error that a run-time message contains
     bool healthy = false;   // by the level of its message, so the level of a report shows nothing
-    std::unique_ptr<MemoryReportReader> reader;
-    std::uint64_t header_end_line = 0;  // ordinal of the line in which its header ends
-    std::size_t head_end = 0;
-    std::uint64_t message_end = 0;  // ordinal of the last line that may belong to its message
-    std::optional<UserCall> call;   // of the traceback that ends with this failure
+    std::unique_ptr<MemoryReportReader> reader = nullptr;
+    std::uint64_t header_end = 0;       // offset in the artifact
+    std::uint64_t message_end = 0;      // ordinal of the last line that may belong to its message
+    std::optional<UserCall> call = {};  // of the traceback that ends with this failure
   };
 
   void RememberLine(const Line& line);
@@ -102,31 +89,26 @@ class Session {
     return in_report() || (message_healthy_ && (message_reports_ || line.healthy));
   }
   void FollowMessage(const Line& line);
-  void ProcessFront(std::vector<Failure>* done);
+  void ProcessFront();
   bool MayBeginHere() const;
-  void ProcessWindows(const Line& front);
-  void ProcessWindow(const Line& front, std::size_t from);
-  std::size_t FirstRecent() const;
+  HeaderFinder::Quoted ProcessWindows(const Line& front);
+  void ProcessWindow(const Line& front, std::size_t from, HeaderFinder::Quoted* quoted);
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
   void OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front);
-  const Failure* MergeIntoOpen(const JoinedLines& joined, const HeaderMatch& head, const Evidence& facts,
-                               std::optional<UserCall>* call);
+  void AddOpen(OpenFailure open);
+  const Failure* MergeIntoOpen(OpenFailure& next);
   void AddFactsBefore(const std::optional<UserCall>& call, Failure* failure);
   void EndReports(const FailureRule& next);
-  void SetHeaderEnd(const JoinedLines& joined, const HeaderMatch& head, OpenFailure* open) const;
-  bool BeginsInside(std::size_t column, const OpenFailure& open) const;
   void ReadReportUpTo(const Line& front, std::size_t end);
   void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
-  void Complete(OpenFailure& open, std::vector<Failure>* done);
-  void CompleteFinished(std::vector<Failure>* done);
+  void Complete(OpenFailure& open);
+  void CompleteFinished();
 
+  SharedByStreams& shared_;
   const HeaderFinder& finder_;
   const ContextFinder& context_finder_;
-  SharedByStreams& shared_;
-  const Stop* const stop_;
-  Recorder* const recorder_;
   std::string stream_name_;
   std::deque<Line> pending_;     // the current line and those that a wrapped message may continue in
   std::size_t bytes_ahead_ = 0;  // of all of these lines but the first
@@ -143,8 +125,7 @@ class Session {
   std::size_t headers_of_line_ = 0;  // headers found in the current line
   Place windows_of_;                 // where the current line begins
   std::vector<OpenFailure> open_;
-  std::size_t unread_from_ =
-      std::string::npos;  // position in the current line from which the newest report may continue
+  std::size_t unread_from_ = 0;  // position in the current line from which the newest report may continue
   ContextFacts contexts_;
   Traceback traceback_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,14 @@ namespace whyoom {
 
 // Pattern::Literals of length kSetLiteral. For built-in patterns the build has computed them.
 std::vector<std::string> LiteralsInSets(const Pattern& pattern);
+
+// Returns the pattern of each element: `which` is a member, or a function that returns a reference.
+template <class Elements, class Which>
+std::vector<const Pattern*> PatternsOf(const Elements& elements, Which which) {
+  std::vector<const Pattern*> patterns;
+  for (const auto& element : elements) patterns.push_back(&std::invoke(which, element));
+  return patterns;
+}
 
 class PatternSet {
  public:

@@ -136,12 +136,8 @@ TEST_CASE("a large file yields the same report with any -j and through a pipe", 
 std::string ReportOfEachLine(const std::string& log) {
   LineReader reader(TheEngine());
   ArtifactFailures found(TheEngine(), {"log", ""});
-  bool found_any = false;
   const auto take = [&] {
-    std::vector<Failure> more = reader.Take();
-    if (more.empty()) return;
-    found_any = true;
-    found.Add(std::move(more), reader.framework());
+    if (std::vector<Failure> more = reader.Take(); !more.empty()) found.Add(std::move(more), reader.framework());
   };
   RawLine line;
   for (std::size_t at = 0; at < log.size(); at += line.bytes.size() + 1) {
@@ -153,11 +149,8 @@ std::string ReportOfEachLine(const std::string& log) {
   }
   reader.Pause();
   take();
-  reader.Finish();
-  ReadEnd end;
-  end.problems = reader.TakeProblems(found_any);
+  ReadEnd end = reader.Finish();
   end.bytes = log.size();
-  end.programs = reader.TakePrograms();
   return PrintJson(MakeReport("", found.Finish(std::move(end))));
 }
 

@@ -124,26 +124,6 @@ TEST_CASE("any line is shown as printable text of limited length", "[read]") {
   CHECK(problems[0].text.ends_with("…"));
 }
 
-TEST_CASE("a limited number of candidates waits, and then the first is reported", "[read]") {
-  CandidateTable table;
-  CandidateTracker tracker(&table);
-  const auto feed = [&](std::uint64_t number) {
-    Line line;
-    line.number = number;
-    line.text = "pool " + std::string(number, 'x') + " is full";
-    line.is_candidate_error = true;
-    tracker.Feed(line);
-  };
-  for (std::uint64_t number = 1; number <= 16; ++number) feed(number);
-  CHECK(table.Take().empty());
-  feed(17);
-  REQUIRE(table.Take().size() == 1);
-  CHECK(table.Take()[0].line == 1);
-  tracker.Drop(3);
-  tracker.Finish();
-  CHECK(table.Take().size() == 16);
-}
-
 TEST_CASE("the time range applies to unknown errors, too", "[read]") {
   const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
                           "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";

@@ -162,7 +162,7 @@ TEST_CASE("unnumbered, escaped and truncated lists are read", "[read]") {
   const Read cut =
       ReadReport({"Largest program allocations in hbm:", "1. Size: 1.00G", "Operator: op_name=\"jit(f)/cut\\"});
   REQUIRE(cut.rows.size() == 1);
-  CHECK(cut.rows[0].op_name == "jit(f)/cut\\");
+  CHECK(cut.rows[0].op_name == "jit(f)/cut");  // the rest of the escape is missing
   CHECK(ReadReport({"Largest program allocations in hbm:"}).Number("listed") == 0);
   CHECK(ReadReport({"Total hbm usage >= 2.00G:"}).facts.Find("listed") == nullptr);
 }
@@ -292,7 +292,7 @@ TEST_CASE("a value that is too long is not cut inside a character", "[read]") {
     const std::string& kept = read.rows.front().xla_label;
     CHECK(kept.size() > 4000);
     CHECK(kept.size() < 5000);
-    CHECK(kept.ends_with("\xC3\xA9"));
+    CHECK(kept.ends_with("\xC3\xA9…"));
   }
 }
 

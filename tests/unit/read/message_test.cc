@@ -23,10 +23,12 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
   const JoinedLines joined(lines, 12);
   const std::deque<std::string> none;
-  const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines});
+  HeaderFinder::Quoted quoted;
+  const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines}, false, &quoted);
   if (header_patterns.empty()) return "no head";
-  const MessageContent message = TestEngine().finder().Read(joined, header_patterns[0]);
-  return ShowWithLines(message.facts) + " | " + message.text + " | " + joined.text().substr(0, message.end);
+  std::size_t end = 0;
+  const Failure failure = TestEngine().finder().Read(joined, header_patterns[0], &end);
+  return ShowWithLines(failure.facts) + " | " + failure.message + " | " + joined.text().substr(0, end);
 }
 
 // Returns the headers in order: "T1 at 3-17".
@@ -34,7 +36,9 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
   const std::deque<Line> lines = LinesOf({text});
   const std::deque<std::string> before = {line_before};
   std::string shown;
-  for (const HeaderMatch& head : TestEngine().finder().Find(JoinedLines(lines, 1, from), {before, lines}))
+  HeaderFinder::Quoted quoted;
+  for (const HeaderMatch& head :
+       TestEngine().finder().Find(JoinedLines(lines, 1, from), {before, lines}, false, &quoted))
     shown += fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.rule->code, head.match.begin, head.match.end);
   return shown;
 }
@@ -79,8 +83,6 @@ TEST_CASE("each position of the text maps to its line", "[read]") {
   CHECK(places ==
         "o 1:2 2\nn 1:3 3\ne 1:4 4\n  1:5 5\nt 1:7 7\nw 1:8 8\no 1:9 9\n  1:10 10\n"
         "t 2:1 12\nh 2:2 13\nr 2:3 14\ne 2:4 15\ne 2:5 16\n");
-  CHECK(joined.LineIndexOf(6) == 0);
-  CHECK(joined.LineIndexOf(8) == 1);
   CHECK(joined.OffsetInLine(10) == 2);
 }
 

@@ -9,22 +9,28 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-JobProgress ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
+StreamSigns ProgressOf(const std::string& log, std::size_t chunk = 1 << 16) {
   ProgressReader reader(BuiltInRules());
   for (std::size_t at = 0; at < log.size(); at += chunk) reader.Add(std::string_view(log).substr(at, chunk));
-  return reader.Finish();
+  return reader.Take();
+}
+
+// Whether the log shows that the program that was compiled last ran.
+bool Ran(const std::string& log) {
+  const StreamSigns signs = ProgressOf(log);
+  return signs.proof && signs.proof->since > signs.compiles;
 }
 
 TEST_CASE("an increasing step shows that a job ran, whatever the chunking", "[read]") {
   const std::string log = "compiling\nstep 1 loss 10.8\r\nstep 3 loss 9.7\nstep 2 loss 9.9\ndone";
   for (const std::size_t chunk : {1U, 7U, 1000U}) {
-    const JobProgress progress = ProgressOf(log, chunk);
-    REQUIRE(progress.ran.has_value());
-    CHECK(progress.ran->line == 3);
-    CHECK(progress.ran->text == "step 3 loss 9.7");
-    CHECK(progress.ran->reached == 4);
+    const StreamSigns progress = ProgressOf(log, chunk);
+    REQUIRE(progress.proof.has_value());
+    CHECK(progress.proof->sign.line == 3);
+    CHECK(progress.proof->sign.text == "step 3 loss 9.7");
+    CHECK(progress.proof->reached == 4);
     CHECK(progress.reached == 4);
-    CHECK(progress.compiled.empty());
+    CHECK(progress.compiles == 0);
   }
 }
 
@@ -32,18 +38,17 @@ TEST_CASE("a single step may be an echo of the settings and is only counted", "[
   for (const char* line : {"step 0 loss 10.8", "+ python train.py --steps=1000 --z_loss=1e-4",
                            "Namespace(epochs=10, aux_loss=0.01)", "best checkpoint: step 5000 eval_loss=2.1"}) {
     INFO(line);
-    const JobProgress progress = ProgressOf(std::string(line) + "\n");
-    CHECK_FALSE(progress.ran.has_value());
-    CHECK(progress.reached > 0);
+    CHECK_FALSE(Ran(std::string(line) + "\n"));
+    CHECK(ProgressOf(std::string(line) + "\n").reached > 0);
   }
   const std::string twice = "resume at step 5000, loss 2.1\nstep 5000 loss 2.1\n";
-  CHECK_FALSE(ProgressOf(twice).ran.has_value());
+  CHECK_FALSE(Ran(twice));
 }
 
 TEST_CASE("step 0 is a step, and lines without one are counted", "[read]") {
-  CHECK(ProgressOf("step 0 loss 10.8\nstep 1 loss 10.7\n").ran->reached == 2);
+  CHECK(ProgressOf("step 0 loss 10.8\nstep 1 loss 10.7\n").proof->reached == 2);
   const std::string record = "{'loss': 2.31, 'grad_norm': 1.2, 'learning_rate': 4.9e-05, 'epoch': 0.01}\n";
-  CHECK(ProgressOf(record + record).ran->reached == 2);
+  CHECK(ProgressOf(record + record).proof->reached == 2);
 }
 
 TEST_CASE("output before the program compiled shows no progress", "[read]") {
@@ -60,31 +65,33 @@ TEST_CASE("steps before the last compile do not show that its program ran", "[re
   for (const char* compile : {"INFO train: compiling eval_step ...", "    return backend_compile(",
                               "Compiling jit(eval_step) with global shapes and types [f32[8]]."}) {
     INFO(compile);
-    const JobProgress progress = ProgressOf(steps + compile + "\nstep 3 loss 10.6\n");
-    CHECK_FALSE(progress.ran.has_value());
-    CHECK(progress.reached == 4);
-    CHECK(ProgressOf(compile + ("\n" + steps)).ran.has_value());
+    const std::string log = steps + compile + "\nstep 3 loss 10.6\n";
+    CHECK_FALSE(Ran(log));
+    CHECK(ProgressOf(log).reached == 4);
+    CHECK(Ran(compile + ("\n" + steps)));
   }
 }
 
 TEST_CASE("a last line without a line break may be cut inside a figure", "[read]") {
-  CHECK_FALSE(ProgressOf("step 1 loss 10.8\nstep 2 loss 1").ran.has_value());
+  CHECK_FALSE(Ran("step 1 loss 10.8\nstep 2 loss 1"));
 }
 
 TEST_CASE("a progress bar that rewrites its line is read piece by piece", "[read]") {
-  const JobProgress progress = ProgressOf(
+  const StreamSigns progress = ProgressOf(
       "  0%| | 0/9 [00:00<?, ?it/s]\r 11%| | 1/9 [00:10<01:20, 9.8s/it, loss=2.41]\r"
       " 33%|# | 3/9 [00:30<01:00, 9.8s/it, loss=2.31]\r");
-  REQUIRE(progress.ran.has_value());
-  CHECK(progress.ran->line == 1);
-  CHECK(progress.ran->reached == 4);
+  REQUIRE(progress.proof.has_value());
+  CHECK(progress.proof->sign.line == 1);
+  CHECK(progress.proof->reached == 4);
 }
 
 TEST_CASE("a compile that names its program is listed separately", "[read]") {
-  const JobProgress progress = ProgressOf("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
-  CHECK_FALSE(progress.ran.has_value());
-  REQUIRE(progress.compiled.size() == 1);
-  CHECK(progress.compiled[0].module == "train_step");
+  ProgressReader reader(BuiltInRules());
+  reader.Add("Finished XLA compilation of jit(train_step) in 21.4 sec\n");
+  const std::vector<SignCollector::Compiled> compiled = reader.TakeCompiled();
+  REQUIRE(compiled.size() == 1);
+  CHECK(compiled[0].module == "train_step");
+  CHECK(compiled[0].sign.line == 1);
 }
 
 }  // namespace TEST_FILE

@@ -295,12 +295,12 @@ TEST_CASE("text that begins in machine code is quoted, whatever follows", "[read
   std::deque<Line> lines(2);
   lines[0].text = lines[1].text = "Ran out of memory";
   const std::deque<std::string> before;
-  CHECK_FALSE(finder.IsQuoted({before, lines}, 0));
+  CHECK(finder.Find({before, lines}, 0) == nullptr);
   lines[0].binary = true;
-  CHECK(finder.IsQuoted({before, lines}, 0));
+  CHECK(finder.Find({before, lines}, 0) != nullptr);
   lines[0].binary = false;
   lines[1].binary = true;
-  CHECK_FALSE(finder.IsQuoted({before, lines}, 0));
+  CHECK(finder.Find({before, lines}, 0) == nullptr);
 }
 
 }  // namespace TEST_FILE

@@ -23,16 +23,16 @@ std::string ShowFailure(const Failure& failure) {
 }
 
 struct Lines {
-  SharedByStreams shared;
-  Session session{TestEngine(), &shared, "host 3"};
-  std::vector<Failure> done;
+  SharedByStreams shared{.engine = TestEngine()};
+  Session session{&shared, "host 3"};
+  std::vector<Failure>& done = shared.done;
 };
 
 // Returns the failures, one per line.
 std::string Read(const std::vector<std::string>& texts) {
   Lines read;
-  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line);
+  read.session.Flush();
   std::string shown;
   for (const Failure& failure : read.done) shown += ShowFailure(failure) + "\n";
   return shown;
@@ -44,7 +44,7 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
   std::string shown;
   texts.resize(lines, "step");
   for (const Line& line : LinesOf(texts)) {
-    read.session.Feed(line, &read.done);
+    read.session.Feed(line);
     for (const Failure& failure : read.done)
       shown += fmt::format("{}{} after {}", shown.empty() ? "" : ", ", failure.rule->code, line.number);
     read.done.clear();
@@ -55,11 +55,11 @@ std::string WhenDone(std::vector<std::string> texts, std::size_t lines) {
 // Returns the number of lines that are still requested after `texts`.
 int WantedAfter(const std::vector<std::string>& texts, const std::string& filler = "") {
   Lines read;
-  for (const Line& line : LinesOf(texts)) read.session.Feed(line, &read.done);
+  for (const Line& line : LinesOf(texts)) read.session.Feed(line);
   int wanted = 0;
   Line line;
   line.text = filler;
-  for (; read.session.active(); ++wanted) read.session.Feed(line, &read.done);
+  for (; read.session.active(); ++wanted) read.session.Feed(line);
   return wanted;
 }
 
@@ -213,8 +213,8 @@ TEST_CASE("a report belongs to the header directly above it", "[read]") {
 TEST_CASE("a message about one allocation yields a row for it", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"Test request refused", "of 4096B as f32[8,16]{1,0}, tagged stack"}))
-    read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+    read.session.Feed(line);
+  read.session.Flush();
   REQUIRE(read.done.size() == 1);
   REQUIRE(read.done[0].allocations.size() == 1);
   const Allocation& row = read.done[0].allocations[0];
@@ -242,7 +242,7 @@ TEST_CASE("job facts are known immediately, at any column", "[read]") {
   for (const std::size_t column : {0, 6144, 7000, 20000}) {
     INFO(column);
     Lines read;
-    read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0], &read.done);
+    read.session.Feed(LinesOf({std::string(column, ' ') + "test mesh of 8"})[0]);
     Evidence facts;
     read.shared.of_job.AddTo(*TestEngine().rules().FindFailure("T1"), 1000000, &facts);
     CHECK(ShowWithLines(facts) == "test_devices=8@1");
@@ -291,11 +291,11 @@ TEST_CASE("the session knows whether a report is expected or being read", "[read
   lines.resize(lines.size() + 12);
   std::string states;
   for (const Line& line : lines) {
-    read.session.Feed(line, &read.done);
+    read.session.Feed(line);
     states += read.session.in_report() ? 'r' : '-';
   }
   CHECK(states == "-----------rrrrrrrrrrrrrrr");
-  read.session.Flush(&read.done);
+  read.session.Flush();
   CHECK_FALSE(read.session.in_report());
 }
 
@@ -318,8 +318,8 @@ TEST_CASE("each failure has its stream, time and location", "[read]") {
   std::deque<Line> lines = LinesOf({"step 1", "x: TESTCOMPILEOOM"});
   lines[1].repeats = 5;
   lines[1].time = ParseTimestamp("2026-11-20T12:00:00Z");
-  for (const Line& line : lines) read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+  for (const Line& line : lines) read.session.Feed(line);
+  read.session.Flush();
   REQUIRE(read.done.size() == 1);
   CHECK(read.done[0].stream_name == "host 3");
   CHECK(read.done[0].repeats == 5);
@@ -330,8 +330,8 @@ TEST_CASE("each failure has its stream, time and location", "[read]") {
 TEST_CASE("stated programs are separate from failures", "[read]") {
   Lines read;
   for (const Line& line : LinesOf({"test program f takes 3B", "test program", "g takes 4B", "test program h takes 0B"}))
-    read.session.Feed(line, &read.done);
-  read.session.Flush(&read.done);
+    read.session.Feed(line);
+  read.session.Flush();
   CHECK(read.done.empty());
   std::string shown;
   for (const CompiledProgram& program : read.shared.programs.Take())

@@ -1,5 +1,3 @@
-#include "read/time_filter.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "catch.h"
 #include "cli/commands.h"
 #include "diagnose/report.h"
+#include "read/failure_reader.h"
 
 namespace whyoom {
 namespace TEST_FILE {
