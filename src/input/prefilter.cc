@@ -12,7 +12,7 @@
 // The search, for the literals of 15 bytes or more: a table contains eight pieces of 8 bytes of each, which begin at
 // eight consecutive bytes. Wherever the literal occurs, exactly one of them begins at a multiple of eight bytes from
 // the start of the search, so only those places are tested. A bit table rejects nearly all of them, eight at once, and
-// the rest is compared completely. Literals of 7 bytes or more have four pieces of 4 bytes. Shorter ones are searched
+// the rest is compared completely. Literals of 6 bytes or more have four pieces of 4 bytes. Shorter ones are searched
 // for at each byte.
 //
 // Pieces are chosen from bytes that are rare in logs, so that common words ("memory", "allocate") cost little.
@@ -81,9 +81,15 @@ class Table {
     }
     for (std::size_t offset = best; offset < best + kStride; ++offset) {
       std::array<char, sizeof(Gram)> bytes = {};
-      text.copy(bytes.data(), bytes.size(), offset);
-      pieces_.push_back(
-          {At(bytes.data()), static_cast<std::uint32_t>(literal), static_cast<std::uint32_t>(offset), kNone});
+      const std::size_t inside = text.copy(bytes.data(), bytes.size(), offset);
+      // Any byte may follow a literal that is too short. The case bit is ignored.
+      const bool is_open = inside < width_;
+      for (unsigned next = 0; next < (is_open ? 256U : 1U); ++next) {
+        if ((next & static_cast<unsigned char>(kCaseBits)) != 0) continue;
+        if (is_open) bytes[inside] = static_cast<char>(next);
+        pieces_.push_back(
+            {At(bytes.data()), static_cast<std::uint32_t>(literal), static_cast<std::uint32_t>(offset), kNone});
+      }
     }
   }
 
@@ -242,7 +248,7 @@ class Table {
 
 struct Prefilter::Tables {
   static constexpr std::size_t kLong = 15;
-  static constexpr std::size_t kMiddle = 7;
+  static constexpr std::size_t kMiddle = 6;
 
   explicit Tables(std::vector<std::string> lowered) : texts(std::move(lowered)), short_ones(ShortWidth()) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
