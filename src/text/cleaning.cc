@@ -246,6 +246,8 @@ bool SplitAtEscapedBreaks(const MappedText& line, bool json, std::vector<MappedT
     writer.Copy(at, quoted.begin, break_outside);
     if (quoted.split) {
       writer.End(kBrackets);
+      if (quoted.end == quoted.begin + 2)
+        parts->push_back(Slice(line, quoted.end - 1, quoted.end - 1));  // an empty item
       writer.Copy(quoted.begin + 1, quoted.closed ? quoted.end - 1 : quoted.end, true);
       writer.End("");
     } else {

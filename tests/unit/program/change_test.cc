@@ -134,10 +134,10 @@ TEST_CASE("a remedy that is ruled out does not modify the program", "[program]")
 
 TEST_CASE("an estimate fits up to the limit, and never an unknown limit", "[program]") {
   const Layer limited(kNeed);
-  CHECK(limited.simulator.Fits({kNeed, 0}));
-  CHECK(limited.simulator.Fits({kNeed - 1, kMiB}));
-  CHECK_FALSE(limited.simulator.Fits({kNeed + 1, 0}));
-  CHECK_FALSE(Layer().simulator.Fits({0, 0}));
+  CHECK(limited.simulator.Fits({.left_bytes = kNeed}));
+  CHECK(limited.simulator.Fits({.left_bytes = kNeed - 1, .spread_bytes = kMiB}));
+  CHECK_FALSE(limited.simulator.Fits({.left_bytes = kNeed + 1}));
+  CHECK_FALSE(Layer().simulator.Fits({}));
 }
 
 TEST_CASE("without gradients, rematerialization is ruled out, but examples can be processed in steps", "[program]") {
