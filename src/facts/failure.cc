@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "rules/sha256.h"
@@ -13,8 +14,7 @@
 namespace whyoom {
 
 void NameSample::Add(const std::string& name) {
-  constexpr std::size_t kLongest = 200;
-  const std::string kept = CutBytes(MaskSecrets(Printable(name)), kLongest);
+  const std::string kept = CutBytes(MaskSecrets(Printable(name)), 200);
   // A hash that is the same on every machine, and uniform over 64 bits, as the estimate requires.
   by_hash_.emplace(std::stoull(Sha256Hex(kept).substr(0, 16), nullptr, 16), kept);
   Cut();
@@ -47,8 +47,15 @@ std::uint64_t NameSample::count() const {
 
 void Tally::AddPlace(Where where) {
   constexpr std::size_t kMost = 100;
+  constexpr std::size_t kMostBytes = std::size_t{8} << 10;
   places.insert(std::move(where));
-  if (places.size() > kMost) places.erase(std::prev(places.end()));
+  // The place that exceeds kMostBytes stays, so that a sample of samples equals one of the whole.
+  const auto add = [](std::size_t bytes, const Where& place) {
+    return bytes + place.artifact.path.size() + place.artifact.member.size();
+  };
+  while (places.size() > kMost ||
+         std::accumulate(places.begin(), std::prev(places.end()), std::size_t{0}, add) > kMostBytes)
+    places.erase(std::prev(places.end()));
 }
 
 void Tally::AddTime(const std::optional<Timestamp>& time) {

@@ -1,8 +1,7 @@
 // Any bytes as a JSON log record: texts are valid UTF-8 and map back to positions in the record.
-#include "text/normalizer.h"
-
 #include "clean_text.h"
 #include "fuzz/fuzz.h"
+#include "text/normalizer.h"
 
 using namespace whyoom;
 

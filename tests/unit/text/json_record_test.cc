@@ -1,9 +1,8 @@
 // Collectors' log records.
-#include "text/normalizer.h"
-
 #include <string>
 
 #include "catch.h"
+#include "text/normalizer.h"
 
 using namespace whyoom;
 
