@@ -93,10 +93,6 @@ MappedText MapRaw(std::string_view bytes) {
   raw.segments = {{0, 0}};
   Rewriter rewriter(raw);
   for (std::size_t at = 0; at < bytes.size();) {
-    if (static_cast<unsigned char>(bytes[at]) < 0x80) {
-      ++at;
-      continue;
-    }
     const CodePoint point = DecodeUtf8(bytes, at);
     if (!point.valid) rewriter.Replace(at, at + point.length, "\xEF\xBF\xBD");
     at += point.length;

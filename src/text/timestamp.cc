@@ -84,7 +84,7 @@ std::optional<Timestamp> ParseTimestamp(std::string_view text, const std::option
 std::string ToString(const Timestamp& time) {
   const Moment moment = MomentOf(time);
   const auto second = chrono::floor<chrono::seconds>(moment);
-  std::string text = fmt::format("{:%FT%T}", second);
+  std::string text = fmt::format("{:%FT%T}", fmt::gmtime(second.time_since_epoch().count()));
   if (second != moment) text += fmt::format(".{:06}", (moment - second).count());
   return time.zone_known ? text + "Z" : text;
 }
