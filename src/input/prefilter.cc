@@ -3,7 +3,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -64,19 +63,15 @@ class Table {
   }
 
   // Chooses the kStride consecutive pieces with the rarest bytes.
-  void Add(const std::string& text, std::size_t literal) {
+  void Add(std::string_view text, std::size_t literal) {
     std::size_t best = 0;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    std::vector<std::uint64_t> weights;  // of each piece: the product of its bytes' commonness
-    unsigned power = 0;
-    const auto commonness = [&](std::size_t at) { return kCommonness[static_cast<unsigned char>(text[at])]; };
-    for (std::size_t end = 1; end <= text.size(); ++end) {
-      power += commonness(end - 1);
-      if (end >= width_) weights.push_back(std::uint64_t{1} << power);
-      if (end >= width_) power -= commonness(end - width_);
-    }
-    for (std::size_t from = 0; from + kStride <= weights.size(); ++from) {
-      const std::uint64_t sum = std::accumulate(&weights[from], &weights[from] + kStride, std::uint64_t{0});
+    std::vector<unsigned> power = {0};  // the product of the commonness of all bytes before each
+    for (const char c : text) power.push_back(power.back() + kCommonness[static_cast<unsigned char>(c)]);
+    for (std::size_t from = 0; from + kStride + width_ <= text.size() + 1; ++from) {
+      std::uint64_t sum = 0;
+      for (std::size_t piece = from; piece < from + kStride; ++piece)
+        sum += std::uint64_t{1} << (power[piece + width_] - power[piece]);
       if (sum < least) std::tie(best, least) = std::tuple(from, sum);
     }
     for (std::size_t offset = best; offset < best + kStride; ++offset) {
@@ -250,7 +245,8 @@ struct Prefilter::Tables {
   static constexpr std::size_t kLong = 15;
   static constexpr std::size_t kMiddle = 6;
 
-  explicit Tables(std::vector<std::string> lowered) : texts(std::move(lowered)), short_ones(ShortWidth()) {
+  Tables(std::vector<std::string> lowered, std::size_t shortest)
+      : texts(std::move(lowered)), short_ones(std::min<std::size_t>(shortest, 4)) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (texts[i].size() >= kLong) {
         long_ones.Add(texts[i], i);
@@ -265,12 +261,6 @@ struct Prefilter::Tables {
     short_ones.Index();
   }
 
-  std::size_t ShortWidth() const {
-    std::size_t width = 4;
-    for (const std::string& text : texts) width = std::min(width, text.size());
-    return width;
-  }
-
   std::vector<std::string> texts;  // in lower case
   Table<std::uint64_t, 8> long_ones{8};
   Table<std::uint32_t, 4> middle_ones{4};
@@ -279,12 +269,14 @@ struct Prefilter::Tables {
 
 Prefilter::Prefilter(const std::vector<std::string>& literals) {
   std::vector<std::string> lowered = literals;
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
   for (std::string& text : lowered) {
     if (text.empty()) throw Error("a literal of the prefilter is empty");
+    shortest = std::min(shortest, text.size());
     longest_ = std::max(longest_, text.size());
     std::transform(text.begin(), text.end(), text.begin(), Lower);
   }
-  tables_ = std::make_unique<const Tables>(std::move(lowered));
+  tables_ = std::make_unique<const Tables>(std::move(lowered), shortest);
 }
 
 Prefilter::Prefilter(Prefilter&&) noexcept = default;
