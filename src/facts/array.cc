@@ -91,14 +91,13 @@ std::int64_t TiledElements(const std::vector<std::int64_t>& minor_first, const s
 
 // "copy.22", "fusion.82", "broadcast.36.clone.21", "output of custom-call.400@{}".
 bool IsCompilersName(const std::string& name) {
-  static const Regex numbered(
+  static const Regex made(
       R"(%?(?:wide\.|(?:arg_)?tuple|[\w-]*fusion|(?:copy|custom-call|broadcast|convert|bitcast|slice|dynamic-slice|)"
       R"(dynamic-update-slice|transpose|reshape|pad|concatenate|reduce|reduce-window|select|gather|scatter|sort|dot|)"
       R"(convolution|add|subtract|multiply|divide|maximum|minimum|exponential|iota|constant|while|conditional|call|)"
       R"(get-tuple-element|param(?:eter)?|all-gather|all-reduce|all-to-all|reduce-scatter|collective-permute|)"
-      R"(copy-start|copy-done)[._]?(?:\d|remat|clone))[\w.]*)");
-  static const Regex output(R"((?:output of ).*|.*@\{[\d,]*\})");
-  return re2::RE2::FullMatch(name, numbered) || re2::RE2::FullMatch(name, output);
+      R"(copy-start|copy-done)[._]?(?:\d|remat|clone))[\w.]*|output of .*|.*@\{[\d,]*\})");
+  return re2::RE2::FullMatch(name, made);
 }
 
 // "flax/linen/linear.py:251", relative to the folder of installed packages; empty if the line is the user's.
@@ -193,14 +192,12 @@ constexpr Field kFields[] = {
     {"source", [](const Row& row) { return ToValue(SourceOf(row)); }},
     {"library_source", [](const Row& row) { return ToValue(LibrarySource(row)); }},
     {"source_file", [](const Row& row) { return ToValue(row.source_file); }},
-    {"source_line", [](const Row& row) { return ToValue(row.source_line); }},
     {"xla_label", [](const Row& row) { return ToValue(row.xla_label); }},
     {"kind", [](const Row& row) { return ToValue(row.kind); }},
     {"name", [](const Row& row) { return ToValue(ShortName(row)); }},
     {"called", [](const Row& row) { return ToValue(NameWithShape(row)); }},
     {"from", [](const Row& row) { return Value(FromName(UsersName(row))); }},
     {"is_named", [](const Row& row) { return Value(!UsersName(row).empty()); }},
-    {"layout", nullptr, [](const Array& array) { return Value(array.layout); }},
     {"dtype", nullptr, [](const Array& array) { return Value(array.dtype); }},
     {"element_bits", nullptr, [](const Array& array) { return ToValue(ElementBits(array.dtype)); }},
     {"elements", nullptr, [](const Array& array) { return ToValue(ElementCount(array)); }},

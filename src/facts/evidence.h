@@ -39,7 +39,7 @@ struct Fact {
   Place place;
 };
 
-class Evidence {
+class Evidence : public Scope {
  public:
   // Keeps an existing fact unless `replace` is true: the first value found is nearest to the header. Ignores an unknown
   // value.
@@ -47,7 +47,7 @@ class Evidence {
 
   void Remove(std::string_view name) { facts_.erase(std::string(name)); }  // does nothing if there is no such fact
   const Fact* Find(std::string_view name) const;                           // nullptr if not known
-  Value Get(std::string_view name) const;                                  // Unknown if not known
+  Value Get(std::string_view name) const override;
   std::optional<double> Number(std::string_view name) const { return AsNumber(Get(name)); }
   std::string Text(std::string_view name) const;  // empty if not known or not a text
   const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }

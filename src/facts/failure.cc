@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "rules/sha256.h"
@@ -50,12 +49,10 @@ void Tally::AddPlace(Where where) {
   constexpr std::size_t kMostBytes = std::size_t{8} << 10;
   places.insert(std::move(where));
   // The place that exceeds kMostBytes stays, so that a sample of samples equals one of the whole.
-  const auto add = [](std::size_t bytes, const Where& place) {
-    return bytes + place.artifact.path.size() + place.artifact.member.size();
-  };
-  while (places.size() > kMost ||
-         std::accumulate(places.begin(), std::prev(places.end()), std::size_t{0}, add) > kMostBytes)
-    places.erase(std::prev(places.end()));
+  auto end = places.begin();
+  for (std::size_t count = 0, bytes = 0; end != places.end() && count < kMost && bytes <= kMostBytes; ++count, ++end)
+    bytes += end->artifact.path.size() + end->artifact.member.size();
+  places.erase(end, places.end());
 }
 
 void Tally::AddTime(const std::optional<Timestamp>& time) {

@@ -170,20 +170,18 @@ struct Failure {
   std::string framework;  // empty: none seen
   Evidence facts;
   std::vector<Allocation> allocations;
-  std::uint64_t allocations_left_out = 0;     // number dropped to limit memory
-  std::optional<Problem> dump_problem;        // why its XLA dump could not be read
-  std::optional<ProgramEstimates> estimates;  // from the program of its XLA dump
-
+  std::uint64_t allocations_left_out = 0;      // number dropped to limit memory
+  std::optional<Problem> dump_problem;         // why its XLA dump could not be read
+  std::optional<ProgramEstimates> estimates;   // from the program of its XLA dump
   std::optional<Recompilation> recompilation;  // its program compiled again, with remedies
-
-  std::optional<SurvivalSign> recovered;  // if every process that failed went on
-  bool may_have_recovered = false;        // something else may have ended the job
+  std::optional<SurvivalSign> recovered;       // if every process that failed went on
+  bool may_have_recovered = false;             // something else may have ended the job
 
   // Places of the reports other than `where`; about the first hundred, in order.
   std::vector<Where> Also() const {
-    std::vector<Where> others(tally.places.begin(), tally.places.end());
-    std::erase_if(others, [&](const Where& place) { return (place <=> where) == 0; });
-    return others;
+    std::set<Where> others = tally.places;
+    others.erase(where);
+    return {others.begin(), others.end()};
   }
 
   // The conclusions. They add derived facts to `facts`, and remove figures that contradict each other.

@@ -11,19 +11,6 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-class FactScope : public Scope {
- public:
-  explicit FactScope(const Evidence& facts) : facts_(facts) {}
-  Value Get(std::string_view name) const override { return facts_.Get(name); }
-  std::size_t row_count() const override { return 2; }
-  Value GetInRow(std::size_t row, std::string_view name) const override {
-    return name == "rank" ? Value(static_cast<double>(row + 1)) : Value(Unknown{});
-  }
-
- private:
-  const Evidence& facts_;
-};
-
 // The formulas of a context that states a program. They can use only facts.
 const std::vector<DerivedFact>& Formulas() {
   static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "contexts": [
@@ -48,7 +35,7 @@ Evidence Read(const std::vector<std::pair<std::string, double>>& facts) {
   return read;
 }
 
-std::string Follows(const Evidence& read) { return ShowWithLines(Derive(Formulas(), FactScope(read))); }
+std::string Follows(const Evidence& read) { return ShowWithLines(Derive(Formulas(), read)); }
 
 TEST_CASE("a formula can use facts that were read and facts derived before it", "[facts]") {
   CHECK(Follows(Read({{"a", 1}, {"b", 2}})) == "a=101@0 after=101@0 need_bytes=30@0 sum=3@0");
@@ -64,7 +51,7 @@ TEST_CASE("a formula replaces a known fact only if replace is set, and derives n
 TEST_CASE("derived facts are added to those that were read", "[facts]") {
   Evidence facts = Read({{"a", 1}, {"b", 2}});
   const Evidence read = facts;
-  facts.Add(Derive(Formulas(), FactScope(read)), /*replace=*/true);
+  facts.Add(Derive(Formulas(), read), /*replace=*/true);
   CHECK(ShowWithLines(facts) == "a=101@0 after=101@0 b=2@7 need_bytes=30@0 sum=3@0");
 }
 
