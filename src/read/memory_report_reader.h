@@ -20,6 +20,12 @@
 
 namespace whyoom {
 
+struct ReportLabel;
+
+// A part of a report: the first have totals, the last rows. kOther is of no interest, for example because it is about
+// another memory space.
+enum class ReportPart { kNone, kTotals, kProgram, kOther, kList, kRow, kRowEnd };
+
 class MemoryReportReader {
  public:
   // Reads only figures of the memory space that reports call `space`; kAnyMemory accepts all spaces.
@@ -32,55 +38,36 @@ class MemoryReportReader {
   // Ends the report: no further line belongs to it.
   void End() { done_ = true; }
 
-  // Whether any line contained part of a report.
-  bool started() const { return started_; }
-
-  // Whether lines of another report are interleaved with this one: a second total among the totals, or a row number
-  // that does not increase. The figures cannot be attributed then.
-  bool mixed() const { return mixed_; }
-
   // Whether the report is over: End() was called, a second one began (it is not read), or too many other lines came.
   bool done() const { return done_; }
-  std::size_t buffered_bytes() const { return held_ + value_.size(); }  // approximate size of the rows
+  std::size_t buffered_bytes() const { return rows_.size() * sizeof(Allocation) + held_ + value_.size(); }
   std::uint64_t last_line() const { return last_line_; }  // line number of the last line with part of the report
 
-  // Returns what was read; rows keep the order of the list, which is their rank. If reports are mixed, sets only the
-  // fact "lines_mixed". Call once, at the end.
+  // Returns what was read, the rows in the order of the list, which is their rank. If lines of another report are
+  // interleaved, sets only the fact "lines_mixed", because no figure can be attributed. Call once, at the end.
   void Finish(Evidence* facts, std::vector<Allocation>* rows);
 
  private:
-  enum class Block { kPart, kTotal, kOther };  // of this memory space; kOther: of no interest
-
-  bool IsOfSpace(std::string_view label) const;
-  bool list_seen() const { return facts_.Find("list_seen") != nullptr; }
-  void CountRow(std::string_view label);
+  void Begin(const ReportLabel& label, std::string_view printed, Place place);
+  void AddToValue(std::string_view text);
   void Close();
-  void SetField(const std::string& label, const std::string& value);
-  void SetTotal(const std::string& label, const std::string& value);
-  void SetHloTemp(const std::string& value);
-  void SetModule();
   void SetSize(std::string_view fact, std::string_view value);
-
-  bool started_ = false;
-  bool done_ = false;
-  int quiet_lines_ = 0;
-  std::uint64_t last_line_ = 0;
-  Block block_ = Block::kPart;
-
-  // The current field.
-  std::string label_;
-  std::string value_;
-  Place place_;
-  int continued_ = 0;
+  void SetDetails(std::string value);
 
   const std::string space_;
-  bool of_other_space_ = false;  // the current block or list is of another memory space
-  bool row_open_ = false;
-  bool mixed_ = false;
+  ReportPart part_ = ReportPart::kProgram;
+  const ReportLabel* label_ = nullptr;  // of the value that is being read
+  std::string value_;
+  Place place_;  // of the last label
+
+  bool done_ = false;
+  bool mixed_ = false;   // a second total among the totals, or a row number that does not increase
+  int lines_left_ = 40;  // number of lines without a label before the report is over; more after its first label
+  std::uint64_t last_line_ = 0;
   int row_number_ = 0;  // printed number of the last row; 0 at the start of a list
   Evidence facts_;
   std::vector<Allocation> rows_;
-  std::size_t held_ = 0;  // approximate bytes of rows_
+  std::size_t held_ = 0;  // bytes of the values in rows_
 };
 
 }  // namespace whyoom
