@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
-#include <utility>
 
-#include "input/artifact.h"
 #include "text/numbers.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
@@ -46,8 +44,7 @@ std::string FrameOf(const Line& line, const RawLine& raw) {
 
 std::string CutText(std::string_view text) {
   std::string printable = MaskSecrets(Printable(text.substr(0, 4 * kMaxTextBytes)));
-  const std::size_t begin = std::min(printable.find_first_not_of(' '), printable.size());
-  printable.erase(0, begin);
+  printable.erase(0, printable.find_first_not_of(' '));
   printable.erase(printable.find_last_not_of(' ') + 1);
   return CutBytes(printable, kMaxTextBytes);
 }
@@ -68,14 +65,19 @@ CandidateFinder::CandidateFinder(const RuleSet& rules)
       words_(PatternsOf(rules.candidate_errors(), &CandidateError::pattern)),
       looks_(PatternsOf(rules.error_lines(), &ErrorLine::pattern)) {}
 
-bool CandidateFinder::IsHealthy(const Line& line, const RawLine& raw) const {
-  if (!line.logged()) return false;
-  const std::string frame = FrameOf(line, raw) + '\n';
-  const std::vector<std::size_t> looks = looks_.FindCandidates(frame);
-  return std::any_of(looks.begin(), looks.end(), [&](std::size_t i) {
+CandidateFinder::Looks CandidateFinder::LooksOf(const std::string& text) const {
+  Looks looks;
+  for (const std::size_t i : looks_.FindCandidates(text)) {
     const ErrorLine& error_line = rules_.error_lines()[i];
-    return error_line.healthy && error_line.pattern.IsIn(frame);
-  });
+    bool& found = error_line.healthy ? looks.healthy : looks.error;
+    // Once one is found, the others of its kind need not even be compiled.
+    found = found || error_line.pattern.IsIn(text);
+  }
+  return looks;
+}
+
+bool CandidateFinder::IsHealthy(const Line& line, const RawLine& raw) const {
+  return line.logged() && LooksOf(FrameOf(line, raw) + '\n').healthy;
 }
 
 bool CandidateFinder::Finds(const Line& line, const RawLine& raw, Recorder* recorder) const {
@@ -92,30 +94,20 @@ bool CandidateFinder::Finds(const Line& line, const RawLine& raw, Recorder* reco
     if (!excluded) break;
   }
   if (words == nullptr || (excluded && recorder == nullptr)) return false;
-  bool is_error = false;
-  bool is_healthy = false;
-  const std::string whole = FrameOf(line, raw) + '\n' + std::string(text);
-  for (const std::size_t i : looks_.FindCandidates(whole)) {
-    const ErrorLine& error_line = rules_.error_lines()[i];
-    bool& found = error_line.healthy ? is_healthy : is_error;
-    // Once one is found, the others of its kind need not even be compiled.
-    found = found || error_line.pattern.IsIn(whole);
-  }
+  const Looks looks = LooksOf(FrameOf(line, raw) + '\n' + std::string(text));
   RecordedStep recorded(recorder, text.substr(0, Recorder::kLongestText));
   recorded.Set("", line.stream_name, line.number);
   RecordedStep(recorder, "candidate error", words->id)
-      .Set(excluded     ? "excluded by another pattern (unless)"
-           : is_healthy ? "the level of the line means that nothing failed (error_lines)"
-           : !is_error  ? "the line does not look like an error (error_lines)"
-                        : "an unknown memory error, unless the line belongs to a known failure");
-  return !excluded && is_error && !is_healthy;
+      .Set(excluded        ? "excluded by another pattern (unless)"
+           : looks.healthy ? "the level of the line means that nothing failed (error_lines)"
+           : !looks.error  ? "the line does not look like an error (error_lines)"
+                           : "an unknown memory error, unless the line belongs to a known failure");
+  return !excluded && looks.error && !looks.healthy;
 }
 
-void CandidateTracker::Feed(const std::deque<Line>& lines, bool is_error, bool is_known) {
+void CandidateTracker::Feed(const std::deque<Line>& lines, std::uint64_t ordinal, bool is_error, bool is_known) {
   const Line& line = lines.front();
-  at_ += line.after_gap ? std::max(line.number, last_line_) - last_line_ : 1;
-  last_line_ = line.number;
-  if (is_known) known_at_ = at_;
+  if (is_known) last_known_ = ordinal;
   if (is_error) {
     std::string text = CutText(line.text);
     // A message that ends with a colon continues in the next line: "RESOURCE_EXHAUSTED: E0007: ResourceExhausted:".
@@ -123,13 +115,12 @@ void CandidateTracker::Feed(const std::deque<Line>& lines, bool is_error, bool i
     const bool continues = next != nullptr && next->number == line.number + 1 && !next->logged() && !next->healthy &&
                            !next->is_candidate_error;
     if (continues) text = CutText(text + ' ' + next->text);
-    table_.Add(text, line);
-    recent_.push_back({ErrorKey(text), at_});
+    recent_.emplace_back(ordinal, table_.Add(text, line));
   }
-  while (!recent_.empty() && (at_ - recent_.front().at > kNearLines || recent_.size() > kMostRecent))
+  while (!recent_.empty() && (ordinal - recent_.front().first > kNearLines || recent_.size() > kMostRecent))
     recent_.pop_front();
-  if (!known_at_ || at_ - *known_at_ > kNearLines) return;
-  for (const Recent& recent : recent_) table_.AddKnown(recent.key);
+  if (!last_known_ || ordinal - *last_known_ > kNearLines) return;
+  for (const auto& [at, key] : recent_) table_.AddKnown(key);
   recent_.clear();
 }
 
@@ -137,15 +128,18 @@ void CandidateTable::AddKnown(const std::string& key) {
   if (known_.size() < kMostKnown) known_.insert(key);
 }
 
-void CandidateTable::Add(const std::string& text, const Line& line) {
+std::string CandidateTable::Add(const std::string& text, const Line& line) {
   const auto repeats = static_cast<std::uint64_t>(std::max(1, line.repeats));
-  const auto [error, is_new] = errors_.try_emplace(ErrorKey(text), UnknownError(line.number, text, 0));
+  std::string key = ErrorKey(text);
+  const auto [error, is_new] = errors_.try_emplace(key, UnknownError(line.number, text, 0));
   Problem& problem = error->second;
   if (line.number < problem.line) problem = UnknownError(line.number, text, problem.occurrences);
   problem.occurrences = SaturatingAdd(problem.occurrences, repeats);
-  if (errors_.size() <= kMostErrors) return;
-  left_out_ = SaturatingAdd(left_out_, std::prev(errors_.end())->second.occurrences);
-  errors_.erase(std::prev(errors_.end()));
+  if (errors_.size() > kMostErrors) {
+    left_out_ = SaturatingAdd(left_out_, std::prev(errors_.end())->second.occurrences);
+    errors_.erase(std::prev(errors_.end()));
+  }
+  return key;
 }
 
 std::vector<Problem> CandidateTable::Take() const {

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "input/artifact.h"
@@ -37,6 +38,12 @@ class CandidateFinder {
   bool IsHealthy(const Line& line, const RawLine& raw) const;
 
  private:
+  struct Looks {
+    bool error = false;
+    bool healthy = false;
+  };
+  Looks LooksOf(const std::string& text) const;
+
   const RuleSet& rules_;
   PatternSet words_;  // RuleSet::candidate_errors()
   PatternSet looks_;  // RuleSet::error_lines()
@@ -49,8 +56,8 @@ class CandidateTable {
   // Maximum number of distinct errors to report for one artifact; the rest is only counted.
   static constexpr std::size_t kMost = 20;
 
-  // Adds a line with this text, which is printable and short.
-  void Add(const std::string& text, const Line& line);
+  // Adds a line with this text, which is printable and short. Returns its ErrorKey.
+  std::string Add(const std::string& text, const Line& line);
   void AddKnown(const std::string& key);
 
   // Returns the unknown errors, sorted by line; their artifact is not set.
@@ -67,21 +74,14 @@ class CandidateTracker {
  public:
   explicit CandidateTracker(CandidateTable* table) : table_(*table) {}  // borrows it
 
-  // Processes the stream's next line, the first of `lines`. It reports an error if `is_error`, and belongs to a known
-  // failure if `is_known`.
-  void Feed(const std::deque<Line>& lines, bool is_error, bool is_known);
+  // Processes the stream's next line, the first of `lines`, whose number in the stream is `ordinal`; lines that are
+  // missing count. It reports an error if `is_error`, and belongs to a known failure if `is_known`.
+  void Feed(const std::deque<Line>& lines, std::uint64_t ordinal, bool is_error, bool is_known);
 
  private:
-  struct Recent {
-    std::string key;
-    std::uint64_t at = 0;
-  };
-
   CandidateTable& table_;
-  std::uint64_t at_ = 0;  // number of lines, with those that are missing
-  std::uint64_t last_line_ = 0;
-  std::optional<std::uint64_t> known_at_;
-  std::deque<Recent> recent_;
+  std::optional<std::uint64_t> last_known_;                   // ordinal
+  std::deque<std::pair<std::uint64_t, std::string>> recent_;  // ordinals and ErrorKeys
 };
 
 }  // namespace whyoom

@@ -5,17 +5,15 @@
 #include <iterator>
 #include <string>
 
-#include "facts/evidence.h"
-#include "rules/expression.h"
 #include "text/numbers.h"
 
 namespace whyoom {
 namespace {
 
-std::vector<std::pair<std::size_t, const Pattern*>> AllSigns(const std::vector<Framework>& frameworks) {
-  std::vector<std::pair<std::size_t, const Pattern*>> signs;
-  for (std::size_t i = 0; i < frameworks.size(); ++i) {
-    for (const Pattern& sign : frameworks[i].signs) signs.emplace_back(i, &sign);
+std::vector<std::pair<const Framework*, const Pattern*>> AllSigns(const std::vector<Framework>& frameworks) {
+  std::vector<std::pair<const Framework*, const Pattern*>> signs;
+  for (const Framework& framework : frameworks) {
+    for (const Pattern& sign : framework.signs) signs.emplace_back(&framework, &sign);
   }
   return signs;
 }
@@ -36,27 +34,27 @@ bool Matters(const Context& context, const FailureRule& rule) {
 }  // namespace
 
 FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks)
-    : owners_(AllSigns(frameworks)),
-      signs_(PatternsOf(owners_, [](const auto& sign) -> const Pattern& { return *sign.second; })) {}
+    : signs_(AllSigns(frameworks)),
+      patterns_(PatternsOf(signs_, [](const auto& sign) -> const Pattern& { return *sign.second; })) {}
 
-std::size_t FrameworkSigns::Find(std::string_view text, std::size_t found) const {
-  if (found == 0) return found;
-  for (const std::size_t sign : signs_.FindCandidates(text)) {
-    const auto& [framework, pattern] = owners_[sign];
-    if (framework < found && pattern->IsIn(text)) found = framework;
+const Framework* FrameworkSigns::Find(std::string_view text, const Framework* known) const {
+  for (const std::size_t i : patterns_.FindCandidates(text)) {
+    const auto& [framework, sign] = signs_[i];
+    if ((known == nullptr || framework < known) && sign->IsIn(text)) return framework;
   }
-  return found;
+  return known;
 }
 
 std::string FrameworkOf(const std::vector<Framework>& frameworks, const std::vector<std::string>& sources,
                         const std::string& known) {
-  const auto at = std::find_if(frameworks.begin(), frameworks.end(),
-                               [&](const Framework& framework) { return framework.id == known; });
-  auto found = static_cast<std::size_t>(at - frameworks.begin());
-  if (found == 0 || sources.empty()) return known;
-  const FrameworkSigns signs(frameworks);
-  for (const std::string& source : sources) found = signs.Find(source, found);
-  return found < frameworks.size() ? frameworks[found].id : known;
+  for (const Framework& framework : frameworks) {
+    if (framework.id == known) return known;
+    for (const Pattern& sign : framework.signs) {
+      if (std::any_of(sources.begin(), sources.end(), [&](const auto& source) { return sign.IsIn(source); }))
+        return framework.id;
+    }
+  }
+  return known;
 }
 
 ContextFinder::ContextFinder(const RuleSet& rules, const Prefilter& lead)
@@ -129,19 +127,6 @@ void ContextFacts::AddTo(const FailureRule& rule, std::uint64_t offset, Evidence
   for (const auto& [at, found] : used) facts->Add(*found);
 }
 
-namespace {
-
-class FactScope : public Scope {
- public:
-  explicit FactScope(const Evidence& facts) : facts_(facts) {}
-  Value Get(std::string_view name) const override { return facts_.Get(name); }
-
- private:
-  const Evidence& facts_;
-};
-
-}  // namespace
-
 std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
                                              const std::optional<Timestamp>& time) {
   CompiledProgram program;
@@ -154,7 +139,7 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
     if (joined.IsOpen(capture.end)) return std::nullopt;
     program.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   }
-  program.facts.Add(Derive(found.context->derived, FactScope(program.facts)), /*replace=*/true);
+  program.facts.Add(Derive(found.context->derived, program.facts), /*replace=*/true);
   const double need = program.facts.Number("need_bytes").value_or(0);
   if (!(need > 0) || need > kMaxBytes) return std::nullopt;
   program.first_time = program.last_time = time;

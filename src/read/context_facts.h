@@ -27,12 +27,12 @@ class FrameworkSigns {
   // Borrows `frameworks`, sorted by descending priority.
   explicit FrameworkSigns(const std::vector<Framework>& frameworks);
 
-  // Returns the smaller of `found` and the index of the first framework that has a sign in `text`.
-  std::size_t Find(std::string_view text, std::size_t found) const;
+  // Returns the first framework with a sign in `text`, or `known` if that comes earlier; null: none is known.
+  const Framework* Find(std::string_view text, const Framework* known) const;
 
  private:
-  std::vector<std::pair<std::size_t, const Pattern*>> owners_;  // framework index of each sign
-  PatternSet signs_;
+  std::vector<std::pair<const Framework*, const Pattern*>> signs_;
+  PatternSet patterns_;
 };
 
 // Returns the framework with signs in a program's source files, or `known` if none of higher priority has one there. A

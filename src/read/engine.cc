@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "read/traceback.h"
+
 namespace whyoom {
 namespace {
 
@@ -20,16 +22,16 @@ Engine::Engine(const RuleSource& rules) : source_(rules), prefilter_(rules.liter
 Engine::Engine(const RuleSet& rules)
     : owned_(std::make_unique<const RuleSource>(rules)), source_(*owned_), prefilter_(rules.literals()) {}
 
-Engine::Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
-    : finder(rules, prefilter),
+Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
+    : headers(rules, prefilter),
       candidate_errors(rules),
       progress(rules, true),
-      signs(rules.frameworks()),
-      lead(LookBehindLiterals(rules)),
-      contexts(rules, lead),
+      frameworks(rules.frameworks()),
+      look_behind(LookBehindLiterals(rules)),
+      contexts(rules, look_behind),
       normalizer(rules.prefixes_and_suffixes(), rules.json_keys()) {}
 
-const Engine::Matchers& Engine::matchers() const {
+const Matchers& Engine::matchers() const {
   std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });
   return *matchers_;
 }

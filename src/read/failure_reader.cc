@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,13 +15,8 @@ void LineReader::FlushPending() {
   active_ = 0;
 }
 
-// Processes an incomplete record as it is.
-void LineReader::FeedUnfinished() {
-  if (const std::optional<RawLine> whole = records_.Flush()) Read(*whole);
-}
-
 void LineReader::Pause() {
-  FeedUnfinished();
+  if (const std::optional<RawLine> incomplete = records_.Flush()) Read(*incomplete);
   FlushPending();
 }
 
@@ -54,10 +48,6 @@ ReadEnd LineReader::Finish() {
 
 std::vector<Problem> LineReader::Problems() const {
   std::vector<Problem> problems = shared_.candidate_errors.Take();
-  if (shared_.crowded_line)
-    problems.push_back({.what = fmt::format("line {} contains more than {} failure messages; the rest of the line was "
-                                            "not searched",
-                                            *shared_.crowded_line, Session::kMostHeadersOfLine)});
   if (cut_short_ > 0)
     problems.push_back(
         {.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",
@@ -86,7 +76,7 @@ void LineReader::Read(const RawLine& raw) {
     ++gaps_;
   }
   lines_.clear();
-  engine_.normalizer().Normalize(raw, &lines_);
+  engine_.matchers().normalizer.Normalize(raw, &lines_);
   for (Line& line : lines_) {
     if (options_.stop != nullptr && options_.stop->IsOverdue()) return;
     FeedLine(std::move(line), raw);
@@ -109,7 +99,7 @@ bool LineReader::ContinuesLast(const Line& line) const {
 }
 
 void LineReader::FeedLine(Line line, const RawLine& raw) {
-  framework_ = engine_.signs().Find(line.text, framework_);
+  framework_ = engine_.matchers().frameworks.Find(line.text, framework_);
   if (ContinuesLast(line)) line.stream_name = last_.stream_name;
   const std::size_t bytes = raw.number == line.number ? raw.bytes.size() : 0;
   last_ = {line.stream_name, line.number, bytes, line.text.empty() ? ' ' : line.text.back()};
@@ -117,12 +107,12 @@ void LineReader::FeedLine(Line line, const RawLine& raw) {
   stream->last_fed = ++fed_;
   SetTime(stream, &line);
   const bool was_active = stream->session.active();
-  const bool may_matter = engine_.finder().MayMatter(line.text);
+  const bool may_matter = engine_.matchers().headers.MayMatter(line.text);
   seeks_signs_ = seeks_signs_ || may_matter;
-  if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.progress());
-  line.healthy = engine_.candidate_errors().IsHealthy(line, raw);
+  if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.matchers().progress);
+  line.healthy = engine_.matchers().candidate_errors.IsHealthy(line, raw);
   line.is_candidate_error = may_matter && options_.range.Contains(line.time) != false &&
-                            engine_.candidate_errors().Finds(line, raw, options_.recorder);
+                            engine_.matchers().candidate_errors.Finds(line, raw, options_.recorder);
   stream->session.Feed(std::move(line));
   EnforceMemoryLimit(stream);
   const bool is_active = stream->session.active();
@@ -139,10 +129,10 @@ void LineReader::LookAhead(std::string_view bytes, const Cursor& begin) {
   while (!bytes.empty()) {
     raw.bytes = bytes.substr(0, bytes.find('\n'));
     bytes.remove_prefix(std::min(bytes.size(), raw.bytes.size() + 1));
-    if (raw.offset >= looked_ahead_to_ && engine_.progress().MayFind(raw.bytes)) {
+    if (raw.offset >= looked_ahead_to_ && engine_.matchers().progress.MayFind(raw.bytes)) {
       lines.clear();
-      engine_.normalizer().Normalize(raw, &lines);
-      for (const Line& line : lines) signs_.Look(line, engine_.progress());
+      engine_.matchers().normalizer.Normalize(raw, &lines);
+      for (const Line& line : lines) signs_.Look(line, engine_.matchers().progress);
     }
     raw.offset += raw.bytes.size() + 1;
     ++raw.number;
@@ -204,12 +194,6 @@ void LineReader::EnforceMemoryLimit(LogStream* stream) {
   }
 }
 
-std::string LineReader::framework() const {
-  if (framework_ == std::string::npos) return {};  // without loading the rules
-  const std::vector<Framework>& frameworks = engine_.rules().frameworks();
-  return framework_ < frameworks.size() ? frameworks[framework_].id : std::string();
-}
-
 namespace {
 
 // Processing a byte of a line costs this many times as much as unpacking it.
@@ -225,7 +209,10 @@ std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
 FailureReader::FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
     : source_(source),
       scanner_(source, engine.prefilter(),
-               {.lead = [&engine] { return engine.lead(); },
+               {.lead =
+                    [&engine] {
+                      return LookBehind{&engine.matchers().look_behind, Traceback::Openers().size()};
+                    },
                 .triggers = TriggerCount(engine, options),
                 .threads = options.threads}),
       lines_(engine, options),

@@ -6,14 +6,12 @@
 //   const ReadEnd end = reader.Finish();
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "facts/compiled_program.h"
@@ -22,8 +20,6 @@
 #include "input/byte_source.h"
 #include "input/limits.h"
 #include "input/line_scanner.h"
-#include "read/candidate_errors.h"
-#include "read/context_facts.h"
 #include "read/engine.h"
 #include "read/progress.h"
 #include "read/session.h"
@@ -106,7 +102,7 @@ class LineReader {
   ReadEnd Finish();
 
   // The framework whose signs were seen; empty if none was.
-  std::string framework() const;
+  std::string framework() const { return framework_ == nullptr ? "" : framework_->id; }
 
  private:
   // A session waits for its own next line while other streams print. The wait ends after this many lines without a line
@@ -139,7 +135,6 @@ class LineReader {
   void Read(const RawLine& raw);
   bool ContinuesLast(const Line& line) const;
   void FeedLine(Line line, const RawLine& raw);
-  void FeedUnfinished();
   void FlushPending();
   void SetTime(LogStream* stream, Line* line);
   LogStream* FindStream(const std::string& name);
@@ -158,9 +153,9 @@ class LineReader {
   std::unordered_set<LogStream*> pending_;  // the streams with lines or failures that a gap must flush
   ReadEnd end_;
   bool found_any_ = false;
-  int active_ = 0;                             // number of streams that need adjacent lines
-  std::vector<Line> lines_;                    // made of the current raw line
-  std::size_t framework_ = std::string::npos;  // smallest index seen, into RuleSet::frameworks()
+  int active_ = 0;                        // number of streams that need adjacent lines
+  std::vector<Line> lines_;               // made of the current raw line
+  const Framework* framework_ = nullptr;  // null if no sign of one was seen
   LastLine last_;
   Stamp stamp_;             // the last one of all streams
   std::uint64_t gaps_ = 0;  // number of gaps so far

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -213,7 +212,7 @@ HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
 // quotation precede only the first.
 void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                              std::vector<HeaderMatch>* headers, Quoted* quoted, Recorder* recorder) const {
+                              std::vector<HeaderMatch>* headers, const Quotation** quoted, Recorder* recorder) const {
   constexpr std::size_t kSentence = 400;
   std::size_t quoted_to = 0;
   std::size_t printed = std::string::npos;  // where the last header begins that is not quoted
@@ -226,8 +225,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
         printed = begin;
         return false;
       }
-      quoted->any = true;
-      quoted->notable = quoted->notable || !quotation->own_report;
+      if (*quoted == nullptr || (*quoted)->own_report) *quoted = quotation;
       RecordedStep(recorder, head.rule->code, head.head->id).Set("matches, but only in a quotation", quotation->id);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
@@ -236,7 +234,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
 }
 
 std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                                            Quoted* quoted, Recorder* recorder) const {
+                                            const Quotation** quoted, Recorder* recorder) const {
   std::vector<HeaderMatch> headers;
   for (const std::size_t i : patterns_.FindCandidates(joined.beginning(), PatternSet::Blanks::kSingle)) {
     HeaderMatch found = heads_[i];

@@ -112,18 +112,12 @@ class HeaderFinder {
   // Borrows both; the prefilter contains the rules' literals.
   HeaderFinder(const RuleSet& rules, const Prefilter& prefilter);
 
-  // Which headers were omitted as quotations.
-  struct Quoted {
-    bool any = false;
-    bool notable = false;  // one is neither in binary data nor in a report of whyoom
-  };
-
   // Returns the headers that begin in the first of the joined lines, sorted by position; `around` has the same lines.
-  // Omits quoted headers and sets `quoted`. `in_report`: the caller ignores headers of reports, so
-  // they may be quoted; each row of a report is one. Records in `recorder`, which may be null, the patterns with a
-  // literal in the first line that do not match, and the quoted headers.
-  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report, Quoted* quoted,
-                                Recorder* recorder = nullptr) const;
+  // Omits quoted headers, and then sets `quoted`, preferably to a quotation outside whyoom's own reports. `in_report`:
+  // the caller ignores headers of reports, so they may be quoted; each row of a report is one. Records in `recorder`,
+  // which may be null, the patterns with a literal in the first line that do not match, and the quoted headers.
+  std::vector<HeaderMatch> Find(const JoinedLines& joined, const Surroundings& around, bool in_report,
+                                const Quotation** quoted, Recorder* recorder = nullptr) const;
 
   // Whether the text from `column` of the first line is a quotation.
   bool IsQuoted(const Surroundings& around, std::size_t column) const {
@@ -142,7 +136,7 @@ class HeaderFinder {
 
  private:
   void DropQuoted(const JoinedLines& joined, const Surroundings& around, bool in_report,
-                  std::vector<HeaderMatch>* headers, Quoted* quoted, Recorder* recorder) const;
+                  std::vector<HeaderMatch>* headers, const Quotation** quoted, Recorder* recorder) const;
   void RecordMisses(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, Recorder* recorder) const;
 
   const Prefilter& prefilter_;

@@ -32,8 +32,8 @@ bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
 
 Session::Session(SharedByStreams* shared, std::string stream_name)
     : shared_(*shared),
-      finder_(shared->engine.finder()),
-      context_finder_(shared->engine.contexts()),
+      finder_(shared->engine.matchers().headers),
+      context_finder_(shared->engine.matchers().contexts),
       stream_name_(std::move(stream_name)),
       candidate_errors_(&shared->candidate_errors) {}
 
@@ -87,43 +87,36 @@ void Session::FollowMessage(const Line& line) {
 }
 
 void Session::ProcessFront() {
-  ++ordinal_;
   const Line front = pending_.front();
+  ordinal_ += front.after_gap ? std::max(front.number, last_number_) - last_number_ : 1;
+  last_number_ = front.number;
   traceback_.Feed(front);
   FollowMessage(front);
-  const std::size_t open_before = open_.size();
-  unread_from_ = std::string::npos;
-  HeaderFinder::Quoted quoted;
-  if (MayBeginHere()) quoted = ProcessWindows(front);
-  if (quoted.notable) {
+  unread_from_ = 0;
+  const Quotation* quoted = MayBeginHere() ? SearchFront(front) : nullptr;
+  if (quoted != nullptr && !quoted->own_report) {
     if (++shared_.quoted_lines == 1 || front.number < shared_.first_quoted) shared_.first_quoted = front.number;
   }
-  if (open_.size() == open_before) {
-    FeedReader(front, 0);
-  } else {
-    ReadReportUpTo(front, front.text.size());
-  }
-  const bool is_error = front.is_candidate_error && !quoted.any && !finder_.IsQuoted({before_, pending_}, 0);
-  candidate_errors_.Feed(pending_, is_error, !open_.empty());
+  ReadReport(front, front.text.size());
+  const bool is_error = front.is_candidate_error && quoted == nullptr && !finder_.IsQuoted({before_, pending_}, 0);
+  candidate_errors_.Feed(pending_, ordinal_, is_error, !open_.empty());
   CompleteFinished();
   RememberLine(front);
   pending_.pop_front();
   bytes_ahead_ -= pending_.empty() ? 0 : pending_.front().text.size();
 }
 
-HeaderFinder::Quoted Session::ProcessWindows(const Line& front) {
-  // Chunks of a long line have the same number and different offsets.
-  const bool is_piece = front.number == windows_of_.line && front.offset != windows_of_.offset;
-  if (!is_piece) headers_of_line_ = 0;
-  windows_of_ = {front.number, front.offset};
-  HeaderFinder::Quoted quoted;
+// Returns the quotation that a header in the line is part of, or null.
+const Quotation* Session::SearchFront(const Line& front) {
+  const Quotation* quoted = nullptr;
   for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
     if (shared_.stop != nullptr && shared_.stop->IsOverdue()) break;
-    if (headers_of_line_ > kMostHeadersOfLine) {
-      if (!shared_.crowded_line) shared_.crowded_line = front.number;
-      break;
-    }
-    ProcessWindow(front, from, &quoted);
+    const JoinedLines joined(pending_, kLookAhead, from);
+    RecordedStep line(shared_.recorder, std::string_view(front.text).substr(0, Recorder::kLongestText));
+    line.Set("", stream_name_, front.number);
+    AddContexts(joined, front);
+    OpenFailures(joined, finder_.Find(joined, {before_, pending_}, IgnoresReports(front), &quoted, shared_.recorder),
+                 front);
   }
   return quoted;
 }
@@ -137,16 +130,6 @@ bool Session::MayBeginHere() const {
     if (i > 0) behind += pending_[i].text.size();
   }
   return false;
-}
-
-void Session::ProcessWindow(const Line& front, std::size_t from, HeaderFinder::Quoted* quoted) {
-  const JoinedLines joined(pending_, kLookAhead, from);
-  RecordedStep line(shared_.recorder, std::string_view(front.text).substr(0, Recorder::kLongestText));
-  line.Set("", stream_name_, front.number);
-  AddContexts(joined, front);
-  const std::vector<HeaderMatch> headers =
-      finder_.Find(joined, {before_, pending_}, IgnoresReports(front), quoted, shared_.recorder);
-  OpenFailures(joined, headers, front);
 }
 
 // Adds facts of the job for all streams at once, without waiting for further lines of a wrapped message.
@@ -201,7 +184,6 @@ bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
 
 void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
-    if (++headers_of_line_ > kMostHeadersOfLine) return;
     RecordedStep step(shared_.recorder, head.rule->code, head.head->id);
     step.Set("matches, but is ignored (of_report): the line is part of a report, or nothing failed");
     if (head.head->of_report && IgnoresReports(front)) continue;
@@ -223,7 +205,7 @@ void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMa
     open.failure.repeats = front.repeats;
     open.failure.time = front.time;
     AddFactsBefore(open.call, &open.failure);
-    ReadReportUpTo(front, joined.ColumnOf(head.match.begin));
+    ReadReport(front, joined.ColumnOf(head.match.begin));
     if (!head.head->fragment) EndReports(*head.rule);
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
     if (!head.rule->reader.empty()) {
@@ -297,20 +279,14 @@ const Failure* Session::MergeIntoOpen(OpenFailure& next) {
 
 // Reads the report of the newest failure in the current line up to `end`. Called at the next failure's header and at
 // the end of the line, so that each part of a line with many failures is read once.
-void Session::ReadReportUpTo(const Line& front, std::size_t end) {
+void Session::ReadReport(const Line& front, std::size_t end) {
   if (unread_from_ > end) return;
   const std::size_t from = std::exchange(unread_from_, end);
-  const int wanted = lines_wanted_;
-  FeedReader(front, from, end);
-  lines_wanted_ = std::max(wanted, lines_wanted_);
-}
-
-void Session::FeedReader(const Line& front, std::size_t from, std::size_t end) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->reader == nullptr || open->absorbed) continue;
     const bool same_message = message_begin_ <= open->failure.where.offset;
     if ((same_message || !message_reports_ || open->healthy) && open->reader->Feed(front, from, end))
-      lines_wanted_ = kWantedInReport;
+      lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
     return;  // only the newest reader, because a report belongs to the header directly above it
   }
 }

@@ -11,10 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "facts/evidence.h"
 #include "facts/failure.h"
 #include "input/limits.h"
 #include "read/candidate_errors.h"
@@ -40,10 +38,9 @@ struct SharedByStreams {
   ProgramTable programs = {};  // that compiled, see ReadStatement
   std::uint64_t headers = 0;   // number of headers found so far
   CandidateTable candidate_errors = {};
-  std::uint64_t quoted_lines = 0;                  // with a header that looks like a quotation
-  std::uint64_t first_quoted = 0;                  // the smallest of their numbers
-  std::optional<std::uint64_t> crowded_line = {};  // a line with more headers than Session::kMostHeadersOfLine
-  std::size_t lines_with_literal = 0;              // since a trigger was searched for and found
+  std::uint64_t quoted_lines = 0;      // with a header that looks like a quotation
+  std::uint64_t first_quoted = 0;      // the smallest of their numbers
+  std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
 };
 
 class Session {
@@ -53,9 +50,6 @@ class Session {
 
   // Processes the stream's next line.
   void Feed(Line line);
-
-  // Limits the work on one line: after this many headers, the rest of the line is not searched.
-  static constexpr std::size_t kMostHeadersOfLine = 512;
 
   // Completes all open failures. Call after the last line, and if the next line of this stream is not adjacent.
   void Flush();
@@ -91,8 +85,7 @@ class Session {
   void FollowMessage(const Line& line);
   void ProcessFront();
   bool MayBeginHere() const;
-  HeaderFinder::Quoted ProcessWindows(const Line& front);
-  void ProcessWindow(const Line& front, std::size_t from, HeaderFinder::Quoted* quoted);
+  const Quotation* SearchFront(const Line& front);
   void AddContexts(const JoinedLines& joined, const Line& front);
   void AddJobFacts(const Line& line);
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
@@ -101,8 +94,7 @@ class Session {
   const Failure* MergeIntoOpen(OpenFailure& next);
   void AddFactsBefore(const std::optional<UserCall>& call, Failure* failure);
   void EndReports(const FailureRule& next);
-  void ReadReportUpTo(const Line& front, std::size_t end);
-  void FeedReader(const Line& front, std::size_t from, std::size_t end = std::string::npos);
+  void ReadReport(const Line& front, std::size_t end);
   void Complete(OpenFailure& open);
   void CompleteFinished();
 
@@ -114,7 +106,8 @@ class Session {
   std::size_t bytes_ahead_ = 0;  // of all of these lines but the first
   CandidateTracker candidate_errors_;
   std::deque<std::string> before_;   // lines before the current one, as originally written; cleared at a gap
-  std::uint64_t ordinal_ = 0;        // of the current line, in this session
+  std::uint64_t ordinal_ = 0;        // of the current line, in this session; missing lines count
+  std::uint64_t last_number_ = 0;    // of the line before in the log
   bool message_logged_ = false;      // whether every line of the current message so far was logged
   bool message_healthy_ = false;     // the log level of the current message shows no failure
   bool message_reports_ = false;     // a healthy message began a report that goes on
@@ -122,8 +115,6 @@ class Session {
   std::uint64_t ignored_until_ = 0;  // the line up to which a memory report that is ignored may reach
   std::uint64_t message_begin_ = 0;  // the offset of its first line
   int lines_wanted_ = 0;
-  std::size_t headers_of_line_ = 0;  // headers found in the current line
-  Place windows_of_;                 // where the current line begins
   std::vector<OpenFailure> open_;
   std::size_t unread_from_ = 0;  // position in the current line from which the newest report may continue
   ContextFacts contexts_;

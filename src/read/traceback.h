@@ -1,7 +1,6 @@
 // Follows the Python tracebacks of one stream, to find the line of the user's code that led to a failure.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,21 +36,16 @@ class Traceback {
   void Take() { taken_ = true; }
 
  private:
-  // The state of the text after the frames.
-  enum class Exception {
-    kNone,     // nothing yet
-    kOpening,  // only a class, status word or code; the text is still to come
-    kSaid,     // the first words of its text
-  };
   void FollowException(const Line& line);
 
   std::optional<UserCall> call_;
   bool is_user_frame_ = false;  // whether the last frame is that of `call_`
   int lines_since_ = 0;         // since the last line that belonged to a traceback
-  Exception exception_ = Exception::kNone;
-  bool is_logged_ = false;  // whether the exception's first line was logged
-  bool ended_ = false;      // the last line fed does not belong to the exception
-  bool taken_ = false;      // assigned to a failure that begins in the last line fed or before it
+  bool in_exception_ = false;   // its first line was fed
+  bool awaits_text_ = false;    // only its class, status word or code was fed
+  bool is_logged_ = false;      // whether the line with its text was logged
+  bool ended_ = false;          // the last line fed does not belong to the exception
+  bool taken_ = false;          // assigned to a failure that begins in the last line fed or before it
 };
 
 }  // namespace whyoom

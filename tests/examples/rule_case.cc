@@ -65,7 +65,7 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   RawLine raw;
   raw.number = 1;
   raw.bytes = one.example.text;
-  engine.normalizer().Normalize(raw, &lines);
+  engine.matchers().normalizer.Normalize(raw, &lines);
   if (lines.size() != 1) return fmt::format("yields {} lines", lines.size());
   if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
   const std::map<std::string, Value> line_facts = LineFacts(lines[0]);

@@ -72,7 +72,7 @@ std::string Cleaned(const Engine& engine, const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     ++raw.number;
     raw.bytes = std::string_view(text).substr(begin, end - begin);
-    engine.normalizer().Normalize(raw, &lines);
+    engine.matchers().normalizer.Normalize(raw, &lines);
     begin = end + 1;
   }
   std::string cleaned;

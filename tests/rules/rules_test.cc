@@ -168,7 +168,7 @@ TEST_CASE("each header has a trigger near its start", "[rules]") {
       line.number = 1;
       const std::deque<Line> lines = {line};
       const JoinedLines joined(lines, 1);
-      HeaderFinder::Quoted quoted;
+      const Quotation* quoted = nullptr;
       for (const HeaderMatch& head : finder.Find(joined, {nothing_before, lines}, false, &quoted)) {
         INFO(joined.text().substr(head.match.begin, 300));
         std::vector<Prefilter::Hit> hits;

@@ -23,7 +23,7 @@ std::string FactsOfEach(const std::vector<std::string>& texts) {
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
     const JoinedLines joined(alone, 1);
-    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
+    for (const ContextFinder::Found& found : TestEngine().matchers().contexts.Find(joined)) said.Add(found, joined);
   }
   std::string shown;
   for (const Line& line : lines) {
@@ -43,7 +43,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
   for (const Line& line : lines) {
     const std::deque<Line> alone = {line};
     const JoinedLines joined(alone, 1);
-    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
+    for (const ContextFinder::Found& found : TestEngine().matchers().contexts.Find(joined)) said.Add(found, joined);
   }
   said.AddTo(*TestEngine().rules().FindFailure(code), kEnd, &knows);
   return ShowWithLines(knows);
@@ -52,7 +52,7 @@ std::string FactsFor(const std::string& code, const std::vector<std::string>& te
 std::string Found(const std::vector<std::string>& texts) {
   std::string shown;
   const std::deque<Line> lines = LinesOf(texts);
-  for (const auto& found : TestEngine().contexts().Find(JoinedLines(lines, 12)))
+  for (const auto& found : TestEngine().matchers().contexts.Find(JoinedLines(lines, 12)))
     shown += found.context->id + ":" + std::to_string(found.match.begin) + " ";
   return shown;
 }
@@ -107,7 +107,7 @@ TEST_CASE("the last match is the last in the log, not the last added", "[read]")
   for (const std::size_t i : {1, 0}) {
     const std::deque<Line> alone = {lines[i]};
     const JoinedLines joined(alone, 1);
-    for (const ContextFinder::Found& found : TestEngine().contexts().Find(joined)) said.Add(found, joined);
+    for (const ContextFinder::Found& found : TestEngine().matchers().contexts.Find(joined)) said.Add(found, joined);
   }
   Evidence facts;
   said.AddTo(*TestEngine().rules().FindFailure("T1"), kEnd, &facts);

@@ -29,17 +29,20 @@ const std::vector<Framework>& Frameworks() {
 
 TEST_CASE("the framework with the highest priority counts", "[read]") {
   const FrameworkSigns signs(Frameworks());
-  const std::size_t none = std::string::npos;
-  CHECK(signs.Find("nothing", none) == none);
-  CHECK(signs.Find("the base", none) == 2);
-  CHECK(signs.Find("other base", none) == 1);
-  CHECK(signs.Find("Maker v3 of base", none) == 0);
-  CHECK(signs.Find("from maker.py", none) == 0);
+  const auto find = [&](const std::string& text, const Framework* known) {
+    const Framework* found = signs.Find(text, known);
+    return found == nullptr ? "" : found->id;
+  };
+  CHECK(find("nothing", nullptr).empty());
+  CHECK(find("the base", nullptr) == "base");
+  CHECK(find("other base", nullptr) == "other");
+  CHECK(find("Maker v3 of base", nullptr) == "maker");
+  CHECK(find("from maker.py", nullptr) == "maker");
   // A framework seen before is kept, unless its priority is lower.
-  CHECK(signs.Find("the base", 1) == 1);
-  CHECK(signs.Find("the other", 2) == 1);
-  CHECK(signs.Find("the other", 0) == 0);
-  CHECK(signs.Find("from maker.py", 1) == 0);
+  CHECK(find("the base", &Frameworks()[1]) == "other");
+  CHECK(find("the other", &Frameworks()[2]) == "other");
+  CHECK(find("the other", &Frameworks()[0]) == "maker");
+  CHECK(find("from maker.py", &Frameworks()[1]) == "maker");
 }
 
 TEST_CASE("source files of a program may show a framework of higher priority", "[read]") {

@@ -23,11 +23,12 @@ std::string ReadFirst(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
   const JoinedLines joined(lines, 12);
   const std::deque<std::string> none;
-  HeaderFinder::Quoted quoted;
-  const std::vector<HeaderMatch> header_patterns = TestEngine().finder().Find(joined, {none, lines}, false, &quoted);
+  const Quotation* quoted = nullptr;
+  const std::vector<HeaderMatch> header_patterns =
+      TestEngine().matchers().headers.Find(joined, {none, lines}, false, &quoted);
   if (header_patterns.empty()) return "no head";
   std::size_t end = 0;
-  const Failure failure = TestEngine().finder().Read(joined, header_patterns[0], &end);
+  const Failure failure = TestEngine().matchers().headers.Read(joined, header_patterns[0], &end);
   return ShowWithLines(failure.facts) + " | " + failure.message + " | " + joined.text().substr(0, end);
 }
 
@@ -36,9 +37,9 @@ std::string Heads(const std::string& text, const std::string& line_before = "", 
   const std::deque<Line> lines = LinesOf({text});
   const std::deque<std::string> before = {line_before};
   std::string shown;
-  HeaderFinder::Quoted quoted;
+  const Quotation* quoted = nullptr;
   for (const HeaderMatch& head :
-       TestEngine().finder().Find(JoinedLines(lines, 1, from), {before, lines}, false, &quoted))
+       TestEngine().matchers().headers.Find(JoinedLines(lines, 1, from), {before, lines}, false, &quoted))
     shown += fmt::format("{}{} at {}-{}", shown.empty() ? "" : ", ", head.rule->code, head.match.begin, head.match.end);
   return shown;
 }
@@ -103,8 +104,8 @@ TEST_CASE("headers in the first line are sorted by position, the longer first", 
   CHECK(Heads("a Test load of 'f' failed; Test request refused") == "T2 at 2-47, T3 at 27-47");
   CHECK(Heads("TESTCOMPILEOOM TESTCOMPILEOOM") == "T1 at 0-14, T1 at 15-29");
   CHECK(Heads("all is well").empty());
-  CHECK(TestEngine().finder().MayMatter("a TESTCOMPILEOOM"));
-  CHECK_FALSE(TestEngine().finder().MayMatter("all is well"));
+  CHECK(TestEngine().matchers().headers.MayMatter("a TESTCOMPILEOOM"));
+  CHECK_FALSE(TestEngine().matchers().headers.MayMatter("all is well"));
   // A match that begins in the next window belongs to that window.
   CHECK(Heads(std::string(6143, 'x') + " TESTCOMPILEOOM").empty());
   CHECK(Heads(std::string(6142, 'x') + " TESTCOMPILEOOM") == "T1 at 6143-6157");

@@ -278,7 +278,10 @@ TEST_CASE("lines are requested as long as they may belong to something", "[read]
   // Eleven lines until it is processed, plus those requested after it.
   CHECK(WantedAfter({"Test load of 'f' failed"}) == 11 + 16);
   CHECK(WantedAfter({"TESTCOMPILEOOM"}) == 11 + 48);
-  CHECK(WantedAfter(Join({"TESTCOMPILEOOM"}, kReport)) == 11 + 24);
+  CHECK(WantedAfter(Join({"TESTCOMPILEOOM"}, kReport)) == 11 + 48 - 13);
+  std::vector<std::string> report = Join({"TESTCOMPILEOOM"}, kReport);
+  for (int row = 3; row < 40; ++row) report.push_back(fmt::format("  {}. Size: 1B", row));
+  CHECK(WantedAfter(report) == 11 + 24);
   // A piece of a very long line counts as several lines.
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{64} << 10, 'x')) == 4);
   CHECK(WantedAfter({"test step 3"}, std::string(std::size_t{16} << 10, 'x')) == 8);

@@ -14,7 +14,7 @@ namespace TEST_FILE {
 std::optional<CompiledProgram> Read(const std::vector<std::string>& texts) {
   const std::deque<Line> lines = LinesOf(texts);
   const JoinedLines joined(lines, 12);
-  const std::vector<ContextFinder::Found> found = TestEngine().contexts().Find(joined);
+  const std::vector<ContextFinder::Found> found = TestEngine().matchers().contexts.Find(joined);
   REQUIRE(found.size() == 1);
   return ReadStatement(found[0], joined, ParseTimestamp("2026-11-20T12:00:00Z"));
 }

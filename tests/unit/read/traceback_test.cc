@@ -94,7 +94,4 @@ TEST_CASE("a line that only compiles is not the call that failed", "[read]") {
   CHECK_FALSE(compiles("model.compile(optimizer='adam')", "return self.run()"));
 }
 
-TEST_CASE("after another logger's line, a traceback ends at an exception class, but not at a status without a class",
-          "[read]") {}
-
 }  // namespace TEST_FILE
