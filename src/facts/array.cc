@@ -302,7 +302,7 @@ void TruncateTexts(Allocation* row) {
 }
 
 void MaskSecretsOf(Allocation* row) {
-  for (std::string* text : {&row->op_name, &row->source_file, &row->xla_label, &row->kind, &row->tag})
+  for (std::string* text : {&row->shape_text, &row->op_name, &row->source_file, &row->xla_label, &row->kind, &row->tag})
     *text = MaskSecrets(*text);
 }
 

@@ -129,6 +129,7 @@ TEST_CASE("tokens of known forms are masked without a name", "[text]") {
     CAPTURE(token);
     CHECK(MaskSecrets("failed with " + token + " in use") == "failed with *** in use");
     CHECK(MaskSecrets("[" + token + "]") == "[***]");
+    CHECK(MaskSecrets("jit_" + token) == "jit_***");
   }
 }
 
