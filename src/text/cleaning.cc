@@ -270,10 +270,10 @@ bool StripMarkdown(Line* line) {
   ReplaceEach(text, at, mark, &rewriter, [&](const Groups& found) -> std::optional<std::string> {
     if (!found[4].empty()) return "";
     if (!found[1].empty()) return std::string(found[1]);
+    if (found[2].empty()) return std::nullopt;
     // Emphasis closes directly after a word.
     const std::size_t close = text.find("**", OffsetIn(text, found[0]) + found[0].size());
-    if (found[2].empty() || close == std::string_view::npos || text[close - 1] == ' ' || text[close - 1] == '(')
-      return std::nullopt;
+    if (close == std::string_view::npos || text[close - 1] == ' ' || text[close - 1] == '(') return std::nullopt;
     return std::string(found[2]) + std::string(found[3]);
   });
   MappedText stripped;

@@ -55,7 +55,7 @@ std::optional<Timestamp> ParseTimestamp(std::string_view text, const std::option
   const auto distance = [&](Moment moment) { return chrono::abs(moment - MomentOf(*near)); };
   const auto consider = [&](int year, int month, int day) {
     const chrono::year_month_day date = chrono::year(year) / month / day;
-    if (!date.ok() || year < 1970) return;
+    if (!date.ok() || year < 1970 || year > 9998) return;
     const Moment moment = chrono::sys_days(date) + clock;
     if (!nearest || distance(moment) < distance(*nearest)) nearest = moment;
   };

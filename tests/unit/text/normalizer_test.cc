@@ -300,6 +300,7 @@ TEST_CASE("hostile lines take linear time", "[text][slow]") {
                                  "&#",
                                  "'",
                                  "\"\\",
+                                 "\\\"",
                                  "\\n",
                                  "\r",
                                  "3: ",

@@ -59,6 +59,7 @@ TEST_CASE("an ambiguous or impossible timestamp is rejected", "[text]") {
            "2026-11-20T12:60:00",
            "2026-11-20T12:00:60",
            "0001-01-01T00:00:00Z",
+           "9999-12-31T23:59:59-18:00",  // in the year 10000, which no report can contain
            "2026-11-20",
            "2026-11-20T12:00",
            "2026-11/20T12:00:00",
