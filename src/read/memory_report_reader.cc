@@ -30,7 +30,7 @@ constexpr int kContinuedLines = 12;
 constexpr std::size_t kMaxValue = 4096;  // bytes; the compiler cuts labels at 250 characters, loggers' are longer
 constexpr std::size_t kMaxRows = 4096;
 
-#define WHYOOM_REMARK R"((?: ?\([^)\n]*\))?)"
+#define WHYOOM_REMARK R"((?: ?\([^)\n]{0,200}\))?)"
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
 
 std::string_view Trim(std::string_view text) {
@@ -132,12 +132,11 @@ constexpr ReportLabel kLabels[] = {
 };
 
 std::string LabelsRegex() {
-  std::string labels;
-  for (const ReportLabel& label : kLabels) {
-    labels += "|(" + std::string(label.text) + ")";
-    if (label.begins == kNone && label.set == nullptr) labels += WHYOOM_REMARK R"(\s+(?:)" WHYOOM_SIZE "|unknown size)";
-  }
-  return R"((?:^|[^\w.])(?:)" + labels.substr(1) + ")";
+  std::string labels, sized;
+  for (const ReportLabel& label : kLabels)
+    (label.begins == kNone && label.set == nullptr ? sized : labels) += "(" + std::string(label.text) + ")|";
+  sized.pop_back();
+  return R"((?:^|[^\w.])(?:)" + labels + "(?:" + sized + ")" WHYOOM_REMARK R"(\s+(?:)" WHYOOM_SIZE "|unknown size))";
 }
 
 // Returns the first label in a text, or null, and how it is printed there.
@@ -179,9 +178,8 @@ bool MemoryReportReader::Feed(const Line& line, std::size_t from, std::size_t en
     rest.remove_prefix(OffsetIn(rest, printed) + printed.size());
   }
   if (lines_left_ < kLinesInside) {
-    rest = Trim(rest);
     done_ = lines_left_ < 0;
-    if (label_ == nullptr || rest.empty() || lines_left_ < kLinesInside - kContinuedLines) return false;
+    if (label_ == nullptr || IsBlank(rest) || lines_left_ < kLinesInside - kContinuedLines) return false;
     value_ += label_->joint;
   }
   AddToValue(rest);
@@ -217,15 +215,14 @@ void MemoryReportReader::Begin(const ReportLabel& label, std::string_view printe
   if (part == kRow) rows_.push_back({.rank = static_cast<int>(rows_.size()) + 1, .place = place});
 }
 
-// Close() cuts what is too long.
 void MemoryReportReader::AddToValue(std::string_view text) {
-  if (value_.size() <= kMaxValue) value_ += text.substr(0, 2 * kMaxValue);
+  if (value_.size() < kMaxValue) value_ += CutBytes(Trim(text), kMaxValue);
 }
 
 void MemoryReportReader::Close() {
   const ReportLabel* label = std::exchange(label_, nullptr);
   if (label == nullptr) return;
-  const std::string value = CutBytes(Trim(value_), kMaxValue);
+  const std::string value(Trim(value_));
   if (part_ == kRow && label->set != nullptr) {
     label->set(value, &rows_.back());
     held_ += value.size();

@@ -39,6 +39,7 @@ KINDS = {
     "prefixes": "2026-01-01 10:00:00,000 ERROR [rank{0}]: Out of memory ",
     "settings": "key{0}=value{0} memory=oom ",
     "JSON objects": '{{"msg":"' + ALLOCATE + '","t":{0}}}',
+    "rows in VMEM": "{0}. Size: 36.00M Shape: f32[1]{{0}} Allocation type: scoped ",
     "statements": "Total hbm usage >= {0}.00G: reserved 1.00M program 1.00G arguments 1.00G ",
     "backslashes": "Out of memory" + "\\" * 100,
     "parentheses": "Out of memory" + "(" * 100,
@@ -46,7 +47,12 @@ KINDS = {
     "no blanks": "OutOfMemoryRESOURCE_EXHAUSTED:",
     "blanks": "Out of memory" + " " * 100,
 }
-WRAPPED = {"a JSON string": ('{"message":"', ALLOCATE, '"}'), "a report with rows": (REPORT.format(17), ROW, "")}
+WRAPPED = {
+    "a JSON string": ('{"message":"', ALLOCATE, '"}'),
+    "a report with rows": (REPORT.format(17), ROW, ""),
+    "open parentheses": (REPORT.format(17) + "Total hbm usage >= 16.25G: ", "program ( Size: 1G ", ""),
+    "escaped quotes": (REPORT.format(17) + "XLA label: ", '\\"', ""),
+}
 
 
 def line(begin, piece, end, size):
