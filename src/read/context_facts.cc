@@ -31,6 +31,13 @@ bool Matters(const Context& context, const FailureRule& rule) {
   return std::find(rule.contexts.begin(), rule.contexts.end(), context.id) != rule.contexts.end();
 }
 
+// Returns the last element before `offset`, or null.
+const std::pair<const std::uint64_t, Evidence>* LastBefore(const std::map<std::uint64_t, Evidence>& matches,
+                                                           std::uint64_t offset) {
+  const auto behind = matches.lower_bound(offset);
+  return behind == matches.begin() ? nullptr : &*std::prev(behind);
+}
+
 }  // namespace
 
 FrameworkSigns::FrameworkSigns(const std::vector<Framework>& frameworks)
@@ -87,17 +94,6 @@ void ContextFacts::AddFailure(const FailureRule& rule, std::uint64_t offset) {
   failures_.emplace(offset, &rule);
   if (failures_.size() > kMostFailures) failures_.erase(failures_.begin());
 }
-
-namespace {
-
-// Returns the last element before `offset`, or null.
-const std::pair<const std::uint64_t, Evidence>* LastBefore(const std::map<std::uint64_t, Evidence>& matches,
-                                                           std::uint64_t offset) {
-  const auto behind = matches.lower_bound(offset);
-  return behind == matches.begin() ? nullptr : &*std::prev(behind);
-}
-
-}  // namespace
 
 // Returns the offset from which matches of `context` apply to a failure at `offset`: that of the last match of
 // Context::until and, for a context of one program, of the last failure that uses the context.

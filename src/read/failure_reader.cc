@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -48,6 +47,10 @@ ReadEnd LineReader::Finish() {
 
 std::vector<Problem> LineReader::Problems() const {
   std::vector<Problem> problems = shared_.candidate_errors.Take();
+  if (shared_.crowded_line > 0)
+    problems.push_back({.what = fmt::format("line {} contains more than {} failure messages; the rest of the line was "
+                                            "not searched",
+                                            shared_.crowded_line, Session::kMostOpen)});
   if (cut_short_ > 0)
     problems.push_back(
         {.what = "some reports lack lines: too many hosts or processes print at once for the memory limit",

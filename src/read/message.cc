@@ -250,6 +250,13 @@ std::vector<HeaderMatch> HeaderFinder::Find(const JoinedLines& joined, const Sur
            std::pair(b.match.begin, -static_cast<long>(b.match.end));
   });
   DropQuoted(joined, around, in_report, &headers, quoted, recorder);
+  std::size_t end = 0;
+  for (HeaderMatch& head : headers) {
+    PatternMatch next;
+    if (head.match.begin >= end) end = joined.text().size();
+    if (head.head->pattern.Find(joined.text(), head.match.end, &next)) end = std::min(end, next.begin);
+    head.message_end = end;
+  }
   return headers;
 }
 
@@ -267,12 +274,6 @@ void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<Hea
 }
 
 namespace {
-
-// Cuts the text at a second message of the same wording, which belongs to another report.
-std::string_view ThisMessage(const Pattern& head, std::string_view text, std::size_t head_end) {
-  PatternMatch next;
-  return head.Find(text, head_end, &next) ? text.substr(0, next.begin) : text;
-}
 
 // Returns the text to display: the message up to its end, and the text before it in its line unless that is long.
 std::string Quote(std::string_view text, std::size_t head_begin, std::size_t line_begin, std::size_t end) {
@@ -294,7 +295,7 @@ Failure HeaderFinder::Read(const JoinedLines& joined, const HeaderMatch& head, s
   Failure failure;
   failure.rule = head.rule;
   failure.completeness.whole = !head.head->fragment;
-  const std::string_view text = ThisMessage(head.head->pattern, joined.text(), head.match.end);
+  const std::string_view text = std::string_view(joined.text()).substr(0, head.message_end);
   const auto set = [&](const Capture& capture) {
     if (!joined.IsOpen(capture.end)) failure.facts.Set(capture.name, capture.value, joined.PlaceOf(capture.begin));
   };

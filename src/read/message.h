@@ -104,6 +104,8 @@ struct HeaderMatch {
   const FailureRule* rule = nullptr;
   const HeaderPattern* head = nullptr;
   PatternMatch match;
+  // Where the next message with this header begins, or one with the wording of an earlier header in this message.
+  std::size_t message_end = 0;
 };
 
 // Finds headers by the rule data. Has no code for particular failures.
@@ -125,8 +127,7 @@ class HeaderFinder {
   }
 
   // Returns the failure whose message `head` begins: its place, text and facts, which are the captures of the header
-  // and of the fact patterns up to the end of the joined lines or the next header with the same pattern. Stores the end
-  // of the message.
+  // and of the fact patterns up to HeaderMatch::message_end. Stores the end of the last of them.
   Failure Read(const JoinedLines& joined, const HeaderMatch& head, std::size_t* end) const;
 
   // Whether `text` contains a literal of any rule.

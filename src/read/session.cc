@@ -17,8 +17,6 @@ constexpr std::size_t kBytesAhead = std::size_t{64} << 10;
 constexpr int kWantedAfterHit = 16;
 constexpr int kWantedBeforeReport = 48;
 constexpr int kWantedInReport = 24;
-// Each header is compared with all open failures.
-constexpr std::size_t kMostOpen = 64;
 constexpr std::size_t kLongLine = std::size_t{16} << 10;
 constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 
@@ -26,6 +24,25 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 bool IsAbsorbedBy(const FailureRule& rule, const FailureRule& by) {
   const std::vector<std::string>& codes = rule.absorbed_by;
   return std::find(codes.begin(), codes.end(), by.code) != codes.end();
+}
+
+void RecordCaptures(const PatternMatch& match, Recorder* recorder) {
+  if (recorder == nullptr) return;
+  for (const Capture& capture : match.captures) recorder->Note(capture.name, capture.value);
+}
+
+// Adds the only row of a message about a single allocation ("Allocation (size=…) would exceed memory").
+void AddRequestedRow(Failure* failure) {
+  const Fact* shape = failure->facts.Find("request_shape");
+  const Fact* size = failure->facts.Find("request_bytes");
+  if (shape == nullptr || size == nullptr || !failure->allocations.empty() || AsText(shape->value) == nullptr) return;
+  Allocation row = RowOfArray(static_cast<std::int64_t>(AsNumber(size->value).value_or(0)), *AsText(shape->value));
+  row.rank = 1;
+  if (const Fact* tag = failure->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
+    row.xla_label = *AsText(tag->value);
+  row.kind = kRequestedAllocation;
+  row.place = shape->place;
+  failure->allocations.push_back(std::move(row));
 }
 
 }  // namespace
@@ -92,11 +109,13 @@ void Session::ProcessFront() {
   last_number_ = front.number;
   traceback_.Feed(front);
   FollowMessage(front);
-  unread_from_ = 0;
+  const std::size_t open_before = open_.size();
+  unread_from_ = std::string::npos;
   const Quotation* quoted = MayBeginHere() ? SearchFront(front) : nullptr;
   if (quoted != nullptr && !quoted->own_report) {
     if (++shared_.quoted_lines == 1 || front.number < shared_.first_quoted) shared_.first_quoted = front.number;
   }
+  if (open_.size() == open_before) unread_from_ = 0;
   ReadReport(front, front.text.size());
   const bool is_error = front.is_candidate_error && quoted == nullptr && !finder_.IsQuoted({before_, pending_}, 0);
   candidate_errors_.Feed(pending_, ordinal_, is_error, !open_.empty());
@@ -111,6 +130,10 @@ const Quotation* Session::SearchFront(const Line& front) {
   const Quotation* quoted = nullptr;
   for (std::size_t from = 0; from == 0 || from < front.text.size(); from += JoinedLines::kStep) {
     if (shared_.stop != nullptr && shared_.stop->IsOverdue()) break;
+    if (open_.size() >= kMostOpen) {
+      if (shared_.crowded_line == 0) shared_.crowded_line = front.number;
+      break;
+    }
     const JoinedLines joined(pending_, kLookAhead, from);
     RecordedStep line(shared_.recorder, std::string_view(front.text).substr(0, Recorder::kLongestText));
     line.Set("", stream_name_, front.number);
@@ -142,15 +165,6 @@ void Session::AddJobFacts(const Line& line) {
     }
   }
 }
-
-namespace {
-
-void RecordCaptures(const PatternMatch& match, Recorder* recorder) {
-  if (recorder == nullptr) return;
-  for (const Capture& capture : match.captures) recorder->Note(capture.name, capture.value);
-}
-
-}  // namespace
 
 void Session::AddContexts(const JoinedLines& joined, const Line& front) {
   constexpr std::uint64_t kLinesOfReport = 60;
@@ -214,17 +228,9 @@ void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMa
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();
       lines_wanted_ = std::max(lines_wanted_, kWantedBeforeReport);
     }
-    AddOpen(std::move(open));
+    open_.push_back(std::move(open));
+    ++shared_.headers;
   }
-}
-
-void Session::AddOpen(OpenFailure open) {
-  if (open_.size() == kMostOpen) {
-    Complete(open_.front());
-    open_.erase(open_.begin());
-  }
-  open_.push_back(std::move(open));
-  ++shared_.headers;
 }
 
 // Adds the facts of earlier lines, and the user's line in the traceback that ends with the failure.
@@ -289,20 +295,6 @@ void Session::ReadReport(const Line& front, std::size_t end) {
       lines_wanted_ = std::max(lines_wanted_, kWantedInReport);
     return;  // only the newest reader, because a report belongs to the header directly above it
   }
-}
-
-// Adds the only row of a message about a single allocation ("Allocation (size=…) would exceed memory").
-void AddRequestedRow(Failure* failure) {
-  const Fact* shape = failure->facts.Find("request_shape");
-  const Fact* size = failure->facts.Find("request_bytes");
-  if (shape == nullptr || size == nullptr || !failure->allocations.empty() || AsText(shape->value) == nullptr) return;
-  Allocation row = RowOfArray(static_cast<std::int64_t>(AsNumber(size->value).value_or(0)), *AsText(shape->value));
-  row.rank = 1;
-  if (const Fact* tag = failure->facts.Find("request_tag"); tag != nullptr && AsText(tag->value) != nullptr)
-    row.xla_label = *AsText(tag->value);
-  row.kind = kRequestedAllocation;
-  row.place = shape->place;
-  failure->allocations.push_back(std::move(row));
 }
 
 void Session::Complete(OpenFailure& open) {

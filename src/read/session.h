@@ -38,6 +38,7 @@ struct SharedByStreams {
   ProgramTable programs = {};  // that compiled, see ReadStatement
   std::uint64_t headers = 0;   // number of headers found so far
   CandidateTable candidate_errors = {};
+  std::uint64_t crowded_line = 0;      // the first that was not searched to its end, see Session::kMostOpen; 0: none
   std::uint64_t quoted_lines = 0;      // with a header that looks like a quotation
   std::uint64_t first_quoted = 0;      // the smallest of their numbers
   std::size_t lines_with_literal = 0;  // since a trigger was searched for and found
@@ -50,6 +51,9 @@ class Session {
 
   // Processes the stream's next line.
   void Feed(Line line);
+
+  // With this many open failures, the rest of a line is not searched: each header is compared with all of them.
+  static constexpr std::size_t kMostOpen = 256;
 
   // Completes all open failures. Call after the last line, and if the next line of this stream is not adjacent.
   void Flush();
@@ -90,7 +94,6 @@ class Session {
   void AddJobFacts(const Line& line);
   bool IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const;
   void OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front);
-  void AddOpen(OpenFailure open);
   const Failure* MergeIntoOpen(OpenFailure& next);
   void AddFactsBefore(const std::optional<UserCall>& call, Failure* failure);
   void EndReports(const FailureRule& next);

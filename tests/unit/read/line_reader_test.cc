@@ -149,20 +149,31 @@ TEST_CASE("the memory of open reports is limited", "[read]") {
   CHECK(cut != all);
 }
 
-TEST_CASE("all headers of a very long line are read", "[read]") {
-  std::string piece;
-  for (int i = 0; i < 3000; ++i) piece += fmt::format("Test compile: used {}B of 5B. ", 10 + i);
-  LineReader lines(TestEngine());
-  RawLine raw;
-  raw.number = 1;
-  raw.bytes = piece;
-  for (raw.offset = 0; raw.offset < 2 * piece.size(); raw.offset += piece.size()) {
-    raw.cut = raw.offset > 0;
-    lines.Feed(raw);
-  }
-  lines.Pause();
-  CHECK(lines.Take().size() == 6000);
-  CHECK(lines.Finish().problems.empty());
+TEST_CASE("in a line with very many headers the first are read, and the limit is reported", "[read]") {
+  std::string line;
+  for (int i = 0; i < 3000; ++i) line += fmt::format("Test compile: used {}B of 5B. ", 10 + i);
+  Reading reading;
+  reading.Feed({line, "step 1", "Test compile: used 7B of 5B.", "step 2"});
+  const std::string read = reading.Finish();
+  const auto count = static_cast<std::size_t>(std::count(read.begin(), read.end(), '\n'));
+  CHECK(count >= Session::kMostOpen);
+  CHECK(count < 2 * Session::kMostOpen + 2);
+  CHECK(read.find("T1 3-3") != std::string::npos);  // the next line is read as usual
+  const std::vector<Problem> problems = reading.lines().Finish().problems;
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].what == "line 1 contains more than 256 failure messages; the rest of the line was not searched");
+  CHECK_FALSE(problems[0].is_note_on_input());
+}
+
+TEST_CASE("lines of one record do not share the limit of a line", "[read]") {
+  std::string record = R"({"message": ")";
+  for (int i = 0; i < 1000; ++i) record += fmt::format("Test compile: used {}B of 5B.\\n", 10 + i);
+  record += "\"}";
+  Reading reading;
+  reading.Feed({record});
+  const std::string read = reading.Finish();
+  CHECK(std::count(read.begin(), read.end(), '\n') == 1000);
+  CHECK(reading.lines().Finish().problems.empty());
 }
 
 TEST_CASE("once a stop is overdue, lines are skipped", "[read]") {

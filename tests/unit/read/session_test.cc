@@ -120,6 +120,11 @@ TEST_CASE("facts of the next failure's message do not belong to the one before i
   CHECK(Read({"Test compile: used 7B of 5B", "Test compile: used 9B of 5B. Exceeded by 4B."}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
         "T1 2-2 excess_bytes=4@2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B. Exceeded by 4B.\n");
+  // Nor do they belong to a later header of its message.
+  CHECK(Read({"Test compile: used 7B of 5B; TESTCOMPILEOOM",
+              "Test compile: used 9B of 5B. Exceeded by 4B; TESTCOMPILEOOM"}) ==
+        "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
+        "T1 2-2 excess_bytes=4@2 limit_bytes=5@2 used_bytes=9@2 | Test compile: used 9B of 5B. Exceeded by 4B\n");
   // The header of an unrelated failure also ends the report.
   CHECK(Read({"Test compile: used 7B of 5B", "Test request refused", "Total hbm usage >= 9.00G:"}) ==
         "T1 1-1 limit_bytes=5@1 used_bytes=7@1 | Test compile: used 7B of 5B\n"
