@@ -68,15 +68,11 @@ int Check(const Options& options) {
   std::vector<Fault> faults;
   const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
-  std::vector<Fault> notes;
-  RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked, &notes);
-  for (Fault& note : notes) note.what = "note: " + note.what;
+  RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked);
   if (faults.empty()) {
-    WriteOutput(FaultListing(notes) + "The rules are valid. `whyoom rules test` runs their examples.\n",
-                options.output);
+    WriteOutput("The rules are valid. `whyoom rules test` runs their examples.\n", options.output);
     return kNothing;
   }
-  faults.insert(faults.end(), notes.begin(), notes.end());
   WriteOutput(FaultListing(faults), options.output);
   return kCouldNotRun;
 }

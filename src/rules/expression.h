@@ -69,12 +69,6 @@ struct NameUse {
   std::string term;      // the term that mentions the name, if any; `at` is then the place of the term
 };
 
-// The static type of a value.
-enum class ValueType { kAny, kTruth, kNumber, kText };
-
-// The type of a name; kAny if it can have several. With `in_rows`, fields of a row hide other names.
-using TypeOfName = std::function<ValueType(const std::string& name, bool in_rows)>;
-
 class Expression;
 using Terms = std::map<std::string, Expression, std::less<>>;  // by name
 
@@ -100,11 +94,6 @@ class Expression {
     bool all_texts = true;             // all choices are literal texts of the rule data
   };
   Words DescribeResults() const;
-
-  // The result's type, and the comparisons and computations whose operand types never fit, so that they are always
-  // unknown. Faults inside terms are omitted because the term's definition reports them.
-  ValueType type(const TypeOfName& types, bool in_rows) const;
-  std::vector<SyntaxFault> type_faults(const TypeOfName& types, bool in_rows) const;
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;  // all names, in source order

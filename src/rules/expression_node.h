@@ -95,9 +95,6 @@ ParsedExpression ParseExpression(std::string_view source, const Terms& terms, st
 // Whether `name` is an operator, constant or function of the language.
 bool IsReserved(std::string_view name);
 
-// As Expression::type; `faults` may be null.
-ValueType TypeOf(const ExpressionNode& node, const TypeOfName& types, bool in_rows, std::vector<SyntaxFault>* faults);
-
 void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses);
 
 enum class TokenKind {

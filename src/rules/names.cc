@@ -13,38 +13,38 @@ namespace whyoom {
 
 const std::vector<NamedField>& RowFieldTable() {
   static const std::vector<NamedField> fields = {
-      {"rank", ValueType::kNumber, "1 is the largest row, as printed"},
-      {"size_bytes", ValueType::kNumber, "with padding, as printed"},
-      {"unpadded_bytes", ValueType::kNumber, "as printed"},
-      {"padding_bytes", ValueType::kNumber, "as printed; 0 if not printed"},
-      {"padding_factor", ValueType::kNumber, "`32.0x expansion` is 32"},
-      {"shape", ValueType::kText, "`f32[16,128]`, without layout; for a tuple, all of its shapes"},
-      {"dtype", ValueType::kText, "`f32`; unknown for a tuple, like all fields from the Shape line"},
-      {"elements", ValueType::kNumber, "the number of elements"},
-      {"dims", ValueType::kNumber, "the number of dimensions"},
-      {"minor_dim", ValueType::kNumber, "the length of the dimension that varies fastest, by the layout"},
-      {"second_minor_dim", ValueType::kNumber, "the length of the next one"},
-      {"tile_minor", ValueType::kNumber, "the layout pads `minor_dim` to a multiple of this"},
-      {"tile_second_minor", ValueType::kNumber, "likewise for `second_minor_dim`"},
-      {"op_name", ValueType::kText, "the name that JAX or another framework gave the operation"},
-      {"source", ValueType::kText,
+      {"rank", "1 is the largest row, as printed"},
+      {"size_bytes", "with padding, as printed"},
+      {"unpadded_bytes", "as printed"},
+      {"padding_bytes", "as printed; 0 if not printed"},
+      {"padding_factor", "`32.0x expansion` is 32"},
+      {"shape", "`f32[16,128]`, without layout; for a tuple, all of its shapes"},
+      {"dtype", "`f32`; unknown for a tuple, like all fields from the Shape line"},
+      {"elements", "the number of elements"},
+      {"dims", "the number of dimensions"},
+      {"minor_dim", "the length of the dimension that varies fastest, by the layout"},
+      {"second_minor_dim", "the length of the next one"},
+      {"tile_minor", "the layout pads `minor_dim` to a multiple of this"},
+      {"tile_second_minor", "likewise for `second_minor_dim`"},
+      {"op_name", "the name that JAX or another framework gave the operation"},
+      {"source",
        "`file.py:19`, the user's line; if a library created the array, the user's line of another array in the same "
        "scope of the program"},
-      {"library_source", ValueType::kText, "`flax/linen/linear.py:251`, if a library created the array"},
-      {"source_file", ValueType::kText, "as printed"},
-      {"xla_label", ValueType::kText, "the compiler's instruction"},
-      {"kind", ValueType::kText, "`HLO temp`, `parameter`, `global`, `scoped`, …"},
-      {"name", ValueType::kText,
+      {"library_source", "`flax/linen/linear.py:251`, if a library created the array"},
+      {"source_file", "as printed"},
+      {"xla_label", "the compiler's instruction"},
+      {"kind", "`HLO temp`, `parameter`, `global`, `scoped`, …"},
+      {"name",
        "the shortest name that a user recognises (`pts`, `attention/dot_general at attention.py:88`); the shape "
        "if it has only the compiler's name"},
-      {"called", ValueType::kText, "name and shape (`pts f32[64,2]`), or the shape alone"},
-      {"from", ValueType::kText, "`, from NAME`, or empty if it has no name"},
-      {"is_named", ValueType::kTruth, "it has a name from the user's program"},
-      {"element_bits", ValueType::kNumber, "32 for f32"},
-      {"longest_axis", ValueType::kNumber, "the first of the longest dimensions in the user's order; 0 is the first"},
-      {"longest_dim", ValueType::kNumber, "the length of that dimension"},
-      {"same_size_count", ValueType::kNumber, "the number of rows of this size and shape, including this one"},
-      {"best_layout_bytes", ValueType::kNumber, "size_bytes with the order of dimensions that needs the least padding"},
+      {"called", "name and shape (`pts f32[64,2]`), or the shape alone"},
+      {"from", "`, from NAME`, or empty if it has no name"},
+      {"is_named", "it has a name from the user's program"},
+      {"element_bits", "32 for f32"},
+      {"longest_axis", "the first of the longest dimensions in the user's order; 0 is the first"},
+      {"longest_dim", "the length of that dimension"},
+      {"same_size_count", "the number of rows of this size and shape, including this one"},
+      {"best_layout_bytes", "size_bytes with the order of dimensions that needs the least padding"},
   };
   return fields;
 }
@@ -56,20 +56,6 @@ const std::vector<std::string>& RowFields() {
     return all;
   }();
   return names;
-}
-
-ValueType TypeOfBuiltIn(std::string_view name) {
-  constexpr std::string_view kLargest = "largest.";
-  if (name.starts_with(kLargest)) name.remove_prefix(kLargest.size());
-  for (const NamedField& field : RowFieldTable()) {
-    if (field.name == name) return field.type;
-  }
-  if (name.starts_with("need.")) return ValueType::kText;
-  for (const char* text : {"code", "scenario", "framework", "chip", "user_source", "dump", "impossible_figure"}) {
-    if (text == name) return ValueType::kText;
-  }
-  if (name == "no_dump" || name == "lines_mixed" || name == "call_compiles") return ValueType::kTruth;
-  return name == "listed" ? ValueType::kNumber : ValueType::kAny;
 }
 
 const std::vector<std::string>& BuiltInNames() {
@@ -171,37 +157,17 @@ void NameCheck::UseFact(const std::string& owner, const RuleNode& at) {
   if (!name.empty()) entries_.push_back({owner, at, {name, 0, false, ""}, false});
 }
 
-void NameCheck::Give(const std::string& owner, const std::string& fact, ValueType type) {
-  for (const std::string& of : {owner, std::string()}) {
-    ValueType& given = facts_[of].emplace(fact, type).first->second;
-    if (given != type) given = ValueType::kAny;
-  }
+void NameCheck::Give(const std::string& owner, const std::string& fact) {
+  facts_[owner].insert(fact);
+  facts_[""].insert(fact);
 }
 
 void NameCheck::AddRowField(const std::string& name) { row_fields_.push_back(name); }
 
-std::set<std::string> NameCheck::UsedNames() const {
-  std::set<std::string> names;
-  for (const Entry& entry : entries_) {
-    names.insert(entry.use.name);
-    names.insert(entry.use.term);
-  }
-  return names;
-}
-
-std::set<std::string> NameCheck::FactsOf(const std::string& owner) const {
-  std::set<std::string> names;
-  if (const auto found = facts_.find(owner); found != facts_.end()) {
-    for (const auto& [fact, type] : found->second) names.insert(fact);
-  }
-  return names;
-}
-
-ValueType NameCheck::TypeOf(const std::string& owner, const std::string& fact) const {
+const std::set<std::string>& NameCheck::FactsOf(const std::string& owner) const {
+  static const std::set<std::string> none;
   const auto found = facts_.find(owner);
-  if (found == facts_.end()) return ValueType::kAny;
-  const auto type = found->second.find(fact);
-  return type == found->second.end() ? ValueType::kAny : type->second;
+  return found == facts_.end() ? none : found->second;
 }
 
 void NameCheck::SuppressFaults(const std::string& owner) {
@@ -221,7 +187,7 @@ std::vector<std::string> NameCheck::Candidates(const Entry& entry) const {
   if (entry.owner == kComparison) return ComparisonCandidates();
   if (entry.owner == kRowFieldsSection) return row_fields_;
   const bool of_all = entry.owner.empty() || entry.owner == kTerms;
-  const std::set<std::string> facts = FactsOf(of_all ? "" : entry.owner);
+  const std::set<std::string>& facts = FactsOf(of_all ? "" : entry.owner);
   std::vector<std::string> names(facts.begin(), facts.end());
   names.insert(names.end(), BuiltInNames().begin(), BuiltInNames().end());
   for (const std::string& field : row_fields_) names.push_back("largest." + field);

@@ -11,7 +11,6 @@ namespace whyoom {
 
 struct NamedField {
   const char* name;
-  ValueType type;
   const char* about;  // Markdown for docs/rules-language.md
 };
 
@@ -19,9 +18,6 @@ struct NamedField {
 // them.
 const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();
-
-// The type of a built-in name, with or without "largest."; kAny for other names.
-ValueType TypeOfBuiltIn(std::string_view name);
 
 // Available for every failure: code, scenario, …, largest.FIELD.
 const std::vector<std::string>& BuiltInNames();

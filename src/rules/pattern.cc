@@ -238,20 +238,6 @@ const std::vector<std::string>& Pattern::capture_names() const {
   return compiled_ == nullptr ? none : compiled_->expansion().names;
 }
 
-ValueType Pattern::capture_type(std::string_view name) const {
-  if (compiled_ == nullptr) return ValueType::kAny;
-  const Expansion& expansion = compiled_->expansion();
-  std::optional<ValueType> found;
-  for (std::size_t i = 0; i < expansion.group_names.size(); ++i) {
-    if (expansion.group_names[i] != name) continue;
-    const std::string& type = expansion.types[i];
-    const bool is_number = type == "size" || type == "bytes" || type == "integer" || type == "number";
-    const ValueType own = is_number ? ValueType::kNumber : ValueType::kText;
-    found = found && *found != own ? ValueType::kAny : own;
-  }
-  return found.value_or(ValueType::kAny);
-}
-
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   if (!ok_) return {};
   // The filter drops atoms that are too short, and each alternation in which an alternative has only such atoms.

@@ -65,9 +65,6 @@ class Pattern {
   // Distinct, in order of appearance; available even if the pattern did not compile.
   const std::vector<std::string>& capture_names() const;
 
-  // The type of the captures with that name; kAny if they differ or there is none.
-  ValueType capture_type(std::string_view name) const;
-
   // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
   // Empty if none of `min_length` or more can be searched for in raw bytes, ignoring only ASCII case.
   std::vector<std::string> Literals(std::size_t min_length) const;

@@ -542,7 +542,6 @@ Expression RuleSetBuilder::UseExpression(const std::string& owner, const RuleNod
   if (node.file().from_digest()) return Expression::Deferred(node.Text(), terms_);
   Expression expression = node.AsExpression(*terms_);
   names_.Use(owner, node, expression.name_uses(), in_row);
-  typed_.push_back({owner, node, expression, in_row});
   return expression;
 }
 

@@ -62,19 +62,16 @@ void AddReduced(const std::set<std::string>& added, const std::set<std::string>&
 
 RuleSet RuleSetBuilder::Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                               const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                              RuleSet::BuiltInData checking, const std::vector<std::string>* known_literals,
-                              std::vector<Fault>* notes) {
+                              RuleSet::BuiltInData checking, const std::vector<std::string>* known_literals) {
   RuleSetBuilder builder;
   builder.known_literals_ = known_literals;
   const bool trusted = checking == RuleSet::BuiltInData::kTrusted;
   builder.Read(schema, built_in, files, trusted);
   builder.BuildEntries();
   if (builder.all_read_ && !(trusted && files.empty())) builder.CheckReferences();
-  if (builder.all_read_ && !trusted && builder.sink_.size() == 0) builder.Lint();
   builder.Finish(files);
   const std::vector<Fault> found = builder.sink_.Sorted();
   faults->insert(faults->end(), found.begin(), found.end());
-  if (notes != nullptr) *notes = builder.sink_.SortedNotes();
   return std::move(builder.set_);
 }
 
@@ -209,11 +206,8 @@ void RuleSetBuilder::CheckTermsAreNoFacts() {
       if (term == sections_[kTerms].end() || !reported.insert(fact).second) continue;
       // Report the one that the user wrote, because it can be renamed.
       if (term->second.file().built_in && !giver.file().built_in) {
-        std::size_t at = 0;
-        const std::optional<RuleNode> gives = NodeProviding(giver, fact, &at);
-        gives.value_or(giver[id_key])
-            .ReportAt(gives ? at : 0, "a fact of '" + id + "' has the same name as the term '" + fact + "'",
-                      "the term is in " + ShownPlace(term->second.file(), term->second.key_place()));
+        giver[id_key].Report("the fact '" + fact + "' of '" + id + "' has the name of a term",
+                             "the term is in " + ShownPlace(term->second.file(), term->second.key_place()));
       } else {
         term->second.ReportKey("'" + fact + "' is already the name of a fact", "of '" + id + "'");
       }
@@ -258,7 +252,7 @@ void RuleSetBuilder::CheckCodes() {
 
 void RuleSetBuilder::ProvideFacts() {
   const auto give = [this](const std::string& owner, const Pattern& pattern) {
-    for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact, pattern.capture_type(fact));
+    for (const std::string& fact : pattern.capture_names()) names_.Give(owner, fact);
   };
   for (const Context& context : set_.contexts_) {
     for (const Pattern& pattern : context.patterns) give(ContextOwner(context.id), pattern);
@@ -268,7 +262,7 @@ void RuleSetBuilder::ProvideFacts() {
     for (const HeaderPattern& head : failure.header_patterns) give(failure.code, head.pattern);
     for (const Pattern& fact : failure.facts) give(failure.code, fact);
     for (const DerivedFact& derived : failure.derived) names_.Give(failure.code, derived.name);
-    for (const std::string& fact : ReaderFacts(failure.reader)) names_.Give(failure.code, fact, TypeOfBuiltIn(fact));
+    for (const std::string& fact : ReaderFacts(failure.reader)) names_.Give(failure.code, fact);
     for (const Context& context : set_.contexts_) {
       const std::vector<std::string>& used = failure.contexts;
       if (std::find(used.begin(), used.end(), context.id) == used.end()) continue;

@@ -33,18 +33,13 @@ class NameCheck {
   void Use(const std::string& owner, const RuleNode& at, const std::vector<NameUse>& uses, bool in_row);
   void UseFact(const std::string& owner, const RuleNode& at);  // the text of `at` is the name
 
-  // The type is kAny if several providers disagree.
-  void Give(const std::string& owner, const std::string& fact, ValueType type = ValueType::kAny);
+  void Give(const std::string& owner, const std::string& fact);
   void AddRowField(const std::string& name);
   // Adds a term that hints may suggest for a misspelt name.
   void AddTermName(const std::string& term) { terms_.push_back(term); }
 
-  // All names that expressions mention, and the terms through which they do.
-  std::set<std::string> UsedNames() const;
-
   // The facts of the owner, or of all owners if `owner` is empty.
-  std::set<std::string> FactsOf(const std::string& owner) const;
-  ValueType TypeOf(const std::string& owner, const std::string& fact) const;
+  const std::set<std::string>& FactsOf(const std::string& owner) const;
 
   // Suppresses faults for an owner whose facts are not fully known, for example because of an unknown context.
   void SuppressFaults(const std::string& owner);
@@ -64,7 +59,7 @@ class NameCheck {
   void ReportTermUse(const Entry& entry, bool is_field) const;
 
   std::vector<Entry> entries_;
-  std::map<std::string, std::map<std::string, ValueType>> facts_;  // by owner; "" for all
+  std::map<std::string, std::set<std::string>> facts_;  // by owner; "" for all
   std::set<std::string> suppressed_;
   std::vector<std::string> terms_;
   std::vector<std::string> row_fields_ = RowFields();
@@ -76,7 +71,7 @@ class RuleSetBuilder {
   static RuleSet Build(std::string_view schema, const std::vector<RuleFile>& built_in,
                        const std::vector<RuleFile>& files, std::vector<Fault>* faults,
                        RuleSet::BuiltInData checking = RuleSet::BuiltInData::kChecked,
-                       const std::vector<std::string>* known_literals = nullptr, std::vector<Fault>* notes = nullptr);
+                       const std::vector<std::string>* known_literals = nullptr);
 
   // The built-in data from the digest that the build computed, trusted and without examples, then `files`. Faults have
   // no places in the built-in data.
@@ -186,34 +181,6 @@ class RuleSetBuilder {
     return keys;
   }
 
-  // Faults that involve several entries: rule_lint.cc. Only `rules check` and `rules test` report them.
-  struct TypedUse {
-    std::string owner;
-    RuleNode at;
-    Expression expression;
-    bool in_row = false;
-  };
-  struct WrittenHeader {
-    std::string code;
-    std::string id;
-    RuleNode at;  // the pattern's node
-    Pattern pattern;
-    bool is_independent = false;  // not a fragment, not a line of a report, not limited to line starts
-  };
-  void Lint();
-  std::vector<std::pair<std::string, RuleNode>> FailureNodes() const;
-  std::vector<WrittenHeader> WrittenHeaders() const;
-  void LintHeaders();
-  void LintExamples(const std::vector<WrittenHeader>& header_patterns);
-  void LintScenarios();
-  void LintOrphans();
-  void LintSteps();
-  void LintTypes();
-  void LintUnusedFacts();
-  void LintDerived();
-  void LintFigures();
-  std::optional<RuleNode> NodeProviding(const RuleNode& owner, const std::string& fact, std::size_t* at) const;
-
   FaultSink sink_;
   std::vector<LoadedFile> files_;
   bool all_read_ = true;  // if false, references to other entries cannot be checked
@@ -229,7 +196,6 @@ class RuleSetBuilder {
   std::string default_framework_;                // its steps apply to frameworks without steps of their own
   NameCheck names_;
   std::shared_ptr<const Terms> terms_ = std::make_shared<const Terms>();
-  std::vector<TypedUse> typed_;
   // References to entries that may be defined later.
   std::vector<RuleNode> remedy_references_;
   std::vector<RuleNode> code_references_;

@@ -19,26 +19,19 @@ constexpr std::size_t kMaxLine = 10'000;
 }  // namespace
 
 void FaultSink::Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint) {
-  Append(file, place, std::move(what), std::move(hint), &faults_);
-}
-
-void FaultSink::AddNote(const LoadedFile& file, JsonPlace place, std::string what, std::string hint) {
-  Append(file, place, std::move(what), std::move(hint), file.built_in ? &faults_ : &notes_);
-}
-
-void FaultSink::Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to) {
-  if (to->size() >= kMaxFaults) return;
+  if (faults_.size() >= kMaxFaults) return;
   const std::string_view line = file.document.LineText(place.line);
   const bool is_long = line.size() > kMaxLine;
-  to->push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint),
-                                   std::string(is_long ? std::string_view() : line)}});
+  faults_.push_back({file.order, Fault{file.name, place.line, place.column, std::move(what), std::move(hint),
+                                       std::string(is_long ? std::string_view() : line)}});
 }
 
-std::vector<Fault> FaultSink::Sorted(Entries sorted) {
+std::vector<Fault> FaultSink::Sorted() const {
   const auto key = [](const std::pair<std::size_t, Fault>& entry) {
     const Fault& fault = entry.second;
     return std::tie(entry.first, fault.line, fault.column, fault.what, fault.hint);
   };
+  std::vector<std::pair<std::size_t, Fault>> sorted = faults_;
   std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   std::vector<Fault> faults;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -262,18 +255,6 @@ Pattern RuleNode::AsPattern() const {
 
 void RuleNode::Report(std::string what, std::string hint) const {
   sink_->Add(*file_, place(), std::move(what), std::move(hint));
-}
-
-void RuleNode::Note(std::string what, std::string hint) const {
-  sink_->AddNote(*file_, place(), std::move(what), std::move(hint));
-}
-
-void RuleNode::NoteAt(std::size_t byte_of_text, std::string what, std::string hint) const {
-  sink_->AddNote(*file_, file_->document.PlaceInText(pointer_, byte_of_text), std::move(what), std::move(hint));
-}
-
-void RuleNode::NoteKey(std::string what, std::string hint) const {
-  sink_->AddNote(*file_, key_place(), std::move(what), std::move(hint));
 }
 
 void RuleNode::ReportKey(std::string what, std::string hint) const {

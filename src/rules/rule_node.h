@@ -66,19 +66,11 @@ struct LoadedFile {
 class FaultSink {
  public:
   void Add(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
-  // Adds a note about questionable data. In built-in data it counts as a fault.
-  void AddNote(const LoadedFile& file, JsonPlace place, std::string what, std::string hint);
   std::size_t size() const { return faults_.size(); }
-  std::vector<Fault> Sorted() const { return Sorted(faults_); }  // distinct
-  std::vector<Fault> SortedNotes() const { return Sorted(notes_); }
+  std::vector<Fault> Sorted() const;  // distinct
 
  private:
-  using Entries = std::vector<std::pair<std::size_t, Fault>>;  // the number is LoadedFile::order
-  static void Append(const LoadedFile& file, JsonPlace place, std::string what, std::string hint, Entries* to);
-  static std::vector<Fault> Sorted(Entries entries);
-
-  Entries faults_;
-  Entries notes_;
+  std::vector<std::pair<std::size_t, Fault>> faults_;  // with LoadedFile::order
 };
 
 // Borrows `file` and `sink`. The schema check has already reported malformed values, so they read as empty without
@@ -115,9 +107,6 @@ class RuleNode {
   Pattern AsPattern() const;
 
   void Report(std::string what, std::string hint = "") const;
-  void Note(std::string what, std::string hint = "") const;  // FaultSink::AddNote
-  void NoteAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
-  void NoteKey(std::string what, std::string hint = "") const;
   void ReportKey(std::string what, std::string hint = "") const;  // at the key of this value
   void ReportAt(std::size_t byte_of_text, std::string what, std::string hint = "") const;
 

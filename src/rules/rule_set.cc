@@ -121,18 +121,17 @@ std::string_view RuleSet::SchemaText() {
   return "";
 }
 
-RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in,
-                      std::vector<Fault>* notes) {
+RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in) {
   if (built_in == BuiltInData::kTrusted) {
     std::vector<Fault> found;
     RuleSet rules = RuleSetBuilder::BuildDigested(SchemaText(), files, &found);
     if (found.empty()) return rules;
     // Reads the built-in files, so that faults can name places in them.
-    return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in, nullptr, notes);
+    return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
   }
   std::vector<RuleFile> all = BuiltIn();
   all.insert(all.end(), BuiltInExamples().begin(), BuiltInExamples().end());
-  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in, nullptr, notes);
+  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in);
 }
 
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {

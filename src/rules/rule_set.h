@@ -365,10 +365,8 @@ class RuleSet {
   // logs, so kTrusted skips it and uses the digest that the build made. kChecked also loads the examples; otherwise, a
   // built-in failure has only the first.
   enum class BuiltInData { kTrusted, kChecked };
-  // Questionable but valid data, such as an entry of `files` that nothing uses, goes to `notes`, which may be null. In
-  // checked built-in data it is a fault.
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults,
-                      BuiltInData built_in = BuiltInData::kTrusted, std::vector<Fault>* notes = nullptr);
+                      BuiltInData built_in = BuiltInData::kTrusted);
 
   // Reads a rule file, or each *.json of a folder except schema.json, sorted by name. Throws Error if that fails.
   static std::vector<RuleFile> ReadFiles(const std::string& path);

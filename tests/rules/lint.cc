@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -264,6 +265,55 @@ std::vector<std::string> BadSettings(const RuleSet& rules) {
     for (const auto& [framework, steps] : remedy.how) {
       const std::string of = "remedies/" + id + (framework.empty() ? "" : "/how/" + framework);
       for (const Template& step : steps) CheckStep(of, step, &faults);
+    }
+  }
+  return faults;
+}
+
+namespace {
+
+class NothingKnown : public Scope {
+ public:
+  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
+};
+
+void CheckHeadersAndScenarios(const RuleSet& rules, std::vector<std::string>* faults) {
+  std::map<std::string, std::string> headers;  // codes, by regular expression
+  for (const FailureRule& rule : rules.failures()) {
+    for (const HeaderPattern& head : rule.header_patterns) {
+      const auto [first, is_new] = headers.emplace(head.pattern.regex(), rule.code);
+      if (!is_new) faults->push_back(rule.code + "/" + head.id + ": " + first->second + " has the same header");
+    }
+    std::map<std::string, std::string> scenarios;  // ids, by condition
+    for (const Scenario& scenario : rule.scenarios) {
+      const auto [first, is_new] = scenarios.emplace(scenario.when.source(), scenario.id);
+      if (!is_new) faults->push_back(rule.code + "/" + scenario.id + ": the condition of " + first->second);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> UselessEntries(const RuleSet& rules) {
+  std::vector<std::string> faults;
+  CheckHeadersAndScenarios(rules, &faults);
+  std::set<std::string> used;  // remedies and contexts
+  for (const FailureRule& rule : rules.failures()) {
+    for (const RemedyUse& use : rule.remedies) used.insert(use.remedy);
+    for (const Scenario& scenario : rule.scenarios) {
+      for (const RemedyUse& use : scenario.remedies) used.insert(use.remedy);
+    }
+    used.insert(rule.contexts.begin(), rule.contexts.end());
+  }
+  for (const Context& context : rules.contexts()) {
+    if (!context.is_program && !used.contains(context.id)) faults.push_back(context.id + ": no failure uses it");
+  }
+  const auto always_remains = [](const Template& step) { return step.Fill(NothingKnown()).has_value(); };
+  for (const auto& [id, remedy] : rules.remedies()) {
+    if (!used.contains(id)) faults.push_back(id + ": no failure offers it");
+    for (const auto& [framework, steps] : remedy.how) {
+      if (std::none_of(steps.begin(), steps.end(), always_remains))
+        faults.push_back(id + ", " + (framework.empty() ? "by default" : framework) + ": every step has a placeholder");
     }
   }
   return faults;

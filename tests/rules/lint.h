@@ -23,4 +23,9 @@ std::vector<std::string> UncoveredEntries(const Engine& engine, const std::vecto
 // placeholder of the step shows it; sorted by remedy id.
 std::vector<std::string> BadSettings(const RuleSet& rules);
 
+// Returns a sentence for each entry that can never matter: a header pattern that another failure also has, a scenario
+// with the condition of an earlier one, a remedy that no failure offers, a context that no failure uses, and a
+// framework of a remedy for which every step has a placeholder, so that no step remains if the log lacks the facts.
+std::vector<std::string> UselessEntries(const RuleSet& rules);
+
 }  // namespace whyoom

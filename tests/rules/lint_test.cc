@@ -15,6 +15,26 @@ TEST_CASE("no step of the built-in remedies computes 0, a negative number or the
   CHECK(BadSettings(BuiltInRules()) == std::vector<std::string>());
 }
 
+TEST_CASE("every built-in entry can matter", "[rules]") {
+  CHECK(UselessEntries(BuiltInRules()) == std::vector<std::string>());
+}
+
+TEST_CASE("an entry that can never matter is reported", "[rules]") {
+  const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1",
+"failures": [{"code": "T1", "title": "t", "category": "c", "phase": "run", "heads": ["the pool is full"],
+  "scenarios": [{"id": "a", "title": "t", "when": "listed > 1"}, {"id": "b", "title": "t", "when": "listed > 1"}],
+  "examples": {"match": [{"text": "the pool is full"}]}},
+ {"code": "T2", "title": "t", "category": "c", "phase": "run", "heads": [{"id": "again", "pattern": "the pool is full"}],
+  "examples": {"match": [{"text": "the pool is full"}]}}],
+"contexts": [{"id": "alone", "pattern": "pools: %{integer:pools}", "examples": {"match": [{"text": "pools: 3"}]}}],
+"remedies": [{"id": "test_r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t",
+  "note": "n", "links": [], "how": {"jax": ["Set it to {used_bytes}."]}}]})json");
+  CHECK(UselessEntries(rules) == std::vector<std::string>{"T1/b: the condition of a",
+                                                          "T2/again: T1 has the same header",
+                                                          "alone: no failure uses it", "test_r: no failure offers it",
+                                                          "test_r, by default: every step has a placeholder"});
+}
+
 TEST_CASE("a step that computes 0, a negative number or the value in use is reported", "[rules]") {
   const auto of_step = [](const std::string& step) {
     const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "remedies": [{"id": "test_r", "title": "t",
