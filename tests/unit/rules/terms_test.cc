@@ -116,7 +116,7 @@ TEST_CASE("a user's fact with the name of a built-in term is a fault", "[rules]"
   CHECK(Load({BaseRules(), built_in}, {{"user.json", R"({"format": "whyoom.rules/1", "contexts": [
     {"id": "mine", "pattern": "a long literal %{size:my_bytes}", "examples": {"match": [{"text": "a long literal 5G"}]}}]})"}},
              &set) ==
-        "user.json:2:54: a fact of 'mine' has the same name as the term 'my_bytes' (the term is in terms.json:1:40)\n");
+        "user.json:2:12: the fact 'my_bytes' of 'mine' has the name of a term (the term is in terms.json:1:40)\n");
 }
 
 TEST_CASE("a cycle of terms is reported once", "[rules]") {
