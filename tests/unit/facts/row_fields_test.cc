@@ -45,8 +45,7 @@ TEST_CASE("figures are as printed, and a row without a padding line has no paddi
 
 TEST_CASE("fields are derived from the shape", "[facts]") {
   const Allocation row = MakeRow("bf16[3,7,5]{0,2,1:T(8,128)(2,1)}");
-  CHECK(Fields(row, {"shape", "dtype", "elements", "dims", "element_bits"}) ==
-        "'bf16[3,7,5]' 'bf16' 105 3 16");
+  CHECK(Fields(row, {"shape", "dtype", "elements", "dims", "element_bits"}) == "'bf16[3,7,5]' 'bf16' 105 3 16");
   CHECK(Fields(row, {"minor_dim", "second_minor_dim", "tile_minor", "tile_second_minor"}) == "3 5 128 8");
   CHECK(Fields(row, {"longest_axis", "longest_dim", "is_float32", "is_bf16"}) == "1 7 false true");
   CHECK(Fields(MakeRow("f32[4,9,9]"), {"longest_axis", "longest_dim", "tile_minor", "tile_second_minor"}) == "1 9 1 1");
