@@ -66,7 +66,7 @@ class Table {
   void Add(std::string_view text, std::size_t literal) {
     std::size_t best = 0;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    std::vector<unsigned> power = {0};  // the product of the commonness of all bytes before each
+    std::vector<unsigned> power = {0};  // sums of the bytes' commonness, which is an exponent
     for (const char c : text) power.push_back(power.back() + kCommonness[static_cast<unsigned char>(c)]);
     for (std::size_t from = 0; from + kStride + width_ <= text.size() + 1; ++from) {
       std::uint64_t sum = 0;

@@ -31,6 +31,8 @@ Matchers::Matchers(const RuleSet& rules, const Prefilter& prefilter)
       contexts(rules, look_behind),
       normalizer(rules.prefixes_and_suffixes(), rules.json_keys()) {}
 
+LookBehind Matchers::lead() const { return {&look_behind, Traceback::Openers().size()}; }
+
 const Matchers& Engine::matchers() const {
   std::call_once(made_, [this] { matchers_ = std::make_unique<const Matchers>(source_.rules(), prefilter_); });
   return *matchers_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "input/line_scanner.h"
 #include "input/prefilter.h"
 #include "read/candidate_errors.h"
 #include "read/context_facts.h"
@@ -25,6 +26,8 @@ struct Matchers {
   Prefilter look_behind;  // what matters in lines before a hit: tracebacks, frameworks' signs and nearby contexts
   ContextFinder contexts;
   Normalizer normalizer;
+
+  LookBehind lead() const;  // look_behind and the number of its literals that open a traceback
 };
 
 // Shared by all artifacts and threads. The matchers are built on first use, because most logs contain nothing that

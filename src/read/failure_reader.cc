@@ -212,10 +212,7 @@ std::size_t TriggerCount(const Engine& engine, const ReadOptions& options) {
 FailureReader::FailureReader(const Engine& engine, ByteSource& source, const ReadOptions& options)
     : source_(source),
       scanner_(source, engine.prefilter(),
-               {.lead =
-                    [&engine] {
-                      return LookBehind{&engine.matchers().look_behind, Traceback::Openers().size()};
-                    },
+               {.lead = [&engine] { return engine.matchers().lead(); },
                 .triggers = TriggerCount(engine, options),
                 .threads = options.threads}),
       lines_(engine, options),

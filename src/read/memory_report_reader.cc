@@ -30,6 +30,7 @@ constexpr int kContinuedLines = 12;
 constexpr std::size_t kMaxValue = 4096;  // bytes; the compiler cuts labels at 250 characters, loggers' are longer
 constexpr std::size_t kMaxRows = 4096;
 
+// A limit, because each label would search for the end of an open parenthesis.
 #define WHYOOM_REMARK R"((?: ?\([^)\n]{0,200}\))?)"
 #define WHYOOM_SIZE R"(-?[\d.,]+\s?[KMGTPE]?i?B?\b)"
 

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/expression.h"
-
 namespace whyoom {
 
 struct NamedField {

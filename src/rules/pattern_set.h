@@ -36,15 +36,13 @@ class PatternSet {
   // Indices of the patterns that Pattern::Find finds in `text`, ascending.
   std::vector<std::size_t> In(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
-  const std::vector<const Pattern*>& patterns() const { return patterns_; }
-
   // A superset of In, ascending: the patterns with a literal in the text, and those without usable literals.
   std::vector<std::size_t> FindCandidates(std::string_view text, Blanks blanks = Blanks::kAny) const;
 
-  // Builds the automaton now.
+ private:
+  // Builds the automaton.
   void Prepare() const;
 
- private:
   // The literals of all patterns, without the white space in and after them.
   struct Words {
     Prefilter search;

@@ -272,11 +272,6 @@ std::vector<std::string> BadSettings(const RuleSet& rules) {
 
 namespace {
 
-class NothingKnown : public Scope {
- public:
-  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
-};
-
 void CheckHeadersAndScenarios(const RuleSet& rules, std::vector<std::string>* faults) {
   std::map<std::string, std::string> headers;  // codes, by regular expression
   for (const FailureRule& rule : rules.failures()) {
@@ -308,7 +303,7 @@ std::vector<std::string> UselessEntries(const RuleSet& rules) {
   for (const Context& context : rules.contexts()) {
     if (!context.is_program && !used.contains(context.id)) faults.push_back(context.id + ": no failure uses it");
   }
-  const auto always_remains = [](const Template& step) { return step.Fill(NothingKnown()).has_value(); };
+  const auto always_remains = [](const Template& step) { return step.Fill(Evidence()).has_value(); };
   for (const auto& [id, remedy] : rules.remedies()) {
     if (!used.contains(id)) faults.push_back(id + ": no failure offers it");
     for (const auto& [framework, steps] : remedy.how) {

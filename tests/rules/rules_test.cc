@@ -71,12 +71,6 @@ const std::vector<std::string> kRemedies = {"shard_tensor",
                                             "sharded_checkpoint",
                                             "defragment"};
 
-// A scope without facts.
-class EmptyScope : public Scope {
- public:
-  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
-};
-
 TEST_CASE("the fields of a row that rules may use all exist and are documented", "[rules]") {
   Allocation row = RowOfArray(4096, "f32[8,4]{1,0:T(8,128)}");
   row.op_name = "jit(f)/mul";
@@ -106,7 +100,7 @@ TEST_CASE("the fields of a row that rules may use all exist and are documented",
 }
 
 TEST_CASE("the rule data contains every text and threshold that the program uses", "[rules]") {
-  const auto says = [&](const std::string& id) { return !BuiltIn().Say(id, EmptyScope()).empty(); };
+  const auto says = [&](const std::string& id) { return !BuiltIn().Say(id, Evidence()).empty(); };
   for (const char* total : {"need_bytes", "limit_bytes", "free_bytes", "largest_free_block_bytes", "arguments_bytes",
                             "output_bytes", "shared_output_bytes", "hlo_temp_bytes", "host_bytes", "padding_bytes"}) {
     INFO(total);
