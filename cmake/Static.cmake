@@ -10,7 +10,7 @@ macro(whyoom_check_static)
   find_library(WHYOOM_NETTLE nettle REQUIRED)  # used by libarchive for encrypted zips
   pkg_check_modules(WHYOOM_NETTLE_PC REQUIRED nettle)  # for the versions in --version
   set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ZLIB::ZLIB)
-  foreach(library RE2 ZSTD LZ4 LZMA ARCHIVE SECCOMP)
+  foreach(library RE2 PCRE2 ZSTD LZ4 LZMA ARCHIVE SECCOMP)
     foreach(file ${${library}_LINK_LIBRARIES})
       if(NOT file MATCHES "\\.a$" AND NOT file MATCHES "^-")
         message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file})")
@@ -20,5 +20,5 @@ macro(whyoom_check_static)
 endmacro()
 
 # Packages of the linked libraries. Their licences must be distributed with the program.
-set(WHYOOM_STATIC_PARTS libre2-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
+set(WHYOOM_STATIC_PARTS libre2-dev libpcre2-dev libarchive-dev libseccomp-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev
   liblz4-dev libfmt-dev libcli11-dev nlohmann-json3-dev libstdc++-12-dev libc6-dev)

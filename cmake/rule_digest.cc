@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "rules/builtin.h"
-#include "rules/pattern_needs.h"
 #include "rules/rule_loader.h"
 #include "rules/rule_set.h"
 
@@ -77,20 +76,6 @@ void DropExamples(nlohmann::json* entry) {
   if (!match.empty()) (*entry)["examples"]["match"] = {match[0]};
 }
 
-std::vector<std::string> Packed(const std::vector<ByteSet>& sets) {
-  std::vector<std::string> packed;
-  for (const ByteSet& set : sets) packed.push_back(PackBytes(set));
-  return packed;
-}
-
-void AddNeeds(const std::vector<Quotation>& quotations, nlohmann::json* entry) {
-  for (const Quotation& quotation : quotations) {
-    if (quotation.id != entry->at("id") || quotation.source_line) continue;
-    (*entry)[kNeedsKey] = {{"before", Packed(NeededInLastLine(quotation.pattern.source()))},
-                           {"from_head", Packed(NeededInFirstLine(quotation.after.source()))}};
-  }
-}
-
 template <class Number>
 std::string BytesOf(Number number) {
   return std::string(reinterpret_cast<const char*>(&number), sizeof number);
@@ -111,7 +96,7 @@ std::string PackJson(const nlohmann::json& json) {
   return (json.is_array() ? "a" : "o") + SizeOf(packed.size()) + packed;
 }
 
-std::string PackedRules(const std::vector<Quotation>& quotations) {
+std::string PackedRules() {
   nlohmann::json files = nlohmann::json::object();
   for (const RuleFile& file : RuleSet::BuiltIn()) {
     nlohmann::json data = nlohmann::json::parse(file.text);
@@ -120,9 +105,6 @@ std::string PackedRules(const std::vector<Quotation>& quotations) {
       for (nlohmann::json& entry : section) {
         if (entry.is_object()) DropExamples(&entry);
       }
-    }
-    if (data.contains("quotations")) {
-      for (nlohmann::json& entry : data["quotations"]) AddNeeds(quotations, &entry);
     }
     files[file.name] = std::move(data);
   }
@@ -184,7 +166,7 @@ int main(int argc, char**) {
   Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
   Print("#include \"rules/builtin.h\"\n\n#include <algorithm>\n#include <iterator>\n");
   Print("namespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackedRules(rules.quotations()));
+  PrintBytes("kRules", PackedRules());
   PrintPatternLiterals(patterns);
   PrintDigest(rules);
   return std::fflush(stdout) == 0 ? 0 : 1;

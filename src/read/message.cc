@@ -94,14 +94,11 @@ const Quotation* QuotationFinder::Find(const Surroundings& around, std::size_t c
   if (at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
   const std::string from_header = TextFrom(around, at);
-  const ByteSet last_line = BytesIn(std::string_view(before).substr(before.rfind('\n') + 1));
-  const ByteSet first_line = BytesIn(std::string_view(from_header).substr(0, from_header.find('\n')));
   const std::vector<std::size_t> with_words_after = afters_.FindCandidates(from_header);
   for (const std::size_t i : patterns_.FindCandidates(before)) {
     const Quotation& quotation = *quotations_[i];
     const bool may_match =
-        HasByteOfEach(quotation.needed.before, last_line) && HasByteOfEach(quotation.needed.from_header, first_line) &&
-        (!quotation.after.ok() || std::binary_search(with_words_after.begin(), with_words_after.end(), i));
+        !quotation.after.ok() || std::binary_search(with_words_after.begin(), with_words_after.end(), i);
     if (may_match && quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around)))
       return &quotation;
   }

@@ -30,10 +30,6 @@ struct RuleDigest {
 };
 const RuleDigest& BuiltInDigest();
 
-// The key that the digest adds to a quotation: an object with "before" and "from_head", see Quotation::Needed. Byte
-// sets are packed by PackBytes.
-inline constexpr const char* kNeedsKey = "needed";
-
 // Returns Pattern::Literals(kSetLiteral) of the pattern with this source, which the build computed for PatternSet;
 // nullopt if it is not built in.
 constexpr std::size_t kSetLiteral = 4;

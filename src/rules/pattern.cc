@@ -15,9 +15,9 @@
 #include <set>
 #include <utility>
 
-#include "rules/pattern_tree.h"
+#include "rules/pattern_syntax.h"
+#include "rules/tiered_regex.h"
 #include "text/quantity.h"
-#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -124,7 +124,7 @@ std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const 
 // The translation and the compiled forms of a source, computed on first use. Thread-safe.
 class Pattern::Compiled {
  public:
-  explicit Compiled(std::string_view source) : source_(source) {}
+  Compiled(std::string_view source, TieredRegex::Engines engines) : source_(source), engines_(engines) {}
 
   const std::string& source() const { return source_; }
 
@@ -132,7 +132,7 @@ class Pattern::Compiled {
   const Expansion& expansion(std::vector<SyntaxFault>* faults) {
     std::call_once(expanded_, [&] {
       expansion_ = Expand(source_, faults);
-      prefix_ = LiteralPrefix(source_);
+      regex_.emplace(expansion_.spacing, engines_);
     });
     return expansion_;
   }
@@ -141,57 +141,29 @@ class Pattern::Compiled {
     return expansion(&faults);
   }
 
-  const re2::RE2& re() { return re_.Of(expansion().spacing); }
-
-  // Finds the leftmost match that begins in [from, before) and fills `groups`.
-  bool Find(std::string_view text, std::size_t from, std::size_t before, std::vector<re2::StringPiece>* groups) {
-    const std::string& loose = expansion().loose;
-    std::vector<re2::StringPiece> none;
-    return (loose.empty() || Find(&loose_, loose, text, from, text.size(), &none)) &&
-           Find(&re_, expansion_.spacing, text, from, before, groups);
+  TieredRegex& regex() {
+    expansion();
+    return *regex_;
   }
 
  private:
-  // Every match starts with the literal prefix, so tries an anchored match at each occurrence: RE2 is fastest there and
-  // builds the fewest states. After many failures, falls back to RE2's own search.
-  bool Find(LazyRegex* lazy, const std::string& regex, std::string_view text, std::size_t from, std::size_t before,
-            std::vector<re2::StringPiece>* groups) const {
-    constexpr std::size_t kMinPrefix = 3;
-    constexpr int kMaxTries = 16;
-    const auto count = static_cast<int>(groups->size());
-    for (int tries = 0; prefix_.size() >= kMinPrefix; ++tries) {
-      from = text.find(prefix_, from);
-      if (from >= before) return false;
-      if (tries == kMaxTries) break;
-      if (lazy->Of(regex).Match(text, from, text.size(), re2::RE2::ANCHOR_START, groups->data(), count)) return true;
-      ++from;
-    }
-    const re2::RE2& re = lazy->Of(regex);
-    if (before < text.size()) {
-      // Failure where a match begins is cheap; extracting its groups is not.
-      re2::StringPiece whole;
-      if (!re.Match(text, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
-      if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;
-    }
-    return re.Match(text, from, text.size(), re2::RE2::UNANCHORED, groups->data(), count);
-  }
-
   const std::string source_;
+  const TieredRegex::Engines engines_;
   std::once_flag expanded_;
   Expansion expansion_;
-  std::string prefix_;  // see LiteralPrefix
-  LazyRegex re_;
-  LazyRegex loose_;
+  std::optional<TieredRegex> regex_;
 };
 
 Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check) {
   Pattern pattern;
-  pattern.compiled_ = std::make_shared<Compiled>(source);
+  const bool is_tried = check == Check::kAtUse;  // the tests have tried the built-in patterns with both engines
+  pattern.compiled_ =
+      std::make_shared<Compiled>(source, is_tried ? TieredRegex::Engines::kBoth : TieredRegex::Engines::kRe2);
   const std::size_t faults_before = faults->size();
   if (source.empty()) faults->push_back({0, "the pattern is empty", "it would match everywhere"});
   if (check != Check::kAtUse) pattern.compiled_->expansion(faults);
-  if (faults->size() == faults_before && check == Check::kNow && !pattern.compiled_->re().ok())
-    faults->push_back(CompileFault(pattern.compiled_->re(), source));
+  if (faults->size() == faults_before && check == Check::kNow && !pattern.compiled_->regex().re2().ok())
+    faults->push_back(CompileFault(pattern.compiled_->regex().re2(), source));
   pattern.ok_ = faults->size() == faults_before;
   return pattern;
 }
@@ -200,7 +172,7 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
   if (!ok_ || from > text.size()) return false;
   const Expansion& expansion = compiled_->expansion();
   std::vector<re2::StringPiece> groups(expansion.group_names.size());
-  if (!compiled_->Find(text, from, before, &groups)) return false;
+  if (!compiled_->regex().Find(text, from, before, &groups)) return false;
   match->begin = static_cast<std::size_t>(groups[0].data() - text.data());
   match->end = match->begin + groups[0].size();
   match->captures.clear();
@@ -220,7 +192,7 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
 
 bool Pattern::IsIn(std::string_view text) const {
   std::vector<re2::StringPiece> none;
-  return ok_ && compiled_->Find(text, 0, std::string_view::npos, &none);
+  return ok_ && compiled_->regex().Find(text, 0, std::string_view::npos, &none);
 }
 
 const std::string& Pattern::source() const {

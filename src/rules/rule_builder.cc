@@ -375,8 +375,6 @@ class RuleSetBuilder::Fields {
     const auto quotes = [&](const std::string& text, const RuleNode&) { return quotation.MatchesExample(text); };
     CheckSamples(node_["examples"], true, quotes);
     CheckSamples(node_["logs"], false, quotes);
-    Read(node_[kNeedsKey]["before"], quotation.needed.before, {});
-    Read(node_[kNeedsKey]["from_head"], quotation.needed.from_header, {});
   }
 
   void Describe(CandidateError& suspect) {
@@ -440,7 +438,6 @@ class RuleSetBuilder::Fields {
   void Read(const RuleNode& node, double& size, const FieldOptions& /*how*/) {
     if (node.exists()) size = SizeOf(node).value_or(0);
   }
-  void Read(const RuleNode& node, ByteSet& bytes, const FieldOptions& /*how*/) { bytes = UnpackBytes(node.Text()); }
   void Read(const RuleNode& node, Expression& expression, const FieldOptions& how) {
     if (node.exists()) expression = builder_.UseExpression(owner_, node, how.in_row);
   }

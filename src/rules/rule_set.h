@@ -15,7 +15,6 @@
 
 #include "rules/expression.h"
 #include "rules/pattern.h"
-#include "rules/pattern_needs.h"
 #include "text/normalizer.h"
 
 namespace whyoom {
@@ -274,13 +273,6 @@ struct Quotation {
   bool in_source = false;    // applies only in source code
   bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
   bool own_report = false;   // the text is a report of whyoom, which no note mentions
-  // Byte sets, empty if not computed: the line up to the header contains at least one byte of each, and the line from
-  // the header on.
-  struct Needed {
-    std::vector<ByteSet> before;
-    std::vector<ByteSet> from_header;
-  };
-  Needed needed = {};
   std::vector<std::string> examples;
   std::vector<std::string> logs;  // log lines that are no quotations
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mutation/pattern_tree.h"
 #include "rules/expression_node.h"
-#include "rules/pattern_tree.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -262,7 +262,8 @@ class ExpressionMutator {
     std::vector<Level> levels(1);
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const Token& token = tokens_[i];
-      if (token.kind == TokenKind::kWord && token.text != "not") levels.back().joints.push_back(i);
+      if (token.kind == TokenKind::kOperator && (token.text == "or" || token.text == "and"))
+        levels.back().joints.push_back(i);
       const bool ends =
           token.kind == TokenKind::kClose || token.kind == TokenKind::kComma || token.kind == TokenKind::kEnd;
       if (ends && !levels.empty()) {

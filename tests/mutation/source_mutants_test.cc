@@ -10,7 +10,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "rules/pattern.h"
-#include "rules/pattern_tree.h"
+#include "mutation/pattern_tree.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -1,46 +1,18 @@
 // The translation of patterns to RE2, and optimisations that must not change results.
 #include <re2/re2.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "built_in_rules.h"
 #include "catch.h"
 #include "rules/pattern.h"
-#include "rules/pattern_tree.h"
+#include "rules/pattern_syntax.h"
+#include "rules/tiered_regex.h"
 
 namespace whyoom {
 namespace TEST_FILE {
-
-std::string Loose(std::string_view source) {
-  std::vector<SyntaxFault> faults;
-  return Expand(source, &faults).loose;
-}
-
-TEST_CASE("a literal prefix is found if all matches share it", "[rules]") {
-  CHECK(LiteralPrefix("Ran out of memory") == "Ran");
-  CHECK(LiteralPrefix("\\bTotal hbm") == "Total");
-  CHECK(LiteralPrefix("(?P<what>Out of)|memory").empty());
-  CHECK(LiteralPrefix("(?P<what>Out of) memory") == "Out");
-  CHECK(LiteralPrefix("(?:Out|In) of memory").empty());
-  CHECK(LiteralPrefix("(?:Out)? of memory").empty());
-  CHECK(LiteralPrefix("(?i)out of memory").empty());
-  CHECK(LiteralPrefix("(?i:out) of memory").empty());
-  CHECK(LiteralPrefix("abc?d") == "ab");
-  CHECK(LiteralPrefix("\\(0x\\d") == "(0x");
-  CHECK(LiteralPrefix("a\\x20b") == "a");
-  CHECK(LiteralPrefix("%{size:bytes} free").empty());
-  CHECK(LiteralPrefix("").empty());
-  CHECK(LiteralPrefix("(").empty());
-}
-
-TEST_CASE("large counted repetitions get an unlimited variant", "[rules]") {
-  CHECK(Loose("a[^\\n]{0,80}?b") == "a[^\\n]*?b");
-  CHECK(Loose("a \\w{1,200}b{0,3}") == "a\\s+\\w+b{0,3}");
-  CHECK(Loose("a%{text:x}b") == "a([^\\n]*?)b");
-  CHECK(Loose("a{0,9}b{1,9}").empty());
-  CHECK(Loose("[{0,100}]{2}x{3,}").empty());
-}
 
 TEST_CASE("frequent occurrences of the prefix do not hide a later match", "[rules]") {
   std::vector<SyntaxFault> faults;
@@ -75,7 +47,7 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   return patterns;
 }
 
-TEST_CASE("each built-in pattern finds in the examples what plain RE2 finds", "[rules]") {
+TEST_CASE("both engines find the same in the examples for each built-in pattern", "[rules]") {
   const RuleSet& rules = BuiltInRules();
   std::vector<std::string> texts;
   for (const FailureRule& failure : rules.failures()) {
@@ -85,24 +57,82 @@ TEST_CASE("each built-in pattern finds in the examples what plain RE2 finds", "[
     for (const std::string& example : quotation.examples) texts.push_back('\n' + example);
   }
   std::size_t found = 0;
+  std::size_t by_pcre2 = 0;
   for (const Pattern* pattern : AllPatterns(rules)) {
-    const re2::RE2 re(pattern->regex());
     CAPTURE(pattern->source());
-    REQUIRE(re.ok());
+    TieredRegex re2(pattern->regex(), TieredRegex::Engines::kRe2);
+    REQUIRE(re2.re2().ok());
+    const auto count = static_cast<std::size_t>(re2.re2().NumberOfCapturingGroups()) + 1;
+    std::optional<TieredRegex> both;
+    std::size_t searched = 0;
     for (const std::string& text : texts) {
-      re2::StringPiece whole;
-      const bool is_there = re.Match(text, 0, text.size(), re2::RE2::UNANCHORED, &whole, 1);
-      PatternMatch match;
+      if (!both || searched > TieredRegex::kFirstBytes / 2) both.emplace(pattern->regex());
+      searched = searched > TieredRegex::kFirstBytes / 2 ? 0 : searched + text.size() + 100;
+      std::vector<re2::StringPiece> expected(count);
+      std::vector<re2::StringPiece> groups(count);
       CAPTURE(text);
-      REQUIRE(pattern->IsIn(text) == is_there);
-      REQUIRE(pattern->Find(text, 0, &match) == is_there);
+      const bool is_there = re2.Find(text, 0, text.npos, &expected);
+      REQUIRE(both->Find(text, 0, text.npos, &groups) == is_there);
       if (!is_there) continue;
       ++found;
-      REQUIRE(match.begin == static_cast<std::size_t>(whole.data() - text.data()));
-      REQUIRE(match.end == match.begin + whole.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        REQUIRE(groups[i].data() == expected[i].data());
+        REQUIRE(groups[i].size() == expected[i].size());
+      }
     }
+    by_pcre2 += both->uses_pcre2() ? 1 : 0;
   }
   CHECK(found > 1000);
+  CHECK(by_pcre2 > AllPatterns(rules).size() * 9 / 10);
+}
+
+// Finds the first match by both engines and returns it; "≠" if they differ.
+std::string Found(const std::string& regex, std::string_view text) {
+  std::vector<re2::StringPiece> groups(1);
+  TieredRegex both(regex);
+  const bool is_there = both.Find(text, 0, text.npos, &groups);
+  const std::string first = is_there ? std::string(groups[0]) : "no";
+  TieredRegex re2(regex, TieredRegex::Engines::kRe2);
+  const bool again = re2.Find(text, 0, text.npos, &groups);
+  return first == (again ? std::string(groups[0]) : "no") ? first : "≠";
+}
+
+TEST_CASE("the engines agree where their syntax differs", "[rules]") {
+  CHECK(Found("a\\sb", "a\vb a\fb") == "a\fb");
+  CHECK(Found("a[\\s,]b", "a\vb a b") == "a b");
+  CHECK(Found("a\\Sb", "a b a\vb") == "a\vb");
+  CHECK(Found("[^\\S\n]b", "\nb\vb b") == " b");
+  CHECK(Found("a$", "a\n") == "no");
+  CHECK(Found("(?m)^a|a$", "b\na\n") == "a");
+  CHECK(Found("(?m)b\n^", "b\n") == "b\n");
+  CHECK(Found("a.b", "a\nb a\rb") == "a\rb");
+  CHECK(Found("\\v", "\n\v") == "\v");
+  CHECK(Found("a{,2}", "a a{,2}") == "a{,2}");
+  CHECK(Found("[]a]+", "b]a") == "]a");
+  CHECK(Found("é+", "eéé") == "éé");
+  CHECK(Found("(?i)[^a]é", "aé") == "no");
+}
+
+TEST_CASE("RE2 takes over from PCRE2 when a search backtracks too much", "[rules]") {
+  TieredRegex regex("(?:a*)*(?:a*)*b\\d");
+  std::vector<re2::StringPiece> none;
+  const std::string text = std::string(5000, 'a') + "b";
+  CHECK(regex.uses_pcre2());
+  CHECK_FALSE(regex.Find(text, 0, text.npos, &none));
+  CHECK_FALSE(regex.uses_pcre2());
+  CHECK(regex.Find(text + "1", 0, text.npos, &none));
+}
+
+TEST_CASE("a match must begin before the end of the search", "[rules]") {
+  for (const TieredRegex::Engines engines : {TieredRegex::Engines::kBoth, TieredRegex::Engines::kRe2}) {
+    TieredRegex regex("\\bb+", engines);
+    std::vector<re2::StringPiece> groups(1);
+    CHECK_FALSE(regex.Find("a bbb", 0, 2, &groups));
+    CHECK(regex.Find("a bbb", 0, 3, &groups));
+    CHECK(groups[0] == "bbb");
+    CHECK_FALSE(regex.Find("a bbb", 3, 5, &groups));  // the byte before the start counts
+    CHECK_FALSE(regex.Find("", 0, 0, &groups));
+  }
 }
 
 }  // namespace TEST_FILE
