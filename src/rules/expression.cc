@@ -1,9 +1,8 @@
 // Evaluates expressions. Cannot fail: operands of the wrong type and results that are not finite yield Unknown.
 #include "rules/expression.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <mutex>
@@ -30,68 +29,78 @@ double Rounding(double bytes) {
 
 class Evaluator {
  public:
-  // Records into `recorder` unless it is null; `source` is the text that the nodes were parsed from.
-  Evaluator(const Scope& scope, const std::size_t* row, const std::string& source, Recorder* recorder)
-      : scope_(scope), row_(row), source_(source), recorder_(recorder) {}
+  // Records into `recorder` unless it is null; `source` is the text that was parsed.
+  Evaluator(const ParsedExpression& parsed, const Scope& scope, const std::size_t* row, const std::string& source,
+            Recorder* recorder)
+      : parsed_(parsed), scope_(scope), row_(row), source_(source), recorder_(recorder) {}
 
   // Evaluates the whole expression.
-  Value RunRoot(const ExpressionNode& node) const {
-    const bool is_plain = node.kind == NodeKind::kName || node.kind == NodeKind::kLiteral;
-    return recorder_ == nullptr || is_plain ? Evaluate(node) : EvaluateAndRecord(node);
+  Value RunRoot() const {
+    const bool is_plain =
+        parsed_.nodes[0].operation == Operation::kName || parsed_.nodes[0].operation == Operation::kLiteral;
+    return recorder_ == nullptr || is_plain ? Evaluate(0) : EvaluateAndRecord(0);
   }
 
  private:
-  Value Run(const ExpressionNode& node) const {
-    return recorder_ != nullptr && IsWorthRecording(node) ? EvaluateAndRecord(node) : Evaluate(node);
+  Value Run(std::size_t at) const {
+    return recorder_ != nullptr && IsWorthRecording(parsed_.nodes[at].operation) ? EvaluateAndRecord(at) : Evaluate(at);
   }
 
   // Only conditions, terms and functions over rows are recorded.
-  static bool IsWorthRecording(const ExpressionNode& node) {
-    return node.kind == NodeKind::kOr || node.kind == NodeKind::kAnd || node.kind == NodeKind::kCompare ||
-           node.kind == NodeKind::kTerm || (node.kind == NodeKind::kCall && node.function >= Function::kCountOf);
+  static bool IsWorthRecording(Operation operation) {
+    return operation == Operation::kOr || operation == Operation::kAnd || IsComparison(operation) ||
+           operation == Operation::kTerm || IsOverRows(operation);
   }
 
-  Value EvaluateAndRecord(const ExpressionNode& node) const {
+  static bool IsComparison(Operation operation) {
+    return operation >= Operation::kEqual && operation <= Operation::kGreaterOrEqual;
+  }
+
+  Value EvaluateAndRecord(std::size_t at) const {
+    const ExpressionNode& node = parsed_.nodes[at];
     std::string part = source_.substr(node.begin, node.end - node.begin);
     while (part.ends_with(' ')) part.pop_back();
     recorder_->Open(row_ == nullptr ? std::move(part) : "row " + std::to_string(*row_ + 1) + ": " + part);
-    Value value = Evaluate(node);
+    Value value = Evaluate(at);
     recorder_->Close(ValueText(value));
     return value;
   }
 
-  Value Evaluate(const ExpressionNode& node) const {
-    switch (node.kind) {
-      case NodeKind::kLiteral:
-        return node.literal;
-      case NodeKind::kName:
-        return Name(node.name);
-      case NodeKind::kTerm:
-        return row_ == nullptr ? node.term->Evaluate(scope_) : node.term->EvaluateInRow(scope_, *row_);
-      case NodeKind::kOr:
-        return Logic(node, true);
-      case NodeKind::kAnd:
-        return Logic(node, false);
-      case NodeKind::kNot: {
-        const std::optional<bool> truth = AsBool(Operand(node, 0));
-        return truth ? Value(!*truth) : Value(Unknown{});
+  Value Evaluate(std::size_t at) const {
+    const ExpressionNode& node = parsed_.nodes[at];
+    switch (node.operation) {
+      case Operation::kLiteral:
+        return parsed_.values[node.index];
+      case Operation::kName:
+        return Name(parsed_.NameOf(node));
+      case Operation::kTerm: {
+        const Expression& term = parsed_.terms[node.index];
+        return row_ == nullptr ? term.Evaluate(scope_) : term.EvaluateInRow(scope_, *row_);
       }
-      case NodeKind::kCompare:
-        return Compare(node);
-      case NodeKind::kSum:
-      case NodeKind::kProduct:
-        return Arithmetic(node);
-      case NodeKind::kNegate: {
-        const std::optional<double> number = AsNumber(Operand(node, 0));
-        return number ? Value(-*number) : Value(Unknown{});
+      case Operation::kOr:
+      case Operation::kAnd:
+        return Logic(at, node.operation == Operation::kOr);
+      case Operation::kSum:
+      case Operation::kProduct:
+        return Arithmetic(at);
+      case Operation::kDefault: {
+        Value value = Run(at + 1);
+        return IsKnown(value) ? value : Operand(at, 1);
       }
-      case NodeKind::kCall:
-        return Call(node);
+      case Operation::kIf: {
+        const std::optional<bool> condition = AsBool(Run(at + 1));
+        return condition ? Operand(at, *condition ? 1 : 2) : Value(Unknown{});
+      }
+      default:
+        return IsOverRows(node.operation) ? OverRows(at) : Apply(node, at);
     }
-    return Unknown{};
   }
 
-  Value Operand(const ExpressionNode& node, std::size_t index) const { return Run(*node.operands[index]); }
+  Value Operand(std::size_t at, std::size_t number) const {
+    std::size_t operand = at + 1;
+    for (; number > 0; --number) operand = parsed_.nodes[operand].next;
+    return Run(operand);
+  }
 
   Value Name(const std::string& name) const {
     Value value = row_ != nullptr ? scope_.GetInRow(*row_, name) : Value(Unknown{});
@@ -101,161 +110,133 @@ class Evaluator {
   }
 
   // Kleene logic: an operand with the value `deciding` decides, even if others are unknown.
-  Value Logic(const ExpressionNode& node, bool deciding) const {
+  Value Logic(std::size_t at, bool deciding) const {
     bool all_known = true;
-    for (const auto& operand : node.operands) {
-      const std::optional<bool> truth = AsBool(Run(*operand));
-      if (!truth) {
-        all_known = false;
-      } else if (*truth == deciding) {
-        return deciding;
-      }
+    std::size_t operand = at + 1;
+    for (int i = 0; i < parsed_.nodes[at].operands; ++i, operand = parsed_.nodes[operand].next) {
+      const std::optional<bool> truth = AsBool(Run(operand));
+      if (truth == deciding) return deciding;
+      all_known = all_known && truth;
     }
     return all_known ? Value(!deciding) : Value(Unknown{});
   }
 
-  Value Compare(const ExpressionNode& node) const {
-    const Value left = Operand(node, 0);
-    const Value right = Operand(node, 1);
-    if (!IsKnown(left) || !IsKnown(right) || left.index() != right.index()) return Unknown{};
-    if (node.comparison == Comparison::kEqual) return left == right;
-    if (node.comparison == Comparison::kNotEqual) return left != right;
-    const std::optional<double> a = AsNumber(left);
-    const std::optional<double> b = AsNumber(right);
-    if (!a || !b) return Unknown{};
-    switch (node.comparison) {
-      case Comparison::kLess:
-        return *a < *b;
-      case Comparison::kLessOrEqual:
-        return *a <= *b;
-      case Comparison::kGreater:
-        return *a > *b;
-      default:
-        return *a >= *b;
-    }
+  Value Arithmetic(std::size_t at) const {
+    const bool is_product = parsed_.nodes[at].operation == Operation::kProduct;
+    double result = is_product ? 1.0 : 0.0;
+    bool all_known = true;
+    parsed_.EachOperand(at, [&](std::size_t operand) {
+      const std::optional<double> number = all_known ? AsNumber(Run(operand)) : std::nullopt;
+      const char sign = parsed_.nodes[operand].sign;
+      all_known = number && !(sign == '/' && *number == 0.0);
+      if (!all_known) return;
+      if (is_product) {
+        result = sign == '/' ? result / *number : result * *number;
+      } else {
+        result += sign == '-' ? -*number : *number;
+      }
+    });
+    return all_known ? Finite(result) : Value(Unknown{});
   }
 
-  Value Arithmetic(const ExpressionNode& node) const {
-    double result = node.kind == NodeKind::kProduct ? 1.0 : 0.0;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const std::optional<double> number = AsNumber(Operand(node, i));
-      if (!number) return Unknown{};
-      switch (node.ops[i]) {
-        case '+':
-          result += *number;
-          break;
-        case '-':
-          result -= *number;
-          break;
-        case '*':
-          result *= *number;
-          break;
-        default:
-          if (*number == 0.0) return Unknown{};
-          result /= *number;
-      }
-    }
-    return Finite(result);
+  // Operations that use all of their operands, at most three.
+  Value Apply(const ExpressionNode& node, std::size_t at) const {
+    std::array<Value, 3> operands;
+    std::size_t count = 0;
+    parsed_.EachOperand(at, [&](std::size_t operand) { operands[count++] = Run(operand); });
+    const auto& [a, b, c] = operands;
+    if (node.operation == Operation::kKnown) return IsKnown(a);
+    if (!std::all_of(operands.begin(), operands.begin() + count, IsKnown)) return Unknown{};
+    if (IsComparison(node.operation) && a.index() != b.index()) return Unknown{};
+    if (node.operation == Operation::kEqual) return a == b;
+    if (node.operation == Operation::kNotEqual) return a != b;
+    if (const std::optional<bool> truth = AsBool(a))
+      return node.operation == Operation::kNot ? Value(!*truth) : Value(Unknown{});
+    if (const std::string* text = AsText(a)) return OfText(node, *text, AsText(b));
+    return OfNumbers(node.operation, *AsNumber(a), AsNumber(b), AsNumber(c), count);
   }
 
-  Value Call(const ExpressionNode& node) const {
-    switch (node.function) {
-      case Function::kKnown:
-        return IsKnown(Operand(node, 0));
-      case Function::kDefault: {
-        Value value = Operand(node, 0);
-        return IsKnown(value) ? value : Operand(node, 1);
-      }
-      case Function::kIf: {
-        const std::optional<bool> condition = AsBool(Operand(node, 0));
-        return condition ? Operand(node, *condition ? 1 : 2) : Value(Unknown{});
-      }
-      case Function::kMatches: {
-        const Value text = Operand(node, 0);
-        if (AsText(text) == nullptr) return Unknown{};
-        return re2::RE2::PartialMatch(*AsText(text), node.regex.Of(*AsText(node.operands[1]->literal)));
-      }
-      case Function::kContains:
-      case Function::kOlder: {
-        const Value text = Operand(node, 0);
-        const Value other = Operand(node, 1);
-        if (AsText(text) == nullptr || AsText(other) == nullptr) return Unknown{};
-        if (node.function == Function::kContains) return AsText(text)->find(*AsText(other)) != std::string::npos;
-        const std::optional<int> order = CompareVersions(*AsText(text), *AsText(other));
+  Value OfText(const ExpressionNode& node, const std::string& text, const std::string* other) const {
+    if (other == nullptr) return Unknown{};
+    std::vector<re2::StringPiece> none;
+    switch (node.operation) {
+      case Operation::kMatches:
+        return parsed_.regexes[node.index]->Find(text, 0, text.npos, &none);
+      case Operation::kContains:
+        return text.find(*other) != text.npos;
+      case Operation::kOlder: {
+        const std::optional<int> order = CompareVersions(text, *other);
         return order ? Value(*order < 0) : Unknown{};
       }
-      case Function::kMin:
-      case Function::kMax:
-      case Function::kFloor:
-      case Function::kCeil:
-      case Function::kRound:
-      case Function::kAbs:
-      case Function::kRounding:
-        return Numeric(node);
-      case Function::kWithin:
-      case Function::kBetween: {
-        const Value value = Operand(node, 0);
-        const std::optional<double> number = AsNumber(value);
-        const std::optional<double> least = AsNumber(Operand(node, 1));
-        const std::optional<double> most = AsNumber(Operand(node, 2));
-        if (!number || !least || !most) return Unknown{};
-        const bool holds = *least <= *number && *number <= *most;
-        if (node.function == Function::kBetween) return holds;
-        return holds ? value : Value(Unknown{});
-      }
       default:
-        return OverRows(node);
+        return Unknown{};
     }
   }
 
-  Value Numeric(const ExpressionNode& node) const {
-    const std::optional<double> first = AsNumber(Operand(node, 0));
-    const std::optional<double> last = AsNumber(Operand(node, node.operands.size() - 1));
-    if (!first || !last) return Unknown{};
-    switch (node.function) {
-      case Function::kMin:
-        return std::min(*first, *last);
-      case Function::kMax:
-        return std::max(*first, *last);
-      case Function::kFloor:
-        return std::floor(*first);
-      case Function::kCeil:
-        return std::ceil(*first);
-      case Function::kAbs:
-        return std::abs(*first);
-      case Function::kRounding:
-        return Rounding(*first);
+  static Value OfNumbers(Operation operation, double a, std::optional<double> b, std::optional<double> c,
+                         std::size_t count) {
+    if ((count > 1 && !b) || (count > 2 && !c)) return Unknown{};
+    switch (operation) {
+      case Operation::kLess:
+        return a < *b;
+      case Operation::kLessOrEqual:
+        return a <= *b;
+      case Operation::kGreater:
+        return a > *b;
+      case Operation::kGreaterOrEqual:
+        return a >= *b;
+      case Operation::kNegate:
+        return -a;
+      case Operation::kMin:
+        return std::min(a, *b);
+      case Operation::kMax:
+        return std::max(a, *b);
+      case Operation::kFloor:
+        return std::floor(a);
+      case Operation::kCeil:
+        return std::ceil(a);
+      case Operation::kRound:
+        return std::round(a);
+      case Operation::kAbs:
+        return std::abs(a);
+      case Operation::kRounding:
+        return Rounding(a);
+      case Operation::kWithin:
+        return *b <= a && a <= *c ? Value(a) : Value(Unknown{});
+      case Operation::kBetween:
+        return *b <= a && a <= *c;
       default:
-        return std::round(*first);
+        return Unknown{};
     }
   }
 
-  Value OverRows(const ExpressionNode& node) const {
+  Value OverRows(std::size_t at) const {
     const std::size_t rows = scope_.row_count();
     if (rows == 0) return Unknown{};
-    const bool has_x = node.operands.size() == 2;
-    const ExpressionNode& condition = *node.operands.back();
+    const ExpressionNode& node = parsed_.nodes[at];
+    const bool has_x = node.operands == 2;
+    const std::size_t condition = has_x ? parsed_.nodes[at + 1].next : at + 1;
     Tally tally;
     for (std::size_t row = 0; row < rows; ++row) {
       // Only the evaluation of the largest row is recorded.
-      const Evaluator in_row(scope_, &row, source_, row == 0 ? recorder_ : nullptr);
+      const Evaluator in_row(parsed_, scope_, &row, source_, row == 0 ? recorder_ : nullptr);
       const std::optional<bool> met = AsBool(in_row.Run(condition));
       if (!met) continue;
       if (!*met) {
         ++tally.failed;
         continue;
       }
-      Value x = has_x ? in_row.Run(*node.operands[0]) : Value(true);
+      Value x = has_x ? in_row.Run(at + 1) : Value(true);
       if (!IsKnown(x)) continue;
-      if (node.function == Function::kFirstOf) return x;
-      if (node.function == Function::kAnyOf) return true;
+      if (node.operation == Operation::kFirstOf) return x;
+      if (node.operation == Operation::kAnyOf) return true;
       const std::optional<double> number = AsNumber(x);
-      if (node.function != Function::kCountOf && node.function != Function::kAllOf && !number) continue;
+      if (has_x && !number) continue;
       ++tally.met;
       tally.sum += number.value_or(0);
       tally.max = tally.met == 1 ? number.value_or(0) : std::max(tally.max, number.value_or(0));
     }
-    return tally.Result(node.function);
+    return tally.Result(node.operation);
   }
 
   struct Tally {
@@ -264,17 +245,17 @@ class Evaluator {
     double sum = 0;
     double max = 0;
 
-    Value Result(Function function) const {
+    Value Result(Operation function) const {
       switch (function) {
-        case Function::kCountOf:
+        case Operation::kCountOf:
           return static_cast<double>(met);
-        case Function::kSumOf:
+        case Operation::kSumOf:
           return Finite(sum);
-        case Function::kMaxOf:
+        case Operation::kMaxOf:
           return met > 0 ? Value(max) : Value(Unknown{});
-        case Function::kAnyOf:
+        case Operation::kAnyOf:
           return false;
-        case Function::kAllOf:
+        case Operation::kAllOf:
           return met + failed > 0 ? Value(failed == 0) : Value(Unknown{});
         default:
           return Unknown{};
@@ -282,6 +263,7 @@ class Evaluator {
     }
   };
 
+  const ParsedExpression& parsed_;
   const Scope& scope_;
   const std::size_t* row_;
   const std::string& source_;
@@ -289,18 +271,6 @@ class Evaluator {
 };
 
 }  // namespace
-
-void CollectNames(const ExpressionNode& node, bool in_rows, std::vector<NameUse>* uses) {
-  if (node.kind == NodeKind::kName) uses->push_back({node.name, node.at, in_rows, ""});
-  if (node.kind == NodeKind::kTerm) {
-    for (const NameUse& use : node.term->name_uses()) {
-      uses->push_back({use.name, node.at, in_rows || use.in_rows, node.name});
-    }
-  }
-  const bool over_rows = node.kind == NodeKind::kCall && node.function >= Function::kCountOf;
-  for (const auto& operand : node.operands) CollectNames(*operand, in_rows || over_rows, uses);
-}
-
 }  // namespace internal
 
 // Shared by the copies of an expression.
@@ -308,12 +278,7 @@ struct Expression::Parse {
   std::string source;
   std::shared_ptr<const Terms> terms;  // set for deferred parsing
   mutable std::once_flag done;
-  mutable std::shared_ptr<const Node> root;
-
-  void Do(std::vector<SyntaxFault>* faults, const Terms& with) const {
-    internal::ParsedExpression parsed = internal::ParseExpression(source, with, faults);
-    if (parsed.tree != nullptr) root = std::make_shared<const Node>(Node{std::move(parsed)});
-  }
+  mutable internal::ParsedExpression parsed;
 };
 
 Expression::Expression() {
@@ -326,7 +291,7 @@ Expression::Expression(std::shared_ptr<const Parse> parse) : parse_(std::move(pa
 Expression Expression::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
   const auto parse = std::make_shared<Parse>();
   parse->source = source;
-  parse->Do(faults, terms);
+  parse->parsed = internal::ParseExpression(source, terms, faults);
   return Expression(parse);
 }
 
@@ -337,41 +302,42 @@ Expression Expression::Deferred(std::string_view source, std::shared_ptr<const T
   return Expression(parse);
 }
 
-const Expression::Node* Expression::root() const {
+const internal::ParsedExpression& Expression::parsed() const {
   if (parse_->terms != nullptr) {
-    std::call_once(parse_->done, [this] { parse_->Do(nullptr, *parse_->terms); });
+    std::call_once(parse_->done,
+                   [this] { parse_->parsed = internal::ParseExpression(parse_->source, *parse_->terms, nullptr); });
   }
-  return parse_->root.get();
+  return parse_->parsed;
 }
 
-Value Expression::Evaluate(const Scope& scope) const {
-  const Node* const node = root();
-  return node == nullptr ? Value(Unknown{})
-                         : internal::Evaluator(scope, nullptr, source(), scope.recorder()).RunRoot(*node->tree);
-}
-
-Value Expression::EvaluateInRow(const Scope& scope, std::size_t row) const {
-  const Node* const node = root();
-  return node == nullptr
-             ? Value(Unknown{})
-             : internal::Evaluator(scope, &row, source(), row == 0 ? scope.recorder() : nullptr).RunRoot(*node->tree);
+Value Expression::Evaluate(const Scope& scope, const std::size_t* row) const {
+  if (parsed().nodes.empty()) return Unknown{};
+  Recorder* const recorder = row == nullptr || *row == 0 ? scope.recorder() : nullptr;
+  return internal::Evaluator(parsed(), scope, row, source(), recorder).RunRoot();
 }
 
 const std::string& Expression::source() const { return parse_->source; }
 
 std::vector<NameUse> Expression::name_uses() const {
   std::vector<NameUse> uses;
-  if (root() != nullptr) internal::CollectNames(*root()->tree, false, &uses);
+  std::size_t rows_end = 0;  // of the function over rows that contains the node
+  for (std::size_t i = 0; i < parsed().nodes.size(); ++i) {
+    const internal::ExpressionNode& node = parsed().nodes[i];
+    const bool in_rows = i < rows_end;
+    if (IsOverRows(node.operation)) rows_end = node.next;
+    if (node.operation == internal::Operation::kName) uses.push_back({parsed().NameOf(node), node.begin, in_rows, ""});
+    if (node.operation != internal::Operation::kTerm) continue;
+    for (const NameUse& use : parsed().terms[node.index].name_uses())
+      uses.push_back({use.name, node.begin, in_rows || use.in_rows, parsed().NameOf(node)});
+  }
   return uses;
 }
 
-std::size_t Expression::size() const { return root() == nullptr ? 0 : root()->size; }
+std::size_t Expression::size() const { return parsed().size; }
 
-bool Expression::is_over_rows() const { return root() != nullptr && root()->over_rows; }
+bool Expression::is_over_rows() const { return parsed().over_rows; }
 
-const internal::ExpressionNode* Expression::tree() const { return root() == nullptr ? nullptr : root()->tree.get(); }
-
-int Expression::term_levels() const { return root() == nullptr ? 0 : root()->term_levels; }
+int Expression::term_levels() const { return parsed().term_levels; }
 
 namespace {
 

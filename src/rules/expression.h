@@ -27,7 +27,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,7 +41,7 @@ namespace whyoom {
 class Recorder;
 
 namespace internal {
-struct ExpressionNode;
+struct ParsedExpression;
 }
 
 // Resolves names during one evaluation.
@@ -85,15 +84,8 @@ class Expression {
   // For a source known to be valid: parses it on first use. Thread-safe.
   static Expression Deferred(std::string_view source, std::shared_ptr<const Terms> terms);
 
-  Value Evaluate(const Scope& scope) const;
-  Value EvaluateInRow(const Scope& scope, std::size_t row) const;  // names of the row first
-
-  // The possible results in words, for a reader who does not know the language; see Template::Outline.
-  struct Words {
-    std::vector<std::string> choices;  // distinct; empty if the result is always unknown
-    bool all_texts = true;             // all choices are literal texts of the rule data
-  };
-  Words DescribeResults() const;
+  Value Evaluate(const Scope& scope) const { return Evaluate(scope, nullptr); }
+  Value EvaluateInRow(const Scope& scope, std::size_t row) const { return Evaluate(scope, &row); }  // its names first
 
   const std::string& source() const;
   std::vector<NameUse> name_uses() const;  // all names, in source order
@@ -104,14 +96,13 @@ class Expression {
   bool is_over_rows() const;
   int term_levels() const;
 
-  // The parsed tree (rules/expression_node.h); null if the expression is always unknown.
-  const internal::ExpressionNode* tree() const;
+  // rules/expression_node.h; without nodes if the expression is always unknown.
+  const internal::ParsedExpression& parsed() const;
 
  private:
-  struct Node;
   struct Parse;
   explicit Expression(std::shared_ptr<const Parse> parse);
-  const Node* root() const;  // null: always unknown
+  Value Evaluate(const Scope& scope, const std::size_t* row) const;
   std::shared_ptr<const Parse> parse_;
 };
 

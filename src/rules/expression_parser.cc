@@ -1,9 +1,10 @@
-// A recursive descent parser with one function per precedence level.
+// Parses expressions by precedence climbing.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -30,12 +31,15 @@ std::optional<double> UnitFactor(std::string_view unit) {
 
 // Hints for operators of other languages.
 const char* HintFor(std::string_view rest) {
-  if (rest.starts_with("&&")) return "write 'and'";
-  if (rest.starts_with("||")) return "write 'or'";
-  if (rest.starts_with("=")) return "write '=='";
-  if (rest.starts_with("!")) return "write 'not' or '!='";
-  if (rest.starts_with("\"")) return "write texts in single quotes";
-  if (rest.starts_with("%")) return "write a fraction such as 0.05";
+  constexpr std::pair<std::string_view, const char*> kHints[] = {{"&&", "write 'and'"},
+                                                                 {"||", "write 'or'"},
+                                                                 {"=", "write '=='"},
+                                                                 {"!", "write 'not' or '!='"},
+                                                                 {"\"", "write texts in single quotes"},
+                                                                 {"%", "write a fraction such as 0.05"}};
+  for (const auto& [text, hint] : kHints) {
+    if (rest.starts_with(text)) return hint;
+  }
   return "";
 }
 
@@ -44,19 +48,14 @@ class Lexer {
   Lexer(std::string_view source, std::vector<SyntaxFault>* faults) : source_(source), faults_(faults) {}
 
   std::vector<Token> Run() {
-    while (SkipBlanks()) {
-      if (!Next()) break;
-    }
+    do {
+      at_ = std::min(source_.find_first_not_of(" \t\n", at_), source_.size());
+    } while (at_ < source_.size() && Next());
     Add(TokenKind::kEnd, source_.size(), "");
     return std::move(tokens_);
   }
 
  private:
-  bool SkipBlanks() {
-    while (at_ < source_.size() && (source_[at_] == ' ' || source_[at_] == '\t' || source_[at_] == '\n')) ++at_;
-    return at_ < source_.size();
-  }
-
   bool Next() {
     const char c = source_[at_];
     if (IsDigit(c)) return Number();
@@ -68,12 +67,8 @@ class Lexer {
     return Operator();
   }
 
-  bool Add(TokenKind kind, std::size_t at, std::string_view text) {
-    Token token;
-    token.kind = kind;
-    token.at = at;
-    token.text = text;
-    tokens_.push_back(std::move(token));
+  bool Add(TokenKind kind, std::size_t at, std::string_view text, double number = 0) {
+    tokens_.push_back({kind, at, std::string(text), number});
     at_ = at + text.size();
     return true;
   }
@@ -83,62 +78,58 @@ class Lexer {
     return false;
   }
 
+  std::size_t EndOf(std::size_t at, bool (*is_part)(char)) const {
+    while (at < source_.size() && is_part(source_[at])) ++at;
+    return at;
+  }
+
   bool Operator() {
     for (std::string_view op : {"==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/"}) {
       if (source_.substr(at_).starts_with(op)) return Add(TokenKind::kOperator, at_, op);
     }
-    const unsigned char c = static_cast<unsigned char>(source_[at_]);
-    const std::string shown =
-        c > 0x20 && c < 0x7F ? std::string(1, source_[at_]) : "a character that expressions cannot contain";
-    return Fail(at_, c > 0x20 && c < 0x7F ? "unexpected '" + shown + "'" : "unexpected " + shown,
+    const char c = source_[at_];
+    return Fail(at_,
+                c > 0x20 && c < 0x7F ? "unexpected '" + std::string(1, c) + "'"
+                                     : "unexpected a character that expressions cannot contain",
                 HintFor(source_.substr(at_)));
   }
 
   bool Name() {
-    std::size_t end = at_;
-    while (end < source_.size() && IsNameByte(source_[end])) ++end;
-    const std::string_view text = source_.substr(at_, end - at_);
+    const std::string_view text = source_.substr(at_, EndOf(at_, IsNameByte) - at_);
     const bool is_word = text == "or" || text == "and" || text == "not";
-    return Add(is_word ? TokenKind::kWord : TokenKind::kName, at_, text);
+    return Add(is_word ? TokenKind::kOperator : TokenKind::kName, at_, text);
   }
 
   bool Number() {
     const std::size_t begin = at_;
-    std::size_t end = begin;
-    while (end < source_.size() && IsDigit(source_[end])) ++end;
-    if (end + 1 < source_.size() && source_[end] == '.' && IsDigit(source_[end + 1])) {
-      ++end;
-      while (end < source_.size() && IsDigit(source_[end])) ++end;
-    }
+    std::size_t end = EndOf(begin, IsDigit);
+    if (end + 1 < source_.size() && source_[end] == '.' && IsDigit(source_[end + 1])) end = EndOf(end + 1, IsDigit);
     double number = 0;
     const std::from_chars_result result = std::from_chars(source_.data() + begin, source_.data() + end, number);
-    if (result.ec != std::errc()) return Fail(begin, "the number is too large", "");
     const std::size_t unit_at = end;
-    while (end < source_.size() && IsNameByte(source_[end])) ++end;
+    end = EndOf(end, IsNameByte);
     const std::string_view unit = source_.substr(unit_at, end - unit_at);
     const std::optional<double> factor = UnitFactor(unit);
+    if (result.ec != std::errc() || (factor && !std::isfinite(number * *factor)))
+      return Fail(begin, "the number is too large", "");
     if (!factor) {
       return Fail(unit_at, "unknown unit '" + std::string(unit) + "'", "units are B, KiB, MiB, GiB, TiB, PiB, EiB");
     }
-    if (!std::isfinite(number * *factor)) return Fail(begin, "the number is too large", "");
-    Add(TokenKind::kNumber, begin, source_.substr(begin, end - begin));
-    tokens_.back().number = number * *factor;
-    return true;
+    return Add(TokenKind::kNumber, begin, source_.substr(begin, end - begin), number * *factor);
   }
 
   bool Text() {
     const std::size_t begin = at_;
     std::string content;
     for (std::size_t i = begin + 1; i < source_.size(); ++i) {
-      if (source_[i] != '\'') {
-        content += source_[i];
-      } else if (i + 1 < source_.size() && source_[i + 1] == '\'') {
-        content += source_[i++];
-      } else {
+      const bool is_quote = source_[i] == '\'';
+      if (is_quote && !source_.substr(i).starts_with("''")) {
         Add(TokenKind::kText, begin, content);
         at_ = i + 1;
         return true;
       }
+      content += source_[i];
+      i += is_quote ? 1 : 0;
     }
     return Fail(begin, "this text is not closed", "close it with a single quote");
   }
@@ -164,19 +155,49 @@ constexpr std::size_t kMaxSource = 64 * 1024;
 constexpr std::size_t kMaxSize = 64 * 1024;
 constexpr int kMaxTermLevels = 8;
 
-using NodePtr = std::unique_ptr<ExpressionNode>;
+struct OperatorInfo {
+  std::string_view text;
+  Operation operation;
+  int level;  // a higher one binds more tightly
+};
+
+constexpr int kNotLevel = 3;
+constexpr int kUnaryLevel = 7;
+constexpr OperatorInfo kOperators[] = {
+    {"or", Operation::kOr, 1},     {"and", Operation::kAnd, 2},
+    {"==", Operation::kEqual, 4},  {"!=", Operation::kNotEqual, 4},
+    {"<", Operation::kLess, 4},    {"<=", Operation::kLessOrEqual, 4},
+    {">", Operation::kGreater, 4}, {">=", Operation::kGreaterOrEqual, 4},
+    {"+", Operation::kSum, 5},     {"-", Operation::kSum, 5},
+    {"*", Operation::kProduct, 6}, {"/", Operation::kProduct, 6},
+};
+
+struct FunctionInfo {
+  std::string_view name;
+  Operation operation;
+  std::size_t arguments;
+};
+
+constexpr FunctionInfo kFunctions[] = {
+    {"known", Operation::kKnown, 1},       {"default", Operation::kDefault, 2},   {"if", Operation::kIf, 3},
+    {"min", Operation::kMin, 2},           {"max", Operation::kMax, 2},           {"floor", Operation::kFloor, 1},
+    {"ceil", Operation::kCeil, 1},         {"round", Operation::kRound, 1},       {"abs", Operation::kAbs, 1},
+    {"rounding", Operation::kRounding, 1}, {"within", Operation::kWithin, 3},     {"between", Operation::kBetween, 3},
+    {"matches", Operation::kMatches, 2},   {"contains", Operation::kContains, 2}, {"older", Operation::kOlder, 2},
+    {"count_of", Operation::kCountOf, 1},  {"sum_of", Operation::kSumOf, 2},      {"max_of", Operation::kMaxOf, 2},
+    {"any_of", Operation::kAnyOf, 1},      {"all_of", Operation::kAllOf, 1},      {"first_of", Operation::kFirstOf, 2},
+};
 
 const FunctionInfo* FindFunction(std::string_view name) {
-  for (const FunctionInfo& info : Functions()) {
-    if (info.name == name) return &info;
-  }
-  return nullptr;
+  const auto* const found = std::ranges::find(kFunctions, name, &FunctionInfo::name);
+  return found == std::end(kFunctions) ? nullptr : found;
 }
 
-std::vector<std::string> FunctionNames() {
+std::string FunctionHint(const std::string& name) {
   std::vector<std::string> names;
-  for (const FunctionInfo& info : Functions()) names.emplace_back(info.name);
-  return names;
+  for (const FunctionInfo& info : kFunctions) names.emplace_back(info.name);
+  const std::string meant = DidYouMean(name, names);
+  return meant.empty() ? "functions are " + Listing(names) : meant;
 }
 
 class Parser {
@@ -186,131 +207,94 @@ class Parser {
       : tokens_(std::move(tokens)), terms_(terms), faults_(faults), is_checked_(is_checked) {}
 
   ParsedExpression Run() {
-    parsed_.tree = Or();
-    if (parsed_.tree != nullptr && Peek().kind != TokenKind::kEnd) {
-      Fail(Peek().at, "expected an operator or the end, found " + Shown(Peek()), "");
-    }
+    if (Operators(0) && Peek().kind != TokenKind::kEnd)
+      Fail(Peek().at, "expected an operator or the end, found " + Shown(Peek()));
+    parsed_.size += parsed_.nodes.size();
     return std::move(parsed_);
   }
 
  private:
-  NodePtr Make(NodeKind kind) {
-    NodePtr node = std::make_unique<ExpressionNode>();
-    node->kind = kind;
-    ++parsed_.size;
-    return node;
-  }
+  // Each function appends the nodes of what it parses. It returns false after a syntax error, because later errors
+  // would be guesses.
 
-  // Each function returns nullptr after reporting a syntax error, because later errors would be guesses.
-
-  NodePtr Or() { return Chain(NodeKind::kOr, "or", &Parser::And); }
-  NodePtr And() { return Chain(NodeKind::kAnd, "and", &Parser::Not); }
-
-  NodePtr Chain(NodeKind kind, std::string_view word, NodePtr (Parser::*operand)()) {
+  // Operands joined by operators of at least this level.
+  bool Operators(int least) {
+    const std::size_t at = parsed_.nodes.size();
     const std::size_t begin = Peek().at;
-    NodePtr first = (this->*operand)();
-    if (first == nullptr || !IsWord(word)) return first;
-    NodePtr node = Make(kind);
-    node->operands.push_back(std::move(first));
-    while (IsWord(word)) {
-      Take();
-      NodePtr next = (this->*operand)();
-      if (next == nullptr) return nullptr;
-      node->operands.push_back(std::move(next));
+    if (!Operand(least)) return false;
+    for (const OperatorInfo* op = NextOperator(least); op != nullptr; op = NextOperator(least)) {
+      const bool is_comparison = op->operation >= Operation::kEqual && op->operation <= Operation::kGreaterOrEqual;
+      const char sign = Take().text[0];
+      // A chain is one node. Its operands bind more tightly, so a node of the same kind at `at` is the chain so far,
+      // unless it is in parentheses.
+      if (!(chain_ == at && parsed_.nodes[at].operation == op->operation)) Insert(at, op->operation, begin);
+      const std::size_t operand = parsed_.nodes.size();
+      if (!Operators(op->level + 1)) return false;
+      const bool is_signed = op->operation == Operation::kSum || op->operation == Operation::kProduct;
+      if (is_signed) parsed_.nodes[operand].sign = sign;
+      ++parsed_.nodes[at].operands;
+      Close(at);
+      chain_ = at;
+      if (is_comparison && NextOperator(op->level) != nullptr)
+        return Fail(Peek().at, "comparisons cannot be chained", "write a < b and b < c");
     }
-    return Spanning(begin, std::move(node));
+    chain_ = std::string_view::npos;
+    return true;
   }
 
-  NodePtr Not() {
-    if (!IsWord("not")) return Compare();
-    return Nested([this] {
-      const std::size_t begin = Take().at;
-      return Spanning(begin, Wrap(NodeKind::kNot, Not()));
-    });
+  const OperatorInfo* NextOperator(int least) const {
+    if (Peek().kind != TokenKind::kOperator) return nullptr;
+    const auto* const found = std::ranges::find(kOperators, Peek().text, &OperatorInfo::text);
+    return found != std::end(kOperators) && found->level >= least ? found : nullptr;
   }
 
-  NodePtr Compare() {
-    const std::size_t begin = Peek().at;
-    NodePtr left = Sum();
-    Comparison comparison;
-    if (left == nullptr || !IsComparison(&comparison)) return left;
-    const std::size_t at = Take().at;
-    NodePtr right = Sum();
-    if (right == nullptr) return nullptr;
-    NodePtr node = Make(NodeKind::kCompare);
-    node->at = at;
-    node->comparison = comparison;
-    node->operands.push_back(std::move(left));
-    node->operands.push_back(std::move(right));
-    if (IsComparison(&comparison)) {
-      return Fail(Peek().at, "comparisons cannot be chained", "write a < b and b < c");
-    }
-    return Spanning(begin, std::move(node));
-  }
-
-  NodePtr Sum() { return Arithmetic(NodeKind::kSum, "+-", &Parser::Product); }
-  NodePtr Product() { return Arithmetic(NodeKind::kProduct, "*/", &Parser::Unary); }
-
-  NodePtr Arithmetic(NodeKind kind, std::string_view ops, NodePtr (Parser::*operand)()) {
-    const std::size_t begin = Peek().at;
-    NodePtr first = (this->*operand)();
-    if (first == nullptr || !IsOneOf(ops)) return first;
-    NodePtr node = Make(kind);
-    node->at = Peek().at;
-    node->ops = ops[0];
-    node->operands.push_back(std::move(first));
-    while (IsOneOf(ops)) {
-      node->ops += Take().text[0];
-      NodePtr next = (this->*operand)();
-      if (next == nullptr) return nullptr;
-      node->operands.push_back(std::move(next));
-    }
-    return Spanning(begin, std::move(node));
-  }
-
-  NodePtr Unary() {
-    if (!IsOneOf("-")) return Primary();
-    return Nested([this] {
-      const std::size_t begin = Take().at;
-      return Spanning(begin, Wrap(NodeKind::kNegate, Unary()));
-    });
-  }
-
-  NodePtr Primary() {
+  bool Operand(int least) {
     const Token token = Take();
     switch (token.kind) {
       case TokenKind::kNumber:
-        return Literal(token.number);
+        return Literal(token.at, token.number);
       case TokenKind::kText:
-        return Literal(token.text);
+        return Literal(token.at, token.text);
       case TokenKind::kName:
-        return Spanning(token.at, Peek().kind == TokenKind::kOpen ? Call(token) : Name(token));
+        return Peek().kind == TokenKind::kOpen ? Call(token) : Name(token);
       case TokenKind::kOpen:
-        return Parenthesis();
+        return Nested(Peek().at, [&] { return Operators(0) && Expect(TokenKind::kClose, "')'"); });
       default:
-        return Fail(token.at, "expected a number, a text, a name or '(', found " + Shown(token), "");
+        if (token.text == "not" && least <= kNotLevel) return Unary(Operation::kNot, token.at, kNotLevel);
+        if (token.text == "-") return Unary(Operation::kNegate, token.at, kUnaryLevel);
+        return Fail(token.at, "expected a number, a text, a name or '(', found " + Shown(token));
     }
   }
 
-  NodePtr Literal(Value value) {
-    NodePtr node = Make(NodeKind::kLiteral);
-    node->literal = std::move(value);
-    return node;
+  bool Unary(Operation operation, std::size_t begin, int least) {
+    const std::size_t at = Append(operation, begin);
+    parsed_.nodes[at].operands = 1;
+    const bool good = Nested(begin, [&] { return Operators(least); });
+    if (good) Close(at);
+    return good;
   }
 
-  NodePtr Name(const Token& token) {
-    if (token.text == "true" || token.text == "false") return Literal(token.text == "true");
-    if (token.text == "unknown") return Literal(Unknown{});
+  bool Literal(std::size_t begin, Value value) {
+    const std::size_t at = Append(Operation::kLiteral, begin, parsed_.values.size());
+    parsed_.values.push_back(std::move(value));
+    Close(at);
+    return true;
+  }
+
+  bool Name(const Token& token) {
+    if (token.text == "true" || token.text == "false") return Literal(token.at, token.text == "true");
+    if (token.text == "unknown") return Literal(token.at, Unknown{});
     const auto term = terms_.find(token.text);
-    NodePtr node = Make(term == terms_.end() ? NodeKind::kName : NodeKind::kTerm);
-    node->name = token.text;
-    node->at = token.at;
-    if (term == terms_.end()) return node;
-    node->term = term->second;
-    return Term(token, term->second) ? std::move(node) : nullptr;
+    Literal(token.at, token.text);
+    ExpressionNode& node = parsed_.nodes.back();
+    node.operation = term == terms_.end() ? Operation::kName : Operation::kTerm;
+    if (term == terms_.end()) return true;
+    parsed_.terms.resize(parsed_.values.size());  // so that a term has the index of its name
+    parsed_.terms.back() = term->second;
+    return CheckTerm(token, term->second);
   }
 
-  bool Term(const Token& token, const Expression& term) {
+  bool CheckTerm(const Token& token, const Expression& term) {
     if (in_rows_ && term.is_over_rows()) {
       Report(token.at,
              "the term '" + token.text + "' uses a function over the rows and cannot be used inside another one",
@@ -319,139 +303,108 @@ class Parser {
     parsed_.over_rows = parsed_.over_rows || term.is_over_rows();
     parsed_.term_levels = std::max(parsed_.term_levels, term.term_levels() + 1);
     parsed_.size += term.size();
-    if (parsed_.term_levels > kMaxTermLevels) {
-      Fail(token.at, "terms are nested more than " + std::to_string(kMaxTermLevels) + " deep", "");
-      return false;
-    }
-    if (parsed_.size > kMaxSize) {
-      Fail(token.at, "including its terms, the expression has more than " + std::to_string(kMaxSize) + " parts", "");
-      return false;
-    }
-    return true;
+    if (parsed_.term_levels > kMaxTermLevels)
+      return Fail(token.at, "terms are nested more than " + std::to_string(kMaxTermLevels) + " deep");
+    return parsed_.size <= kMaxSize ||
+           Fail(token.at, "including its terms, the expression has more than " + std::to_string(kMaxSize) + " parts");
   }
 
-  NodePtr Parenthesis() {
-    return Nested([this]() -> NodePtr {
-      NodePtr node = Or();
-      if (node == nullptr) return node;
-      if (Peek().kind != TokenKind::kClose) return Fail(Peek().at, "expected ')', found " + Shown(Peek()), "");
-      Take();
-      return node;
-    });
-  }
-
-  NodePtr Call(const Token& name) {
+  bool Call(const Token& name) {
     const FunctionInfo* info = FindFunction(name.text);
-    if (info == nullptr) Report(name.at, "unknown function '" + name.text + "'", Suggestion(name.text));
-    const bool over_rows = info != nullptr && info->over_rows;
+    if (info == nullptr) Report(name.at, "unknown function '" + name.text + "'", FunctionHint(name.text));
+    const bool over_rows = info != nullptr && IsOverRows(info->operation);
     if (over_rows && in_rows_) {
       Report(name.at, "'" + name.text + "' cannot be used inside another function over the rows",
              "compute it as a derived fact first");
     }
     parsed_.over_rows = parsed_.over_rows || over_rows;
-    NodePtr node = Make(NodeKind::kCall);
+    const std::size_t at = Append(info == nullptr ? Operation::kKnown : info->operation, name.at);
     const bool outer = std::exchange(in_rows_, in_rows_ || over_rows);
-    node = Nested([&] { return Arguments(name, node.get()) ? std::move(node) : NodePtr(); });
+    std::vector<std::size_t> arguments;  // the offset of each
+    const bool good = Nested(Peek().at, [&] { return Arguments(name, &arguments); });
     in_rows_ = outer;
-    if (node == nullptr) return nullptr;
-    if (info != nullptr) CheckCall(name, *info, node.get());
-    return node;
+    if (!good) return false;
+    parsed_.nodes[at].operands = static_cast<std::uint16_t>(arguments.size());
+    Close(at);
+    if (info != nullptr) CheckCall(name, *info, arguments, at);
+    return true;
   }
 
-  bool Arguments(const Token& name, ExpressionNode* node) {
+  bool Arguments(const Token& name, std::vector<std::size_t>* arguments) {
     Take();  // the parenthesis
-    if (Peek().kind == TokenKind::kClose) {
+    if (Peek().kind == TokenKind::kClose) return Expect(TokenKind::kClose, "");
+    while (arguments->size() < std::numeric_limits<std::uint16_t>::max()) {
+      arguments->push_back(Peek().at);
+      if (!Operators(0)) return false;
+      if (Peek().kind != TokenKind::kComma)
+        return Expect(TokenKind::kClose, "',' or ')' after an argument of '" + name.text + "'");
       Take();
-      return true;
     }
-    while (true) {
-      const std::size_t begin = Peek().at;
-      NodePtr argument = Or();
-      if (argument == nullptr) return false;
-      argument_at_ = begin;
-      node->operands.push_back(std::move(argument));
-      const Token token = Take();
-      if (token.kind == TokenKind::kClose) return true;
-      if (token.kind != TokenKind::kComma) {
-        Fail(token.at, "expected ',' or ')' after an argument of '" + name.text + "', found " + Shown(token), "");
-        return false;
-      }
-    }
+    return Fail(name.at, "too many arguments");
   }
 
-  void CheckCall(const Token& name, const FunctionInfo& info, ExpressionNode* node) {
-    node->function = info.function;
-    if (node->operands.size() != info.arguments) {
-      Report(name.at,
-             "'" + name.text + "' takes " + std::to_string(info.arguments) +
-                 (info.arguments == 1 ? " argument, not " : " arguments, not ") + std::to_string(node->operands.size()),
-             "");
+  void CheckCall(const Token& name, const FunctionInfo& info, const std::vector<std::size_t>& arguments,
+                 std::size_t at) {
+    if (arguments.size() != info.arguments) {
+      Report(name.at, "'" + name.text + "' takes " + std::to_string(info.arguments) +
+                          (info.arguments == 1 ? " argument, not " : " arguments, not ") +
+                          std::to_string(arguments.size()));
       return;
     }
-    if (info.function != Function::kMatches) return;
-    const std::string* regex = AsText(node->operands[1]->literal);
-    if (node->operands[1]->kind != NodeKind::kLiteral || regex == nullptr) {
-      Report(argument_at_, "the second argument of 'matches' must be a text", "write matches(name, 'RE2')");
-      return;
-    }
-    if (is_checked_ && !node->regex.Of(*regex).ok())
-      Report(argument_at_, "RE2 rejects the pattern of 'matches': " + node->regex.Of(*regex).error(), "");
+    if (info.operation != Operation::kMatches) return;
+    const ExpressionNode& second = parsed_.nodes.back();  // if it is a literal
+    const std::string* regex = second.operation == Operation::kLiteral && second.begin == arguments[1]
+                                   ? AsText(parsed_.values[second.index])
+                                   : nullptr;
+    if (regex == nullptr)
+      return Report(arguments[1], "the second argument of 'matches' must be a text", "write matches(name, 'RE2')");
+    parsed_.nodes[at].index = static_cast<std::uint32_t>(parsed_.regexes.size());
+    parsed_.regexes.push_back(
+        std::make_unique<TieredRegex>(*regex, is_checked_ ? TieredRegex::Engines::kRe2 : TieredRegex::Engines::kBoth));
+    const auto& made = parsed_.regexes.back();
+    if (is_checked_ && !made->re2().ok())
+      Report(arguments[1], "RE2 rejects the pattern of 'matches': " + made->re2().error());
   }
 
-  std::string Suggestion(const std::string& name) const {
-    const std::string meant = DidYouMean(name, FunctionNames());
-    return meant.empty() ? "functions are " + Listing(FunctionNames()) : meant;
+  std::size_t Append(Operation operation, std::size_t begin, std::size_t index = 0) {
+    Insert(parsed_.nodes.size(), operation, begin);
+    parsed_.nodes.back().index = static_cast<std::uint32_t>(index);
+    parsed_.nodes.back().operands = 0;
+    return parsed_.nodes.size() - 1;
   }
 
-  template <typename Parse>
-  NodePtr Nested(const Parse& parse) {
-    if (depth_ >= kMaxDepth) {
-      return Fail(Peek().at, "nested more than " + std::to_string(kMaxDepth) + " levels deep", "");
-    }
+  // Inserts a node whose first operand begins at index `at`.
+  void Insert(std::size_t at, Operation operation, std::size_t begin) {
+    ExpressionNode node;
+    node.operation = operation;
+    node.operands = 1;
+    node.begin = static_cast<std::uint32_t>(begin);
+    parsed_.nodes.insert(parsed_.nodes.begin() + static_cast<std::ptrdiff_t>(at), node);
+    for (std::size_t i = at + 1; i < parsed_.nodes.size(); ++i) ++parsed_.nodes[i].next;
+  }
+
+  // Ends the node at `at`; it extends to the next token.
+  void Close(std::size_t at) {
+    parsed_.nodes[at].next = static_cast<std::uint32_t>(parsed_.nodes.size());
+    parsed_.nodes[at].end = static_cast<std::uint32_t>(Peek().at);
+  }
+
+  bool Nested(std::size_t at, const auto& parse) {
+    if (depth_ >= kMaxDepth) return Fail(at, "nested more than " + std::to_string(kMaxDepth) + " levels deep");
     ++depth_;
-    NodePtr node = parse();
+    const bool good = parse();
     --depth_;
-    return node;
-  }
-
-  // Sets the node's range in the source; it ends at the next token.
-  NodePtr Spanning(std::size_t begin, NodePtr node) const {
-    if (node == nullptr) return node;
-    node->begin = begin;
-    node->end = Peek().at;
-    return node;
-  }
-
-  NodePtr Wrap(NodeKind kind, NodePtr operand) {
-    if (operand == nullptr) return nullptr;
-    NodePtr node = Make(kind);
-    node->operands.push_back(std::move(operand));
-    return node;
+    chain_ = std::string_view::npos;
+    return good;
   }
 
   const Token& Peek() const { return tokens_[next_]; }
-  const Token& Take() {
-    const Token& token = tokens_[next_];
-    if (next_ + 1 < tokens_.size()) ++next_;
-    return token;
-  }
-  bool IsWord(std::string_view word) const { return Peek().kind == TokenKind::kWord && Peek().text == word; }
-  bool IsOneOf(std::string_view ops) const {
-    return Peek().kind == TokenKind::kOperator && Peek().text.size() == 1 &&
-           ops.find(Peek().text[0]) != std::string_view::npos;
-  }
+  const Token& Take() { return tokens_[next_ + 1 < tokens_.size() ? next_++ : next_]; }
 
-  bool IsComparison(Comparison* comparison) const {
-    constexpr std::pair<std::string_view, Comparison> kAll[] = {
-        {"==", Comparison::kEqual},       {"!=", Comparison::kNotEqual}, {"<", Comparison::kLess},
-        {"<=", Comparison::kLessOrEqual}, {">", Comparison::kGreater},   {">=", Comparison::kGreaterOrEqual}};
-    if (Peek().kind != TokenKind::kOperator) return false;
-    for (const auto& [text, kind] : kAll) {
-      if (Peek().text != text) continue;
-      *comparison = kind;
-      return true;
-    }
-    return false;
+  bool Expect(TokenKind kind, const std::string& what) {
+    if (Peek().kind != kind) return Fail(Peek().at, "expected " + what + ", found " + Shown(Peek()));
+    Take();
+    return true;
   }
 
   static std::string Shown(const Token& token) {
@@ -459,50 +412,35 @@ class Parser {
     return token.kind == TokenKind::kText ? "a text" : "'" + token.text + "'";
   }
 
-  void Report(std::size_t at, std::string what, std::string hint) {
+  void Report(std::size_t at, std::string what, std::string hint = "") {
     faults_->push_back({at, std::move(what), std::move(hint)});
   }
-  std::nullptr_t Fail(std::size_t at, std::string what, std::string hint) {
+  bool Fail(std::size_t at, std::string what, std::string hint = "") {
     Report(at, std::move(what), std::move(hint));
-    return nullptr;
+    return false;
   }
 
-  std::vector<Token> tokens_;
+  const std::vector<Token> tokens_;
   const Terms& terms_;
   std::vector<SyntaxFault>* faults_;
   const bool is_checked_;
   ParsedExpression parsed_;
   std::size_t next_ = 0;
-  std::size_t argument_at_ = 0;  // offset of the last argument of the current call
+  std::size_t chain_ = std::string_view::npos;  // the node that the last operator belongs to
   int depth_ = 0;
   bool in_rows_ = false;
 };
 
 }  // namespace
 
-ExpressionNode::ExpressionNode() = default;
-ExpressionNode::~ExpressionNode() = default;
-
-const std::vector<FunctionInfo>& Functions() {
-  static const std::vector<FunctionInfo> functions = {
-      {"known", Function::kKnown, 1, false},     {"default", Function::kDefault, 2, false},
-      {"if", Function::kIf, 3, false},           {"min", Function::kMin, 2, false},
-      {"max", Function::kMax, 2, false},         {"floor", Function::kFloor, 1, false},
-      {"ceil", Function::kCeil, 1, false},       {"round", Function::kRound, 1, false},
-      {"abs", Function::kAbs, 1, false},         {"rounding", Function::kRounding, 1, false},
-      {"within", Function::kWithin, 3, false},   {"between", Function::kBetween, 3, false},
-      {"matches", Function::kMatches, 2, false}, {"contains", Function::kContains, 2, false},
-      {"older", Function::kOlder, 2, false},     {"count_of", Function::kCountOf, 1, true},
-      {"sum_of", Function::kSumOf, 2, true},     {"max_of", Function::kMaxOf, 2, true},
-      {"any_of", Function::kAnyOf, 1, true},     {"all_of", Function::kAllOf, 1, true},
-      {"first_of", Function::kFirstOf, 2, true},
-  };
-  return functions;
+std::string_view FunctionName(Operation operation) {
+  const auto* const found = std::ranges::find(kFunctions, operation, &FunctionInfo::operation);
+  return found == std::end(kFunctions) ? std::string_view() : found->name;
 }
 
 bool IsReserved(std::string_view name) {
   constexpr std::string_view kWords[] = {"or", "and", "not", "true", "false", "unknown"};
-  return FindFunction(name) != nullptr || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+  return FindFunction(name) != nullptr || std::ranges::find(kWords, name) != std::end(kWords);
 }
 
 ParsedExpression ParseExpression(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults) {

@@ -265,28 +265,15 @@ std::vector<Template::Placeholder> Template::placeholders() const {
   return placeholders;
 }
 
-// Descriptions of templates for a reader without a log.
-namespace internal {
 namespace {
 
-using Words = Expression::Words;
+using internal::Operation;
 
-// "output_bytes" becomes "output bytes".
-std::string Readable(std::string_view name) {
-  std::string spoken(name);
-  std::replace_if(
-      spoken.begin(), spoken.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
-  return spoken;
-}
-
-std::string Written(const Value& value) {
-  if (const std::string* text = AsText(value)) return *text;
-  if (const std::optional<bool> truth = AsBool(value)) return *truth ? "true" : "false";
-  std::string number = std::to_string(AsNumber(value).value_or(0));
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.back() == '.') number.pop_back();
-  return number;
-}
+// The possible results of an expression in words, for a reader who does not know the language.
+struct Words {
+  std::vector<std::string> choices;  // distinct; empty if the result is always unknown
+  bool all_texts = true;             // all choices are literal texts of the rule data
+};
 
 void Add(const Words& more, Words* to) {
   for (const std::string& choice : more.choices) {
@@ -295,118 +282,101 @@ void Add(const Words& more, Words* to) {
   to->all_texts = to->all_texts && more.all_texts;
 }
 
-std::string Joined(const std::vector<std::string>& choices) {
-  std::string joined;
-  for (const std::string& choice : choices) joined += (joined.empty() ? "" : " or ") + choice;
-  return joined;
+std::string Joined(const std::vector<std::string>& parts, std::string_view between) {
+  return fmt::format("{}", fmt::join(parts, between));
 }
 
-class Describer {
- public:
-  static Words Say(const ExpressionNode& node) {
-    switch (node.kind) {
-      case NodeKind::kLiteral:
-        if (!IsKnown(node.literal)) return {};
-        return {{Written(node.literal)}, AsText(node.literal) != nullptr};
-      case NodeKind::kName:
-      case NodeKind::kTerm:
-        return Plain(Readable(node.name));
-      case NodeKind::kOr:
-        return Plain(Chain(node, " or "));
-      case NodeKind::kAnd:
-        return Plain(Chain(node, " and "));
-      case NodeKind::kNot:
-        return Plain("not " + Operand(node, 0));
-      case NodeKind::kCompare:
-        return Plain(Operand(node, 0) + " compared with " + Operand(node, 1));
-      case NodeKind::kSum:
-      case NodeKind::kProduct:
-        return Plain(Arithmetic(node));
-      case NodeKind::kNegate:
-        return Plain("-" + Operand(node, 0));
-      case NodeKind::kCall:
-        return Call(node);
-    }
-    return {};
-  }
-
- private:
-  static Words Plain(std::string text) { return {{std::move(text)}, false}; }
-
-  static std::string Operand(const ExpressionNode& node, std::size_t index) {
-    return Joined(Say(*node.operands[index]).choices);
-  }
-
-  static std::string Chain(const ExpressionNode& node, std::string_view between) {
-    std::string chain;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      if (i > 0) chain += between;
-      chain += Operand(node, i);
-    }
-    return chain;
-  }
-
-  static std::string Arithmetic(const ExpressionNode& node) {
-    std::string text = Operand(node, 0);
-    for (std::size_t i = 1; i < node.operands.size(); ++i) {
-      const char sign = node.ops[i] == '*' ? 'x' : node.ops[i];
-      text += std::string(" ") + sign + " " + Operand(node, i);
-    }
-    return text;
-  }
-
-  static Words Call(const ExpressionNode& node) {
-    switch (node.function) {
-      case Function::kIf: {
-        Words words = Say(*node.operands[1]);
-        Add(Say(*node.operands[2]), &words);
-        return words;
-      }
-      case Function::kDefault: {
-        Words words = Say(*node.operands[0]);
-        const Words otherwise = Say(*node.operands[1]);
-        if (otherwise.all_texts) Add(otherwise, &words);  // a number alone means nothing
-        return words;
-      }
-      case Function::kFloor:
-      case Function::kCeil:
-      case Function::kRound:
-      case Function::kAbs:
-      case Function::kRounding:
-      case Function::kWithin:
-      case Function::kBetween:
-      case Function::kKnown:
-        return Plain(Operand(node, 0));
-      case Function::kMin:
-        return Plain("the smaller of " + Chain(node, " and "));
-      case Function::kMax:
-        return Plain("the larger of " + Chain(node, " and "));
-      case Function::kMatches:
-      case Function::kContains:
-      case Function::kOlder:
-        return Plain(Operand(node, 0));
-      case Function::kCountOf:
-        return Plain("number");
-      case Function::kSumOf:
-        return Plain("total " + Operand(node, 0));
-      case Function::kMaxOf:
-        return Plain("largest " + Operand(node, 0));
-      case Function::kFirstOf:
-        return Plain(Operand(node, 0));
-      case Function::kAnyOf:
-      case Function::kAllOf:
-        return Plain("whether " + Operand(node, 0));
-    }
-    return {};
-  }
+// What is said before and between the operands of an operation; others are described by their first operand alone.
+struct Phrase {
+  std::string_view before;
+  std::string_view between;
 };
 
-}  // namespace
-}  // namespace internal
-
-Expression::Words Expression::DescribeResults() const {
-  return root() == nullptr ? Words() : internal::Describer::Say(*root()->tree);
+Phrase PhraseOf(Operation operation) {
+  switch (operation) {
+    case Operation::kOr:
+      return {"", " or "};
+    case Operation::kAnd:
+      return {"", " and "};
+    case Operation::kEqual:
+    case Operation::kNotEqual:
+    case Operation::kLess:
+    case Operation::kLessOrEqual:
+    case Operation::kGreater:
+    case Operation::kGreaterOrEqual:
+      return {"", " compared with "};
+    case Operation::kNot:
+      return {"not ", ""};
+    case Operation::kNegate:
+      return {"-", ""};
+    case Operation::kMin:
+      return {"the smaller of ", " and "};
+    case Operation::kMax:
+      return {"the larger of ", " and "};
+    case Operation::kSumOf:
+      return {"total ", ""};
+    case Operation::kMaxOf:
+      return {"largest ", ""};
+    case Operation::kAnyOf:
+    case Operation::kAllOf:
+      return {"whether ", ""};
+    default:
+      return {};
+  }
 }
+
+Words Describe(const internal::ParsedExpression& parsed, std::size_t at);
+
+// Describes an operation that is not a choice.
+std::string DescribeOperation(const internal::ParsedExpression& parsed, std::size_t at) {
+  const internal::ExpressionNode& node = parsed.nodes[at];
+  const bool is_arithmetic = node.operation == Operation::kSum || node.operation == Operation::kProduct;
+  std::vector<std::string> operands;
+  std::string arithmetic;
+  parsed.EachOperand(at, [&](std::size_t operand) {
+    operands.push_back(Joined(Describe(parsed, operand).choices, " or "));
+    const char sign = parsed.nodes[operand].sign;
+    const bool is_factor = sign == '+' && node.operation == Operation::kProduct;
+    arithmetic += arithmetic.empty() ? operands.back()
+                                     : fmt::format(" {} {}", sign == '*' || is_factor ? 'x' : sign, operands.back());
+  });
+  if (is_arithmetic) return arithmetic;
+  const Phrase phrase = PhraseOf(node.operation);
+  if (phrase.between.empty()) operands.resize(1);
+  return std::string(phrase.before) + Joined(operands, phrase.between);
+}
+
+Words Describe(const internal::ParsedExpression& parsed, std::size_t at) {
+  const internal::ExpressionNode& node = parsed.nodes[at];
+  std::vector<Words> operands;
+  switch (node.operation) {
+    case Operation::kLiteral: {
+      const Value& value = parsed.values[node.index];
+      return IsKnown(value) ? Words{{AsPlainText(value)}, AsText(value) != nullptr} : Words();
+    }
+    case Operation::kName:
+    case Operation::kTerm: {
+      std::string spoken = parsed.NameOf(node);  // "output_bytes" becomes "output bytes"
+      std::replace_if(
+          spoken.begin(), spoken.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
+      return {{spoken}, false};
+    }
+    case Operation::kIf:
+    case Operation::kDefault: {
+      parsed.EachOperand(at, [&](std::size_t operand) { operands.push_back(Describe(parsed, operand)); });
+      const bool is_if = node.operation == Operation::kIf;
+      Words words = operands[is_if ? 1 : 0];
+      if (is_if || operands[1].all_texts) Add(operands.back(), &words);  // a default number alone means nothing
+      return words;
+    }
+    case Operation::kCountOf:
+      return {{"number"}, false};
+    default:
+      return {{DescribeOperation(parsed, at)}, false};
+  }
+}
+
+}  // namespace
 
 std::string Template::Outline() const {
   std::string text;
@@ -415,12 +385,13 @@ std::string Template::Outline() const {
       text += piece.text;
       continue;
     }
-    Expression::Words words = piece.hole.DescribeResults();
+    const internal::ParsedExpression& parsed = piece.hole.parsed();
+    Words words = parsed.nodes.empty() ? Words() : Describe(parsed, 0);
     const bool some = words.all_texts && std::erase(words.choices, "") > 0;
     if (words.all_texts && words.choices.size() == 1) {
       text += words.choices[0];  // a text that may be empty
     } else if (!some || !words.choices.empty()) {
-      text += "‹" + internal::Joined(words.choices) + (piece.format == "percent" ? " in %›" : "›");
+      text += "‹" + Joined(words.choices, " or ") + (piece.format == "percent" ? " in %›" : "›");
     }
   }
   return text;

@@ -20,8 +20,7 @@ namespace whyoom {
 namespace {
 
 using internal::ExpressionNode;
-using internal::Function;
-using internal::NodeKind;
+using internal::Operation;
 
 // Test inputs: zero, minimal values, shares, small numbers, and more than any job has.
 constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
@@ -30,25 +29,21 @@ constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
 constexpr double kOthers[] = {3, 7919};
 
 // Whether the expression computes a number, instead of passing on one from the log.
-bool Computes(const ExpressionNode& node) {
-  const auto any_from = [&](std::size_t first) {
-    return std::any_of(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end(),
-                       [](const auto& operand) { return Computes(*operand); });
-  };
-  switch (node.kind) {
-    case NodeKind::kSum:
-    case NodeKind::kProduct:
-    case NodeKind::kNegate:
-      return true;
-    case NodeKind::kTerm:
-      return node.term && node.term->tree() != nullptr && Computes(*node.term->tree());
-    case NodeKind::kCall:
-      if (node.function == Function::kIf) return any_from(1);
-      if (node.function == Function::kDefault) return any_from(0);
-      return node.function >= Function::kMin && node.function <= Function::kWithin;
-    default:
-      return false;
+bool Computes(const internal::ParsedExpression& parsed, std::size_t at = 0) {
+  if (parsed.nodes.empty()) return false;
+  const ExpressionNode& node = parsed.nodes[at];
+  if (node.operation == Operation::kTerm) return Computes(parsed.terms[node.index].parsed());
+  const bool chooses = node.operation == Operation::kIf || node.operation == Operation::kDefault;
+  if (chooses) {
+    bool any = false;
+    parsed.EachOperand(at, [&](std::size_t operand) {
+      const bool is_condition = node.operation == Operation::kIf && operand == at + 1;
+      any = any || (!is_condition && Computes(parsed, operand));
+    });
+    return any;
   }
+  return (node.operation >= Operation::kSum && node.operation <= Operation::kNegate) ||
+         (node.operation >= Operation::kMin && node.operation <= Operation::kWithin);
 }
 
 std::set<std::string> NamesOf(const Expression& expression) {
@@ -105,7 +100,7 @@ void CheckStep(const std::string& of, const Template& step, std::vector<std::str
   std::vector<Expression> computed;
   std::set<std::string> shown;
   for (const auto& [value, before] : step.placeholders()) {
-    if (before.ends_with("→ ") || (value.tree() != nullptr && Computes(*value.tree()))) {
+    if (before.ends_with("→ ") || Computes(value.parsed())) {
       computed.push_back(value);
     } else {
       shown.merge(NamesOf(value));

@@ -23,7 +23,6 @@ std::string Tokens(const std::string& source) {
     const char* kind = token.kind == TokenKind::kNumber     ? "number"
                        : token.kind == TokenKind::kText     ? "text"
                        : token.kind == TokenKind::kName     ? "name"
-                       : token.kind == TokenKind::kWord     ? "word"
                        : token.kind == TokenKind::kOperator ? "operator"
                        : token.kind == TokenKind::kOpen     ? "open"
                        : token.kind == TokenKind::kClose    ? "close"
@@ -36,7 +35,7 @@ std::string Tokens(const std::string& source) {
 }
 
 TEST_CASE("names, keywords, texts and operators become tokens", "[rules]") {
-  CHECK(Tokens("a.b_1 and not or").starts_with("name a.b_1@0, word and@6, word not@10, word or@14"));
+  CHECK(Tokens("a.b_1 and not or").starts_with("name a.b_1@0, operator and@6, operator not@10, operator or@14"));
   CHECK(Tokens("android nota true") == "name android@0, name nota@8, name true@13");
   CHECK(
       Tokens("==!=<=>=<>+-*/") ==
