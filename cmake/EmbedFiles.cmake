@@ -1,5 +1,5 @@
 # Writes a C++ file that contains files as string literals, in the given order. HEADER declares FUNCTION, which returns
-# them. Called with -DOUTPUT=... -DFILES=a;b;c -DHEADER=rules/builtin.h -DFUNCTION=EmbeddedFiles
+# them. Called with -DOUTPUT=... -DFILES=a;b;c -DHEADER=cli/embedded.h -DFUNCTION=EmbeddedSkill
 # Clang warns about long literals, but no supported compiler limits their length.
 set(code "// Made by cmake/EmbedFiles.cmake.\n#include \"${HEADER}\"\n\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\nnamespace whyoom {\n\nconst std::vector<EmbeddedFile>& ${FUNCTION}() {\n  static const std::vector<EmbeddedFile> files = {\n")
 string(REPEAT "." 160 line)  # 80 bytes of hex

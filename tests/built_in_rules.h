@@ -5,16 +5,12 @@
 #include <vector>
 
 #include "catch.h"
+#include "examples/built_in.h"
 #include "rules/rule_set.h"
 
-// With their examples. Fails the calling test if the rules have faults.
+// Compiled from their files, with their examples.
 inline const whyoom::RuleSet& BuiltInRules() {
-  static const whyoom::RuleSet rules = [] {
-    std::vector<whyoom::Fault> faults;
-    whyoom::RuleSet loaded = whyoom::RuleSet::Load({}, &faults, whyoom::RuleSet::BuiltInData::kChecked);
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
+  static const whyoom::RuleSet rules = whyoom::RulesOf(whyoom::BuiltInFiles(), whyoom::ExampleFiles());
   return rules;
 }
 

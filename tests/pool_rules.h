@@ -17,7 +17,7 @@ inline std::string PoolRules() {
       "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
                      "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],
       "remedies": [{"id": "drain_pool", "section": "1"}],
-      "examples": {"match": [{"text": "my pool is full: wanted 3B of 9B"}]}}],
+      "examples": [{"text": "my pool is full: wanted 3B of 9B"}]}],
     "remedies": [{"id": "drain_pool", "title": "Drain it", "safety": "safe", "cost": 1, "safe_why": "s", "gain": "g",
       "telltale": "t", "note": "n", "links": [], "how": {"jax": ["pool.drain"]},
       "evidence": [{"when": "largest.size_bytes > 0.5 * have_bytes", "row": "rank == 1", "text": "One array takes {size_bytes|size}."}],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/rules-reference.md, the reference of rule files, from rules/schema.json.
+"""Writes docs/rules-reference.md, the reference of rule files.
 
   tools/rules_reference.py [--check]
 
-The texts are the titles, descriptions, details and examples of the schema. With --check nothing is written;
-the exit status is 1 if the page is out of date.
+The texts are the titles and descriptions of the schema, which the program checks, and the details and examples of
+docs/rules-details.json. With --check nothing is written; the exit status is 1 if the page is out of date.
 """
 import argparse
 import json
@@ -14,6 +14,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "rules" / "schema.json"
+DETAILS = ROOT / "docs" / "rules-details.json"
 PAGE = ROOT / "docs" / "rules-reference.md"
 WIDTH = 120
 INDENT = 2
@@ -21,7 +22,7 @@ INDENT = 2
 HEAD = """\
 # Look up a key of a rule file
 
-<!-- Made by tools/rules_reference.py from rules/schema.json; do not edit. -->
+<!-- Made by tools/rules_reference.py from rules/schema.json and docs/rules-details.json; do not edit. -->
 
 For people who write rule files. This page lists every section and key, with one example for each section.
 [Write your own rules](../rules/README.md) is the tutorial; [Use expressions, patterns and names](rules-language.md)
@@ -61,6 +62,24 @@ def laid_out(value, indent=0):
     return f"{begin}\n{pad}" + f",\n{pad}".join(inner) + f"\n{' ' * indent}{end}"
 
 
+def add_details(schema, details):
+    """Adds the details and examples of objects ("Sentence") and of their keys ("Sentence.text")."""
+    known = set()
+
+    def add(name, node):
+        known.add(name)
+        node.update(details.get(name, {}))
+
+    for title, owner in [("file", schema), *((node.get("title", name), node) for name, node in schema["definitions"].items())]:
+        add(title, owner)
+        for key, member in owner.get("properties", {}).items():
+            add(f"{title}.{key}", member)
+            for inner, node in member.get("properties", {}).items():
+                add(f"{member['title']}.{inner}", node)
+    if unknown := sorted(details.keys() - known):
+        sys.exit(f"rules_reference.py: {DETAILS.name} is about keys that the schema lacks: {', '.join(unknown)}")
+
+
 class Reference:
     def __init__(self, schema):
         self.definitions = schema["definitions"]
@@ -91,6 +110,8 @@ class Reference:
         if "enum" in node:
             return ", ".join(f"`{word}`" for word in node["enum"])
         types = node.get("type", "object")
+        if isinstance(types, list) and "items" in node:
+            return "list: " + self.type_of(node["items"])
         if isinstance(types, list):
             return " or ".join(NAMES[one] for one in types)
         if types == "array":
@@ -104,16 +125,10 @@ class Reference:
         lines = []
         required = node.get("required", [])
         for key, member in node.get("properties", {}).items():
-            if self.is_framework_steps(node, key):
-                continue
             needed = "required, " if key in required else ""
             lines.append(wrapped(f"- `{prefix}{key}` ({needed}{self.type_of(member)}): {self.text(member)}", rest="  "))
             lines += self.inner(member, f"{prefix}{key}")
         return lines
-
-    def is_framework_steps(self, node, key):
-        """Whether a key is a framework other than jax. One framework is enough as an example, because all are alike."""
-        return node in (self.definitions["how"], self.definitions["more_steps"]) and key != "jax"
 
     def inner(self, member, path):
         if "$ref" in member:
@@ -176,7 +191,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if the page is out of date")
     args = parser.parse_args()
-    page = Reference(json.loads(SCHEMA.read_text(encoding="utf-8"))).page()
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    add_details(schema, json.loads(DETAILS.read_text(encoding="utf-8")))
+    page = Reference(schema).page()
     if not args.check:
         PAGE.write_text(page, encoding="utf-8")
     elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page:

@@ -4,14 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "report/layout.h"
-#include "rules/builtin.h"
+#include "rules/rule_image.h"
 
 namespace whyoom {
 std::string VersionText() {
   const BuildFacts& build = TheBuild();
   return "whyoom " WHYOOM_VERSION "\ncommit     " + build.commit + "\nbuilt by   " + build.compiler + '\n' +
          Hanging("with       ", 11, fmt::format("{}", fmt::join(build.libraries, ", ")), 80) + "rules      " +
-         BuiltInDigest().fingerprint;
+         BuiltInImage().fingerprint;
 }
 
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/builtin.h"
+#include "text/embedded.h"
 
 namespace whyoom {
 
@@ -26,6 +26,9 @@ const std::vector<EmbeddedFile>& CompletionScripts();
 // resources/SKILL.md, so that every installation can print it.
 const std::vector<EmbeddedFile>& EmbeddedSkill();
 inline std::string_view Skill() { return EmbeddedSkill().front().text; }
+
+// rules/schema.json.
+const std::vector<EmbeddedFile>& EmbeddedRuleSchema();
 
 // The files of python/whyoom that `whyoom try` runs.
 const std::vector<EmbeddedFile>& TryScripts();

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "input/byte_source.h"
-#include "rules/json_positions.h"
 #include "rules/rule_set.h"
 #include "text/utf8.h"
 
@@ -103,7 +102,7 @@ class FolderReader {
         return Refuse(path, why, rules);
       }
       // One byte over the limit, so that the parser rejects larger files.
-      rules->files.push_back({path, ReadUpTo(*OpenDescriptor(std::move(opened)), JsonDocument::Limits().bytes + 1)});
+      rules->files.push_back({path, ReadUpTo(*OpenDescriptor(std::move(opened)), kMostRuleBytes + 1)});
     }
     rules->root = folder_;
     return true;

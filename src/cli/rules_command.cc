@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/embedded.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
 #include "cli/rule_files.h"
@@ -47,16 +48,16 @@ std::string FaultText(const std::vector<Fault>& faults) {
                      FaultListing(faults));
 }
 
-RuleSet Load(const std::vector<RuleFile>& files, RuleSet::BuiltInData built_in) {
+RuleSet Load(const std::vector<RuleFile>& files) {
   std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(files, &faults, built_in);
+  RuleSet rules = RuleSet::Load(files, &faults);
   if (!faults.empty()) throw Error(FaultText(faults));
   return rules;
 }
 
 // Returns nullopt if there are no files: then the built-in rules are loaded when they are needed.
 std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
-  return files.empty() ? std::nullopt : std::optional(Load(files, RuleSet::BuiltInData::kTrusted));
+  return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
 void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
@@ -68,7 +69,7 @@ int Check(const Options& options) {
   std::vector<Fault> faults;
   const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
-  RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kChecked);
+  RuleSet::Load(files.files, &faults);
   if (faults.empty()) {
     WriteOutput("The rules are valid. `whyoom rules test` runs their examples.\n", options.output);
     return kNothing;
@@ -79,7 +80,7 @@ int Check(const Options& options) {
 
 int Test(const Options& options) {
   bool ok = true;
-  WriteOutput(TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked), &ok), options.output);
+  WriteOutput(TestRules(LoadRules(options), &ok), options.output);
   return ok ? kNothing : kFound;
 }
 
@@ -203,10 +204,10 @@ int RunTrace(const Options& options, const TextOptions& text) {
 
 }  // namespace
 
-RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in) {
+RuleSet LoadRules(const Options& options) {
   const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
-  return Load(files.files, built_in);
+  return Load(files.files);
 }
 
 std::optional<RuleSet> LoadExtraRules(const Options& options) {
@@ -222,7 +223,7 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
     PrintIgnoredFolders(options, files);
     if (files.named) return LoadIfAny(files.files);
     std::vector<Fault> faults;
-    RuleSet rules = RuleSet::Load(files.files, &faults, RuleSet::BuiltInData::kTrusted);
+    RuleSet rules = RuleSet::Load(files.files, &faults);
     if (faults.empty()) return rules;
     fault = FaultText(faults);
   } catch (const Error& error) {
@@ -243,7 +244,7 @@ int RunRules(const Options& options, const TextOptions& text) {
     case Command::kRulesTrace:
       return RunTrace(options, text);
     case Command::kRulesSchema:
-      WriteOutput(RuleSet::SchemaText(), options.output);
+      WriteOutput(EmbeddedRuleSchema().front().text, options.output);
       return kNothing;
     default:
       return ListRules(options, text);

@@ -14,7 +14,7 @@
 namespace whyoom {
 
 // Loads the built-in rules and the user's files. Throws Error that lists all faults.
-RuleSet LoadRules(const Options& options, RuleSet::BuiltInData built_in = RuleSet::BuiltInData::kTrusted);
+RuleSet LoadRules(const Options& options);
 
 // Like LoadRules, but returns nullopt if there are no user files.
 std::optional<RuleSet> LoadExtraRules(const Options& options);

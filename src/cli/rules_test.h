@@ -19,8 +19,8 @@ bool SameFact(const Value& got, const Value& want);
 // that must match yields `count` failures of that code only, with the facts and the scenario of the example.
 std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match);
 
-// Runs the examples of all failures. Returns the text to print: a line for each that failed, and how many there are.
-// Skips the built-in examples if entries are disabled, because they assume all of them.
+// Runs the examples of all failures, which are those of the user's files. Returns the text to print: a line for each
+// that failed, and how many there are.
 std::string TestRules(const RuleSet& rules, bool* ok);
 
 }  // namespace whyoom

@@ -180,7 +180,7 @@ int StatusOf(const Report& report, int nothing_failed) {
 
 void CheckRemedies(const RunContext& run) {
   std::vector<std::string> known;
-  for (const auto& [name, remedy] : run.rules.rules().remedies()) known.push_back(name);
+  for (const Remedy& remedy : run.rules.rules().remedies()) known.push_back(remedy.id);
   for (const std::string& each : run.options.attempts.remedies) {
     const std::string id = each.substr(0, each.find('='));
     if (run.rules.rules().FindRemedy(id) != nullptr) continue;

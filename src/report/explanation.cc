@@ -119,7 +119,7 @@ std::vector<Topic> Topics(const RuleSet& rules) {
     for (const Scenario& scenario : failure.scenarios)
       topics.push_back({failure.code + "." + scenario.id, scenario.title});
   }
-  for (const auto& [id, remedy] : rules.remedies()) topics.push_back({id, remedy.title});
+  for (const Remedy& remedy : rules.remedies()) topics.push_back({remedy.id, remedy.title});
   return topics;
 }
 

@@ -81,7 +81,7 @@ doc::Code ExampleOf(const FailureRule& failure) {
   constexpr std::size_t kLines = 4;
   constexpr std::size_t kBytes = 600;
   doc::Code code{"", "text", {}, false};
-  const std::string text = failure.match.empty() ? "" : failure.match.front().text;
+  const std::string& text = failure.example;
   for (std::size_t at = text.find_first_not_of("\n "); at < text.size() && code.lines.size() < kLines;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     code.lines.push_back({std::string(CutBytes(text.substr(at, end - at), kBytes))});
@@ -335,8 +335,8 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     if (!scenarios.items.empty()) failures.items.back().blocks = {std::move(scenarios)};
   }
   doc::List remedies{.style = doc::List::Style::kFields};
-  for (const auto& [id, remedy] : rules.remedies())
-    remedies.items.push_back(item(TopicSpans<Remedy>(id, remedy, links.remedy), remedy.title));
+  for (const Remedy& remedy : rules.remedies())
+    remedies.items.push_back(item(TopicSpans<Remedy>(remedy.id, remedy, links.remedy), remedy.title));
   return {doc::Section{.title = "Failures and their scenarios", .blocks = {std::move(failures)}},
           doc::Section{.title = "Remedies", .blocks = {std::move(remedies)}}};
 }

@@ -17,6 +17,13 @@ struct NamedField {
 const std::vector<NamedField>& RowFieldTable();
 const std::vector<std::string>& RowFields();
 
+// What provides the facts that an expression uses, besides failures (their codes) and contexts: comparisons of two
+// runs; terms, which may use facts of any failure; fields of a row. Remedies have no owner: they may use all facts.
+inline constexpr const char* kComparisonOwner = "the comparison";
+inline constexpr const char* kTermsOwner = "the terms";
+inline constexpr const char* kRowOwner = "the fields of a row";
+inline std::string ContextOwner(const std::string& id) { return "context " + id; }  // never a code
+
 // Available for every failure: code, scenario, …, largest.FIELD.
 const std::vector<std::string>& BuiltInNames();
 

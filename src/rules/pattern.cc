@@ -121,67 +121,60 @@ std::vector<std::string> RequiredLiterals(const re2::FilteredRE2& filter, const 
 
 }  // namespace
 
-// The translation and the compiled forms of a source, computed on first use. Thread-safe.
+// Shared by the copies of a pattern.
 class Pattern::Compiled {
  public:
-  Compiled(std::string_view source, TieredRegex::Engines engines) : source_(source), engines_(engines) {}
+  Compiled(Parts made, TieredRegex::Engines engines) : parts(std::move(made)), regex(parts.regex, engines) {}
 
-  const std::string& source() const { return source_; }
-
-  // Only the first call adds to `faults`.
-  const Expansion& expansion(std::vector<SyntaxFault>* faults) {
-    std::call_once(expanded_, [&] {
-      expansion_ = Expand(source_, faults);
-      regex_.emplace(expansion_.spacing, engines_);
-    });
-    return expansion_;
-  }
-  const Expansion& expansion() {
-    std::vector<SyntaxFault> faults;
-    return expansion(&faults);
-  }
-
-  TieredRegex& regex() {
-    expansion();
-    return *regex_;
-  }
-
- private:
-  const std::string source_;
-  const TieredRegex::Engines engines_;
-  std::once_flag expanded_;
-  Expansion expansion_;
-  std::optional<TieredRegex> regex_;
+  Parts parts;
+  std::once_flag has_set_literals;
+  TieredRegex regex;
 };
 
 Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check) {
   Pattern pattern;
-  const bool is_tried = check == Check::kAtUse;  // the tests have tried the built-in patterns with both engines
-  pattern.compiled_ =
-      std::make_shared<Compiled>(source, is_tried ? TieredRegex::Engines::kBoth : TieredRegex::Engines::kRe2);
   const std::size_t faults_before = faults->size();
   if (source.empty()) faults->push_back({0, "the pattern is empty", "it would match everywhere"});
-  if (check != Check::kAtUse) pattern.compiled_->expansion(faults);
-  if (faults->size() == faults_before && check == Check::kNow && !pattern.compiled_->regex().re2().ok())
-    faults->push_back(CompileFault(pattern.compiled_->regex().re2(), source));
+  Expansion expansion = Expand(source, faults);
+  Parts parts{std::string(source), std::move(expansion.spacing), std::move(expansion.groups), {}};
+  // The tests have tried the built-in patterns with both engines.
+  const bool is_tried = check == Check::kAtUse;
+  pattern.compiled_ =
+      std::make_shared<Compiled>(std::move(parts), is_tried ? TieredRegex::Engines::kBoth : TieredRegex::Engines::kRe2);
+  if (faults->size() == faults_before && !is_tried && !pattern.compiled_->regex.re2().ok())
+    faults->push_back(CompileFault(pattern.compiled_->regex.re2(), source));
   pattern.ok_ = faults->size() == faults_before;
   return pattern;
 }
 
+Pattern Pattern::FromStored(Parts parts) {
+  Pattern pattern;
+  pattern.compiled_ = std::make_shared<Compiled>(std::move(parts), TieredRegex::Engines::kBoth);
+  std::call_once(pattern.compiled_->has_set_literals, [] {});
+  pattern.ok_ = true;
+  return pattern;
+}
+
+Pattern::Parts Pattern::StoredParts() const {
+  if (!ok_) return {};
+  SetLiterals();
+  return compiled_->parts;
+}
+
 bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match, std::size_t before) const {
   if (!ok_ || from > text.size()) return false;
-  const Expansion& expansion = compiled_->expansion();
-  std::vector<re2::StringPiece> groups(expansion.group_names.size());
-  if (!compiled_->regex().Find(text, from, before, &groups)) return false;
+  const std::vector<Group>& types = compiled_->parts.groups;
+  std::vector<re2::StringPiece> groups(types.size());
+  if (!compiled_->regex.Find(text, from, before, &groups)) return false;
   match->begin = static_cast<std::size_t>(groups[0].data() - text.data());
   match->end = match->begin + groups[0].size();
   match->captures.clear();
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    if (expansion.group_names[i].empty() || groups[i].data() == nullptr) continue;
+    if (types[i].name.empty() || groups[i].data() == nullptr) continue;
     Capture capture;
-    capture.name = expansion.group_names[i];
-    capture.value = CaptureValue(expansion.types[i], std::string_view(groups[i].data(), groups[i].size()));
-    const bool is_size = expansion.types[i] == "size" || expansion.types[i] == "bytes";
+    capture.name = types[i].name;
+    capture.value = CaptureValue(types[i].type, std::string_view(groups[i].data(), groups[i].size()));
+    const bool is_size = types[i].type == "size" || types[i].type == "bytes";
     if (is_size && AsText(capture.value) != nullptr) capture.name = "impossible_figure";
     capture.begin = static_cast<std::size_t>(groups[i].data() - text.data());
     capture.end = capture.begin + groups[i].size();
@@ -192,22 +185,32 @@ bool Pattern::Find(std::string_view text, std::size_t from, PatternMatch* match,
 
 bool Pattern::IsIn(std::string_view text) const {
   std::vector<re2::StringPiece> none;
-  return ok_ && compiled_->regex().Find(text, 0, std::string_view::npos, &none);
+  return ok_ && compiled_->regex.Find(text, 0, std::string_view::npos, &none);
 }
 
 const std::string& Pattern::source() const {
   static const std::string none;
-  return compiled_ == nullptr ? none : compiled_->source();
+  return compiled_ == nullptr ? none : compiled_->parts.source;
 }
 
 const std::string& Pattern::regex() const {
   static const std::string none;
-  return ok_ ? compiled_->expansion().spacing : none;
+  return ok_ ? compiled_->parts.regex : none;
 }
 
-const std::vector<std::string>& Pattern::capture_names() const {
-  static const std::vector<std::string> none;
-  return compiled_ == nullptr ? none : compiled_->expansion().names;
+std::vector<std::string> Pattern::capture_names() const {
+  std::vector<std::string> names;
+  if (compiled_ == nullptr) return names;
+  for (const Group& group : compiled_->parts.groups) {
+    if (!group.name.empty() && std::find(names.begin(), names.end(), group.name) == names.end())
+      names.push_back(group.name);
+  }
+  return names;
+}
+
+const std::vector<std::string>& Pattern::SetLiterals() const {
+  std::call_once(compiled_->has_set_literals, [this] { compiled_->parts.set_literals = Literals(kSetLiteral); });
+  return compiled_->parts.set_literals;
 }
 
 std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
@@ -215,10 +218,12 @@ std::vector<std::string> Pattern::Literals(std::size_t min_length) const {
   // The filter drops atoms that are too short, and each alternation in which an alternative has only such atoms.
   re2::FilteredRE2 filter(static_cast<int>(min_length));
   int id = 0;
-  if (filter.Add(compiled_->expansion().plain, Options(), &id) != re2::RE2::NoError) return {};
+  std::vector<SyntaxFault> none;
+  const std::string plain = Expand(compiled_->parts.source, &none).plain;
+  if (filter.Add(plain, Options(), &id) != re2::RE2::NoError) return {};
   std::vector<std::string> atoms;
   filter.Compile(&atoms);
-  for (std::string& atom : atoms) atom = SearchableLiteral(atom, compiled_->expansion().plain, min_length);
+  for (std::string& atom : atoms) atom = SearchableLiteral(atom, plain, min_length);
   const std::vector<std::string> required = RequiredLiterals(filter, atoms);
   const std::set<std::string> literals(required.begin(), required.end());
   return {literals.begin(), literals.end()};

@@ -45,12 +45,26 @@ class Pattern {
  public:
   Pattern() = default;
 
-  // When to check a pattern: kNow compiles it; kSyntax checks all but RE2's compilation; kAtUse is for patterns known
-  // to be valid and only stores the source until the first search.
-  enum class Check { kNow, kSyntax, kAtUse };
+  // kAtUse is for patterns that are known to be valid: RE2 compiles them only if they are searched for often.
+  enum class Check { kNow, kAtUse };
 
   // Appends errors to `faults` (offsets into `source`); the pattern then matches nothing.
   static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
+
+  // A capture group: its type (see above), "word" for a named group of RE2, empty for one without a name.
+  struct Group {
+    std::string name;
+    std::string type;
+  };
+  // What Compile computes, for storage.
+  struct Parts {
+    std::string source;
+    std::string regex;                      // for RE2
+    std::vector<Group> groups;              // the first is the whole match
+    std::vector<std::string> set_literals;  // as SetLiterals
+  };
+  Parts StoredParts() const;  // empty unless ok()
+  static Pattern FromStored(Parts parts);
 
   // Finds the leftmost match that begins in [from, before).
   bool Find(std::string_view text, std::size_t from, PatternMatch* match,
@@ -63,11 +77,14 @@ class Pattern {
   const std::string& source() const;
   const std::string& regex() const;  // the regular expression for RE2; empty unless ok()
   // Distinct, in order of appearance; available even if the pattern did not compile.
-  const std::vector<std::string>& capture_names() const;
+  std::vector<std::string> capture_names() const;
 
   // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
   // Empty if none of `min_length` or more can be searched for in raw bytes, ignoring only ASCII case.
   std::vector<std::string> Literals(std::size_t min_length) const;
+  // Those of kSetLiteral characters or more, computed once.
+  static constexpr std::size_t kSetLiteral = 4;
+  const std::vector<std::string>& SetLiterals() const;
 
  private:
   class Compiled;

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "rules/builtin.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -23,18 +22,13 @@ std::string WithSingleBlanks(std::string_view text) {
 }
 
 // The part of a literal that does not depend on the white space in and after it.
-std::string WordsOf(const std::string& literal) {
+std::string Trimmed(const std::string& literal) {
   std::string words = WithSingleBlanks(literal);
   if (words.ends_with(' ')) words.pop_back();
   return words;
 }
 
 }  // namespace
-
-std::vector<std::string> LiteralsInSets(const Pattern& pattern) {
-  std::optional<std::vector<std::string>> known = BuiltInPatternLiterals(pattern.source());
-  return known ? std::move(*known) : pattern.Literals(kSetLiteral);
-}
 
 PatternSet::PatternSet(std::vector<const Pattern*> patterns) : patterns_(std::move(patterns)) {}
 
@@ -46,8 +40,9 @@ void PatternSet::Prepare() const {
     std::vector<std::size_t> patterns;
     std::vector<std::size_t> always;
     for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      std::vector<std::string> own = LiteralsInSets(*patterns_[i]);
-      std::transform(own.begin(), own.end(), own.begin(), WordsOf);
+      std::vector<std::string> own;
+      if (patterns_[i]->ok()) own = patterns_[i]->SetLiterals();
+      std::transform(own.begin(), own.end(), own.begin(), Trimmed);
       if (own.empty() || std::any_of(own.begin(), own.end(), [](const auto& one) { return one.size() < kMinWords; })) {
         always.push_back(i);
         continue;

@@ -14,9 +14,6 @@
 
 namespace whyoom {
 
-// Pattern::Literals of length kSetLiteral. For built-in patterns the build has computed them.
-std::vector<std::string> LiteralsInSets(const Pattern& pattern);
-
 // Returns the pattern of each element: `which` is a member, or a function that returns a reference.
 template <class Elements, class Which>
 std::vector<const Pattern*> PatternsOf(const Elements& elements, Which which) {

@@ -102,10 +102,7 @@ class Expander {
   }
 
   void AddGroup(std::string_view name, std::string_view type) {
-    done_.group_names.emplace_back(name);
-    done_.types.emplace_back(type);
-    const bool is_new = std::find(done_.names.begin(), done_.names.end(), name) == done_.names.end();
-    if (!name.empty() && is_new) done_.names.emplace_back(name);
+    done_.groups.push_back({std::string(name), std::string(type)});
   }
 
   void Blank(std::string_view rest) {

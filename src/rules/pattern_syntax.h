@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/expression.h"
+#include "rules/pattern.h"
 
 namespace whyoom {
 
@@ -18,9 +18,7 @@ std::size_t ClassLength(std::string_view rest);
 struct Expansion {
   std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
   std::string spacing;  // blanks as \s+
-  std::vector<std::string> group_names;  // by capture group, "" for an unnamed one
-  std::vector<std::string> types;        // likewise
-  std::vector<std::string> names;        // distinct
+  std::vector<Pattern::Group> groups;
 };
 
 // Appends what is wrong to `faults`, with offsets into `source`.

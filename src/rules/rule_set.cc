@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "input/error.h"
-#include "rules/builtin.h"
-#include "rules/rule_loader.h"
+#include "rules/rule_image.h"
+#include "rules/sha256.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
-
-constexpr std::string_view kSchemaName = "schema.json";
 
 bool SameButForCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -49,7 +47,7 @@ RuleFile ReadFile(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error(path.string() + ": cannot open the rule file");
   // Read one byte more than the limit, so that the parser reports a file that exceeds it.
-  std::string text(JsonDocument::Limits().bytes + 1, '\0');
+  std::string text(kMostRuleBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw Error(path.string() + ": cannot read the rule file");
@@ -57,32 +55,6 @@ RuleFile ReadFile(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::string Fault::ToString() const {
-  std::string text = file;
-  if (line > 0) text += ":" + std::to_string(line) + ":" + std::to_string(column);
-  text += ": " + what;
-  return hint.empty() ? text : text + " (" + hint + ")";
-}
-
-std::string Fault::Caret() const {
-  if (source.empty() || column == 0) return {};
-  // Show only an excerpt of a long line.
-  constexpr std::size_t kBefore = 60;
-  constexpr std::size_t kAfter = 40;
-  const std::size_t at = std::min(column - 1, source.size());
-  std::size_t begin = at > kBefore ? at - kBefore : 0;
-  std::size_t end = std::min(source.size(), at + kAfter);
-  const auto is_inside = [&](std::size_t i) {
-    return i < source.size() && (static_cast<unsigned char>(source[i]) & 0xC0) == 0x80;
-  };
-  while (begin > 0 && is_inside(begin)) --begin;
-  while (is_inside(end)) ++end;
-  const std::string lead = begin > 0 ? "…" : "";
-  const std::string before = lead + Printable(std::string_view(source).substr(begin, at - begin));
-  const std::string after = Printable(std::string_view(source).substr(at, end - at)) + (end < source.size() ? "…" : "");
-  return "    " + before + after + "\n    " + std::string(DisplayWidth(before), ' ') + "^\n";
-}
 
 std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& scope) {
   std::string text;
@@ -93,45 +65,38 @@ std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& s
   return text;
 }
 
-const std::vector<RuleFile>& RuleSet::BuiltIn() {
-  static const std::vector<RuleFile> files = [] {
-    std::vector<RuleFile> all;
-    for (const EmbeddedFile& file : EmbeddedFiles()) {
-      if (file.name != kSchemaName) all.push_back({"rules/" + std::string(file.name), std::string(file.text)});
-    }
-    return all;
-  }();
-  return files;
+RuleSet::RuleSet(RuleData data, std::string fingerprint)
+    : data_(std::move(data)), fingerprint_(std::move(fingerprint)) {
+  if (fingerprint_.empty()) fingerprint_ = Sha256Hex(PackRules(data_));
 }
 
-const std::vector<RuleFile>& RuleSet::BuiltInExamples() {
-  static const std::vector<RuleFile> files = [] {
-    std::vector<RuleFile> all;
-    for (const EmbeddedFile& file : EmbeddedExamples())
-      all.push_back({"rules/examples/" + std::string(file.name), std::string(file.text)});
-    return all;
-  }();
-  return files;
+RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
+  const RuleImage& image = BuiltInImage();
+  RuleData data = UnpackRules(image.packed);
+  data.literals = image.literals;
+  data.trigger_count = image.trigger_count;
+  data.sign_literals = image.sign_literals;
+  data.nearby_literals = image.nearby_literals;
+  return files.empty() ? RuleSet(std::move(data), image.fingerprint) : Compile(std::move(data), files, faults);
 }
 
-std::string_view RuleSet::SchemaText() {
-  for (const EmbeddedFile& file : EmbeddedFiles()) {
-    if (file.name == kSchemaName) return file.text;
+RuleSet RuleSet::Compile(RuleData base, const std::vector<RuleFile>& files, std::vector<Fault>* faults,
+                         const CompileOptions& options) {
+  constexpr std::size_t kShownName = 200;  // of a file name in reports
+  CompiledRules compiled = CompileRules(std::move(base), files, options);
+  faults->insert(faults->end(), compiled.faults.begin(), compiled.faults.end());
+  RuleSet rules(std::move(compiled.data));
+  for (const RuleFile& file : files) {
+    std::vector<std::string>& given = rules.given_;
+    if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
+      given.push_back(file.given);
+    if (file.layer > 0) rules.extra_files_.push_back(CutBytes(Printable(file.name), kShownName));
   }
-  return "";
+  return rules;
 }
 
-RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults, BuiltInData built_in) {
-  if (built_in == BuiltInData::kTrusted) {
-    std::vector<Fault> found;
-    RuleSet rules = RuleSetBuilder::BuildDigested(SchemaText(), files, &found);
-    if (found.empty()) return rules;
-    // Reads the built-in files, so that faults can name places in them.
-    return RuleSetBuilder::Build(SchemaText(), BuiltIn(), files, faults, built_in);
-  }
-  std::vector<RuleFile> all = BuiltIn();
-  all.insert(all.end(), BuiltInExamples().begin(), BuiltInExamples().end());
-  return RuleSetBuilder::Build(SchemaText(), all, files, faults, built_in);
+std::vector<RuleEntry> ListRuleEntries(const std::vector<RuleFile>& files) {
+  return CompileRules(UnpackRules(BuiltInImage().packed), files, {.lists_entries = true}).entries;
 }
 
 std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
@@ -143,7 +108,7 @@ std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   std::filesystem::directory_iterator entry(path, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     const std::filesystem::path& file = entry->path();
-    if (file.extension() == ".json" && file.filename() != kSchemaName) paths.push_back(file);
+    if (file.extension() == ".json" && file.filename() != "schema.json") paths.push_back(file);
   }
   if (error) throw Error(path + ": cannot read the folder of rule files: " + error.message());
   if (paths.empty()) throw Error(path + ": the folder contains no rule files (expected *.json)");
@@ -153,35 +118,43 @@ std::vector<RuleFile> RuleSet::ReadFiles(const std::string& path) {
   return files;
 }
 
-const FailureRule* RuleSet::FindFailure(std::string_view code_or_alias) const {
-  for (const FailureRule& failure : failures_) {
+const FailureRule* FindByCode(const std::vector<FailureRule>& failures, std::string_view code_or_alias) {
+  for (const FailureRule& failure : failures) {
     if (SameButForCase(failure.code, code_or_alias)) return &failure;
   }
-  for (const FailureRule& failure : failures_) {
+  for (const FailureRule& failure : failures) {
     for (const std::string& alias : failure.aliases) {
       if (SameButForCase(alias, code_or_alias)) return &failure;
     }
   }
-  for (const FailureRule& failure : failures_) {
+  for (const FailureRule& failure : failures) {
     if (SameCode(failure.code, code_or_alias)) return &failure;
   }
   return nullptr;
 }
 
-const Remedy* RuleSet::FindRemedy(std::string_view id) const {
-  const auto found = remedies_.find(std::string(id));
-  return found != remedies_.end() ? &found->second : nullptr;
+namespace {
+
+// Finds an entry by id; null if there is none.
+template <class Entry>
+const Entry* FindEntry(const std::vector<Entry>& entries, std::string_view id) {
+  const auto found = std::lower_bound(entries.begin(), entries.end(), id,
+                                      [](const Entry& entry, std::string_view wanted) { return entry.id < wanted; });
+  return found != entries.end() && found->id == id ? &*found : nullptr;
 }
 
+}  // namespace
+
+const Remedy* RuleSet::FindRemedy(std::string_view id) const { return FindEntry(data_.remedies, id); }
+
 const Framework* RuleSet::default_framework() const {
-  const auto found = std::find_if(frameworks_.begin(), frameworks_.end(),
-                                  [&](const Framework& one) { return one.id == default_framework_; });
-  return found != frameworks_.end() ? &*found : nullptr;
+  const auto found = std::ranges::find(data_.frameworks, true, &Framework::is_default);
+  return found != data_.frameworks.end() ? &*found : nullptr;
 }
 
 std::string RuleSet::KeyOfSteps(const Remedy& remedy, std::string_view framework) const {
   std::size_t steps = 0;  // a rule file can base frameworks on each other in a circle
-  for (const Framework* one = FindFramework(framework); one != nullptr && steps++ < frameworks_.size();
+  for (const Framework* one = FindFramework(framework); one != nullptr && steps++ < data_.frameworks.size();
        one = FindFramework(one->based_on)) {
     if (remedy.how.contains(one->id)) return one->id;
   }
@@ -191,29 +164,26 @@ std::string RuleSet::KeyOfSteps(const Remedy& remedy, std::string_view framework
 const Framework* RuleSet::FindFramework(std::string_view id_or_name) const {
   const std::string wanted = LettersAndDigits(id_or_name);
   if (wanted.empty()) return nullptr;
-  const auto found = std::find_if(frameworks_.begin(), frameworks_.end(), [&](const Framework& one) {
+  const auto found = std::find_if(data_.frameworks.begin(), data_.frameworks.end(), [&](const Framework& one) {
     return LettersAndDigits(one.id) == wanted || LettersAndDigits(one.name) == wanted ||
            std::any_of(one.aliases.begin(), one.aliases.end(),
                        [&](const std::string& alias) { return LettersAndDigits(alias) == wanted; });
   });
-  return found != frameworks_.end() ? &*found : nullptr;
+  return found != data_.frameworks.end() ? &*found : nullptr;
 }
 
 const DerivedRowField* RuleSet::FindDerivedRowField(std::string_view name) const {
-  const auto found =
-      std::lower_bound(derived_row_fields_.begin(), derived_row_fields_.end(), name,
-                       [](const DerivedRowField& test, std::string_view wanted) { return test.name < wanted; });
-  return found != derived_row_fields_.end() && found->name == name ? &*found : nullptr;
+  return FindEntry(data_.derived_row_fields, name);
 }
 
 double RuleSet::Threshold(std::string_view id) const {
-  const auto found = thresholds_.find(id);
-  return found != thresholds_.end() ? found->second : 0;
+  const whyoom::Threshold* const found = FindEntry(data_.thresholds, id);
+  return found != nullptr ? found->share : 0;
 }
 
 std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
-  const auto found = wording_.find(id);
-  return found != wording_.end() ? JoinSentences(found->second, scope) : std::string();
+  const Wording* const found = FindEntry(data_.wording, id);
+  return found != nullptr ? JoinSentences(found->sentences, scope) : std::string();
 }
 
 bool Quotation::Matches(std::string_view before, std::string_view from_header) const {
@@ -224,6 +194,23 @@ bool Quotation::Matches(std::string_view before, std::string_view from_header) c
 
 bool ProgressLine::Find(std::string_view line, PatternMatch* match) const {
   return pattern.Find(line, 0, match) && !unless.IsIn(line);
+}
+
+bool Context::States(const Example& example) const {
+  std::vector<Capture> captures;
+  bool matches = false;
+  for (const Pattern& pattern : patterns) {
+    PatternMatch match;
+    matches = pattern.Find(example.text, 0, &match) || matches;
+    captures.insert(captures.end(), match.captures.begin(), match.captures.end());
+  }
+  const auto is_read = [&](const auto& fact) {
+    return is_program ||  // may derive facts
+           std::any_of(captures.begin(), captures.end(), [&](const Capture& capture) {
+             return capture.name == fact.first && capture.value == fact.second;
+           });
+  };
+  return matches && std::all_of(example.facts.begin(), example.facts.end(), is_read);
 }
 
 bool Quotation::MatchesExample(std::string_view example) const {
@@ -285,19 +272,17 @@ const RuleSet& RuleSource::rules() const {
   if (given_ != nullptr) return *given_;
   std::call_once(loaded_, [this] {
     std::vector<Fault> faults;
-    auto rules = std::make_unique<const RuleSet>(RuleSetBuilder::BuildDigested("", {}, &faults));
-    if (!faults.empty()) throw Error("the built-in rule data has faults: " + faults.front().ToString());
-    built_in_ = std::move(rules);
+    built_in_ = std::make_unique<const RuleSet>(RuleSet::Load({}, &faults));
   });
   return *built_in_;
 }
 
 const std::vector<std::string>& RuleSource::literals() const {
-  return given_ != nullptr ? given_->literals() : BuiltInDigest().literals;
+  return given_ != nullptr ? given_->literals() : BuiltInImage().literals;
 }
 
 std::size_t RuleSource::trigger_count() const {
-  return given_ != nullptr ? given_->trigger_count() : BuiltInDigest().trigger_count;
+  return given_ != nullptr ? given_->trigger_count() : BuiltInImage().trigger_count;
 }
 
 const std::vector<std::string>& RuleSource::extra_files() const {
@@ -306,7 +291,7 @@ const std::vector<std::string>& RuleSource::extra_files() const {
 }
 
 const std::string& RuleSource::fingerprint() const {
-  return given_ != nullptr ? given_->fingerprint() : BuiltInDigest().fingerprint;
+  return given_ != nullptr ? given_->fingerprint() : BuiltInImage().fingerprint;
 }
 
 }  // namespace whyoom

@@ -16,4 +16,7 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
 // "a, b, c": the allowed words, for a hint.
 std::string Listing(const std::vector<std::string>& words);
 
+// The words of a text in which blanks separate them.
+std::vector<std::string> WordsOf(std::string_view text);
+
 }  // namespace whyoom

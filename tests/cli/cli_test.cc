@@ -249,7 +249,7 @@ TEST_CASE("rules can be listed, checked, tested and extended", "[cli]") {
   const std::string rule =
       R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
     "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
-    "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})";
+    "examples": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "counterexamples": []}]})";
   const std::string file = scratch.Write("x1.json", rule);
   CHECK(RunWhyoom({"rules", "test", file}).exit_status == 0);
   const ProcessResult found =

@@ -14,12 +14,12 @@ namespace TEST_FILE {
 const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [
   {"code": "my.never", "title": "never", "category": "c", "phase": "run", "heads": ["our pool is far too small"],
    "retry": {"answer": "never", "why": "The pool is fixed."},
-   "examples": {"match": [{"text": "our pool is far too small"}]}},
+   "examples": [{"text": "our pool is far too small"}]},
   {"code": "my.maybe", "title": "maybe", "category": "c", "phase": "run", "heads": ["our pool is used by others"],
    "retry": {"answer": "maybe", "why": "They may be gone."},
-   "examples": {"match": [{"text": "our pool is used by others"}]}},
+   "examples": [{"text": "our pool is used by others"}]},
   {"code": "my.unknown", "title": "unknown", "category": "c", "phase": "run", "heads": ["our pool is gone for now"],
-   "examples": {"match": [{"text": "our pool is gone for now"}]}}]})";
+   "examples": [{"text": "our pool is gone for now"}]}]})";
 
 // Runs `script` in whyoom run with these rules and options.
 class Runner {

@@ -24,7 +24,7 @@ std::size_t LinesOf(const std::string& text) {
 const char* const kRules = R"({"format": "whyoom.rules/1", "failures": [{
   "code": "our.pool", "title": "our pool is full", "category": "Ours", "phase": "run", "about": "It is full.",
   "heads": ["our own pool is full"], "scenarios": [{"id": "a", "title": "at once", "when": "1 > 0", "about": "So it is."}],
-  "examples": {"match": [{"text": "RuntimeError: our own pool is full"}]}}]})";
+  "examples": [{"text": "RuntimeError: our own pool is full"}]}]})";
 
 // The explain commands in a text, without the text around them.
 std::vector<std::string> CommandsIn(const std::string& text) {

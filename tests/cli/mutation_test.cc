@@ -8,9 +8,9 @@ namespace TEST_FILE {
 
 // A context whose example tests that the pattern matches. `facts` may add the facts that the example must yield.
 std::string File(const std::string& facts) {
-  return R"({"format": "whyoom.rules/1", "contexts": [{"id": "pool_size", "pattern": "pool size: (?:about )?(?P<pool>\\d+) chips",
-    "examples": {"match": [{"text": "pool size: 4 chips")" +
-         facts + R"(}], "no_match": [{"text": "pool size: many chips", "why": "no figure"}]}}]})";
+  return R"({"format": "whyoom.rules/1", "contexts": [{"id": "pool_size", "patterns": ["pool size: (?:about )?(?P<pool>\\d+) chips"],
+    "examples": [{"text": "pool size: 4 chips")" +
+         facts + R"(}], "counterexamples": [{"text": "pool size: many chips", "why": "no figure"}]}]})";
 }
 
 TEST_CASE("a change that neither an example nor a log covers is undetected", "[cli]") {
@@ -36,7 +36,7 @@ TEST_CASE("a change of the rules that changes a comparison is detected", "[cli][
     "code": "my.pool", "title": "pool too small", "category": "Run time: HBM", "phase": "run", "about": ["A pool."],
     "heads": [{"id": "message", "pattern": "the pool is full: wanted %{size:request_bytes}"}], "identity": ["request_bytes"],
     "derived": [{"fact": "need_bytes", "from": "request_bytes * 2"}], "why": [{"text": "{need_bytes|size} are needed."}],
-    "examples": {"match": [{"text": "the pool is full: wanted 12.50G"}], "no_match": [{"text": "the pool is full", "why": "no size"}]}}]})");
+    "examples": [{"text": "the pool is full: wanted 12.50G"}], "counterexamples": [{"text": "the pool is full", "why": "no size"}]}]})");
   const auto unnoticed = [&](const std::string& corpus) {
     const ProcessResult result = RunProcess({WHYOOM_MUTATE, file, "--only", "condition", "--corpus", corpus});
     INFO(result.out << result.err);

@@ -128,7 +128,7 @@ TEST_CASE("findings of other rules are not reused", "[cli]") {
       "x1.json",
       R"({"format": "whyoom.rules/1", "failures": [{"code": "X1", "title": "a new failure", "category": "New", "phase": "run",
     "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
-    "examples": {"match": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "no_match": []}}]})");
+    "examples": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "counterexamples": []}]})");
   const auto status = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"a.log", "--resume", "journal"});
     return RunWhyoom(more, "", scratch.path()).exit_status;

@@ -21,7 +21,7 @@ const std::string kLog = "the flux pool of ours is full: 2.00G\n";
 std::string Rule(const std::string& title) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "flux", "title": ")" + title +
          R"(", "category": "Ours", "phase": "run", "heads": ["the flux pool of ours is full"],
-         "examples": {"match": [{"text": "the flux pool of ours is full: 2.00G"}]}}]})";
+         "examples": [{"text": "the flux pool of ours is full: 2.00G"}]}]})";
 }
 
 bool Holds(const std::string& text, const std::string& part) {

@@ -45,49 +45,51 @@ TEST_CASE("a failed expectation of a conclusion example is reported", "[diagnose
 }
 
 TEST_CASE("examples may be separate from their entries", "[rules][situations]") {
-  const auto load = [](const std::string& examples, std::vector<Fault>* faults) {
-    return RuleSet::Load({{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"}}, faults);
+  const auto file = [](const std::string& examples) {
+    return RuleFile{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"};
   };
-  std::vector<Fault> faults;
-  const RuleSet rules = load(R"({"of": "failures/E1000", "no_match": [{"text": "hbm is well", "why": "no failure"}]},
-    {"of": "quotations/search_command", "match": ["\ngrep -r \"<head>"]}, {"of": "affixes/glog", "no_match": ["E1120 12:00"]})",
-                             &faults);
-  REQUIRE(faults.empty());
-  CHECK(rules.FindFailure("E1000")->no_match.back().text == "hbm is well");
-  CHECK(rules.prefix_and_suffix_examples().back().leaves == "E1120 12:00");
+  const auto faults = [&](const std::string& examples) {
+    RuleData data = RuleSource().rules().data();
+    return AddExamples({file(examples)}, &data);
+  };
+  RuleData data = RuleSource().rules().data();
+  CHECK(
+      AddExamples({file(R"({"of": "failures/E1000", "counterexamples": [{"text": "hbm is well", "why": "no failure"}]},
+    {"of": "quotations/search_command", "examples": ["\ngrep -r \"<head>"]})")},
+                  &data) == "");
+  CHECK(FindByCode(data.failures, "E1000")->samples.counterexamples.back().text == "hbm is well");
+  CHECK(AffixExamples({file(R"({"of": "affixes/glog", "counterexamples": ["E1120 12:00"]})")}).back().example.leaves ==
+        "E1120 12:00");
   const auto complaint = [&](const std::string& examples) {
-    std::vector<Fault> none;
-    const RuleSet with = load(examples, &none);
-    CHECK(none.empty());
-    const Engine engine(with);
+    RuleData with = RuleSource().rules().data();
+    CHECK(AddExamples({file(examples)}, &with) == "");
+    const RuleSet rules(std::move(with));
+    const Engine engine(rules);
     std::string all;
-    for (const RuleCase& one : CasesOf(with, false)) {
+    for (const RuleCase& one : CasesOf(rules, AffixExamples({file(examples)}), false)) {
       if (one.section == "affixes" || one.section == "chips") all += Try(engine, one);
     }
     return all;
   };
   // The facts of a prefix besides the text.
-  const std::string rank = R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "x", "facts": )";
+  const std::string rank = R"({"of": "affixes/rank", "examples": [{"text": "[rank7]: x", "leaves": "x", "facts": )";
   CHECK(complaint(rank + R"({"reporter": "rank7", "repeats": 1, "healthy": false}}]})").empty());
   CHECK(complaint(rank + R"({"reporter": "rank8"}}]})") == "reporter is 'rank7', not 'rank8'");
   CHECK(complaint(rank + R"({"time": "2026-11-20"}}]})") == "time is unknown, not '2026-11-20'");
-  CHECK(complaint(R"({"of": "affixes/rank", "match": [{"text": "[rank7]: x", "leaves": "y"}]})") ==
+  CHECK(complaint(R"({"of": "affixes/rank", "examples": [{"text": "[rank7]: x", "leaves": "y"}]})") ==
         "leaves 'x', not 'y'");
   // The chip of a dump, and its usable memory.
   const std::string target =
       R"("reserved_hbm_usage_bytes: 0 tpu_topology_args { version: TPU_VERSION_JELLYFISH platform_type: X chip_config_name: \"default\"")";
-  const std::string of_v2 = R"({"of": "chips/v2", "match": [{"text": )" + target;
+  const std::string of_v2 = R"({"of": "chips/v2", "examples": [{"text": )" + target;
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.48G"}}]})").empty());
   CHECK(complaint(of_v2 + R"(, "facts": {"limit_bytes": "7.58G"}}]})") == "does not match");
-  CHECK(complaint(R"({"of": "chips/v3", "match": [{"text": )" + target + "}]}") == "does not match");
-  CHECK(complaint(R"({"of": "chips/v2", "no_match": [{"text": )" + target + "}]}") == "matches but must not");
-  load(R"({"of": "contexts/vllm_confg", "match": ["x"]})", &faults);
-  REQUIRE(faults.size() == 1);
-  CHECK(faults[0].what == "there is no 'contexts/vllm_confg'");
-  CHECK(faults[0].hint.find("contexts/vllm_config") != std::string::npos);
-  faults.clear();
-  load(R"({"of": "remedies/donate_buffers", "match": ["x"]})", &faults);
-  CHECK(faults.size() == 1);
+  CHECK(complaint(R"({"of": "chips/v3", "examples": [{"text": )" + target + "}]}") == "does not match");
+  CHECK(complaint(R"({"of": "chips/v2", "counterexamples": [{"text": )" + target + "}]}") == "matches but must not");
+  CHECK(faults(R"({"of": "contexts/vllm_confg", "examples": ["x"]})") ==
+        "mine.json:1:50: there is no 'contexts/vllm_confg' (did you mean 'contexts/vllm_config'?)\n");
+  CHECK(faults(R"({"of": "remedies/donate_buffers", "examples": ["x"]})") ==
+        "mine.json:1:50: its entries cannot have examples\n");
 }
 
 }  // namespace TEST_FILE

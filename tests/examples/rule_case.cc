@@ -27,23 +27,6 @@ const Entry* Find(const std::vector<Entry>& entries, const std::string& id) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-bool TryContext(const Context& context, const Example& example) {
-  std::vector<Capture> captures;
-  bool ok = false;
-  for (const Pattern& pattern : context.patterns) {
-    PatternMatch match;
-    if (!pattern.Find(example.text, 0, &match)) continue;
-    ok = true;
-    captures.insert(captures.end(), match.captures.begin(), match.captures.end());
-  }
-  for (const auto& [name, want] : example.facts) {
-    ok = ok && std::any_of(captures.begin(), captures.end(), [&, name = name, want = want](const Capture& capture) {
-           return capture.name == name && SameFact(capture.value, want);
-         });
-  }
-  return ok;
-}
-
 // Whether one of the programs that the text describes has all the facts.
 bool StatesProgram(const Engine& engine, const Example& example) {
   Report report = Read(engine, example.text);
@@ -67,7 +50,8 @@ std::string TryAffix(const Engine& engine, const RuleCase& one) {
   raw.bytes = one.example.text;
   engine.matchers().normalizer.Normalize(raw, &lines);
   if (lines.size() != 1) return fmt::format("yields {} lines", lines.size());
-  if (lines[0].text != one.leaves) return fmt::format("leaves '{}', not '{}'", lines[0].text, one.leaves);
+  if (lines[0].text != one.example.leaves)
+    return fmt::format("leaves '{}', not '{}'", lines[0].text, one.example.leaves);
   const std::map<std::string, Value> line_facts = LineFacts(lines[0]);
   for (const auto& [name, want] : one.example.facts) {
     const auto found = line_facts.find(name);
@@ -97,7 +81,7 @@ bool Matches(const Engine& engine, const RuleCase& one) {
   switch (one.kind) {
     case Kind::kContext: {
       const Context* context = Find(rules.contexts(), one.id);
-      return context != nullptr && TryContext(*context, one.example);
+      return context != nullptr && context->States(one.example);
     }
     case Kind::kProgram: {
       const Context* context = Find(rules.contexts(), one.id);
@@ -158,17 +142,15 @@ class Collector {
     Add(kind, must_match, section, id, examples);
   }
   void Add(RuleCase one) { cases_.push_back(std::move(one)); }
-  void AddAffix(const PrefixOrSuffixExample& example) {
+  void AddAffix(const AffixExample& example) {
     const bool continues =
-        !cases_.empty() && cases_.back().kind == Kind::kPrefixOrSuffix && cases_.back().id == example.prefix_or_suffix;
+        !cases_.empty() && cases_.back().kind == Kind::kPrefixOrSuffix && cases_.back().id == example.affix;
     RuleCase one;
     one.kind = Kind::kPrefixOrSuffix;
     one.section = "affixes";
-    one.id = example.prefix_or_suffix;
+    one.id = example.affix;
     one.number = continues ? cases_.back().number + 1 : 1;
-    one.leaves = example.leaves;
-    one.example.text = example.text;
-    one.example.facts = example.facts;
+    one.example = example.example;
     cases_.push_back(std::move(one));
   }
   void AddComparison(const ComparisonExample& runs) {
@@ -225,43 +207,43 @@ std::string RuleCase::Entry() const {
   return name + " " + id;
 }
 
-std::vector<RuleCase> CasesOf(const RuleSet& rules, bool with_conclusions) {
+std::vector<RuleCase> CasesOf(const RuleSet& rules, const std::vector<AffixExample>& affixes, bool with_conclusions) {
   Collector all;
   for (const FailureRule& failure : rules.failures()) {
-    all.Add(Kind::kFailure, true, "failures", failure.code, failure.match);
-    all.Add(Kind::kFailure, false, "failures", failure.code, failure.no_match);
+    all.Add(Kind::kFailure, true, "failures", failure.code, failure.samples.examples);
+    all.Add(Kind::kFailure, false, "failures", failure.code, failure.samples.counterexamples);
   }
   for (const Context& context : rules.contexts()) {
     const Kind kind = context.is_program ? Kind::kProgram : Kind::kContext;
-    all.Add(kind, true, "contexts", context.id, context.match);
-    all.Add(kind, false, "contexts", context.id, context.no_match);
+    all.Add(kind, true, "contexts", context.id, context.samples.examples);
+    all.Add(kind, false, "contexts", context.id, context.samples.counterexamples);
     all.Add(Kind::kUntil, true, "contexts", context.id, context.until_examples);
   }
   for (const Chip& chip : rules.chips()) {
-    all.Add(Kind::kChip, true, "chips", chip.id, chip.match);
-    all.Add(Kind::kChip, false, "chips", chip.id, chip.no_match);
+    all.Add(Kind::kChip, true, "chips", chip.id, chip.samples.examples);
+    all.Add(Kind::kChip, false, "chips", chip.id, chip.samples.counterexamples);
   }
   for (const Framework& framework : rules.frameworks()) {
-    all.Add(Kind::kFramework, true, "frameworks", framework.id, framework.examples);
-    all.Add(Kind::kFramework, false, "frameworks", framework.id, framework.no_match);
+    all.Add(Kind::kFramework, true, "frameworks", framework.id, framework.samples.examples);
+    all.Add(Kind::kFramework, false, "frameworks", framework.id, framework.samples.counterexamples);
   }
   for (const Quotation& quotation : rules.quotations()) {
-    all.Add(Kind::kQuotation, true, "quotations", quotation.id, quotation.examples);
-    all.Add(Kind::kQuotation, false, "quotations", quotation.id, quotation.logs);
+    all.Add(Kind::kQuotation, true, "quotations", quotation.id, quotation.samples.examples);
+    all.Add(Kind::kQuotation, false, "quotations", quotation.id, quotation.samples.counterexamples);
   }
   for (const CandidateError& suspect : rules.candidate_errors()) {
-    all.Add(Kind::kUnknownError, true, "suspects", suspect.id, suspect.match);
-    all.Add(Kind::kUnknownError, false, "suspects", suspect.id, suspect.no_match);
+    all.Add(Kind::kUnknownError, true, "suspects", suspect.id, suspect.samples.examples);
+    all.Add(Kind::kUnknownError, false, "suspects", suspect.id, suspect.samples.counterexamples);
   }
   for (const ErrorLine& line : rules.error_lines()) {
-    all.Add(Kind::kErrorLine, true, "error_lines", line.id, line.examples);
-    all.Add(Kind::kErrorLine, false, "error_lines", line.id, line.no_match);
+    all.Add(Kind::kErrorLine, true, "error_lines", line.id, line.samples.examples);
+    all.Add(Kind::kErrorLine, false, "error_lines", line.id, line.samples.counterexamples);
   }
   for (const ProgressLine& line : rules.progress()) {
-    all.Add(Kind::kProgress, true, "progress", line.id, line.examples);
-    all.Add(Kind::kProgress, false, "progress", line.id, line.no_match);
+    all.Add(Kind::kProgress, true, "progress", line.id, line.samples.examples);
+    all.Add(Kind::kProgress, false, "progress", line.id, line.samples.counterexamples);
   }
-  for (const PrefixOrSuffixExample& example : rules.prefix_and_suffix_examples()) all.AddAffix(example);
+  for (const AffixExample& example : affixes) all.AddAffix(example);
   if (with_conclusions) {
     int number = 0;
     for (const DiagnosisExample& situation : DiagnosisExamples()) all.Add(CaseOf(situation, ++number));

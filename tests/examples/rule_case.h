@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/built_in.h"
 #include "examples/diagnosis_examples.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"
@@ -33,8 +34,7 @@ struct RuleCase {
   std::string section;     // of the entry with this example: "failures"
   std::string id;          // of that entry
   int number = 0;          // among the entry's examples of this kind, from 1
-  Example example;
-  std::string leaves;  // the text that a prefix or suffix pattern leaves; example.facts are those of LineFacts
+  Example example;         // of a prefix or suffix: the facts are those of LineFacts
   DiagnosisExample situation;
   ComparisonExample runs;
 
@@ -48,9 +48,9 @@ std::map<std::string, Value> LineFacts(const Line& line);
 
 RuleCase CaseOf(const DiagnosisExample& situation, int number);
 
-// Returns the cases of a rule set, in its order. `with_conclusions`: also those of conclusions.json, which are for the
-// built-in rules.
-std::vector<RuleCase> CasesOf(const RuleSet& rules, bool with_conclusions);
+// Returns the cases of a rule set, in its order, and those of prefixes and suffixes. `with_conclusions`: also those of
+// conclusions.json, which are for the built-in rules.
+std::vector<RuleCase> CasesOf(const RuleSet& rules, const std::vector<AffixExample>& affixes, bool with_conclusions);
 
 // Tries the case on the engine's rules. Returns what is wrong, as the end of a sentence, or empty. A missing entry does
 // not match.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "examples/built_in.h"
 #include "rules/rule_set.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -27,10 +28,7 @@ inline std::string_view Bytes(const std::uint8_t* data, std::size_t size) {
 
 // With all examples.
 inline const RuleSet& BuiltInRules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    return RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
-  }();
+  static const RuleSet rules = RulesOf(BuiltInFiles(), ExampleFiles());
   return rules;
 }
 

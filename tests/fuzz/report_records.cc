@@ -26,7 +26,7 @@ const std::vector<json>& Records() {
     std::string log;
     std::size_t rank = 0;
     for (const FailureRule& rule : BuiltInRules().failures()) {
-      if (!rule.match.empty()) log += WithPrefix(rule.match[0].text + "\n", "[rank" + std::to_string(rank++) + "]: ");
+      if (!rule.example.empty()) log += WithPrefix(rule.example + "\n", "[rank" + std::to_string(rank++) + "]: ");
     }
     Choices none("");
     for (const char* part : kReportParts) log += FilledPart(part, none);

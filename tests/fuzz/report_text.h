@@ -204,13 +204,12 @@ inline const std::vector<std::string>& RuleExamples() {
       for (const Example& example : some) texts.push_back(example.text + "\n");
     };
     for (const FailureRule& rule : BuiltInRules().failures()) {
-      add(rule.match);
-      add(rule.no_match);
+      add(rule.samples.examples);
+      add(rule.samples.counterexamples);
     }
-    for (const Context& context : BuiltInRules().contexts()) add(context.match);
-    for (const CandidateError& suspect : BuiltInRules().candidate_errors()) add(suspect.match);
-    for (const Framework& framework : BuiltInRules().frameworks())
-      for (const std::string& line : framework.examples) texts.push_back(line + "\n");
+    for (const Context& context : BuiltInRules().contexts()) add(context.samples.examples);
+    for (const CandidateError& suspect : BuiltInRules().candidate_errors()) add(suspect.samples.examples);
+    for (const Framework& framework : BuiltInRules().frameworks()) add(framework.samples.examples);
     return texts;
   }();
   return examples;
@@ -220,7 +219,7 @@ inline const std::vector<std::string>& RuleExamples() {
 inline const std::vector<std::string>& LinePrefixes() {
   static const std::vector<std::string> prefixes = [] {
     std::vector<std::string> texts = {""};
-    for (const PrefixOrSuffixExample& example : BuiltInRules().prefix_and_suffix_examples()) {
+    for (const auto& [affix, example] : AffixExamples(BuiltInFiles())) {
       const std::string_view text = example.text;
       if (text.ends_with(example.leaves)) texts.emplace_back(text.substr(0, text.size() - example.leaves.size()));
     }

@@ -3,7 +3,7 @@
 
 #include "cli/rules_test.h"
 #include "fuzz/fuzz.h"
-#include "rules/rule_loader.h"
+#include "rules/rule_set.h"
 
 using namespace whyoom;
 
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = Bytes(data, size);
   std::vector<Fault> faults;
   // Not loading the built-in data saves most of the time. A file can be valid without it.
-  const RuleSet rules = RuleSetBuilder::Build(RuleSet::SchemaText(), {}, {{"rules.json", std::string(text)}}, &faults);
+  const RuleSet rules = RuleSet::Compile({}, {{"rules.json", std::string(text)}}, &faults);
   const std::size_t lines = 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   for (const Fault& fault : faults) {
     Require(!fault.what.empty(), "a fault has a message");

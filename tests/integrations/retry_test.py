@@ -17,7 +17,7 @@ INTEGRATIONS = pathlib.Path(__file__).resolve().parents[2] / "integrations"
 WHYOOM = os.path.abspath(sys.argv.pop(1))
 RULES = {"format": "whyoom.rules/1", "failures": [
     {"code": f"my.{answer}", "title": answer, "category": "c", "phase": "run", "heads": [f"the pool will {answer} do"],
-     "retry": {"answer": answer, "why": "It is so."}, "examples": {"match": [{"text": f"the pool will {answer} do"}]}}
+     "retry": {"answer": answer, "why": "It is so."}, "examples": [{"text": f"the pool will {answer} do"}]}
     for answer in ("never", "maybe")]}  # fmt: skip
 NEVER = "echo the pool will never do; exit 3"
 MAYBE = "echo the pool will maybe do; exit 3"

@@ -91,7 +91,7 @@ std::map<std::string, std::string> Sources() {
 
 std::set<std::string> RuleDataIds() {
   std::set<std::string> ids;
-  for (const auto& [id, remedy] : BuiltInRules().remedies()) ids.insert(id);
+  for (const Remedy& remedy : BuiltInRules().remedies()) ids.insert(remedy.id);
   for (const Framework& framework : BuiltInRules().frameworks()) ids.insert(framework.id);
   for (const Chip& chip : BuiltInRules().chips()) ids.insert(chip.id);
   for (const FailureRule& rule : BuiltInRules().failures()) {

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@
 #include "cli/rules_test.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
+#include "examples/built_in.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "mutation/rule_mutation.h"
@@ -31,7 +33,7 @@
 #include "report/markdown/failure_pages.h"
 #include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
-#include "rules/json_positions.h"
+#include "rules/rule_file.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -122,10 +124,22 @@ struct Count {
   }
 };
 
+const JsonNode& NodeAt(const JsonNode& root, const std::string& pointer) {
+  const JsonNode* node = &root;
+  for (nlohmann::json::json_pointer rest(pointer), next; !rest.empty(); rest = next) {
+    std::string token = rest.to_string().substr(1);
+    token = token.substr(0, token.find('/'));
+    next = nlohmann::json::json_pointer(rest.to_string().substr(token.size() + 1));
+    for (const auto& [from, to] : {std::pair("~1", "/"), std::pair("~0", "~")}) {
+      for (std::size_t at = token.find(from); at != token.npos; at = token.find(from, at + 1)) token.replace(at, 2, to);
+    }
+    node = node->kind() == JsonNode::Kind::kArray ? &node->items().at(std::stoul(token)) : &(*node)[token];
+  }
+  return *node;
+}
+
 // Lists the undetected changes, prints the counts by kind and returns the total.
 Count PrintResults(const std::vector<RuleFile>& files, const std::vector<TriedMutant>& tried) {
-  std::vector<JsonDocument> documents;
-  for (const RuleFile& file : files) documents.push_back(JsonDocument::Parse(file.text));
   std::map<std::string, Count> counts;
   Count total;
   for (const auto& [mutant, end] : tried) {
@@ -135,11 +149,10 @@ Count PrintResults(const std::vector<RuleFile>& files, const std::vector<TriedMu
       count->unnoticed += unnoticed ? 1 : 0;
     }
     if (!unnoticed) continue;
-    const JsonDocument& document = documents[mutant.file];
-    const JsonPlace place =
-        mutant.at > 0 ? document.PlaceInText(mutant.pointer, mutant.at) : document.PlaceOf(mutant.pointer);
-    fmt::print("{}:{}:{}: {}: {}\n", Printable(files[mutant.file].name), place.line, place.column,
-               KindName(mutant.kind), Printable(mutant.what));
+    const LoadedFile file(files[mutant.file]);
+    const JsonNode& node = NodeAt(file.root(), mutant.pointer);
+    node.ReportAt(mutant.at, std::string(KindName(mutant.kind)) + ": " + mutant.what);
+    for (const Fault& fault : file.SortedFaults()) fmt::print("{}\n", Printable(fault.ToString()));
   }
   for (const auto& [kind, count] : counts) fmt::print("{:<10} {}", kind, count.Text());
   fmt::print("{:<10} {}", "all", total.Text());
@@ -161,14 +174,14 @@ int Mutate(int argc, char** argv) {
   app.add_option("--at-least", at_least, "Percentage that must be detected for exit status 0 (default: 100)");
   app.add_option("-j,--jobs", mutation.jobs, "Number of parallel jobs");
   CLI11_PARSE(app, argc, argv);
-  bool ok = true;
-  const std::string result = TestRules(LoadRules(options, RuleSet::BuiltInData::kChecked), &ok);
-  if (!ok) throw Error("the rules do not pass `whyoom rules test`: " + result);
   const std::vector<RuleFile> own = RuleFilesOfOption(options).files;
+  bool ok = true;
+  const std::string result = TestRules(own.empty() ? RulesOf(BuiltInFiles(), ExampleFiles()) : LoadRules(options), &ok);
+  if (!ok) throw Error("the rules do not pass `whyoom rules test`: " + result);
   mutation.with_conclusions = own.empty();
-  const std::vector<RuleFile>& files = own.empty() ? RuleSet::BuiltIn() : own;
+  const std::vector<RuleFile>& files = own.empty() ? BuiltInFiles() : own;
   const std::vector<TriedMutant> tried =
-      TryMutants(own.empty() ? std::vector<RuleFile>() : RuleSet::BuiltIn(), files, RuleSet::BuiltInExamples(),
+      TryMutants(own.empty() ? std::vector<RuleFile>() : BuiltInFiles(), files, ExampleFiles(),
                  ObserversOf(corpus, OutputFiles(options)), mutation);
   return PrintResults(files, tried).Share() < at_least ? 1 : 0;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "mutation/source_mutants.h"
-#include "rules/json_positions.h"
 
 namespace whyoom {
 namespace {
@@ -15,9 +14,17 @@ namespace {
 using Json = nlohmann::json;
 using MutantKind = RuleMutant::Kind;
 
+// `key` as a token of a JSON pointer.
+std::string PointerToken(std::string_view key) {
+  std::string token;
+  for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return token;
+}
+
 // The kinds of members, by key. A key means the same in all sections, with the exceptions in Visit.
-const std::set<std::string_view> kKept = {"$schema", "format", "description", "examples", "until_examples", "logs",
-                                          "leaves",  "id",     "code",        "links",    "extends",        "snippets"};
+const std::set<std::string_view> kKept = {"$schema",        "format",          "description", "examples",
+                                          "until_examples", "counterexamples", "id",          "code",
+                                          "links",          "extends",         "snippets"};
 const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "examples/rule_case.h"
-#include "rules/rule_loader.h"
 #include "rules/sha256.h"
 
 namespace whyoom {
@@ -56,7 +55,7 @@ bool CanAffect(const std::string& section, RuleCase::Kind kind) {
 // Removes the examples, which are a large part of a file. Mutants are tested with the examples of the original file.
 nlohmann::json WithoutExamples(nlohmann::json value) {
   if (value.is_object()) {
-    for (const char* key : {"examples", "logs", "leaves"}) value.erase(key);
+    for (const char* key : {"examples", "counterexamples", "until_examples"}) value.erase(key);
   }
   if (value.is_structured()) {
     for (nlohmann::json& child : value) child = WithoutExamples(std::move(child));
@@ -92,20 +91,26 @@ class Runner {
          const std::vector<RuleObserver>& observers, const MutationOptions& options)
       : others_(others), files_(files), observers_(observers), options_(options) {
     std::vector<Fault> faults;
-    original_ = Build(All(files), &faults, RuleSet::BuiltInData::kTrusted, nullptr);
-    std::vector<RuleFile> with_examples = files;
-    with_examples.insert(with_examples.end(), examples.begin(), examples.end());
-    cases_ = CasesOf(Build(All(with_examples), &faults, RuleSet::BuiltInData::kTrusted, &original_.literals()),
-                     options.with_conclusions);
+    original_ = RuleSet::Compile({}, All(files), &faults);
+    RuleData with_examples = original_.data();
+    AddExamples(examples, &with_examples);
+    literals_.literals = original_.literals();
+    literals_.trigger_count = original_.trigger_count();
+    literals_.sign_literals = original_.sign_literals();
+    literals_.nearby_literals = original_.nearby_literals();
+    std::vector<RuleFile> all = All(files);
+    all.insert(all.end(), examples.begin(), examples.end());
+    cases_ = CasesOf(RuleSet(std::move(with_examples)), AffixExamples(all), options.with_conclusions);
     const Engine engine(original_);
     for (const RuleCase& one : cases_) cleaned_.push_back(Cleaned(engine, one.example.text));
     for (const RuleObserver& observer : observers) statements_.push_back(observer.says(engine));
-    for (const RuleFile& file : others) lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump()});
+    for (const RuleFile& file : others)
+      lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump(), "", file.layer});
     for (const RuleFile& file : files) {
       parsed_.push_back(Parsed(file));
       // User files are checked each time, and without examples they would have faults.
       lean_parsed_.push_back(others.empty() ? WithoutExamples(parsed_.back()) : parsed_.back());
-      lean_.push_back({file.name, lean_parsed_.back().dump()});
+      lean_.push_back({file.name, lean_parsed_.back().dump(), "", file.layer});
     }
   }
 
@@ -126,14 +131,6 @@ class Runner {
 
  private:
   static nlohmann::json Parsed(const RuleFile& file) { return nlohmann::json::parse(file.text, nullptr, false); }
-
-  // If `others` is empty, the files are the built-in ones. `checking` states whether built-in data is checked.
-  RuleSet Build(const std::vector<RuleFile>& all, std::vector<Fault>* faults, RuleSet::BuiltInData checking,
-                const std::vector<std::string>* literals) const {
-    const auto split = all.begin() + static_cast<std::ptrdiff_t>(others_.empty() ? all.size() : others_.size());
-    return RuleSetBuilder::Build(RuleSet::SchemaText(), {all.begin(), split}, {split, all.end()}, faults, checking,
-                                 literals);
-  }
 
   std::vector<RuleFile> All(const std::vector<RuleFile>& more) const {
     std::vector<RuleFile> all = others_;
@@ -183,7 +180,7 @@ class Runner {
     {
       std::vector<Fault> faults;
       // Use the original's literals; the literals of a changed header follow from its pattern.
-      const RuleSet rules = Build(lean, &faults, RuleSet::BuiltInData::kTrusted, &original_.literals());
+      const RuleSet rules = RuleSet::Compile(literals_, lean, &faults, {.is_checked = false});
       if (!faults.empty()) return End::kRefused;
       const Engine engine(rules);
       if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
@@ -195,7 +192,7 @@ class Runner {
     std::vector<RuleFile> files = files_;
     files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
     std::vector<Fault> faults;
-    Build(All(files), &faults, RuleSet::BuiltInData::kChecked, nullptr);
+    RuleSet::Compile({}, All(files), &faults);
     return faults.empty() ? End::kSurvived : End::kRefused;
   }
 
@@ -238,6 +235,7 @@ class Runner {
   const std::vector<RuleObserver>& observers_;
   const MutationOptions& options_;
   RuleSet original_;
+  RuleData literals_;  // only the literals of the original
   std::vector<RuleCase> cases_;
   std::vector<std::string> cleaned_;     // their texts as the patterns see them
   std::vector<std::string> statements_;  // outputs of the observers for the original rules

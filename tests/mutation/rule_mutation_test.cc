@@ -16,8 +16,8 @@ std::string Rules(const std::string& examples) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run",
     "category": "Pool", "about": "about it", "links": [],
     "heads": [{"id": "full", "pattern": "pool is full: (?:wanted|needs) %{size:need_bytes}"}],
-    "examples": {"match": [)" +
-         examples + "]}}]}";
+    "examples": [)" +
+         examples + "]}]}";
 }
 
 std::vector<TriedMutant> Try(const std::string& examples, const std::string& only = "") {

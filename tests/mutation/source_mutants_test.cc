@@ -9,8 +9,8 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "rules/pattern.h"
 #include "mutation/pattern_tree.h"
+#include "rules/pattern.h"
 
 namespace whyoom {
 namespace TEST_FILE {

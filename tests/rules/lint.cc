@@ -142,7 +142,7 @@ class Coverage {
           Tell(fmt::format("framework {}, sign '{}'", framework.id, Begin(sign.source())), "no example shows it");
       }
     }
-    for (const auto& [id, remedy] : engine_.rules().remedies()) CheckRemedy(remedy);
+    for (const Remedy& remedy : engine_.rules().remedies()) CheckRemedy(remedy);
     return std::move(gaps_);
   }
 
@@ -256,9 +256,9 @@ class Coverage {
 
 std::vector<std::string> BadSettings(const RuleSet& rules) {
   std::vector<std::string> faults;
-  for (const auto& [id, remedy] : rules.remedies()) {
+  for (const Remedy& remedy : rules.remedies()) {
     for (const auto& [framework, steps] : remedy.how) {
-      const std::string of = "remedies/" + id + (framework.empty() ? "" : "/how/" + framework);
+      const std::string of = "remedies/" + remedy.id + (framework.empty() ? "" : "/how/" + framework);
       for (const Template& step : steps) CheckStep(of, step, &faults);
     }
   }
@@ -299,11 +299,12 @@ std::vector<std::string> UselessEntries(const RuleSet& rules) {
     if (!context.is_program && !used.contains(context.id)) faults.push_back(context.id + ": no failure uses it");
   }
   const auto always_remains = [](const Template& step) { return step.Fill(Evidence()).has_value(); };
-  for (const auto& [id, remedy] : rules.remedies()) {
-    if (!used.contains(id)) faults.push_back(id + ": no failure offers it");
+  for (const Remedy& remedy : rules.remedies()) {
+    if (!used.contains(remedy.id)) faults.push_back(remedy.id + ": no failure offers it");
     for (const auto& [framework, steps] : remedy.how) {
       if (std::none_of(steps.begin(), steps.end(), always_remains))
-        faults.push_back(id + ", " + (framework.empty() ? "by default" : framework) + ": every step has a placeholder");
+        faults.push_back(remedy.id + ", " + (framework.empty() ? "by default" : framework) +
+                         ": every step has a placeholder");
     }
   }
   return faults;

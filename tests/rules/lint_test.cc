@@ -23,10 +23,10 @@ TEST_CASE("an entry that can never matter is reported", "[rules]") {
   const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1",
 "failures": [{"code": "T1", "title": "t", "category": "c", "phase": "run", "heads": ["the pool is full"],
   "scenarios": [{"id": "a", "title": "t", "when": "listed > 1"}, {"id": "b", "title": "t", "when": "listed > 1"}],
-  "examples": {"match": [{"text": "the pool is full"}]}},
+  "examples": [{"text": "the pool is full"}]},
  {"code": "T2", "title": "t", "category": "c", "phase": "run", "heads": [{"id": "again", "pattern": "the pool is full"}],
-  "examples": {"match": [{"text": "the pool is full"}]}}],
-"contexts": [{"id": "alone", "pattern": "pools: %{integer:pools}", "examples": {"match": [{"text": "pools: 3"}]}}],
+  "examples": [{"text": "the pool is full"}]}],
+"contexts": [{"id": "alone", "patterns": ["pools: %{integer:pools}"], "examples": [{"text": "pools: 3"}]}],
 "remedies": [{"id": "test_r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t",
   "note": "n", "links": [], "how": {"jax": ["Set it to {used_bytes}."]}}]})json");
   CHECK(UselessEntries(rules) == std::vector<std::string>{"T1/b: the condition of a",
@@ -65,7 +65,7 @@ TEST_CASE("rules that no example covers are listed", "[rules]") {
   const auto untried = [](const std::string& expect, const std::string& more) {
     const RuleSet rules = RulesWith(PoolRules());
     const Engine engine(rules);
-    std::vector<RuleCase> cases = CasesOf(rules, false);
+    std::vector<RuleCase> cases = CasesOf(rules, {}, false);
     cases.push_back(PoolCase(R"({"need_bytes": "9.00G", "have_bytes": "4.00G"})", expect, more));
     std::vector<std::string> own;
     for (const std::string& one : UncoveredEntries(engine, cases)) {

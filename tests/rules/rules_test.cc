@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/compare.h"
 #include "diagnose/failure_scope.h"
@@ -18,7 +19,6 @@
 #include "process.h"
 #include "read/message.h"
 #include "read/session.h"
-#include "rules/builtin.h"
 #include "rules/names.h"
 #include "rules/rule_set.h"
 
@@ -26,15 +26,12 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-const RuleSet& BuiltIn() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
-    for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
-  return rules;
+const RuleSet& BuiltIn() { return BuiltInRules(); }
+
+std::vector<AffixExample> BuiltInAffixes() {
+  std::vector<RuleFile> files = BuiltInFiles();
+  files.insert(files.end(), ExampleFiles().begin(), ExampleFiles().end());
+  return AffixExamples(files);
 }
 
 // The remedies of the JSON contract, which users rely on.
@@ -89,7 +86,7 @@ TEST_CASE("the fields of a row that rules may use all exist and are documented",
   std::string table = head;
   for (const NamedField& field : RowFieldTable()) table += fmt::format("| `{}` | {} |\n", field.name, field.about);
   for (const DerivedRowField& test : BuiltIn().derived_row_fields())
-    table += fmt::format("| `{}` | {} |\n", test.name, test.about);
+    table += fmt::format("| `{}` | {} |\n", test.id, test.about);
   const std::string readme = ReadText(path);
   const std::size_t begin = readme.find(head);
   REQUIRE(begin != std::string::npos);
@@ -156,7 +153,7 @@ TEST_CASE("each header has a trigger near its start", "[rules]") {
   const std::deque<std::string> nothing_before;
   int header_patterns = 0;
   for (const FailureRule& failure : BuiltIn().failures()) {
-    for (const Example& example : failure.match) {
+    for (const Example& example : failure.samples.examples) {
       Line line;
       line.text = example.text;
       line.number = 1;
@@ -177,11 +174,11 @@ TEST_CASE("each header has a trigger near its start", "[rules]") {
 }
 
 TEST_CASE("no line of a rule file is longer than 160 bytes", "[rules]") {
-  for (const EmbeddedFile& file : EmbeddedFiles()) {
+  for (const RuleFile& file : BuiltInFiles()) {
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < file.text.size();) {
       const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
-      const std::string_view line = file.text.substr(begin, end - begin);
+      const std::string_view line = std::string_view(file.text).substr(begin, end - begin);
       INFO(file.name << ":" << ++number << ": format it with tools/format_rules.py: " << line.substr(0, 80));
       CHECK(line.size() <= 160);  // bytes, so that every tool counts the same
       begin = end + 1;
@@ -191,7 +188,7 @@ TEST_CASE("no line of a rule file is longer than 160 bytes", "[rules]") {
 }
 
 TEST_CASE("the built-in rules agree with their examples", "[rules][whole]") {
-  const std::vector<RuleCase> cases = CasesOf(BuiltIn(), true);
+  const std::vector<RuleCase> cases = CasesOf(BuiltIn(), BuiltInAffixes(), true);
   CHECK(FailedCases(Engine(BuiltIn()), cases) == std::vector<std::string>());
   const auto must_match = std::count_if(cases.begin(), cases.end(), [](const RuleCase& one) { return one.must_match; });
   CHECK(must_match >= 1500);
@@ -204,8 +201,8 @@ TEST_CASE("every remedy of the contract exists and is complete", "[rules]") {
     INFO(id);
     CHECK(BuiltIn().FindRemedy(id) != nullptr);
   }
-  for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    INFO(id);
+  for (const Remedy& remedy : BuiltIn().remedies()) {
+    INFO(remedy.id);
     CHECK(safeties.contains(remedy.safety));
     for (const std::string* text : {&remedy.title, &remedy.safe_why, &remedy.gain, &remedy.telltale})
       CHECK(text->size() >= 10);
@@ -225,9 +222,9 @@ TEST_CASE("every remedy is offered for some failure", "[rules]") {
       for (const RemedyUse& use : scenario.remedies) offered.insert(use.remedy);
     }
   }
-  for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    INFO(id);
-    CHECK(offered.contains(id));
+  for (const Remedy& remedy : BuiltIn().remedies()) {
+    INFO(remedy.id);
+    CHECK(offered.contains(remedy.id));
   }
 }
 
@@ -275,9 +272,9 @@ TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
   Failure failure;  // without any facts
   failure.rule = BuiltIn().FindFailure("E1000");
   const FailureScope scope(BuiltIn(), failure);
-  for (const auto& [id, remedy] : BuiltIn().remedies()) {
+  for (const Remedy& remedy : BuiltIn().remedies()) {
     for (const auto& [framework, steps] : remedy.how) {
-      INFO(id << ", " << framework);
+      INFO(remedy.id << ", " << framework);
       CHECK(
           std::any_of(steps.begin(), steps.end(), [&](const Template& step) { return step.Fill(scope).has_value(); }));
     }
@@ -286,13 +283,13 @@ TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
 
 TEST_CASE("steps for TensorFlow and PyTorch do not use JAX", "[rules]") {
   const std::vector<std::string> calls = {"jax.", "jnp.", "jitted", "optax", "NamedSharding"};
-  for (const auto& [id, remedy] : BuiltIn().remedies()) {
-    if (id.starts_with("sc_")) continue;  // SparseCore settings exist only in one API
+  for (const Remedy& remedy : BuiltIn().remedies()) {
+    if (remedy.id.starts_with("sc_")) continue;  // SparseCore settings exist only in one API
     for (const char* framework : {"tensorflow", "pytorch_xla"}) {
       const auto own = remedy.how.find(framework);
       const std::vector<Template>& steps = own == remedy.how.end() ? remedy.how.at("") : own->second;
       for (const Template& step : steps) {
-        INFO(id << ", " << framework << ": " << step.source());
+        INFO(remedy.id << ", " << framework << ": " << step.source());
         CHECK(std::none_of(calls.begin(), calls.end(),
                            [&](const std::string& call) { return step.source().find(call) != std::string::npos; }));
       }
@@ -302,12 +299,12 @@ TEST_CASE("steps for TensorFlow and PyTorch do not use JAX", "[rules]") {
 
 TEST_CASE("steps do not name flags or values that do not exist", "[rules]") {
   // tests/advice tries each flag with the compiler.
-  for (const auto& [id, remedy] : BuiltIn().remedies()) {
+  for (const Remedy& remedy : BuiltIn().remedies()) {
     std::string steps;
     for (const auto& [framework, how] : remedy.how) {
       for (const Template& step : how) steps += " " + step.source();
     }
-    INFO(id);
+    INFO(remedy.id);
     for (const char* wrong : {"tpu_shared_memory_percent", "kBrkga", "kList", "kDfs", "kPostOrder"})
       CHECK(steps.find(wrong) == std::string::npos);
     // The dump flag belongs in XLA_FLAGS; LIBTPU_INIT_ARGS rejects it.

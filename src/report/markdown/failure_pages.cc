@@ -44,7 +44,7 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   std::map<const FailureRule*, std::string> failures;
   std::map<const Remedy*, std::string> remedies;
   for (const FailureRule& failure : rules.failures()) failures[&failure] = paths.Add("", failure.code);
-  for (const auto& [id, remedy] : rules.remedies()) remedies[&remedy] = paths.Add(kRemedies, id);
+  for (const Remedy& remedy : rules.remedies()) remedies[&remedy] = paths.Add(kRemedies, remedy.id);
 
   // Links are relative to their page.
   const auto links = [&](const std::string& to_root) {
@@ -62,7 +62,7 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
     if (const auto explanation = FindExplanation(rules, failure.code))
       pages.push_back({failures.at(&failure), PageOf(FailureBlocks(*explanation, links("")), back(""))});
   }
-  for (const auto& [id, remedy] : rules.remedies())
+  for (const Remedy& remedy : rules.remedies())
     pages.push_back({remedies.at(&remedy), PageOf(RemedyBlocks(rules, remedy, frameworks, links("../")), back("../"))});
   return pages;
 }

@@ -41,16 +41,6 @@ const TextForm kBase64 = {"base64", "^[A-Za-z0-9+/]*={0,2}$", "The bytes of the 
                           nullptr};
 const TextForm kRuleName = {"name", "^[A-Za-z0-9_.-]{1,64}$", "", IsRuleName};
 
-std::vector<std::string> WordsOf(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 Json ValueToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
     constexpr double kExact = 9.2e18;

@@ -44,6 +44,7 @@
 #include "input/artifact.h"
 #include "report/unknown_errors.h"
 #include "rules/rule_set.h"
+#include "rules/suggest.h"
 #include "text/timestamp.h"
 #include "text/utf8.h"
 
@@ -85,9 +86,6 @@ template <class T>
 concept IsVector = std::same_as<T, std::vector<typename T::value_type>>;
 template <class T>
 concept IsMap = std::same_as<T, std::map<std::string, typename T::mapped_type>>;
-
-// Splits FieldSpec::one_of.
-std::vector<std::string> WordsOf(std::string_view text);
 
 template <class T>
 Json ToRecord(const T& value);

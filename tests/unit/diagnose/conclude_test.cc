@@ -28,7 +28,7 @@ const char* const kRules = R"({"format": "whyoom.rules/1",
     {"id": "never", "title": "never", "when": "need_bytes < 0", "about": "never", "why": []},
     {"id": "any", "title": "any", "priority": 1, "when": "largest.size_bytes > 0", "about": "any", "why": []}],
   "remedies": [{"id": "no_evidence", "section": "0", "prior": 1}, {"id": "look", "section": "0", "prior": 2}],
-  "examples": {"match": [{"text": ["test failure of 2.00G in 1.00G"]}], "no_match": []}}],
+  "examples": [{"text": ["test failure of 2.00G in 1.00G"]}], "counterexamples": []}],
 "remedies": [
   {"id": "free_lunch", "title": "free", "safety": "safe", "cost": 0, "inquiry": false, "safe_why": "s", "gain": "g", "telltale": "t", "note": "n",
    "how": {"jax": ["Do it for {largest.shape}.", "never said: {free_bytes}"], "vllm": ["Do it in vLLM."]}, "links": [{"title": "t", "url": "https://example.org"}],

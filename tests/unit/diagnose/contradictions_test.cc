@@ -142,7 +142,7 @@ TEST_CASE("interleaved report lines of two processes belong to neither", "[diagn
 
 TEST_CASE("each contradiction in the rule data has an example", "[diagnose]") {
   std::vector<Fault> faults;
-  const RuleSet rules = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
+  const RuleSet rules = RuleSet::Load({}, &faults);
   REQUIRE(faults.empty());
   std::set<std::string> shown;
   for (const DiagnosisExample& situation : DiagnosisExamples()) {

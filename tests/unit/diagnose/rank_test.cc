@@ -48,7 +48,7 @@ const RuleSet& Rules() {
       "remedies": [{"id": "h", "section": "1", "prior": 1}, {"id": "b", "section": "1", "prior": 2},
                    {"id": "d", "section": "2", "prior": 3}, {"id": "l", "section": "1", "prior": 4},
                    {"id": "n", "section": "1", "prior": 5}, {"id": "w", "section": "1", "prior": 7}, {"id": "i", "section": "1", "prior": 6}, {"id": "f", "section": "1", "prior": 8}],
-      "examples": {"match": [{"text": "test failure of 7B in 5B"}]}}]})");
+      "examples": [{"text": "test failure of 7B in 5B"}]}]})");
   }();
   return rules;
 }

@@ -25,7 +25,7 @@ Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, con
                            key(of_failure) + R"(, "scenarios": [
       {"id": "1", "title": "first", "when": "used_bytes > 100")" +
                            key(of_first) + R"(}, {"id": "2", "title": "second", "when": "used_bytes <= 100")" +
-                           key(of_second) + R"(}], "examples": {"match": [{"text": "test failed with 1G"}]}}]})";
+                           key(of_second) + R"(}], "examples": [{"text": "test failed with 1G"}]}]})";
   std::vector<Fault> faults;
   const RuleSet rules = RuleSet::Load({{"test.json", text}}, &faults);
   for (const Fault& fault : faults) FAIL_CHECK(fault.ToString());

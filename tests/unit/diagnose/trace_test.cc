@@ -41,18 +41,18 @@ const RuleSet& Rules() {
    "remedies": [{"id": "test_move", "section": "1", "prior": 1}, {"id": "test_shrink", "section": "1", "prior": 2},
                 {"id": "test_wait", "section": "1", "prior": 3}, {"id": "test_hide", "section": "1", "prior": 4},
                 {"id": "test_when", "section": "1", "prior": 5}],
-   "examples": {"match": [{"text": "Test pool of 9B in 5B is full"}, {"text": "TEST_EXHAUSTED"}]}},
+   "examples": [{"text": "Test pool of 9B in 5B is full"}, {"text": "TEST_EXHAUSTED"}]},
   {"code": "T2", "title": "inner", "category": "Test", "phase": "run", "about": ["t"], "links": [],
    "heads": [{"id": "request", "pattern": "Test request refused"}], "absorbed_by": ["T3"],
-   "examples": {"match": [{"text": "Test request refused"}]}},
+   "examples": [{"text": "Test request refused"}]},
   {"code": "T3", "title": "outer", "category": "Test", "phase": "run", "about": ["t"], "links": [],
    "heads": [{"id": "load", "pattern": "Test load failed(?:; Test request refused)?"}],
-   "examples": {"match": [{"text": "Test load failed"}]}}],
+   "examples": [{"text": "Test load failed"}]}],
 "contexts": [
-  {"id": "test_mesh", "pattern": "test mesh of %{integer:test_devices}",
-   "examples": {"match": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]}},
-  {"id": "test_step", "pattern": "test step %{integer:test_step}",
-   "examples": {"match": [{"text": "test step 8", "facts": {"test_step": 8}}]}}],
+  {"id": "test_mesh", "patterns": ["test mesh of %{integer:test_devices}"],
+   "examples": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]},
+  {"id": "test_step", "patterns": ["test step %{integer:test_step}"],
+   "examples": [{"text": "test step 8", "facts": {"test_step": 8}}]}],
 "quotations": [{"id": "test_grep", "pattern": "\n.*grep[ ][^\n]*\\z", "examples": ["\ngrep TESTCOMPILEOOM"]}]
 })json");
   return rules;

@@ -14,14 +14,14 @@ namespace TEST_FILE {
 // The formulas of a context that states a program. They can use only facts.
 const std::vector<DerivedFact>& Formulas() {
   static const RuleSet rules = RulesWith(R"json({"format": "whyoom.rules/1", "contexts": [
-    {"id": "test", "program": true, "pattern": "test statement of %{integer:a} and %{integer:b}",
+    {"id": "test", "program": true, "patterns": ["test statement of %{integer:a} and %{integer:b}"],
      "derived": [{"fact": "sum", "from": "a + b"},
                  {"fact": "need_bytes", "from": "sum * 10"},
                  {"fact": "large", "from": "sum", "when": "sum > 5"},
                  {"fact": "b", "from": "a"},
                  {"fact": "a", "from": "a + 100", "replace": true},
                  {"fact": "after", "from": "a"}],
-     "examples": {"match": [{"text": "test statement of 1 and 2"}]}}]})json");
+     "examples": [{"text": "test statement of 1 and 2"}]}]})json");
   for (const Context& context : rules.contexts()) {
     if (context.id == "test") return context.derived;
   }

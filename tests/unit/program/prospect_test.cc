@@ -17,6 +17,7 @@
 #include "made_program.h"
 #include "program/estimates.h"
 #include "rules/rule_set.h"
+#include "unit/rules/rule_schema.h"
 
 using namespace whyoom;
 
@@ -170,7 +171,7 @@ TEST_CASE("an empty program has no estimates, and the rule data names only exist
   CHECK(estimates.need_bytes == 0);
   CHECK(estimates.memory.empty());
   CHECK(estimates.room.batch == 0);
-  const nlohmann::json schema = nlohmann::json::parse(RuleSet::SchemaText());
+  const nlohmann::json schema = nlohmann::json::parse(RuleSchema());
   for (const auto& name : schema.at("definitions").at("remedy").at("properties").at("change").at("enum"))
     CHECK(IsRemedy(name.get<std::string>()));  // every name that the schema allows exists
   CHECK_FALSE(IsRemedy("pray"));

@@ -26,7 +26,7 @@ RuleSet Ours() {
                    "remedies": [{"id": "shard", "section": "2.B"}]}],
     "remedies": [{"id": "watch", "section": "1"}],
     "facts": ["x is %{number:x}"],
-    "examples": {"match": [{"text": "our own test failed"}]}}],
+    "examples": [{"text": "our own test failed"}]}],
     "remedies": [{"id": "watch", "title": "Watch it", "safety": "safe", "safe_why": "It only looks.", "cost": 0, "inquiry": true,
                   "gain": "g", "telltale": "t", "note": "n", "how": {"jax": ["Look."]}, "links": [],
                   "snippets": {"jax": {"before": ["a = 1", "b = f(a)"], "after": ["a = 2", "b = f(a)"]}}}]})json"}},
@@ -193,7 +193,7 @@ TEST_CASE("text of a rule file cannot control a terminal or become markup", "[re
   CHECK(Load({BaseRules()}, {{"evil.json", R"json({"format": "whyoom.rules/1", "failures": [{
     "code": "<b>X|", "title": "<script>alert(1)</script> | ](x)", "category": "c", "phase": "run",
     "about": "::error::x <img src=x> @everyone", "heads": ["our own test failed"],
-    "examples": {"match": [{"text": "our own test failed"}]}}]})json"}},
+    "examples": [{"text": "our own test failed"}]}]})json"}},
              &rules) == "");
   const auto found = FindExplanation(rules, "<b>X|");
   REQUIRE(found);

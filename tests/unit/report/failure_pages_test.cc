@@ -67,7 +67,7 @@ class Sentences {
  public:
   explicit Sentences(const RuleSet& rules) {
     for (const FailureRule& failure : rules.failures()) AddFailure(failure);
-    for (const auto& [id, remedy] : rules.remedies()) AddRemedy(remedy);
+    for (const Remedy& remedy : rules.remedies()) AddRemedy(remedy);
   }
 
   const std::map<std::string, std::vector<std::string>>& all() const { return all_; }
@@ -203,9 +203,9 @@ TEST_CASE("all links of the pages lead to pages, and every page is linked", "[re
 TEST_CASE("no id leads out of the folder, and no two ids share a page", "[report]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "failures": [
     {"code": "../../evil", "title": "t", "category": "c", "phase": "run", "heads": ["our first test failed"],
-     "examples": {"match": [{"text": "our first test failed"}]}},
+     "examples": [{"text": "our first test failed"}]},
     {"code": "readme", "title": "t", "category": "c", "phase": "run", "heads": ["our other test failed"],
-     "examples": {"match": [{"text": "our other test failed"}]}}]})");
+     "examples": [{"text": "our other test failed"}]}]})");
   std::set<std::string> paths;
   for (const Page& page : MakeFailurePages(rules)) {
     INFO(page.path);

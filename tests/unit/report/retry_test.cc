@@ -106,7 +106,7 @@ TEST_CASE("explain prints the answer of a failure, and of a scenario with its ow
     "retry": {"answer": "never", "why": "It is too large."},
     "scenarios": [{"id": "1", "title": "s", "when": "1 > 0"},
                   {"id": "2", "title": "s", "when": "1 > 2", "retry": {"answer": "maybe", "why": "Others used it."}}],
-    "examples": {"match": [{"text": "our own test failed"}]}}]})"}},
+    "examples": [{"text": "our own test failed"}]}]})"}},
              &rules) == "");
   const auto explained = [&](const char* topic) {
     const std::optional<Explanation> found = FindExplanation(rules, topic);

@@ -71,9 +71,9 @@ TEST_CASE("failures are selected by code, alias, scenario, prefix and pattern", 
 TEST_CASE("a complete name does not select longer names", "[report]") {
   const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "failures": [
     {"code": "our.pool", "title": "a", "category": "Ours", "phase": "run", "about": "It is full.",
-     "heads": ["our first pool is full"], "examples": {"match": [{"text": "Error: our first pool is full"}]}},
+     "heads": ["our first pool is full"], "examples": [{"text": "Error: our first pool is full"}]},
     {"code": "our.pool_of_two", "title": "b", "category": "Ours", "phase": "run", "about": "It is full.",
-     "heads": ["our other pool is full"], "examples": {"match": [{"text": "Error: our other pool is full"}]}}]})");
+     "heads": ["our other pool is full"], "examples": [{"text": "Error: our other pool is full"}]}]})");
   Failure second;
   second.rule = rules.FindFailure("our.pool_of_two");
   CHECK_FALSE(Selection("--select", {"our.pool"}, rules).Holds(second));

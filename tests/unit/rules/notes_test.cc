@@ -51,10 +51,10 @@ TEST_CASE("a term about two runs is valid in comparisons only", "[rules]") {
   CHECK(LoadFaults(
             Section(term + "\n\"notes\": [{\"id\": \"n\", \"when\": \"less\", \"why\": [{\"text\": \"x\"}]}]")) == "");
   CHECK(LoadFaults(Section(term + R"json(
- "contexts": [{"id": "c", "program": true, "pattern": "a long literal %{size:my_bytes}", "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
-   "examples": {"match": [{"text": "a long literal 5G"}]}}])json")) ==
-        "user.json:2:128: the term 'less' uses 'after.used_bytes', which 'context c' does not provide\n"
-        "user.json:2:128: the term 'less' uses 'before.used_bytes', which 'context c' does not provide\n");
+ "contexts": [{"id": "c", "program": true, "patterns": ["a long literal %{size:my_bytes}"], "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
+   "examples": [{"text": "a long literal 5G"}]}])json")) ==
+        "user.json:2:131: the term 'less' uses 'after.used_bytes', which 'context c' does not provide\n"
+        "user.json:2:131: the term 'less' uses 'before.used_bytes', which 'context c' does not provide\n");
 }
 
 TEST_CASE("wording and thresholds that the program does not use are faults", "[rules]") {

@@ -51,10 +51,10 @@ TEST_CASE("both engines find the same in the examples for each built-in pattern"
   const RuleSet& rules = BuiltInRules();
   std::vector<std::string> texts;
   for (const FailureRule& failure : rules.failures()) {
-    for (const Example& example : failure.match) texts.push_back(example.text);
+    for (const Example& example : failure.samples.examples) texts.push_back(example.text);
   }
   for (const Quotation& quotation : rules.quotations()) {
-    for (const std::string& example : quotation.examples) texts.push_back('\n' + example);
+    for (const Example& example : quotation.samples.examples) texts.push_back('\n' + example.text);
   }
   std::size_t found = 0;
   std::size_t by_pcre2 = 0;

@@ -11,7 +11,7 @@ std::string Rules(const std::string& of_failure, const std::string& of_scenario)
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "T1", "title": "t", "category": "c", "phase": "run")" +
          of_failure + R"(, "heads": ["our own test failed"],
     "scenarios": [{"id": "1", "title": "s", "when": "1 > 0")" +
-         of_scenario + R"(}], "examples": {"match": [{"text": "our own test failed"}]}}]})";
+         of_scenario + R"(}], "examples": [{"text": "our own test failed"}]}]})";
 }
 
 TEST_CASE("retry is read from failures and scenarios", "[rules]") {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "rules/rule_loader.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -19,7 +18,7 @@ inline RuleFile BaseRules() {
     "heads": [{"id": "used", "pattern": "Ran out of memory\\. Used %{size:used_bytes} of %{size:limit_bytes}"},
               {"id": "name", "pattern": "CompileTimeHbmOom", "line_start": true, "fragment": true},
               "(?:HostName|DeviceName)Failure"],
-    "facts": ["Exceeded by %{size:excess_bytes}", "tag %{word:tag}", {"pattern": "a long literal of %{word:thing}"}],
+    "facts": ["Exceeded by %{size:excess_bytes}", "tag %{word:tag}", "a long literal of %{word:thing}"],
     "reader": "memory_report",
     "contexts": ["remat"],
     "derived": [{"fact": "excess_bytes", "from": "used_bytes - limit_bytes", "when": "known(used_bytes)"},
@@ -35,16 +34,14 @@ inline RuleFile BaseRules() {
     }],
     "why": [{"text": "{before_bytes|size} before."}],
     "remedies": [{"id": "shard", "section": "2", "prior": 1}],
-    "examples": {
-      "match": [{"text": ["Ran out of memory.", "Used 2G of 1G"], "facts": {"used_bytes": 2147483648, "tag": "x"}, "scenario": "2"},
-                {"text": "CompileTimeHbmOom", "scenario": null}, {"text": "HostNameFailure"}],
-      "no_match": [{"text": "all is well", "why": "it says so"}]
-    }
+    "examples": [{"text": ["Ran out of memory.", "Used 2G of 1G"], "facts": {"used_bytes": 2147483648, "tag": "x"}, "scenario": "2"},
+                {"text": "CompileTimeHbmOom", "scenario": ""}, {"text": "HostNameFailure"}],
+      "counterexamples": [{"text": "all is well", "why": "it says so"}]
   }, {
     "code": "0100", "title": "allocation", "category": "Runtime", "phase": "run",
     "heads": ["Error allocating device buffer"],
     "consequence_of": ["HbmOom"],
-    "examples": {"match": [{"text": "Error allocating device buffer"}]}
+    "examples": [{"text": "Error allocating device buffer"}]
   }],
   "remedies": [{
     "id": "shard", "title": "Shard it", "safety": "safe", "safe_why": "It is.", "cost": 1, "gain": "much", "telltale": "big",
@@ -57,14 +54,14 @@ inline RuleFile BaseRules() {
     "id": "bf16", "title": "Use bf16", "safety": "changes_training", "safe_why": "Less precise.", "cost": 4, "inquiry": true,
     "gain": "half", "telltale": "f32", "note": "none", "how": {"jax": ["astype"]}, "links": []
   }],
-  "contexts": [{"id": "remat", "pattern": "rematerialization from %{size:before_bytes}",
-                "examples": {"match": [{"text": "rematerialization from 5G", "facts": {"before_bytes": 5368709120}}]}}],
+  "contexts": [{"id": "remat", "patterns": ["rematerialization from %{size:before_bytes}"],
+                "examples": [{"text": "rematerialization from 5G", "facts": {"before_bytes": 5368709120}}]}],
   "frameworks": [{"id": "jax", "priority": 1, "is_default": true, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
                  {"id": "keras", "priority": 5, "signs": ["keras"], "examples": ["keras"]}],
   "chips": [{"id": "v5e", "limits": ["15.75G", 16911433728]}],
   "quotations": [{"id": "grep", "pattern": "^grep ", "examples": ["grep x"]}],
-  "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": ["[rank0]: x"], "leaves": ["x"]},
-              {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": ["a x5"], "leaves": ["a"]}],
+  "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": [{"text": "[rank0]: x", "leaves": "x"}]},
+              {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": [{"text": "a x5", "leaves": "a"}]}],
   "json_logs": {"text": ["/message"], "reporter": ["/host"]},
   "row_fields": {"replicated": {"when": "contains(xla_label, 'replicated')", "about": "the label says so"}},
   "wording": {"diff.total.need_bytes": [{"text": "needed"}]},
@@ -73,9 +70,11 @@ inline RuleFile BaseRules() {
 }
 
 // Loads `files` over `built_in`; returns the faults, one per line.
-inline std::string Load(const std::vector<RuleFile>& built_in, const std::vector<RuleFile>& files, RuleSet* set) {
+inline std::string Load(std::vector<RuleFile> built_in, const std::vector<RuleFile>& files, RuleSet* set) {
   std::vector<Fault> faults;
-  *set = RuleSetBuilder::Build(RuleSet::SchemaText(), built_in, files, &faults);
+  for (RuleFile& file : built_in) file.layer = 0;
+  built_in.insert(built_in.end(), files.begin(), files.end());
+  *set = RuleSet::Compile({}, built_in, &faults);
   std::string text;
   for (const Fault& fault : faults) text += fault.ToString() + "\n";
   return text;

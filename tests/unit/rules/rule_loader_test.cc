@@ -1,11 +1,11 @@
-#include "rules/rule_loader.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "input/error.h"
+#include "rules/rule_compiler.h"
 #include "unit/rules/rule_data.h"
 
 namespace whyoom {
@@ -19,7 +19,7 @@ RuleSet Base() {
 
 TEST_CASE("the built-in data has no faults", "[rules]") {
   std::vector<Fault> faults;
-  const RuleSet set = RuleSet::Load({}, &faults, RuleSet::BuiltInData::kChecked);
+  const RuleSet set = RuleSet::Compile({}, BuiltInFiles(), &faults);
   for (const Fault& fault : faults) {
     INFO(fault.ToString());
     CHECK(false);
@@ -48,14 +48,15 @@ TEST_CASE("all fields of failures are read", "[rules]") {
   CHECK(failure.scenarios[0].why.at(1).text.source() == "All take {total_bytes|size}.");
   CHECK(failure.scenarios[0].remedies.at(0).prior == 20);
   CHECK(failure.scenarios[0].remedies.at(1).prior == 100);
-  REQUIRE(failure.match.size() == 3);
-  CHECK(failure.match[0].text == "Ran out of memory.\nUsed 2G of 1G");
-  CHECK(failure.match[0].facts.at("used_bytes") == Value(2147483648.0));
-  CHECK(failure.match[0].facts.at("tag") == Value(std::string("x")));
-  CHECK(failure.match[0].scenario == "2");
-  CHECK(failure.match[1].scenario == "");
-  CHECK(failure.match[2].scenario == std::nullopt);
-  CHECK(failure.no_match.at(0).why == "it says so");
+  CHECK(failure.example == "Ran out of memory.\nUsed 2G of 1G");
+  REQUIRE(failure.samples.examples.size() == 3);
+  CHECK(failure.samples.examples[0].text == "Ran out of memory.\nUsed 2G of 1G");
+  CHECK(failure.samples.examples[0].facts.at("used_bytes") == Value(2147483648.0));
+  CHECK(failure.samples.examples[0].facts.at("tag") == Value(std::string("x")));
+  CHECK(failure.samples.examples[0].scenario == "2");
+  CHECK(failure.samples.examples[1].scenario == "");
+  CHECK(failure.samples.examples[2].scenario == std::nullopt);
+  CHECK(failure.samples.counterexamples.at(0).why == "it says so");
 }
 
 TEST_CASE("the fields of other sections are read", "[rules]") {
@@ -70,11 +71,10 @@ TEST_CASE("the fields of other sections are read", "[rules]") {
   CHECK(set.FindRemedy("nothing") == nullptr);
   CHECK(set.frameworks().at(0).id == "keras");
   CHECK(set.chips().at(0).limits == std::vector<double>{16911433728.0, 16911433728.0});
-  CHECK(set.contexts().at(0).match.at(0).facts.at("before_bytes") == Value(5368709120.0));
-  CHECK(set.quotations().at(0).examples == std::vector<std::string>{"grep x"});
+  CHECK(set.contexts().at(0).samples.examples.at(0).facts.at("before_bytes") == Value(5368709120.0));
+  CHECK(set.quotations().at(0).samples.examples.at(0).text == "grep x");
   REQUIRE(set.prefixes_and_suffixes().size() == 2);
   CHECK(set.prefixes_and_suffixes()[1].place == PrefixOrSuffix::Place::kSuffix);
-  CHECK(set.prefix_and_suffix_examples().at(0).leaves == "x");
   CHECK(set.json_keys().text == std::vector<std::string>{"/message"});
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a user's entry replaces a built-in one with its id", "[rules]") {
   const RuleFile user{"user.json", R"({"format": "whyoom.rules/1",
     "chips": [{"id": "v5e", "limits": ["1G"]}, {"id": "mine", "limits": ["2G"]}],
     "failures": [{"code": "0100", "title": "mine", "category": "c", "phase": "run", "heads": ["Something else"],
-                  "examples": {"match": [{"text": "Something else"}]}}],
+                  "examples": [{"text": "Something else"}]}],
     "json_logs": {"text": ["/message", "/msg"]}})"};
   CHECK(Load({BaseRules()}, {user}, &set) == "");
   CHECK(set.failures().size() == 2);

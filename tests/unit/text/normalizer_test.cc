@@ -56,11 +56,9 @@ TEST_CASE("each prefix and suffix of the rule data is removed from its examples"
   for (const auto& prefix_or_suffix : PrefixAndSuffixData()["affixes"]) {
     CAPTURE(prefix_or_suffix["id"]);
     REQUIRE_FALSE(prefix_or_suffix["examples"].empty());
-    REQUIRE(prefix_or_suffix["examples"].size() == prefix_or_suffix["leaves"].size());
-    for (std::size_t i = 0; i < prefix_or_suffix["examples"].size(); ++i) {
-      const std::string example = JoinedText(prefix_or_suffix["examples"][i]);
+    for (const auto& example : prefix_or_suffix["examples"]) {
       CAPTURE(example);
-      CHECK(Text(example) == JoinedText(prefix_or_suffix["leaves"][i]));
+      CHECK(Text(JoinedText(example["text"])) == JoinedText(example["leaves"]));
     }
   }
 }
