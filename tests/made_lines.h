@@ -69,7 +69,7 @@ inline const whyoom::Engine& TestEngine() {
   {"id": "test_program", "program": true, "patterns": ["test program (?P<module>\\w+) takes %{size:test_bytes}"],
    "derived": [{"fact": "need_bytes", "from": "2 * test_bytes"}],
    "examples": [{"text": "test program f takes 3B", "facts": {"need_bytes": 6}}]}],
-"quotations": [{"id": "test_grep", "pattern": "\n.*grep[ ][^\n]*\\z", "examples": ["\ngrep TESTCOMPILEOOM"]}]
+"quotations": [{"id": "test_grep", "lead": "grep[ ]", "examples": ["\ngrep TESTCOMPILEOOM"]}]
 })json");
   static const whyoom::Engine engine(rules);
   return engine;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <vector>
 
+#include "rules/tiered_regex.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 #include "text/utf8.h"
@@ -52,9 +54,10 @@ bool IsUnfinished(std::string value) {
 // Parses the size at the start of a value. Rejects a size with a suffix ("20.77G/s"). Stores the text of a negative
 // size, or of one that a 64-bit byte count cannot represent, in `impossible`.
 std::optional<std::int64_t> LeadingBytes(std::string_view value, std::string* impossible = nullptr) {
-  static const Regex leading("^" WHYOOM_REMARK R"(\s*()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
-  std::string size;
-  re2::RE2::PartialMatch(value, leading, &size);
+  static TieredRegex leading("^" WHYOOM_REMARK R"(\s*()" WHYOOM_SIZE R"()(?:$|[\s(){};,:|*"'\\]|\.(?:\s|$)))");
+  std::vector<re2::StringPiece> groups(2);
+  leading.Find(value, 0, value.npos, &groups);
+  const std::string size(groups[1]);
   const auto bytes = ParseSize(size);
   if (!bytes || (*bytes >= 0 && *bytes < 9000000000000000000)) return bytes;
   if (impossible != nullptr) *impossible = size;
@@ -142,9 +145,9 @@ std::string LabelsRegex() {
 
 // Returns the first label in a text, or null, and how it is printed there.
 const ReportLabel* FindLabel(std::string_view text, re2::StringPiece* printed) {
-  static const Regex pattern(LabelsRegex());
-  re2::StringPiece groups[1 + std::size(kLabels)];
-  if (!pattern.Match(text, 0, text.size(), re2::RE2::UNANCHORED, groups, std::size(groups))) return nullptr;
+  static TieredRegex pattern(LabelsRegex());
+  std::vector<re2::StringPiece> groups(1 + std::size(kLabels));
+  if (!pattern.Find(text, 0, text.npos, &groups)) return nullptr;
   std::size_t i = 1;
   while (groups[i].data() == nullptr) ++i;
   *printed = groups[i];

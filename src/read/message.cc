@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rules/tiered_regex.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -65,9 +66,10 @@ bool IsFrame(std::string_view line) {
 
 QuotationFinder::QuotationFinder(const RuleSet& rules)
     : quotations_(Quotations(rules, false)),
-      patterns_(PatternsOf(quotations_, &Quotation::pattern)),
+      leads_(PatternsOf(quotations_, &Quotation::lead)),
+      befores_(PatternsOf(quotations_, &Quotation::before)),
       afters_(PatternsOf(quotations_, &Quotation::after)),
-      source_lines_(PatternsOf(Quotations(rules, true), &Quotation::pattern)) {}
+      source_lines_(PatternsOf(Quotations(rules, true), &Quotation::lead)) {}
 
 // Whether the position is between lines of source code. Ignores those in tracebacks, which are indented below frames.
 bool QuotationFinder::AmongSource(const Surroundings& around) const {
@@ -94,13 +96,14 @@ const Quotation* QuotationFinder::Find(const Surroundings& around, std::size_t c
   if (at > kMostColumn) return nullptr;
   const std::string before = TextBefore(around, std::string_view(line.Written()).substr(0, at));
   const std::string from_header = TextFrom(around, at);
-  const std::vector<std::size_t> with_words_after = afters_.FindCandidates(from_header);
-  for (const std::size_t i : patterns_.FindCandidates(before)) {
+  std::vector<std::size_t> candidates = leads_.FindCandidates(std::string_view(before).substr(before.rfind('\n') + 1));
+  for (const auto& [set, text] : {std::pair(&befores_, &before), std::pair(&afters_, &from_header)}) {
+    const std::vector<std::size_t> others = set->FindCandidates(*text);
+    std::erase_if(candidates, [&](std::size_t i) { return !std::binary_search(others.begin(), others.end(), i); });
+  }
+  for (const std::size_t i : candidates) {
     const Quotation& quotation = *quotations_[i];
-    const bool may_match =
-        !quotation.after.ok() || std::binary_search(with_words_after.begin(), with_words_after.end(), i);
-    if (may_match && quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around)))
-      return &quotation;
+    if (quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around))) return &quotation;
   }
   return nullptr;
 }
@@ -127,10 +130,10 @@ bool BeginsAtLineStart(const JoinedLines& joined, std::size_t begin) {
 }  // namespace
 
 bool IsMessageStart(std::string_view text) {
-  static const Regex boundary(
+  static TieredRegex boundary(
       R"(^\s*(?:Traceback \(most recent call last\)|The above exception was|During handling of the above|File "[^"]*", line \d)"
       R"(|(?:[\w.]*(?:Error|Exception|StackTrace): )*(?:[\w.]*(?:Error|Exception|StackTrace)|RESOURCE_EXHAUSTED|Resource exhausted|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED): ))");
-  return re2::RE2::PartialMatch(text, boundary);
+  return boundary.IsIn(text);
 }
 
 bool BeginsMessage(const Line& line, bool first_logged) {

@@ -41,8 +41,9 @@ class QuotationFinder {
   bool AmongSource(const Surroundings& around) const;
 
   std::vector<const Quotation*> quotations_;
-  PatternSet patterns_;  // of quotations_
-  PatternSet afters_;    // their conditions on the text from the header on
+  PatternSet leads_;  // of quotations_, like the next two
+  PatternSet befores_;
+  PatternSet afters_;
   PatternSet source_lines_;
 };
 

@@ -348,9 +348,11 @@ void Describe(auto& v, RuleRecord<ContradictionRule> auto& rule) {
 void Describe(auto& v, RuleRecord<Quotation> auto& quotation) {
   v.Record("Quotation", "A text around a message that shows that the message is only quoted.");
   v.Need("id", quotation.id, {.about = kId});
-  v.Need("pattern", quotation.pattern,
-         {.about = "A pattern for the text before the message: up to eight lines, each after a line break, and the "
-                   "start of the line with the message."});
+  v.Maybe("lead", quotation.lead,
+          {.about = "A pattern for the start of the line with the message, up to the message."});
+  v.Maybe("before", quotation.before,
+          {.about = "A pattern for the text before the message: up to eight lines, each after a line break, and the "
+                    "start of the line with the message."});
   v.Maybe("after", quotation.after,
           {.about = "A pattern for the text from the message on, with up to six more lines."});
   v.Maybe("unless", quotation.unless,
@@ -361,7 +363,9 @@ void Describe(auto& v, RuleRecord<Quotation> auto& quotation) {
           {.about = "Two lines of source code must be near as well, on either side and in the same Markdown fence."});
   v.Maybe("own_report", quotation.own_report,
           {.about = "The text is a report of whyoom, so no note says that it was passed over."});
-  v.Maybe("source_line", quotation.source_line, {.about = "The pattern recognises one line of source code."});
+  v.Maybe("source_line", quotation.source_line, {.about = "`lead` recognises one line of source code."});
+  v.Check(quotation.lead.ok() || quotation.before.ok() || quotation.after.ok(), "id",
+          "without 'lead', 'before' and 'after' every message is quoted", "add one of them");
   v.Samples(quotation.samples, [&](const Example& example) { return quotation.MatchesExample(example.text); });
 }
 

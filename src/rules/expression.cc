@@ -158,10 +158,9 @@ class Evaluator {
 
   Value OfText(const ExpressionNode& node, const std::string& text, const std::string* other) const {
     if (other == nullptr) return Unknown{};
-    std::vector<re2::StringPiece> none;
     switch (node.operation) {
       case Operation::kMatches:
-        return parsed_.regexes[node.index]->Find(text, 0, text.npos, &none);
+        return parsed_.regexes[node.index]->IsIn(text);
       case Operation::kContains:
         return text.find(*other) != text.npos;
       case Operation::kOlder: {

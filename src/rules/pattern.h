@@ -41,6 +41,10 @@ struct PatternMatch {
   std::vector<Capture> captures;  // only of groups that participated in the match and have a valid value
 };
 
+// Length of the character class at the start of `rest`, brackets included. A leading "]" is a member, and "[:digit:]"
+// nests. An unterminated class extends to the end.
+std::size_t ClassLength(std::string_view rest);
+
 class Pattern {
  public:
   Pattern() = default;
@@ -91,5 +95,15 @@ class Pattern {
   std::shared_ptr<Compiled> compiled_;
   bool ok_ = false;
 };
+
+// A pattern translated to RE2 regular expressions.
+struct Expansion {
+  std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
+  std::string spacing;  // blanks as \s+
+  std::vector<Pattern::Group> groups;
+};
+
+// Appends what is wrong to `faults`, with offsets into `source`.
+Expansion Expand(std::string_view source, std::vector<SyntaxFault>* faults);
 
 }  // namespace whyoom

@@ -10,7 +10,9 @@
 
 #include "rules/describe_rules.h"
 #include "rules/literals.h"
+#include "rules/rule_image.h"
 #include "rules/rule_reader.h"
+#include "rules/sha256.h"
 #include "rules/suggest.h"
 #include "rules/terms.h"
 #include "text/utf8.h"
@@ -48,6 +50,8 @@ std::string TitleOf(const auto& entry) {
     return entry.name;
   } else if constexpr (requires { entry.pattern.source(); }) {
     return entry.pattern.source();
+  } else if constexpr (requires { entry.lead; }) {
+    return entry.lead.ok() ? entry.lead.source() : entry.before.source();
   } else if constexpr (requires { entry.pattern; }) {
     return entry.pattern;
   } else if constexpr (requires { entry.expression; }) {
@@ -88,6 +92,17 @@ bool Contains(const Entries& entries, const std::string& id) {
   return Find(entries, id) != entries.end();
 }
 
+// Calls visit(section, entries, other entries) for each section of two sets of rules.
+void VisitBoth(RuleData& one, RuleData& other, const auto& visit) {
+  VisitSections(one, [&](const std::string_view section, auto& entries, bool /*is_by_name*/) {
+    VisitSections(other, [&](const std::string_view name, auto& others, bool /*is_by_name*/) {
+      if constexpr (std::is_same_v<decltype(entries), decltype(others)>) {
+        if (name == section) visit(std::string(section), entries, others);
+      }
+    });
+  });
+}
+
 class Compiler {
  public:
   Compiler(RuleData base, const std::vector<RuleFile>& files, const CompileOptions& options)
@@ -119,12 +134,12 @@ class Compiler {
     if (options_.lists_entries) compiled.entries = List();
     DropReferences();
     if (options_.is_checked) AddLiterals(all_, &data_);
+    if (!files_.empty()) data_.fingerprint = Sha256Hex(data_.fingerprint + PackRules(Own()) + Disabled());
     compiled.data = std::move(data_);
     for (const LoadedFile& file : files_) {
       const std::vector<Fault> faults = file.SortedFaults();
       compiled.faults.insert(compiled.faults.end(), faults.begin(), faults.end());
     }
-    for (const auto& [key, by] : disabled_) compiled.disabled.push_back(key);
     return compiled;
   }
 
@@ -137,6 +152,26 @@ class Compiler {
   };
 
   static std::string Key(const std::string& section, const std::string& id) { return section + "/" + id; }
+
+  std::string Disabled() const {
+    std::string all;
+    for (const auto& [key, by] : disabled_) all += " " + key;
+    return all;
+  }
+
+  // The entries that the files contain or extend.
+  RuleData Own() {
+    RuleData own;
+    own.json_keys = data_.json_keys;
+    own.role_words = data_.role_words;
+    VisitBoth(data_, own, [&](const std::string& section, const auto& entries, auto& owned) {
+      for (const auto& entry : entries) {
+        const std::string key = Key(section, IdOf(entry));
+        if (origins_.contains(key) || extended_.contains(key)) owned.push_back(entry);
+      }
+    });
+    return own;
+  }
 
   // Checks what is not part of a section.
   void CheckFile(LoadedFile& file) {
@@ -402,21 +437,16 @@ class Compiler {
     FailureRule* const failure = section == "failures" ? FindFailure(id) : nullptr;
     if (failure != nullptr) id = failure->code;
     if (!header.empty() && failure != nullptr) return DisableHeader(node, header, failure);
-    VisitSections(data_, [&](const char* name, auto& entries, bool /*is_by_name*/) {
+    VisitBoth(data_, removed_, [&](const std::string& name, auto& entries, auto& removed) {
       if (name != section) return;
       const auto found = Find(entries, id);
       if (found == entries.end())
         return node.Report("there is no '" + Printable(id) + "' in the " + section + " of lower layers",
                            DidYouMean(id, IdsOf(entries)));
-      VisitSections(removed_, [&, found = found](const char* other, auto& removed, bool /*is_by_name*/) {
-        if constexpr (std::is_same_v<decltype(entries), decltype(removed)>) {
-          if (name == std::string_view(other)) removed.push_back(std::move(*found));
-        }
-      });
+      removed.push_back(std::move(*found));
       entries.erase(found);
       disabled_.emplace(Key(section, id), node.Place());
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(entries)>, std::vector<Term>>)
-        data_.term_table->erase(id);
+      if (section == "terms") data_.term_table->erase(id);
     });
   }
 

@@ -26,8 +26,7 @@ struct RuleEntry {
 struct CompiledRules {
   RuleData data;  // usable only without faults
   std::vector<Fault> faults;
-  std::vector<std::string> disabled;  // "remedies/bf16"; sorted
-  std::vector<RuleEntry> entries;     // by section and id, also the disabled ones
+  std::vector<RuleEntry> entries;  // by section and id, also the disabled ones
 };
 
 struct CompileOptions {

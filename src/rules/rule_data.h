@@ -246,20 +246,20 @@ struct Chip {
 };
 
 // Text that quotes a header instead of printing it: source code, prose, a search pattern. The patterns see the line and
-// a few neighbouring lines as written, with Markdown and quotes.
+// a few neighbouring lines as written, with Markdown and quotes. Absent ones are ignored.
 struct Quotation {
   std::string id;
-  Pattern pattern;  // the text before the header: preceding lines, each followed by a line break, and the start of its
-                    // own line
-  Pattern after;    // the text from the header on
-  Pattern unless;   // exceptions: if this or unless_after matches, the text is no quotation
+  Pattern lead;    // the text before the header on its own line
+  Pattern before;  // the preceding lines, each followed by a line break, and the start of the own line
+  Pattern after;   // the text from the header on
+  Pattern unless;  // exceptions: if this (of the text before) or unless_after matches, the text is no quotation
   Pattern unless_after;
   bool in_source = false;    // applies only in source code
-  bool source_line = false;  // `pattern` recognises a line of source code instead of a quotation
+  bool source_line = false;  // `lead` recognises a line of source code instead of a quotation
   bool own_report = false;   // the text is a report of whyoom, which no note mentions
   Samples samples;
 
-  // Whether the patterns classify the text as a quotation. Absent patterns are ignored.
+  // Whether the patterns classify the text as a quotation.
   bool Matches(std::string_view before, std::string_view from_header) const;
   // Like Matches, for an example whose header starts at the marker `<head>` or, without a marker, at its end.
   bool MatchesExample(std::string_view example) const;
@@ -357,9 +357,12 @@ struct RuleData {
   // literals of settings: contexts without is_program, which mean nothing in an input without a trigger.
   std::vector<std::string> literals;
   std::size_t trigger_count = 0;
-  std::vector<std::string> sign_literals;  // of four characters or more, from the signs of frameworks; sorted, unique
-  std::vector<std::string>
-      nearby_literals;  // of nearby contexts and of Context::until, searched for near failures only
+  // From the signs of frameworks, of four characters or more; and of nearby contexts and of Context::until, which are
+  // searched for near failures only. Sorted, unique.
+  std::vector<std::string> sign_literals;
+  std::vector<std::string> nearby_literals;
+
+  std::string fingerprint;  // SHA-256 of all of this, in hex
 };
 
 // By code or alias, ignoring case; E0100 finds 0100. Null if there is none.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rules/describe_rules.h"
-#include "rules/name_check.h"
+#include "rules/names.h"
 #include "rules/rule_file.h"
 #include "rules/suggest.h"
 

@@ -11,7 +11,6 @@
 
 #include "input/error.h"
 #include "rules/rule_image.h"
-#include "rules/sha256.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -65,11 +64,6 @@ std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& s
   return text;
 }
 
-RuleSet::RuleSet(RuleData data, std::string fingerprint)
-    : data_(std::move(data)), fingerprint_(std::move(fingerprint)) {
-  if (fingerprint_.empty()) fingerprint_ = Sha256Hex(PackRules(data_));
-}
-
 RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults) {
   const RuleImage& image = BuiltInImage();
   RuleData data = UnpackRules(image.packed);
@@ -77,7 +71,8 @@ RuleSet RuleSet::Load(const std::vector<RuleFile>& files, std::vector<Fault>* fa
   data.trigger_count = image.trigger_count;
   data.sign_literals = image.sign_literals;
   data.nearby_literals = image.nearby_literals;
-  return files.empty() ? RuleSet(std::move(data), image.fingerprint) : Compile(std::move(data), files, faults);
+  data.fingerprint = image.fingerprint;
+  return files.empty() ? RuleSet(std::move(data)) : Compile(std::move(data), files, faults);
 }
 
 RuleSet RuleSet::Compile(RuleData base, const std::vector<RuleFile>& files, std::vector<Fault>* faults,
@@ -187,9 +182,10 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
 }
 
 bool Quotation::Matches(std::string_view before, std::string_view from_header) const {
-  // `after` first: it is anchored at the start of its text, so it fails fastest.
-  return (!after.ok() || after.IsIn(from_header)) && pattern.IsIn(before) && !unless.IsIn(before) &&
-         !unless_after.IsIn(from_header);
+  // `after` and `lead` first, because their texts are short.
+  const auto holds = [](const Pattern& pattern, std::string_view text) { return !pattern.ok() || pattern.IsIn(text); };
+  return holds(after, from_header) && holds(lead, before.substr(before.rfind('\n') + 1)) &&
+         holds(this->before, before) && !unless.IsIn(before) && !unless_after.IsIn(from_header);
 }
 
 bool ProgressLine::Find(std::string_view line, PatternMatch* match) const {

@@ -26,7 +26,7 @@ std::string JoinSentences(const std::vector<Sentence>& sentences, const Scope& s
 class RuleSet {
  public:
   RuleSet() = default;
-  explicit RuleSet(RuleData data, std::string fingerprint = "");
+  explicit RuleSet(RuleData data) : data_(std::move(data)) {}
 
   // Adds `files` to the built-in rules. Appends all faults to `faults`. The result is usable only if there are none.
   static RuleSet Load(const std::vector<RuleFile>& files, std::vector<Fault>* faults);
@@ -80,7 +80,7 @@ class RuleSet {
   const std::vector<std::string>& given() const { return given_; }
 
   // SHA-256 of the rule data in use, in hex; does not depend on the files' layout and names.
-  const std::string& fingerprint() const { return fingerprint_; }
+  const std::string& fingerprint() const { return data_.fingerprint; }
 
   // Names of the files in use besides the built-in ones, in order, for reports.
   const std::vector<std::string>& extra_files() const { return extra_files_; }
@@ -88,7 +88,6 @@ class RuleSet {
  private:
   RuleData data_;
   std::vector<std::string> given_;
-  std::string fingerprint_;
   std::vector<std::string> extra_files_;
 };
 

@@ -40,7 +40,7 @@ std::optional<std::string> ForPcre2(std::string_view regex) {
   for (std::size_t at = 0; at < regex.size();) {
     const std::string_view rest = regex.substr(at);
     std::size_t length = 1;
-    if (static_cast<unsigned char>(rest[0]) >= 0x80 || rest.starts_with("{,")) return std::nullopt;
+    if (rest.starts_with("{,")) return std::nullopt;
     if (rest[0] == '[') {
       length = CopyClass(rest, &translated);
       if (length == 0) return std::nullopt;
@@ -78,11 +78,14 @@ pcre2_code* Compile(std::string_view regex) {
   if (!translated) return nullptr;
   pcre2_compile_context* const context = pcre2_compile_context_create(nullptr);
   pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+  // As RE2, PCRE2 reads characters if the expression contains any beyond ASCII, else bytes, see RegexOptions.
+  const bool is_utf8 = std::any_of(regex.begin(), regex.end(), [](char c) { return (c & 0x80) != 0; });
   int error = 0;
   std::size_t at = 0;
-  pcre2_code* const code =
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated->data()), translated->size(),
-                    PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_CIRCUMFLEX | PCRE2_USE_OFFSET_LIMIT, &error, &at, context);
+  pcre2_code* const code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated->data()), translated->size(),
+                                         PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_CIRCUMFLEX | PCRE2_USE_OFFSET_LIMIT |
+                                             (is_utf8 ? PCRE2_UTF | PCRE2_MATCH_INVALID_UTF : 0),
+                                         &error, &at, context);
   pcre2_compile_context_free(context);
   return code;
 }

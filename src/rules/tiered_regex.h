@@ -4,7 +4,7 @@
 // PCRE2 compiles twenty times faster but searches slower, and backtracks. So PCRE2 serves the first searches, and RE2
 // takes over when they add up to kFirstBytes or one of them backtracks too much: the total time stays linear. Both find
 // the same matches; a test runs the built-in patterns through both. RE2 alone serves expressions in which they could
-// differ: those with characters beyond ASCII, \p, \C, \v, octal escapes or "{,".
+// differ: those with \p, \C, \v, octal escapes or "{,".
 #pragma once
 
 #include <re2/re2.h>
@@ -34,6 +34,11 @@ class TieredRegex {
   // Finds the leftmost match that begins in [from, before). Fills `groups`, of which the first is the whole match;
   // those that did not participate have no data. Thread-safe.
   bool Find(std::string_view text, std::size_t from, std::size_t before, std::vector<re2::StringPiece>* groups);
+
+  bool IsIn(std::string_view text) {
+    std::vector<re2::StringPiece> none;
+    return Find(text, 0, text.npos, &none);
+  }
 
   const std::string& source() const { return source_; }
   // Whether PCRE2 serves the next search of a short text.

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "rules/pattern_syntax.h"
+#include "rules/pattern.h"
 
 namespace whyoom {
 namespace {

@@ -25,7 +25,7 @@ std::string PointerToken(std::string_view key) {
 const std::set<std::string_view> kKept = {"$schema",        "format",          "description", "examples",
                                           "until_examples", "counterexamples", "id",          "code",
                                           "links",          "extends",         "snippets"};
-const std::set<std::string_view> kPatterns = {"pattern", "after", "until", "unless", "unless_after"};
+const std::set<std::string_view> kPatterns = {"pattern", "lead", "before", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};
 const std::set<std::string_view> kWords = {"title", "about",    "category", "safe_why", "gain",

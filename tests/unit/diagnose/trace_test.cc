@@ -53,7 +53,7 @@ const RuleSet& Rules() {
    "examples": [{"text": "test mesh of 8", "facts": {"test_devices": 8}}]},
   {"id": "test_step", "patterns": ["test step %{integer:test_step}"],
    "examples": [{"text": "test step 8", "facts": {"test_step": 8}}]}],
-"quotations": [{"id": "test_grep", "pattern": "\n.*grep[ ][^\n]*\\z", "examples": ["\ngrep TESTCOMPILEOOM"]}]
+"quotations": [{"id": "test_grep", "lead": "grep[ ]", "examples": ["\ngrep TESTCOMPILEOOM"]}]
 })json");
   return rules;
 }

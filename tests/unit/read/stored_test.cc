@@ -95,7 +95,8 @@ TEST_CASE("a pattern set omits no pattern that occurs in a text", "[read][slow]"
   };
   add(PatternsOf(rules.error_lines(), &ErrorLine::pattern));
   add(PatternsOf(rules.progress(), &ProgressLine::pattern));
-  add(PatternsOf(rules.quotations(), &Quotation::pattern));
+  add(PatternsOf(rules.quotations(), &Quotation::lead));
+  add(PatternsOf(rules.quotations(), &Quotation::before));
   for (const Framework& framework : rules.frameworks()) add(PatternsOf(framework.signs, std::identity()));
   for (const Context& context : rules.contexts()) add(PatternsOf(context.patterns, std::identity()));
   for (const FailureRule& rule : rules.failures()) {

@@ -1,5 +1,5 @@
 // Checks the names that rule data uses against those that it provides.
-#include "rules/name_check.h"
+#include "rules/names.h"
 
 #include <set>
 #include <string>

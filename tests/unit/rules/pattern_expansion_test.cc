@@ -8,7 +8,6 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "rules/pattern.h"
-#include "rules/pattern_syntax.h"
 #include "rules/tiered_regex.h"
 
 namespace whyoom {
@@ -40,7 +39,8 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
     for (const Pattern& pattern : context.patterns) patterns.push_back(&pattern);
   }
   for (const Quotation& quotation : rules.quotations()) {
-    for (const Pattern* pattern : {&quotation.pattern, &quotation.after, &quotation.unless, &quotation.unless_after}) {
+    for (const Pattern* pattern :
+         {&quotation.lead, &quotation.before, &quotation.after, &quotation.unless, &quotation.unless_after}) {
       if (pattern->ok()) patterns.push_back(pattern);
     }
   }
@@ -111,6 +111,13 @@ TEST_CASE("the engines agree where their syntax differs", "[rules]") {
   CHECK(Found("[]a]+", "b]a") == "]a");
   CHECK(Found("é+", "eéé") == "éé");
   CHECK(Found("(?i)[^a]é", "aé") == "no");
+  CHECK(Found("[“‘]x", "\x9Cx “x") == "“x");
+  CHECK(Found(".é",
+              "\xC3"
+              "é aé") == "aé");
+  CHECK(Found("[^é]+$",
+              "é\xFF"
+              "ab") == "ab");
 }
 
 TEST_CASE("RE2 takes over from PCRE2 when a search backtracks too much", "[rules]") {

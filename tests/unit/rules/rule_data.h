@@ -59,7 +59,7 @@ inline RuleFile BaseRules() {
   "frameworks": [{"id": "jax", "priority": 1, "is_default": true, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
                  {"id": "keras", "priority": 5, "signs": ["keras"], "examples": ["keras"]}],
   "chips": [{"id": "v5e", "limits": ["15.75G", 16911433728]}],
-  "quotations": [{"id": "grep", "pattern": "^grep ", "examples": ["grep x"]}],
+  "quotations": [{"id": "grep", "lead": "^grep ", "examples": ["grep x"]}],
   "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": [{"text": "[rank0]: x", "leaves": "x"}]},
               {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": [{"text": "a x5", "leaves": "a"}]}],
   "json_logs": {"text": ["/message"], "reporter": ["/host"]},

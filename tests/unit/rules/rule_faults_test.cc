@@ -125,7 +125,7 @@ TEST_CASE("faults in the structure of a file are reported", "[rules]") {
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
  "json_logs": {"text": ["message"]},
  "affixes": [{"id": "a", "place": "front", "pattern": "(", "examples": ["b"]}],
- "quotations": [{"id": "q", "pattern": "q"}]})") ==
+ "quotations": [{"id": "q", "lead": "q"}]})") ==
         "user.json:2:19: the text is empty (The name of the chip, such as v5e.)\n"
         "user.json:2:33: the array is empty (add at least one entry)\n"
         "user.json:2:45: expected a text or an array, found a number (The name of the chip, such as v5e.)\n"

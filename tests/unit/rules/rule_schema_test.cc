@@ -154,7 +154,7 @@ class SchemaMaker {
 };
 
 Json Texts(const char* description) {
-  return {{"description", description}, {"type", {"string", "array"}}, {"items", {{"type", {"string", "array"}}}}};
+  return {{"description", description}, {"type", {"string", "array"}}, {"items", Reference("pieces")}};
 }
 
 Json Titled(const char* title, const char* description) {
@@ -164,8 +164,12 @@ Json Titled(const char* title, const char* description) {
 }
 
 std::string MakeSchema() {
-  Json definitions = {{"text", Texts("A text.")},
-                      {"lines", Texts("Lines of a log.")},
+  Json definitions = {{"pieces",
+                       {{"description", "A string, or an array of strings that are joined without a separator."},
+                        {"type", {"string", "array"}},
+                        {"items", {{"type", "string"}}}}},
+                      {"text", Texts("A text.")},
+                      {"lines", Texts("Lines of a log. An array of strings is joined with line breaks.")},
                       {"facts",
                        {{"description", "Facts by name."},
                         {"type", "object"},

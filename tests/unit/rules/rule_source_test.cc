@@ -10,7 +10,7 @@ namespace whyoom {
 
 TEST_CASE("a source returns the set that it borrows", "[rules]") {
   const RuleSet loaded = RulesWith(R"({"format": "whyoom.rules/1", "quotations": [
-    {"id": "test_source", "pattern": "test source", "examples": ["test source"]}]})");
+    {"id": "test_source", "lead": "test source", "examples": ["test source"]}]})");
   const RuleSource source(loaded);
   CHECK(&source.rules() == &loaded);
   CHECK(&source.literals() == &loaded.literals());
