@@ -161,7 +161,7 @@ void Describe(auto& v, RuleRecord<FailureRule> auto& failure) {
   v.Maybe("facts", failure.facts,
           {.about = "Patterns that are searched for in the message after the header pattern.",
            .literals = Literals::kRare});
-  v.Maybe("reader", failure.reader, {.about = "The reader of the table below the message: `memory_report`."});
+  v.Maybe("reader", failure.reader, {.about = "The reader of the table below the message.", .one_of = "memory_report"});
   v.Maybe("memory_space", failure.memory_space,
           {.about = "The memory whose totals and list the reader reads: vmem, smem, or any; hbm by default."});
   v.Maybe("of_dump", failure.of_dump,

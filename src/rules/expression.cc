@@ -202,8 +202,6 @@ class Evaluator {
         return Rounding(a);
       case Operation::kWithin:
         return *b <= a && a <= *c ? Value(a) : Value(Unknown{});
-      case Operation::kBetween:
-        return *b <= a && a <= *c;
       default:
         return Unknown{};
     }
@@ -215,52 +213,20 @@ class Evaluator {
     const ExpressionNode& node = parsed_.nodes[at];
     const bool has_x = node.operands == 2;
     const std::size_t condition = has_x ? parsed_.nodes[at + 1].next : at + 1;
-    Tally tally;
+    double result = 0;  // the sum or the number
     for (std::size_t row = 0; row < rows; ++row) {
       // Only the evaluation of the largest row is recorded.
       const Evaluator in_row(parsed_, scope_, &row, source_, row == 0 ? recorder_ : nullptr);
-      const std::optional<bool> met = AsBool(in_row.Run(condition));
-      if (!met) continue;
-      if (!*met) {
-        ++tally.failed;
-        continue;
-      }
-      Value x = has_x ? in_row.Run(at + 1) : Value(true);
+      if (AsBool(in_row.Run(condition)) != true) continue;
+      const Value x = has_x ? in_row.Run(at + 1) : Value(1.0);
       if (!IsKnown(x)) continue;
       if (node.operation == Operation::kFirstOf) return x;
       if (node.operation == Operation::kAnyOf) return true;
-      const std::optional<double> number = AsNumber(x);
-      if (has_x && !number) continue;
-      ++tally.met;
-      tally.sum += number.value_or(0);
-      tally.max = tally.met == 1 ? number.value_or(0) : std::max(tally.max, number.value_or(0));
+      result += AsNumber(x).value_or(0);
     }
-    return tally.Result(node.operation);
+    if (node.operation == Operation::kFirstOf) return Unknown{};
+    return node.operation == Operation::kAnyOf ? Value(false) : Finite(result);
   }
-
-  struct Tally {
-    std::size_t met = 0;
-    std::size_t failed = 0;
-    double sum = 0;
-    double max = 0;
-
-    Value Result(Operation function) const {
-      switch (function) {
-        case Operation::kCountOf:
-          return static_cast<double>(met);
-        case Operation::kSumOf:
-          return Finite(sum);
-        case Operation::kMaxOf:
-          return met > 0 ? Value(max) : Value(Unknown{});
-        case Operation::kAnyOf:
-          return false;
-        case Operation::kAllOf:
-          return met + failed > 0 ? Value(failed == 0) : Value(Unknown{});
-        default:
-          return Unknown{};
-      }
-    }
-  };
 
   const ParsedExpression& parsed_;
   const Scope& scope_;

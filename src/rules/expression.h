@@ -11,16 +11,15 @@
 // evaluated as if it were written there in parentheses.
 //
 // Functions: known(x); default(x, y): x, or y if x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
-// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; between(x, least,
-// most): whether x is within these bounds; rounding(x): the error in bytes of a size that was printed with two decimals
-// of its unit (one of a KiB), 0 if x cannot have been printed so; matches(text, 'RE2') anywhere in the text;
-// contains(text, part), older(version, other). Functions over the rows of a report, in which known fields of the row
-// hide other names:
-//   count_of(condition), sum_of(x, condition), max_of(x, condition), any_of(condition), all_of(condition),
-//   first_of(x, condition): x of the first row (largest first) that satisfies it.
+// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; rounding(x): the
+// error in bytes of a size that was printed with two decimals of its unit (one of a KiB), 0 if x cannot have been
+// printed so; matches(text, 'RE2') anywhere in the text; contains(text, part), older(version, other). Functions over
+// the rows of a report, in which known fields of the row hide other names:
+//   count_of(condition), sum_of(x, condition), any_of(condition), first_of(x, condition): x of the first row (largest
+//   first) that satisfies it.
 // Without rows (no report, or an empty one) each of these is unknown. They ignore rows whose condition or x is unknown.
-// If they ignore all rows, all_of is unknown. If no row satisfies the condition, first_of and max_of are unknown,
-// sum_of and count_of are 0, and any_of is false. They cannot be nested, so evaluation is linear in the rows.
+// If no row satisfies the condition, first_of is unknown, sum_of and count_of are 0, and any_of is false. They cannot
+// be nested, so evaluation is linear in the rows.
 //
 // Logic is Kleene's: `false and unknown` is false, `true or unknown` is true. Every other operation with an unknown
 // operand is unknown. So are division by zero and operands of the wrong type.

@@ -42,15 +42,12 @@ enum class Operation : std::uint8_t {
   kAbs,
   kRounding,
   kWithin,
-  kBetween,
   kMatches,
   kContains,
   kOlder,
   kCountOf,
   kSumOf,
-  kMaxOf,
   kAnyOf,
-  kAllOf,
   kFirstOf,
 };
 

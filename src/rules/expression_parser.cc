@@ -179,13 +179,12 @@ struct FunctionInfo {
 };
 
 constexpr FunctionInfo kFunctions[] = {
-    {"known", Operation::kKnown, 1},       {"default", Operation::kDefault, 2},   {"if", Operation::kIf, 3},
-    {"min", Operation::kMin, 2},           {"max", Operation::kMax, 2},           {"floor", Operation::kFloor, 1},
-    {"ceil", Operation::kCeil, 1},         {"round", Operation::kRound, 1},       {"abs", Operation::kAbs, 1},
-    {"rounding", Operation::kRounding, 1}, {"within", Operation::kWithin, 3},     {"between", Operation::kBetween, 3},
-    {"matches", Operation::kMatches, 2},   {"contains", Operation::kContains, 2}, {"older", Operation::kOlder, 2},
-    {"count_of", Operation::kCountOf, 1},  {"sum_of", Operation::kSumOf, 2},      {"max_of", Operation::kMaxOf, 2},
-    {"any_of", Operation::kAnyOf, 1},      {"all_of", Operation::kAllOf, 1},      {"first_of", Operation::kFirstOf, 2},
+    {"known", Operation::kKnown, 1},       {"default", Operation::kDefault, 2}, {"if", Operation::kIf, 3},
+    {"min", Operation::kMin, 2},           {"max", Operation::kMax, 2},         {"floor", Operation::kFloor, 1},
+    {"ceil", Operation::kCeil, 1},         {"round", Operation::kRound, 1},     {"abs", Operation::kAbs, 1},
+    {"rounding", Operation::kRounding, 1}, {"within", Operation::kWithin, 3},   {"matches", Operation::kMatches, 2},
+    {"contains", Operation::kContains, 2}, {"older", Operation::kOlder, 2},     {"count_of", Operation::kCountOf, 1},
+    {"sum_of", Operation::kSumOf, 2},      {"any_of", Operation::kAnyOf, 1},    {"first_of", Operation::kFirstOf, 2},
 };
 
 const FunctionInfo* FindFunction(std::string_view name) {

@@ -84,11 +84,6 @@ const std::vector<std::string>& RunNames() {
   return names;
 }
 
-const std::vector<std::string>& ReaderNames() {
-  static const std::vector<std::string> names = {"memory_report"};
-  return names;
-}
-
 namespace {
 
 // Adds the facts about signs of mistakes in the program of a dump, see program/estimates.h.

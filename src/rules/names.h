@@ -37,9 +37,8 @@ const std::vector<std::string>& BuiltInNames();
 const std::vector<std::string>& ComparisonNames();
 const std::vector<std::string>& RunNames();  // after "before." and "after."
 
-// The readers that a rule can name, and the facts that each provides.
-const std::vector<std::string>& ReaderNames();
-const std::vector<std::string>& ReaderFacts(std::string_view reader);  // empty for an unknown reader
+// The facts that a reader provides; empty for an unknown reader.
+const std::vector<std::string>& ReaderFacts(std::string_view reader);
 
 // Collects the names that the rule data uses and the facts that it provides, then reports names that nothing provides.
 // The check runs last because the order of entries means nothing.

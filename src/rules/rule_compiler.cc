@@ -20,7 +20,6 @@
 namespace whyoom {
 namespace {
 
-constexpr const char* kFormat = "whyoom.rules/1";
 constexpr const char* kBuiltIn = "the built-in rules";
 
 // Calls visit(section, entries, is_by_name) for each section with entries.
@@ -110,9 +109,6 @@ class Compiler {
     for (const RuleFile& file : files) files_.emplace_back(file);
     all_.terms = data_.term_table.get();
     all_.is_checked = options.is_checked;
-    VisitSections(data_, [&](const char* section, const auto& entries, bool /*is_by_name*/) {
-      for (const auto& entry : entries) built_in_.insert(Key(section, IdOf(entry)));
-    });
   }
 
   CompiledRules Run() {
@@ -177,23 +173,13 @@ class Compiler {
   void CheckFile(LoadedFile& file) {
     const JsonNode& root = file.root();
     if (!root.exists()) return;
-    if (root.kind() != JsonNode::Kind::kObject)
-      return root.Report("expected an object", "rules/README.md shows how to write a rule file");
-    files_order_.push_back(&file);
-    if (!root["format"].exists())
-      root.Report("the key 'format' is missing", "write \"format\": \"" + std::string(kFormat) + "\"");
-    if (root["format"].exists() && root["format"].Text() != kFormat)
-      root["format"].Report("'" + Printable(root["format"].Text()) + "' is not allowed here",
-                            "allowed: " + std::string(kFormat));
-    std::vector<std::string> known = RuleSections();
-    known.insert(known.end(), {"$comment", "$schema", "disable", "extensions", "format", "json_logs", "roles"});
-    std::sort(known.begin(), known.end());
-    for (const JsonNode& member : root.items()) {
-      if (std::binary_search(known.begin(), known.end(), member.key())) continue;
-      const std::string meant = DidYouMean(member.key(), known);
-      member.ReportKey("unknown key '" + Printable(member.key()) + "'",
-                       meant.empty() ? "keys are " + Listing(known) : meant);
-    }
+    if (root.kind() == JsonNode::Kind::kObject) files_order_.push_back(&file);
+    RuleReader reader(&all_, root);
+    std::string format;
+    reader.Need("format", format, {.about = "The version of the rule format.", .one_of = "whyoom.rules/1"});
+    for (const char* key : {"$comment", "$schema", "disable", "extensions", "json_logs", "roles"}) reader.Allow(key);
+    for (const std::string& section : RuleSections()) reader.Allow(section.c_str());
+    reader.CheckKeys();
   }
 
   // Reads either terms and fields of rows, which others use, or all other sections.
@@ -290,7 +276,7 @@ class Compiler {
   void Complete(const JsonNode& node, FailureRule* failure) {
     SortByPriority(&failure->derived);
     if (!failure->samples.examples.empty()) failure->example = failure->samples.examples[0].text;
-    CheckFailure(node, *failure);
+    CheckExamples(node, *failure);
     const std::vector<JsonNode>& scenarios = node["scenarios"].items();
     for (std::size_t i = 0; i < std::min(scenarios.size(), failure->scenarios.size()); ++i)
       InheritUses(scenarios[i]["remedies"], failure->remedies, &failure->scenarios[i].remedies);
@@ -313,14 +299,7 @@ class Compiler {
     }
   }
 
-  void CheckFailure(const JsonNode& node, const FailureRule& failure) {
-    const std::vector<std::string>& readers = ReaderNames();
-    if (!failure.reader.empty() && std::find(readers.begin(), readers.end(), failure.reader) == readers.end()) {
-      const std::string meant = DidYouMean(failure.reader, readers);
-      node["reader"].Report("unknown reader '" + failure.reader + "'",
-                            meant.empty() ? "readers are " + Listing(readers) : meant);
-      all_.names.SuppressFaults(failure.code);
-    }
+  void CheckExamples(const JsonNode& node, const FailureRule& failure) {
     const std::vector<std::string> scenarios = IdsOf(failure.scenarios);
     for (const JsonNode& item : node["examples"].items()) {
       const std::string id = item["scenario"].Text();
@@ -635,7 +614,6 @@ class Compiler {
   std::deque<LoadedFile> files_;
   std::vector<LoadedFile*> files_order_;  // those that are objects, by layer
   RuleReferences all_;
-  std::set<std::string> built_in_;                                    // entries of the base, by section and id
   std::map<std::string, Origin> origins_;                             // of entries from files, by section and id
   std::map<std::string, std::vector<std::string>> replaced_;          // by section and id: places
   std::map<std::string, std::vector<std::string>> extended_;          // likewise

@@ -54,6 +54,11 @@ class RuleReader {
     CheckKeys();
   }
 
+  // A key that is read elsewhere.
+  void Allow(const char* key) { known_.push_back(key); }
+  // Reports keys that are missing or unknown.
+  void CheckKeys() const;
+
   void Record(const char* /*title*/, const char* /*about*/) {}
 
   template <class T>
@@ -129,7 +134,6 @@ class RuleReader {
     }
   }
 
-  void CheckKeys() const;
   bool Expect(const JsonNode& node, JsonNode::Kind kind, const char* words, const RuleField& field) const;
   std::string TextOf(const JsonNode& node, const RuleField& field, bool is_needed);
   void Refer(const JsonNode& node, const std::string& name, const RuleField& field, bool at_key);

