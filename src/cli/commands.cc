@@ -332,8 +332,7 @@ CommandArguments BuildRules(Options* options) {
       "    \"category\": \"Run time\", \"phase\": \"run\",\n"
       "    \"heads\": [{\"id\": \"full\",\n"
       "      \"pattern\": \"Pool full: %{size:request_bytes}\"}],\n"
-      "    \"examples\": {\"match\": [\n"
-      "      {\"text\": \"Pool full: 12.5GiB\"}]}}]}\n");
+      "    \"examples\": [\"Pool full: 12.5GiB\"]}]}\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",
        {Command::kRulesList,

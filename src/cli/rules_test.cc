@@ -85,7 +85,7 @@ std::string TestRules(const RuleSet& rules, bool* ok) {
     test(failure.code, failure.samples.counterexamples, false);
   }
   *ok = failed == 0;
-  return WithoutCommands(text + fmt::format("{} examples, {} failed\n", count, failed));
+  return WithoutCommands(text + fmt::format("{} examples of failures, {} failed\n", count, failed));
 }
 
 }  // namespace whyoom

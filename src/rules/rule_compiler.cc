@@ -120,7 +120,7 @@ class Compiler {
     FindDefaultFramework();
     ReadLayers(false);
     for (const LoadedFile* file : files_order_) {
-      for (const JsonNode& node : file->root()["extensions"].items()) Extend(node);
+      for (const JsonNode& node : ItemsOf(file->root()["extensions"])) Extend(node);
     }
     Sort();
     const bool all_read =
@@ -188,13 +188,15 @@ class Compiler {
       while (end < files_order_.size() && files_order_[end]->layer() == files_order_[begin]->layer()) ++end;
       // `disable` affects the lower layers only, so an entry can be disabled and defined again in one layer.
       for (std::size_t i = begin; i < end; ++i) {
-        const JsonNode& disable = files_order_[i]->root()["disable"];
-        if (!are_terms && disable.exists() && disable.kind() != JsonNode::Kind::kArray)
-          disable.Report("expected an array");
-        for (const JsonNode& node : disable.items()) Disable(node, are_terms);
+        for (const JsonNode& node : ItemsOf(files_order_[i]->root()["disable"])) Disable(node, are_terms);
       }
       for (std::size_t i = begin; i < end; ++i) ReadFile(files_order_[i]->root(), are_terms);
     }
+  }
+
+  static const std::vector<JsonNode>& ItemsOf(const JsonNode& node) {
+    if (node.exists() && node.kind() != JsonNode::Kind::kArray) node.Report("expected an array");
+    return node.items();
   }
 
   static bool IsOfTerms(const std::string& section) { return section == "terms" || section == "row_fields"; }
@@ -275,6 +277,7 @@ class Compiler {
   }
   void Complete(const JsonNode& node, FailureRule* failure) {
     SortByPriority(&failure->derived);
+    if (failure->header_patterns.empty()) all_.names.SuppressFaults(failure->code);  // their facts are unknown
     if (!failure->samples.examples.empty()) failure->example = failure->samples.examples[0].text;
     CheckExamples(node, *failure);
     const std::vector<JsonNode>& scenarios = node["scenarios"].items();
@@ -367,14 +370,15 @@ class Compiler {
   }
 
   void Extend(const JsonNode& node) {
+    if (!node["extends"].is_text())
+      return node.Report("the key 'extends' is missing", "the code of a failure or the id of a remedy");
     const std::string name = node["extends"].Text();
     FailureRule* const failure = FindFailure(name);
     const auto remedy = Find(data_.remedies, name);
     if (failure == nullptr && remedy == data_.remedies.end()) {
       std::vector<std::string> known = IdsOf(data_.remedies);
       for (const FailureRule& one : data_.failures) known.push_back(one.code);
-      (node["extends"].exists() ? node["extends"] : node)
-          .Report("there is no failure or remedy '" + Printable(name) + "'", DidYouMean(name, known));
+      node["extends"].Report("there is no failure or remedy '" + Printable(name) + "'", DidYouMean(name, known));
       return;
     }
     if (failure == nullptr) {

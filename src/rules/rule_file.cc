@@ -81,8 +81,13 @@ class JsonTree {
     what = colon == what.npos ? what : what.substr(colon + 2);
     const bool is_escape = what.find("forbidden character after backslash") != what.npos;
     const bool is_end = what.find("unexpected end of input") != what.npos;
+    const std::size_t last = file_.text().find_last_not_of(" \t\n\r", std::max<std::size_t>(position, 2) - 2);
+    const bool after_comma = !is_end && last != std::string::npos && file_.text()[last] == ',';
+    const char* hint = is_escape     ? "write a backslash of a pattern twice: \"\\\\d\""
+                       : after_comma ? "remove the comma before it"
+                                     : "";
     file_.Report(is_end ? file_.text().size() : std::max<std::size_t>(position, 1) - 1, "not JSON: " + Printable(what),
-                 is_escape ? "write a backslash of a pattern twice: \"\\\\d\"" : "");
+                 hint);
     return false;
   }
 

@@ -165,6 +165,17 @@ TEST_CASE("completions print no warnings about ignored rules", "[cli]") {
   CHECK(RunWhyoom({"__complete", "--", "explain", "E1"}, "", project.root()).err == "");
 }
 
+TEST_CASE("the rule file in the help is valid", "[cli]") {
+  const Project project;
+  const std::string help = RunWhyoom({"rules", "--help"}, "").out;
+  const std::size_t begin = help.find("{\"format\"");
+  REQUIRE(begin != std::string::npos);
+  const std::string file = project.scratch.Write("help.json", help.substr(begin));
+  const ProcessResult check = RunWhyoom({"rules", "check", file}, "");
+  INFO(check.out);
+  CHECK(check.exit_status == 0);
+}
+
 TEST_CASE("rules list shows the origin of entries, by section", "[cli]") {
   const Project project;
   const std::string more = project.scratch.Write(

@@ -33,7 +33,7 @@ const std::string kGood = R"({"text": "test failure one of 7B"})";
 
 TEST_CASE("examples that pass are counted", "[diagnose]") {
   CHECK(Test(kGood + R"(, {"text": "test failure one of 7B", "facts": {"used_bytes": 7}, "scenario": "big"})",
-             R"({"text": "test failure", "why": "no number"})") == "4 examples, 0 failed\n");
+             R"({"text": "test failure", "why": "no number"})") == "4 examples of failures, 0 failed\n");
 }
 
 TEST_CASE("an example that must match is reported if it does not, or has another result", "[diagnose]") {
@@ -56,7 +56,7 @@ TEST_CASE("an example that must match is reported if it does not, or has another
 TEST_CASE("an example that must not match is reported if it does", "[diagnose]") {
   CHECK(Test(kGood, R"({"text": "test failure one of 3B", "why": "because"})") ==
         "T1: \"test failure one of 3B\" matches but must not (because)\n"
-        "3 examples, 1 failed\n");
+        "3 examples of failures, 1 failed\n");
   // Another failure may match.
   CHECK(Test(kGood, R"({"text": "test failure two", "why": "other"})").find(" 0 failed") != std::string::npos);
 }

@@ -77,6 +77,8 @@ TEST_CASE("invalid extensions are reported with their location", "[rules]") {
   };
   CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure or remedy 'E1001x'") !=
         std::string::npos);
+  for (const char* wrong : {"5", R"({"why": []})", R"(["E1000"])"})
+    CHECK(faults(wrong).find("the key 'extends' is missing") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})").find("unknown key 'how'") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
             .find("there is no framework 'kears' (did you mean 'keras'?)") != std::string::npos);

@@ -1,11 +1,10 @@
 // Checks the names that rule data uses against those that it provides.
-#include "rules/names.h"
-
 #include <set>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "rules/names.h"
 
 namespace whyoom {
 namespace TEST_FILE {

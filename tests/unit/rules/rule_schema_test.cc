@@ -209,7 +209,7 @@ std::string MakeSchema() {
 }
 
 TEST_CASE("the published schema of rule files matches the descriptions", "[rules]") {
-  CheckRecorded("rules/schema.json", RuleSchema());
+  CheckRecorded(WHYOOM_SOURCE_DIR "/rules/schema.json", RuleSchema());
 }
 
 TEST_CASE("every key of a rule file has a description", "[rules]") {
