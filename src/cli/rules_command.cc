@@ -71,7 +71,8 @@ int Check(const Options& options) {
   PrintIgnoredFolders(options, files);
   RuleSet::Load(files.files, &faults);
   if (faults.empty()) {
-    WriteOutput("The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n", options.output);
+    WriteOutput("The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n",
+                options.output);
     return kNothing;
   }
   WriteOutput(FaultListing(faults), options.output);
