@@ -7,10 +7,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # Call after all libraries were found.
 macro(whyoom_check_static)
   set(WHYOOM_FMT fmt::fmt-header-only)
-  find_library(WHYOOM_NETTLE nettle REQUIRED)  # used by libarchive for encrypted zips
-  pkg_check_modules(WHYOOM_NETTLE_PC REQUIRED nettle)  # for the versions in --version
-  set(WHYOOM_ARCHIVE_NEEDS ${WHYOOM_NETTLE} ZLIB::ZLIB)
-  foreach(library RE2 PCRE2 ZSTD LZ4 LZMA ARCHIVE SECCOMP)
+  foreach(library RE2 PCRE2 ZSTD LZ4 LZMA ARCHIVE NETTLE SECCOMP)
     foreach(file ${${library}_LINK_LIBRARIES})
       if(NOT file MATCHES "\\.a$" AND NOT file MATCHES "^-")
         message(FATAL_ERROR "WHYOOM_STATIC: no static library of ${library} (${file})")

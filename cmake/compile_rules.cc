@@ -3,28 +3,25 @@
 // one per line, for `grep -iF -f` and the fuzzer.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rules/rule_compiler.h"
 #include "rules/rule_image.h"
-#include "rules/rule_set.h"
 
 namespace whyoom {
 
 // A stub for the function that the generated file defines.
-const RuleImage& BuiltInImage() {
-  static const RuleImage none;
-  return none;
-}
+std::string_view BuiltInImage() { return {}; }
 
 }  // namespace whyoom
 
 namespace {
 
 using namespace whyoom;
-
-void Print(const std::string& line) { std::puts(line.c_str()); }
 
 // A C++ literal. Octal escapes have three digits, so a following digit cannot extend them.
 std::string Quoted(std::string_view text) {
@@ -39,25 +36,14 @@ std::string Quoted(std::string_view text) {
 }
 
 // Prints one literal per line, because compilers warn about very long ones.
-void PrintBytes(const std::string& name, std::string_view bytes) {
+void PrintImage(std::string_view image) {
   constexpr std::size_t kPiece = 4096;
-  Print("const char " + name + "[] =");
-  for (std::size_t at = 0; at < bytes.size() || at == 0; at += kPiece) Print("    " + Quoted(bytes.substr(at, kPiece)));
-  Print("    ;");
-}
-
-void PrintImage(const RuleSet& rules) {
-  Print("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
-  Print("#include \"rules/rule_image.h\"\n\nnamespace whyoom {\nnamespace {\n");
-  PrintBytes("kRules", PackRules(rules.data()));
-  PrintBytes("kLiterals", PackTexts(rules.literals()));
-  PrintBytes("kSigns", PackTexts(rules.sign_literals()));
-  PrintBytes("kNearby", PackTexts(rules.nearby_literals()));
-  Print("\n}  // namespace\n\nconst RuleImage& BuiltInImage() {\n  static const RuleImage image = {");
-  Print("      UnpackTexts({kLiterals, sizeof kLiterals - 1}), " + std::to_string(rules.trigger_count()) + ",");
-  Print("      UnpackTexts({kSigns, sizeof kSigns - 1}), UnpackTexts({kNearby, sizeof kNearby - 1}),");
-  Print("      " + Quoted(rules.fingerprint()) + ", {kRules, sizeof kRules - 1}};");
-  Print("  return image;\n}\n\n}  // namespace whyoom");
+  std::puts("#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // longer than the standard guarantees\n");
+  std::puts("#include \"rules/rule_image.h\"\n\nnamespace whyoom {\n\nstd::string_view BuiltInImage() {");
+  std::puts("  static constexpr char kImage[] =");
+  for (std::size_t at = 0; at < image.size(); at += kPiece)
+    std::printf("      %s\n", Quoted(image.substr(at, kPiece)).c_str());
+  std::puts("      ;\n  return {kImage, sizeof kImage - 1};\n}\n\n}  // namespace whyoom");
 }
 
 }  // namespace
@@ -68,19 +54,16 @@ int main(int argc, char** argv) {
   if (prints_literals) paths.erase(paths.begin());
   std::vector<RuleFile> files;
   for (const std::string& path : paths) {
-    for (RuleFile& file : RuleSet::ReadFiles(path)) {
-      file.layer = 0;
-      files.push_back(std::move(file));
-    }
+    std::ifstream stream(path, std::ios::binary);
+    files.push_back({path, {std::istreambuf_iterator<char>(stream), {}}, "", 0});
   }
-  std::vector<Fault> faults;
-  const RuleSet rules = RuleSet::Compile({}, files, &faults);
-  for (const Fault& fault : faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
-  if (!faults.empty()) return 1;
-  if (!prints_literals) PrintImage(rules);
-  for (const std::string& literal : rules.literals()) {
+  const CompiledRules compiled = CompileRules({}, files);
+  for (const Fault& fault : compiled.faults) std::fprintf(stderr, "%s\n", fault.ToString().c_str());
+  if (!compiled.faults.empty()) return 1;
+  if (!prints_literals) PrintImage(PackRules(compiled.rules));
+  for (const std::string& literal : compiled.rules.literals) {
     const bool is_printed = std::none_of(literal.begin(), literal.end(), [](unsigned char c) { return c < ' '; });
-    if (prints_literals && is_printed) Print(literal);
+    if (prints_literals && is_printed) std::puts(literal.c_str());
   }
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

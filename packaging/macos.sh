@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 [ "$(uname -s)" = Darwin ] || { echo "packaging/macos.sh: requires macOS" >&2; exit 2; }
 build=${1:-build/macos}
 
-brew install --quiet cmake ninja pkgconf re2 pcre2 zstd xz lz4 bzip2 libarchive fmt nlohmann-json cli11
+brew install --quiet cmake ninja pkgconf re2 pcre2 zstd xz lz4 bzip2 libarchive nettle fmt nlohmann-json cli11
 for keg in libarchive bzip2; do # macOS has its own versions of these
   prefix=$(brew --prefix "$keg")
   export PKG_CONFIG_PATH="$prefix/lib/pkgconfig:${PKG_CONFIG_PATH:-}" CMAKE_PREFIX_PATH="$prefix:${CMAKE_PREFIX_PATH:-}"

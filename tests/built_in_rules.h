@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "examples/built_in.h"
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 
 // Compiled from their files, with their examples.
 inline const whyoom::RuleSet& BuiltInRules() {
@@ -16,9 +16,8 @@ inline const whyoom::RuleSet& BuiltInRules() {
 
 // The built-in rules with an additional rule file.
 inline whyoom::RuleSet RulesWith(const std::string& file) {
-  std::vector<whyoom::Fault> faults;
-  whyoom::RuleSet loaded = whyoom::RuleSet::Load({{"test.json", file}}, &faults);
-  for (const whyoom::Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
-  REQUIRE(faults.empty());
-  return loaded;
+  whyoom::CompiledRules compiled = whyoom::AddToBuiltIn({{"test.json", file}});
+  for (const whyoom::Fault& fault : compiled.faults) UNSCOPED_INFO(fault.ToString());
+  REQUIRE(compiled.faults.empty());
+  return std::move(compiled.rules);
 }

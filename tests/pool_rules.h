@@ -12,7 +12,7 @@ namespace whyoom {
 inline std::string PoolRules() {
   return R"({"format": "whyoom.rules/1",
     "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run", "category": "Pool", "about": "a", "links": [],
-      "heads": [{"id": "full", "pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
+      "heads": [{"pattern": "my pool is full: wanted %{size:need_bytes} of %{size:have_bytes}"}],
       "derived": [{"fact": "excess_bytes", "from": "need_bytes - have_bytes"}],
       "scenarios": [{"id": "big", "title": "big", "when": "need_bytes > 2 * have_bytes", "about": "a",
                      "why": [{"text": "It wants {need_bytes|size}.", "at": "need_bytes"}]}],

@@ -68,7 +68,7 @@ def add_details(schema, details):
 
     def add(name, node):
         known.add(name)
-        node.update(details.get(name, {}))
+        node.update({key: value for key, value in details.get(name, {}).items() if key != "about"})
 
     for title, owner in [("file", schema), *((node.get("title", name), node) for name, node in schema["definitions"].items())]:
         add(title, owner)
@@ -76,7 +76,7 @@ def add_details(schema, details):
             add(f"{title}.{key}", member)
             for inner, node in member.get("properties", {}).items():
                 add(f"{member['title']}.{inner}", node)
-    if unknown := sorted(details.keys() - known):
+    if unknown := sorted(name for name, node in details.items() if name not in known and node.keys() != {"about"}):
         sys.exit(f"rules_reference.py: {DETAILS.name} is about keys that the schema lacks: {', '.join(unknown)}")
 
 

@@ -9,7 +9,7 @@ CORPUS is a folder with manifest.json. The cases whose "expect" has "saves" are 
 remedy at a time: "saves" contains the bytes that each remedy saved. The spread of an estimate is the sum of
 
   - what the compiler's own rematerialization leaves open, which whyoom computes for the program ("own"),
-  - "spread_of_limit" (a threshold in rules/wording.json) of the memory of a device, and
+  - kSpreadOfLimit (src/diagnose/rank.cc) of the memory of a device, and
   - "spread_percent" of the saving, so that nine of ten recorded errors are within the spread.
 
 A remedy with few records gets the percentage of all remedies together. The coverage is measured on programs that were not
@@ -97,7 +97,7 @@ def main():
 
     text = REMEDIES.read_text(encoding="utf-8")
     current = {each["id"]: each["spread_percent"] for each in json.loads(text)["remedies"] if "spread_percent" in each}
-    of_limit = json.loads((ROOT / "rules" / "wording.json").read_text(encoding="utf-8"))["thresholds"]["spread_of_limit"]["share"]
+    of_limit = float(re.search(r"kSpreadOfLimit = ([0-9.]+);", (ROOT / "src" / "diagnose" / "rank.cc").read_text(encoding="utf-8"))[1])
     if options.record:
         records = record(options.bin, options.corpora, current, of_limit)
         RECORDS.write_text("[\n" + ",\n".join("  " + json.dumps(each) for each in records) + "\n]\n", encoding="utf-8")

@@ -330,8 +330,7 @@ CommandArguments BuildRules(Options* options) {
       "  {\"format\": \"whyoom.rules/1\", \"failures\": [{\n"
       "    \"code\": \"my.pool\", \"title\": \"the pool is full\",\n"
       "    \"category\": \"Run time\", \"phase\": \"run\",\n"
-      "    \"heads\": [{\"id\": \"full\",\n"
-      "      \"pattern\": \"Pool full: %{size:request_bytes}\"}],\n"
+      "    \"heads\": [\"Pool full: %{size:request_bytes}\"],\n"
       "    \"examples\": [\"Pool full: 12.5GiB\"]}]}\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
       {"list",

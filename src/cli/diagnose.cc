@@ -46,8 +46,8 @@ std::string Settings(const RuleSource& rules, const Options& options) {
   const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
   const Limits& limits = options.limits;
   return fmt::format("whyoom {}\nrules {}\nlimits {} {} {} {} {} {} {}\nrange {} {}", WHYOOM_VERSION,
-                     rules.fingerprint(), limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio, limits.depth,
-                     limits.members, limits.seconds, limits.memory, time(options.range.since),
+                     rules.head().fingerprint, limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio,
+                     limits.depth, limits.members, limits.seconds, limits.memory, time(options.range.since),
                      time(options.range.until));
 }
 

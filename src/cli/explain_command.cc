@@ -35,7 +35,7 @@ const Framework& NamedFramework(const RuleSet& rules, const std::string& name, b
   if (const Framework* found = rules.FindFramework(name)) return *found;
   const std::string near = SuggestFramework(rules, name);
   std::vector<std::string> known;
-  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  for (const Framework& framework : rules.frameworks) known.push_back(framework.id);
   throw Error(fmt::format("--framework {}: unknown framework{} (expected one of {}{})", Printable(name),
                           near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
                           Printable(Listing(known)), or_all ? ", or all" : ""));
@@ -143,7 +143,7 @@ std::string SelectedFramework(const Options& options, const RuleSource& rules) {
 
 std::vector<Word> FrameworkWords(const RuleSet& rules) {
   std::vector<Word> words;
-  for (const Framework& framework : rules.frameworks()) words.push_back({framework.id, framework.name});
+  for (const Framework& framework : rules.frameworks) words.push_back({framework.id, framework.name});
   return words;
 }
 

@@ -60,7 +60,7 @@ std::vector<std::string> NamesOf(const FailureRule& rule) {
 
 std::vector<std::string> KnownNames(const RuleSet& rules) {
   std::vector<std::string> known;
-  for (const FailureRule& rule : rules.failures()) {
+  for (const FailureRule& rule : rules.failures) {
     for (const std::string& name : NamesOf(rule)) {
       known.push_back(name);
       if (!rule.scenarios.empty()) known.push_back(name + kUndecidedSuffix);

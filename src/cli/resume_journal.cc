@@ -175,7 +175,7 @@ void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const 
                              .bytes = report.bytes,
                              .unknown_times = report.unknown_times,
                              .problems = report.problems});
-  if (report.table) json["table"] = ToRecord(*report.table, rules_.fingerprint());
+  if (report.table) json["table"] = ToRecord(*report.table, rules_.head().fingerprint);
   const std::string line = LineOf(json) + "\n";
   if (line.size() > kLongestLine) return;
   const std::lock_guard lock(mutex_);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,11 +24,22 @@
 #include <vector>
 
 #include "input/byte_source.h"
-#include "rules/rule_set.h"
+#include "input/error.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
+
+RuleFile ReadFile(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error(path.string() + ": cannot open the rule file");
+  // Read one byte more than the limit, so that the parser reports a file that exceeds it.
+  std::string text(kMostRuleBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad()) throw Error(path.string() + ": cannot read the rule file");
+  return {path.string(), std::move(text)};
+}
 
 struct ProjectRules {
   std::filesystem::path root;   // the folder that contains .whyoom
@@ -181,7 +193,7 @@ void DropDuplicates(const std::filesystem::path& root, std::size_t of_project, s
 
 // `given`: the file is from --rules, so commands that the report suggests repeat the option.
 void Append(const std::string& path, int layer, bool given, RuleFiles* files) {
-  for (RuleFile& file : RuleSet::ReadFiles(path)) {
+  for (RuleFile& file : ReadRuleFiles(path)) {
     file.layer = layer;
     if (given) file.given = path;
     files->files.push_back(std::move(file));
@@ -208,6 +220,25 @@ std::vector<std::string> PathsOfVariable() {
 }
 
 }  // namespace
+
+std::vector<RuleFile> ReadRuleFiles(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw Error(Printable(path) + ": no such rule file or folder");
+  if (!std::filesystem::is_directory(status)) return {ReadFile(path)};
+  std::vector<std::filesystem::path> paths;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::filesystem::path& file = entry->path();
+    if (file.extension() == ".json" && file.filename() != "schema.json") paths.push_back(file);
+  }
+  if (error) throw Error(path + ": cannot read the folder of rule files: " + error.message());
+  if (paths.empty()) throw Error(path + ": the folder contains no rule files (expected *.json)");
+  std::sort(paths.begin(), paths.end());
+  std::vector<RuleFile> files;
+  for (const std::filesystem::path& file : paths) files.push_back(ReadFile(file));
+  return files;
+}
 
 RuleFiles RuleFilesOfOption(const Options& options) {
   RuleFiles files;

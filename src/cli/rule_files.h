@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "rules/rule_set.h"
+#include "rules/rule_file.h"
 
 namespace whyoom {
 
@@ -18,6 +18,9 @@ struct RuleFiles {
 
 // Reads the files. Throws Error if a file of --rules or WHYOOM_RULES cannot be read.
 RuleFiles FindRuleFiles(const Options& options);
+
+// Reads a rule file, or each *.json of a folder except schema.json, sorted by name. Throws Error if that fails.
+std::vector<RuleFile> ReadRuleFiles(const std::string& path);
 
 // Only the files of --rules.
 RuleFiles RuleFilesOfOption(const Options& options);

@@ -29,7 +29,7 @@
 #include "report/layout.h"
 #include "report/text/text_printer.h"
 #include "report/trace_document.h"
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
@@ -39,7 +39,7 @@ namespace {
 // One line per fault, for a terminal or a CI log.
 std::string FaultListing(const std::vector<Fault>& faults) {
   std::string text;
-  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n" + fault.Caret();
+  for (const Fault& fault : faults) text += Printable(fault.ToString()) + "\n";
   return WithoutCommands(text);  // file names and keys may be untrusted, and a CI server may print them
 }
 
@@ -49,10 +49,9 @@ std::string FaultText(const std::vector<Fault>& faults) {
 }
 
 RuleSet Load(const std::vector<RuleFile>& files) {
-  std::vector<Fault> faults;
-  RuleSet rules = RuleSet::Load(files, &faults);
-  if (!faults.empty()) throw Error(FaultText(faults));
-  return rules;
+  CompiledRules compiled = AddToBuiltIn(files);
+  if (!compiled.faults.empty()) throw Error(FaultText(compiled.faults));
+  return std::move(compiled.rules);
 }
 
 // Returns nullopt if there are no files: then the built-in rules are loaded when they are needed.
@@ -66,10 +65,9 @@ void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
 }
 
 int Check(const Options& options) {
-  std::vector<Fault> faults;
   const RuleFiles files = FindRuleFiles(options);
   PrintIgnoredFolders(options, files);
-  RuleSet::Load(files.files, &faults);
+  const std::vector<Fault> faults = AddToBuiltIn(files.files).faults;
   if (faults.empty()) {
     WriteOutput("The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n",
                 options.output);
@@ -90,24 +88,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kIdColumns = 30;
 constexpr std::size_t kMostTitle = 200;
 
-// How user files change an entry, one phrase per change; empty for an unchanged built-in entry.
-std::vector<std::string> ChangesOf(const RuleEntry& entry) {
-  std::vector<std::string> changes;
-  if (!entry.built_in) changes.push_back("from " + entry.place);
-  for (const std::string& place : entry.replaces) changes.push_back("replaces " + place);
-  for (const std::string& place : entry.extended_by) changes.push_back("extended by " + place);
-  for (const std::string& head : entry.without) changes.push_back("without " + head);
-  if (!entry.disabled_by.empty()) changes.push_back("disabled by " + entry.disabled_by);
-  return changes;
-}
-
 std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& options) {
   TextPage page(options);
   std::string section;
   for (const RuleEntry& entry : entries) {
     if (entry.section != section) page.Heading(section = entry.section);
     page.Item(Printable(entry.id), kIdColumns, CutBytes(Printable(entry.title), kMostTitle));
-    for (const std::string& change : ChangesOf(entry)) page.Paragraph(Printable(change), 4);
+    for (const std::string& change : entry.changes) page.Paragraph(Printable(change), 4);
   }
   return page.Take();
 }
@@ -115,16 +102,7 @@ std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& opt
 std::string ToJson(const std::vector<RuleEntry>& entries) {
   Json all = Json::array();
   for (const RuleEntry& entry : entries) {
-    Json one = {{"section", entry.section},
-                {"id", entry.id},
-                {"title", entry.title},
-                {"place", entry.place},
-                {"from", entry.built_in ? "built-in" : "file"}};
-    if (!entry.replaces.empty()) one["replaces"] = entry.replaces;
-    if (!entry.extended_by.empty()) one["extended_by"] = entry.extended_by;
-    if (!entry.without.empty()) one["without"] = entry.without;
-    if (!entry.disabled_by.empty()) one["disabled_by"] = entry.disabled_by;
-    all.push_back(std::move(one));
+    all.push_back({{"section", entry.section}, {"id", entry.id}, {"title", entry.title}, {"changes", entry.changes}});
   }
   const Json list = {{"schema", "whyoom.rule_list/1"}, {"entries", std::move(all)}};
   return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
@@ -136,7 +114,7 @@ std::vector<const FailureRule*> FindFailures(const RuleSet& rules, const std::ve
     const FailureRule* rule = rules.FindFailure(name);
     if (rule == nullptr) {
       std::vector<std::string> known;
-      for (const FailureRule& each : rules.failures()) known.push_back(each.code);
+      for (const FailureRule& each : rules.failures) known.push_back(each.code);
       const std::string meant = DidYouMean(name, known);
       throw Error(fmt::format("--rule: unknown failure '{}'{}", Printable(name),
                               meant.empty() ? " (`whyoom rules list` lists them)" : ", " + meant));
@@ -160,7 +138,7 @@ int ListRules(const Options& options, const TextOptions& text) {
     return is_section;
   });
   LoadRules(with_files);  // reports their faults
-  std::vector<RuleEntry> entries = ListRuleEntries(FindRuleFiles(with_files).files);
+  std::vector<RuleEntry> entries = AddToBuiltIn(FindRuleFiles(with_files).files).entries;
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
   });
@@ -223,10 +201,9 @@ std::optional<RuleSet> LoadRulesForJob(const Options& options) {
     const RuleFiles files = FindRuleFiles(options);
     PrintIgnoredFolders(options, files);
     if (files.named) return LoadIfAny(files.files);
-    std::vector<Fault> faults;
-    RuleSet rules = RuleSet::Load(files.files, &faults);
-    if (faults.empty()) return rules;
-    fault = FaultText(faults);
+    CompiledRules compiled = AddToBuiltIn(files.files);
+    if (compiled.faults.empty()) return std::move(compiled.rules);
+    fault = FaultText(compiled.faults);
   } catch (const Error& error) {
     fault = error.what();
   }

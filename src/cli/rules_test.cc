@@ -80,7 +80,7 @@ std::string TestRules(const RuleSet& rules, bool* ok) {
       text += Printable(fmt::format("{}: \"{}\" {}{}", code, CutBytes(first_line, 100), complaint, why)) + "\n";
     }
   };
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     test(failure.code, failure.samples.examples, true);
     test(failure.code, failure.samples.counterexamples, false);
   }

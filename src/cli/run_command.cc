@@ -137,7 +137,7 @@ void PrintStatusNote(int of_job, int status) {
 bool FailedToCompile(const FailureTable& table) {
   const std::vector<const Failure*> failures = table.entries();
   return std::any_of(failures.begin(), failures.end(), [](const Failure* failure) {
-    return !failure->rule->reader.empty() && failure->rule->phase == "compile";
+    return !failure->rule->memory_space.empty() && failure->rule->phase == "compile";
   });
 }
 

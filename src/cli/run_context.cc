@@ -99,8 +99,8 @@ void RunContext::AddDump(const XlaDump& dump, const std::optional<double>& limit
 Report RunContext::MakeReport(Report found) const {
   if (found.table && !framework.empty()) found.table->settings.framework = framework;
   if (found.table && !options.tried.empty()) found.table->settings.recompilation = ReadResults(options.tried);
-  Report report = whyoom::MakeReport(rules.fingerprint(), std::move(found));
-  report.rule_files = rules.extra_files();
+  Report report = whyoom::MakeReport(rules.head().fingerprint, std::move(found));
+  report.rule_files = rules.head().extra_files;
   report.strict = options.strict;
   return report;
 }

@@ -80,7 +80,7 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                  {"jobs", run.options.jobs},
                  {"whole", options.whole}};
   json chips = json::object();
-  for (const Chip& chip : run.rules.rules().chips()) chips[chip.id] = chip.limits.front();
+  for (const Chip& chip : run.rules.rules().chips) chips[chip.id] = chip.limits.front();
   json request = {
       {"results", (folder / "results.json").string()},   {"python", options.python},    {"remedies", options.remedies},
       {"cache", options.use_cache ? CacheFolder() : ""}, {"limits", std::move(limits)}, {"chips", std::move(chips)}};
@@ -180,7 +180,7 @@ int StatusOf(const Report& report, int nothing_failed) {
 
 void CheckRemedies(const RunContext& run) {
   std::vector<std::string> known;
-  for (const Remedy& remedy : run.rules.rules().remedies()) known.push_back(remedy.id);
+  for (const Remedy& remedy : run.rules.rules().remedies) known.push_back(remedy.id);
   for (const std::string& each : run.options.attempts.remedies) {
     const std::string id = each.substr(0, each.find('='));
     if (run.rules.rules().FindRemedy(id) != nullptr) continue;

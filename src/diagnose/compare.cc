@@ -240,9 +240,9 @@ void SetWords(const Run& before, const Run& after, const RuleSet& rules, Compari
   const ExtendedScope scope(nullptr, std::move(names));
   comparison->verdict_text = rules.Say(std::string("diff.change.") + ChangeId(comparison->change), scope);
   for (TotalChange& total : comparison->totals) total.title = rules.Say("diff.total." + total.id, scope);
-  for (const Note& note : rules.notes()) {
-    if (!note.when || AsBool(note.when->Evaluate(scope)) == true)
-      comparison->notes.push_back(JoinSentences(note.why, scope));
+  for (const Wording& wording : rules.wording) {
+    if (!wording.id.starts_with("diff.note.")) continue;
+    if (std::string note = rules.Say(wording.id, scope); !note.empty()) comparison->notes.push_back(std::move(note));
   }
 }
 

@@ -19,7 +19,7 @@ constexpr double kLimitTolerance = 0.0051 * (1 << 30);
 
 void NameChip(const RuleSet& rules, Evidence* facts) {
   const std::optional<double> limit = facts->Number("limit_bytes");
-  for (const Chip& chip : rules.chips()) {
+  for (const Chip& chip : rules.chips) {
     for (const double usable : chip.limits) {
       if (limit && std::abs(*limit - usable) <= kLimitTolerance)
         facts->Set("chip", chip.id, facts->Find("limit_bytes")->place);  // keeps the first one
@@ -89,8 +89,7 @@ Confidence ConfidenceOf(const Failure& failure) {
 void TakeOutContradictions(const RuleSet& rules, Failure* failure) {
   const FailureScope scope(rules, *failure);
   std::vector<std::string> figures;
-  bool list = false;
-  for (const ContradictionRule& rule : rules.contradictions()) {
+  for (const ContradictionRule& rule : rules.contradictions) {
     std::optional<Reason> reason = FillSentence(rule.sentence, scope);
     if (!reason) continue;
     Contradiction found{rule.id, std::move(reason->text), reason->line};
@@ -98,11 +97,12 @@ void TakeOutContradictions(const RuleSet& rules, Failure* failure) {
       if (const Fact* fact = failure->facts.Find(name)) found.figures.Set(name, fact->value, fact->place);
     }
     figures.insert(figures.end(), rule.figures.begin(), rule.figures.end());
-    list = list || rule.list;
     failure->contradictions.push_back(std::move(found));
   }
-  for (const std::string& name : figures) failure->facts.Remove(name);
-  if (list) failure->allocations.clear();
+  for (const std::string& name : figures) {
+    failure->facts.Remove(name);
+    if (name == "listed") failure->allocations.clear();
+  }
 }
 
 }  // namespace

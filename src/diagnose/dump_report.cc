@@ -81,7 +81,7 @@ class DumpReporter {
       usable = TargetOfModule(rules_, module);
     }
     std::optional<DumpReading> reading =
-        dump_.ReadInputModule(module, rules_.role_words(), usable.Number("limit_bytes").value_or(0), problem);
+        dump_.ReadInputModule(module, rules_.role_words, usable.Number("limit_bytes").value_or(0), problem);
     if (reading) reading->facts.Add(usable);
     return reading;
   }
@@ -101,9 +101,9 @@ class DumpReporter {
     if (!module.assignment.empty()) reading = Read(module, &problem);
     if (reading && !reading->failed) return false;
     AddProblem(std::move(problem));
-    const auto rule = std::find_if(rules_.failures().begin(), rules_.failures().end(),
+    const auto rule = std::find_if(rules_.failures.begin(), rules_.failures.end(),
                                    [](const FailureRule& each) { return each.of_dump; });
-    if (!reading || rule == rules_.failures().end()) return true;
+    if (!reading || rule == rules_.failures.end()) return true;
     Failure failure;
     failure.rule = &*rule;
     failure.where.line = 1;
@@ -112,7 +112,7 @@ class DumpReporter {
     failure.allocations = std::move(reading->rows);
     if (!reading->estimates.memory.empty()) failure.estimates = std::move(reading->estimates);
     ArtifactFailures found(engine_, {module.path, ""});
-    found.Add({std::move(failure)}, FrameworkOf(rules_.frameworks(), reading->sources, ""));
+    found.Add({std::move(failure)}, FrameworkOf(rules_.frameworks, reading->sources, ""));
     table_.Join(found.SoFar());
     return true;
   }
@@ -131,7 +131,8 @@ class DumpReporter {
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::size_t reported = 0;
     for (const auto& [need, module] : by_need) {
-      const double least = rules_.Threshold("worth_telling") * static_cast<double>(by_need[0].first);
+      constexpr double kWorthTelling = 0.03;  // of the need of the largest program
+      const double least = kWorthTelling * static_cast<double>(by_need[0].first);
       if (need <= 0 || static_cast<double>(need) < least || dump_.stopped()) break;
       if (++reported <= kMostReported) {
         ReportProgram(*module, need);
@@ -173,7 +174,7 @@ class DumpReporter {
 }  // namespace
 
 std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules) {
-  for (const Chip& chip : rules.chips()) {
+  for (const Chip& chip : rules.chips) {
     if (chip.id == text && !chip.limits.empty()) return chip.limits.front();
   }
   const std::optional<std::int64_t> size = ParseSize(text);
@@ -182,7 +183,7 @@ std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules) 
 
 Evidence TargetOfDump(const RuleSet& rules, std::string_view text) {
   Evidence target;
-  for (const Chip& chip : rules.chips()) {
+  for (const Chip& chip : rules.chips) {
     for (const Chip::Target& each : chip.targets) {
       PatternMatch match;
       if (!each.pattern.Find(text, 0, &match)) continue;

@@ -45,20 +45,6 @@ Value ExtendedScope::Get(std::string_view name) const {
   return outer_ == nullptr ? Value(Unknown{}) : outer_->Get(name);
 }
 
-namespace {
-
-// Resolves the names of a row's fields.
-class RowScope : public Scope {
- public:
-  explicit RowScope(const Allocation& row) : row_(row) {}
-  Value Get(std::string_view name) const override { return RowField(row_, name); }
-
- private:
-  const Allocation& row_;
-};
-
-}  // namespace
-
 Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) {
   if (!axis) return Unknown{};
   if (name == "array") return axis->array;
@@ -69,14 +55,14 @@ Value AxisField(const std::optional<AxisLocation>& axis, std::string_view name) 
 
 Value FailureScope::GetInRow(std::size_t row, std::string_view name) const {
   if (name == "same_size_count") return static_cast<double>(same_size_count_[row]);
-  if (const DerivedRowField* test = rules_.FindDerivedRowField(name)) return Tested(*test, row);
-  return RowField(RowAt(row), name);
+  const auto term = rules_.term_table->find(name);
+  return term == rules_.term_table->end() ? RowField(RowAt(row), name) : TermInRow(row, term->second);
 }
 
-Value FailureScope::Tested(const DerivedRowField& test, std::size_t row) const {
-  std::vector<std::optional<Value>>& values = tested_[&test];
+Value FailureScope::TermInRow(std::size_t row, const Expression& term) const {
+  std::vector<std::optional<Value>>& values = in_rows_[&term];
   values.resize(order_.size());
-  if (!values[row]) values[row] = test.when.Evaluate(RowScope(RowAt(row)));
+  if (!values[row]) values[row] = term.EvaluateInRow(*this, row);
   return *values[row];
 }
 

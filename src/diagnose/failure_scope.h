@@ -25,6 +25,7 @@ class FailureScope : public Scope {
   Value Get(std::string_view name) const override;
   std::size_t row_count() const override { return order_.size(); }
   Value GetInRow(std::size_t row, std::string_view name) const override;
+  Value TermInRow(std::size_t row, const Expression& term) const override;
 
   const Failure& failure() const { return failure_; }
   Recorder* recorder() const override { return recorder_; }
@@ -32,15 +33,13 @@ class FailureScope : public Scope {
   const Allocation& RowAt(std::size_t row) const { return failure_.allocations[order_[row]]; }
 
  private:
-  Value Tested(const DerivedRowField& test, std::size_t row) const;
-
   const RuleSet& rules_;
   const Failure& failure_;
   Recorder* const recorder_;
   std::vector<std::size_t> order_;
   std::vector<int> same_size_count_;  // by index in order_
-  // Cache of row tests, by test and index in order_: they match patterns on long texts, and many conditions use them.
-  mutable std::map<const DerivedRowField*, std::vector<std::optional<Value>>> tested_;
+  // Values of terms, by index in order_: they match patterns on long texts, and many conditions use them.
+  mutable std::map<const Expression*, std::vector<std::optional<Value>>> in_rows_;
 };
 
 // Adds names, or replaces names, of another scope. Records nothing.

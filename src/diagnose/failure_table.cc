@@ -59,12 +59,12 @@ void MaskSecretsOf(Failure* failure) {
 
 // Adds the report of the same compile's dump to a failure without an allocation list.
 void AddReportOf(const XlaDump& dump, const RuleSet& rules, Failure* failure) {
-  if (failure->rule->reader.empty() || failure->rule->phase != "compile" ||
+  if (failure->rule->memory_space.empty() || failure->rule->phase != "compile" ||
       (!failure->allocations.empty() && failure->allocations.front().kind != kRequestedAllocation))
     return;
   Problem problem;
   const Evidence& facts = failure->facts;
-  std::optional<DumpReading> reading = dump.Read(facts.Text("module"), rules.role_words(), facts.Number("used_bytes"),
+  std::optional<DumpReading> reading = dump.Read(facts.Text("module"), rules.role_words, facts.Number("used_bytes"),
                                                  facts.Number("limit_bytes").value_or(0), &problem);
   if (!problem.what.empty()) {
     problem.of_report = true;
@@ -73,7 +73,7 @@ void AddReportOf(const XlaDump& dump, const RuleSet& rules, Failure* failure) {
   if (!reading) return;
   failure->facts.Add(reading->facts);
   failure->allocations = std::move(reading->rows);
-  failure->framework = FrameworkOf(rules.frameworks(), reading->sources, failure->framework);
+  failure->framework = FrameworkOf(rules.frameworks, reading->sources, failure->framework);
   if (!reading->estimates.changes.empty()) failure->estimates = std::move(reading->estimates);
   MaskSecretsOf(failure);
 }
@@ -118,7 +118,7 @@ bool IsSameCompile(const Recompilation& recompilation, const Failure& failure) {
 }  // namespace
 
 void AddCompile(const Failure& failure, LoggedCompiles* logged) {
-  if (IsOfDump(failure) || failure.rule->reader.empty() || failure.rule->phase != "compile") return;
+  if (IsOfDump(failure) || failure.rule->memory_space.empty() || failure.rule->phase != "compile") return;
   const bool has_dump = failure.facts.Find("dump") != nullptr;
   logged->emplace(failure.facts.Text("module"), has_dump ? std::optional(NeedOf(failure)) : std::nullopt);
 }

@@ -83,8 +83,8 @@ void SetEstimate(const Ranking& ranking, const Effect& estimate, RankedRemedy* r
   ranked->left_bytes = estimate.left_bytes;
   const double limit = ranking.failure.facts.Number("limit_bytes").value_or(0);
   const double share = ranked->remedy->spread_percent / 100.0;
-  const double spread =
-      ranking.rules.Threshold("spread_of_limit") * limit + share * std::abs(static_cast<double>(estimate.saves_bytes));
+  constexpr double kSpreadOfLimit = 0.02;  // of every estimate; tools/spread.py measures it
+  const double spread = kSpreadOfLimit * limit + share * std::abs(static_cast<double>(estimate.saves_bytes));
   ranked->spread_bytes = std::min(estimate.left_bytes, estimate.spread_bytes + ClampToBytes(spread));
 }
 
@@ -126,9 +126,10 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
 // Returns why a change saves nothing, as the suffix of a message id: either the program rules it out, or the estimated
 // saving is next to nothing. Empty if neither applies.
 std::string WhyNothing(const Ranking& ranking, const Remedy& remedy) {
+  constexpr double kNextToNothing = 0.005;  // of the need
   const Failure& failure = ranking.failure;
   const auto is_nothing = [&](std::int64_t saves, std::int64_t need) {
-    return static_cast<double>(saves) < ranking.rules.Threshold("next_to_nothing") * static_cast<double>(need);
+    return static_cast<double>(saves) < kNextToNothing * static_cast<double>(need);
   };
   if (const CompiledAttempt* compiled = ranking.FindCompiled(remedy)) {
     const Recompilation& recompilation = *failure.recompilation;
@@ -169,7 +170,7 @@ ExtendedScope::Names MadeNames(const Effect* made) {
 
 // Returns why the step cannot be done with the log's versions; empty if it can.
 std::string VersionProblem(const RuleSet& rules, const std::string& step, const Scope& scope) {
-  for (const NameVersions& need : rules.name_versions()) {
+  for (const NameVersions& need : rules.name_versions) {
     if (!ContainsName(step, need.id)) continue;
     const Value fact = scope.Get(need.VersionFact());
     const std::string* version = AsText(fact);

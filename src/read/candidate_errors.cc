@@ -61,17 +61,17 @@ std::string ErrorKey(std::string_view text) {
 }
 
 CandidateFinder::CandidateFinder(const RuleSet& rules)
-    : rules_(rules),
-      words_(PatternsOf(rules.candidate_errors(), &CandidateError::pattern)),
-      looks_(PatternsOf(rules.error_lines(), &ErrorLine::pattern)) {}
+    : word_rules_(rules.LinesOf({LineRule::Kind::kCandidate})),
+      look_rules_(rules.LinesOf({LineRule::Kind::kError, LineRule::Kind::kHealthy})),
+      words_(PatternsOf(word_rules_, &LineRule::pattern)),
+      looks_(PatternsOf(look_rules_, &LineRule::pattern)) {}
 
 CandidateFinder::Looks CandidateFinder::LooksOf(const std::string& text) const {
   Looks looks;
   for (const std::size_t i : looks_.FindCandidates(text)) {
-    const ErrorLine& error_line = rules_.error_lines()[i];
-    bool& found = error_line.healthy ? looks.healthy : looks.error;
+    bool& found = look_rules_[i]->kind == LineRule::Kind::kHealthy ? looks.healthy : looks.error;
     // Once one is found, the others of its kind need not even be compiled.
-    found = found || error_line.pattern.IsIn(text);
+    found = found || look_rules_[i]->pattern.IsIn(text);
   }
   return looks;
 }
@@ -84,10 +84,10 @@ bool CandidateFinder::Finds(const Line& line, const RawLine& raw, Recorder* reco
   if (line.binary) return false;
   const std::string_view text = std::string_view(line.text).substr(0, kLongestCandidate);
   const auto matches = [&](const Pattern& pattern) { return pattern.IsIn(text); };
-  const CandidateError* words = nullptr;
+  const LineRule* words = nullptr;
   bool excluded = false;
   for (const std::size_t i : words_.FindCandidates(text)) {
-    const CandidateError& candidate = rules_.candidate_errors()[i];
+    const LineRule& candidate = *word_rules_[i];
     if (!candidate.pattern.IsIn(text)) continue;
     words = &candidate;
     excluded = std::any_of(candidate.unless.begin(), candidate.unless.end(), matches);
@@ -99,8 +99,8 @@ bool CandidateFinder::Finds(const Line& line, const RawLine& raw, Recorder* reco
   recorded.Set("", line.stream_name, line.number);
   RecordedStep(recorder, "candidate error", words->id)
       .Set(excluded        ? "excluded by another pattern (unless)"
-           : looks.healthy ? "the level of the line means that nothing failed (error_lines)"
-           : !looks.error  ? "the line does not look like an error (error_lines)"
+           : looks.healthy ? "the level of the line means that nothing failed (lines of kind healthy)"
+           : !looks.error  ? "the line does not look like an error (lines of kind error)"
                            : "an unknown memory error, unless the line belongs to a known failure");
   return !excluded && looks.error && !looks.healthy;
 }

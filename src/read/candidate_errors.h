@@ -44,9 +44,10 @@ class CandidateFinder {
   };
   Looks LooksOf(const std::string& text) const;
 
-  const RuleSet& rules_;
-  PatternSet words_;  // RuleSet::candidate_errors()
-  PatternSet looks_;  // RuleSet::error_lines()
+  const std::vector<const LineRule*> word_rules_;
+  const std::vector<const LineRule*> look_rules_;
+  PatternSet words_;
+  PatternSet looks_;
 };
 
 // Collects the candidates of an artifact. Counts lines with the same ErrorKey as one error; one of them next to a known

@@ -20,7 +20,7 @@ std::vector<std::pair<const Framework*, const Pattern*>> AllSigns(const std::vec
 
 std::vector<ContextFinder::Found> AllPatterns(const RuleSet& rules) {
   std::vector<ContextFinder::Found> all;
-  for (const Context& context : rules.contexts()) {
+  for (const Context& context : rules.contexts) {
     for (const Pattern& pattern : context.patterns) all.push_back({&context, &pattern});
     if (context.until.ok()) all.push_back({&context, &context.until});
   }

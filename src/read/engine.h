@@ -40,8 +40,9 @@ class Engine {
 
   const RuleSet& rules() const { return source_.rules(); }
   const Prefilter& prefilter() const { return prefilter_; }
-  // Number of the prefilter's first literals without which no other literal means anything; see RuleSet::trigger_count.
-  std::size_t trigger_count() const { return source_.trigger_count(); }
+  // Number of the prefilter's first literals without which no other literal means anything; see
+  // RuleHead::trigger_count.
+  std::size_t trigger_count() const { return static_cast<std::size_t>(source_.head().trigger_count); }
   const Matchers& matchers() const;
 
  private:

@@ -25,7 +25,7 @@ constexpr int kSourceLines = 2;
 
 std::vector<const Quotation*> Quotations(const RuleSet& rules, bool source_lines) {
   std::vector<const Quotation*> quotations;
-  for (const Quotation& quotation : rules.quotations()) {
+  for (const Quotation& quotation : rules.quotations) {
     if (quotation.source_line == source_lines) quotations.push_back(&quotation);
   }
   return quotations;
@@ -115,7 +115,7 @@ constexpr std::size_t kMaxMessage = 1200;
 
 std::vector<HeaderMatch> AllHeads(const RuleSet& rules) {
   std::vector<HeaderMatch> heads;
-  for (const FailureRule& rule : rules.failures()) {
+  for (const FailureRule& rule : rules.failures) {
     for (const HeaderPattern& head : rule.header_patterns) heads.push_back({&rule, &head});
   }
   return heads;
@@ -202,11 +202,11 @@ bool HeaderFinder::HasTrigger(std::string_view text) const {
 
 HeaderFinder::HeaderFinder(const RuleSet& rules, const Prefilter& prefilter)
     : prefilter_(prefilter),
-      triggers_(rules.trigger_count()),
+      triggers_(rules.trigger_count),
       heads_(AllHeads(rules)),
       patterns_(PatternsOf(heads_, [](const HeaderMatch& head) -> const Pattern& { return head.head->pattern; })),
       quotations_(rules) {
-  for (const FailureRule& rule : rules.failures()) facts_.try_emplace(&rule, PatternsOf(rule.facts, std::identity()));
+  for (const FailureRule& rule : rules.failures) facts_.try_emplace(&rule, PatternsOf(rule.facts, std::identity()));
 }
 
 // Drops quoted headers. A header soon after a quoted one belongs to the same quotation, although the signs of the
@@ -226,7 +226,7 @@ void HeaderFinder::DropQuoted(const JoinedLines& joined, const Surroundings& aro
         return false;
       }
       if (*quoted == nullptr || (*quoted)->own_report) *quoted = quotation;
-      RecordedStep(recorder, head.rule->code, head.head->id).Set("matches, but only in a quotation", quotation->id);
+      RecordedStep(recorder, head.rule->NameOf(*head.head)).Set("matches, but only in a quotation", quotation->id);
     }
     quoted_to = std::max({quoted_to, begin + kSentence, head.match.end});
     return true;
@@ -268,7 +268,7 @@ void HeaderFinder::RecordMisses(const JoinedLines& joined, const std::vector<Hea
     if (std::any_of(headers.begin(), headers.end(), [&](const HeaderMatch& match) { return match.head == &head; }))
       continue;
     const bool is_inside = head.line_start && head.pattern.IsIn(line);
-    RecordedStep(recorder, heads_[i].rule->code, head.id)
+    RecordedStep(recorder, heads_[i].rule->NameOf(head))
         .Set(is_inside ? "must be at the start of a line (line_start)" : "does not match", head.pattern.source());
   }
 }

@@ -15,17 +15,14 @@ constexpr std::size_t kShownOfLine = 160;
 constexpr std::size_t kRisingSteps = 2;
 constexpr std::size_t kRisingNumbers = 4;
 
-using Shows = ProgressLine::Shows;
+using Kind = LineRule::Kind;
 
-std::vector<const ProgressLine*> LinesOf(const RuleSet& rules, bool survival) {
-  std::vector<const ProgressLine*> lines;
-  for (const ProgressLine& line : rules.progress()) {
-    if (survival || line.shows == Shows::kStep) lines.push_back(&line);
-  }
-  // The order of the rules means nothing: a measured step counts more than the number in it.
-  std::stable_partition(lines.begin(), lines.end(), [](const ProgressLine* line) {
-    return line->shows != Shows::kNumber && line->shows != Shows::kHandled;
-  });
+std::vector<const LineRule*> LinesOf(const RuleSet& rules, bool survival) {
+  if (!survival) return rules.LinesOf({Kind::kCompiles, Kind::kStep});
+  // A measured step counts more than the number in it.
+  std::vector<const LineRule*> lines =
+      rules.LinesOf({Kind::kCompiles, Kind::kStep, Kind::kResult, Kind::kOtherError, Kind::kFailed});
+  for (const LineRule* line : rules.LinesOf({Kind::kNumber, Kind::kHandled})) lines.push_back(line);
   return lines;
 }
 
@@ -35,7 +32,7 @@ SurvivalSign Shown(const Line& line) { return {CutBytes(Printable(line.text), kS
 }  // namespace
 
 ProgressFinder::ProgressFinder(const RuleSet& rules, bool survival)
-    : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_, &ProgressLine::pattern)) {}
+    : lines_(LinesOf(rules, survival)), patterns_(PatternsOf(lines_, &LineRule::pattern)) {}
 
 std::optional<ProgressMatch> ProgressFinder::Find(std::string_view line) const {
   for (const std::size_t place : patterns_.FindCandidates(line)) {
@@ -70,25 +67,25 @@ void SignCollector::Look(const Line& line, const ProgressFinder& finder) {
   if (streams_.size() >= kMostStreams && !streams_.contains(line.stream_name)) return;
   Stream& stream = streams_[line.stream_name];
   StreamSigns& signs = stream.signs;
-  const Shows shows = found->rule->shows;
+  const Kind kind = found->rule->kind;
   std::uint64_t since = 0;
-  if (found->rule->compiles) {
+  if (kind == Kind::kCompiles) {
     stream.rising.clear();
     signs.compiles = line.number;
-  } else if (shows == Shows::kStep || shows == Shows::kNumber) {
+  } else if (kind == Kind::kStep || kind == Kind::kNumber) {
     const double reached = found->step ? *found->step + 1 : ++stream.uncounted;
     if (reached <= stream.reached) stream.rising.clear();
     stream.reached = reached;
     signs.reached = std::max(signs.reached, reached);
     stream.rising.push_back(line.number);
     if (stream.rising.size() > kRisingNumbers) stream.rising.pop_front();
-    const std::size_t needed = shows == Shows::kStep ? kRisingSteps : kRisingNumbers;
+    const std::size_t needed = kind == Kind::kStep ? kRisingSteps : kRisingNumbers;
     if (stream.rising.size() >= needed) since = *(stream.rising.end() - static_cast<std::ptrdiff_t>(needed));
-  } else if (shows == Shows::kResult) {
+  } else if (kind == Kind::kResult) {
     since = line.number;
-  } else if (shows == Shows::kHandled) {
+  } else if (kind == Kind::kHandled) {
     stream.handled = line.number;
-  } else if (shows == Shows::kError) {
+  } else if (kind == Kind::kOtherError) {
     signs.error = line.number;
     since = stream.handled;
   } else {
@@ -96,7 +93,7 @@ void SignCollector::Look(const Line& line, const ProgressFinder& finder) {
   }
   if (since == 0) return;
   signs.proof = {
-      since,         Shown(line), line.time, shows == Shows::kResult, shows == Shows::kError ? signs.failed : 0,
+      since,         Shown(line), line.time, kind == Kind::kResult, kind == Kind::kOtherError ? signs.failed : 0,
       stream.reached};
 }
 

@@ -1,5 +1,5 @@
 // Finds log lines that show that the job's program compiled or ran, or that the job went on after a failure (rule data,
-// section "progress"): training steps with a loss, the throughput of a server. The absence of a failure proves nothing.
+// section "lines"): training steps with a loss, the throughput of a server. The absence of a failure proves nothing.
 // Neither does a single line: an echoed command line or a resumed checkpoint also contains a step. Two lines with
 // increasing steps prove that a job ran.
 #pragma once
@@ -21,7 +21,7 @@ namespace whyoom {
 
 // A line that a progress rule matches.
 struct ProgressMatch {
-  const ProgressLine* rule;
+  const LineRule* rule;
   std::optional<double> step;
   std::string module;
 };
@@ -37,7 +37,7 @@ class ProgressFinder {
   bool MayFind(std::string_view line) const { return !patterns_.FindCandidates(line).empty(); }
 
  private:
-  std::vector<const ProgressLine*> lines_;
+  std::vector<const LineRule*> lines_;
   PatternSet patterns_;
 };
 

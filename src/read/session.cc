@@ -198,7 +198,7 @@ bool Session::IsRuledOut(const HeaderMatch& head, std::uint64_t offset) const {
 
 void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMatch>& headers, const Line& front) {
   for (const HeaderMatch& head : headers) {
-    RecordedStep step(shared_.recorder, head.rule->code, head.head->id);
+    RecordedStep step(shared_.recorder, head.rule->NameOf(*head.head));
     step.Set("matches, but is ignored (of_report): the line is part of a report, or nothing failed");
     if (head.head->of_report && IgnoresReports(front)) continue;
     step.Set("matches, but a fact rules it out (unless)", head.head->unless);
@@ -222,7 +222,7 @@ void Session::OpenFailures(const JoinedLines& joined, const std::vector<HeaderMa
     ReadReport(front, joined.ColumnOf(head.match.begin));
     if (!head.head->fragment) EndReports(*head.rule);
     lines_wanted_ = std::max(lines_wanted_, kWantedAfterHit);
-    if (!head.rule->reader.empty()) {
+    if (!head.rule->memory_space.empty()) {
       open.reader = std::make_unique<MemoryReportReader>(head.rule->memory_space);
       const std::size_t report = head.head->of_report ? head.match.begin : message_end;
       unread_from_ = report < joined.first_line_end() ? joined.ColumnOf(report) : front.text.size();

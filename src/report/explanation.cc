@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "report/outline.h"
 #include "rules/suggest.h"
 
 namespace whyoom {
@@ -78,9 +79,12 @@ std::string UpperCase(std::string_view text) {
   return upper;
 }
 
-// The key of a framework's steps in the rule data.
-std::string KeyOf(const RuleSet& rules, const Framework& framework) {
-  return &framework == rules.default_framework() ? "" : framework.id;
+// The keys of steps or snippets, that of the default framework first.
+std::vector<std::string> KeysOf(const auto& by_framework) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : by_framework)
+    keys.insert(key == RuleSet::kDefaultFramework ? keys.begin() : keys.end(), key);
+  return keys;
 }
 
 Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
@@ -88,7 +92,7 @@ Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
   made.framework = framework;
   for (const Template& step : steps) {
     const std::optional<std::string> plain = step.Fill(Nothing());
-    const std::string outline = step.Outline();
+    const std::string outline = Outline(step);
     if (plain) made.plain.push_back(*plain);
     if (outline != plain) made.of_log.push_back(outline);
   }
@@ -114,26 +118,26 @@ std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_vie
 
 std::vector<Topic> Topics(const RuleSet& rules) {
   std::vector<Topic> topics;
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     topics.push_back({failure.code, failure.title});
     for (const Scenario& scenario : failure.scenarios)
       topics.push_back({failure.code + "." + scenario.id, scenario.title});
   }
-  for (const Remedy& remedy : rules.remedies()) topics.push_back({remedy.id, remedy.title});
+  for (const Remedy& remedy : rules.remedies) topics.push_back({remedy.id, remedy.title});
   return topics;
 }
 
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   std::vector<std::string> known;
   for (const Topic& each : Topics(rules)) known.push_back(each.name);
-  for (const FailureRule& failure : rules.failures())
+  for (const FailureRule& failure : rules.failures)
     known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
   return Nearest(topic, known);
 }
 
 std::string SuggestFramework(const RuleSet& rules, std::string_view name) {
   std::vector<std::string> known;
-  for (const Framework& framework : rules.frameworks()) known.push_back(framework.id);
+  for (const Framework& framework : rules.frameworks) known.push_back(framework.id);
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -146,16 +150,15 @@ std::string SuggestFramework(const RuleSet& rules, std::string_view name) {
 
 std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
   std::vector<Steps> all;
-  const Framework* usual = rules.default_framework();
   if (frameworks.empty()) {
-    for (const auto& [key, steps] : remedy.how)
-      all.push_back(ToSteps(key.empty() ? usual : rules.FindFramework(key), steps));
+    for (const std::string& key : KeysOf(remedy.how))
+      all.push_back(ToSteps(rules.FindFramework(key), remedy.how.at(key)));
     return all;
   }
   for (const Framework* framework : frameworks) {
     const auto found = remedy.how.find(rules.KeyOfSteps(remedy, framework->id));
     if (found == remedy.how.end()) continue;
-    const Framework* of = found->first.empty() ? usual : rules.FindFramework(found->first);
+    const Framework* of = rules.FindFramework(found->first);
     all.push_back(ToSteps(of, found->second));
     all.back().is_fallback = of != framework;
   }
@@ -164,21 +167,18 @@ std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Fra
 
 std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
   std::vector<ShownSnippet> shown;
-  const auto add = [&](const Framework* framework, const std::string& key) {
+  const auto add = [&](const std::string& key) {
+    const Framework* framework = rules.FindFramework(key);
     const auto found = remedy.snippets.find(key);
     const bool is_new =
         std::none_of(shown.begin(), shown.end(), [&](const ShownSnippet& one) { return one.framework == framework; });
     if (framework != nullptr && found != remedy.snippets.end() && is_new) shown.push_back({framework, &found->second});
   };
-  const Framework* usual = rules.default_framework();
   if (frameworks.empty()) {
-    for (const auto& [key, snippet] : remedy.snippets) add(key.empty() ? usual : rules.FindFramework(key), key);
+    for (const std::string& key : KeysOf(remedy.snippets)) add(key);
   }
-  for (const Framework* framework : frameworks) {
-    const std::string own = KeyOf(rules, *framework);
-    const std::string key = remedy.snippets.contains(own) ? own : rules.KeyOfSteps(remedy, framework->id);
-    add(key.empty() ? usual : rules.FindFramework(key), key);
-  }
+  for (const Framework* framework : frameworks)
+    add(remedy.snippets.contains(framework->id) ? framework->id : rules.KeyOfSteps(remedy, framework->id));
   return shown;
 }
 
@@ -222,7 +222,7 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
   const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
     return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return ContainsName(text, name); });
   };
-  for (const NameVersions& versions : rules.name_versions()) {
+  for (const NameVersions& versions : rules.name_versions) {
     const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
       return ContainsName(one.snippet->after, versions.id);
     });
@@ -254,9 +254,9 @@ std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>&
     for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
   }
   std::vector<std::string> others;
-  for (const Framework& framework : rules.frameworks()) {
+  for (const Framework& framework : rules.frameworks) {
     const bool is_shown = std::find(frameworks.begin(), frameworks.end(), &framework) != frameworks.end();
-    if (!is_shown && with_steps.contains(KeyOf(rules, framework))) others.push_back(framework.name);
+    if (!is_shown && with_steps.contains(framework.id)) others.push_back(framework.name);
   }
   if (others.empty()) return text + ".";
   text += ". Use --framework NAME (or all) for ";
@@ -289,7 +289,7 @@ std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
 
 std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
   std::vector<Use> uses;
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     for (const auto& [list, scenario] : ListsOf(failure)) {
       for (const RemedyUse& use : *list) {
         if (use.remedy == remedy.id) uses.push_back({&failure, scenario, use.section});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "report/failure_view.h"
+#include "report/outline.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -66,7 +67,7 @@ void AddListSection(const std::string& title, const std::vector<std::string>& te
 
 std::vector<std::string> Outlines(const std::vector<Sentence>& sentences) {
   std::vector<std::string> texts;
-  for (const Sentence& sentence : sentences) texts.push_back(sentence.text.Outline());
+  for (const Sentence& sentence : sentences) texts.push_back(Outline(sentence.text));
   return texts;
 }
 
@@ -327,7 +328,7 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     return made;
   };
   doc::List failures{.style = doc::List::Style::kFields};
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     failures.items.push_back(item(TopicSpans<FailureRule>(failure.code, failure, links.failure), failure.title));
     doc::List scenarios{.style = doc::List::Style::kFields};
     for (const Scenario& scenario : failure.scenarios)
@@ -335,7 +336,7 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     if (!scenarios.items.empty()) failures.items.back().blocks = {std::move(scenarios)};
   }
   doc::List remedies{.style = doc::List::Style::kFields};
-  for (const Remedy& remedy : rules.remedies())
+  for (const Remedy& remedy : rules.remedies)
     remedies.items.push_back(item(TopicSpans<Remedy>(remedy.id, remedy, links.remedy), remedy.title));
   return {doc::Section{.title = "Failures and their scenarios", .blocks = {std::move(failures)}},
           doc::Section{.title = "Remedies", .blocks = {std::move(remedies)}}};

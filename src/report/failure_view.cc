@@ -106,7 +106,7 @@ std::string NoEstimateText(const RankedRemedy& ranked, const Failure& failure) {
 std::string RuleOptions(const Failure& failure) {
   std::string options;
   if (failure.rules == nullptr) return options;
-  for (const std::string& path : failure.rules->given()) {
+  for (const std::string& path : failure.rules->given) {
     // A path that starts with a hyphen would be parsed as an option.
     options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
   }

@@ -119,12 +119,12 @@ void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
   doc::List patterns{.style = doc::List::Style::kFields};
   for (const FailureRule* rule : trace.asked) {
     for (const HeaderPattern& head : rule->header_patterns) {
-      if (tried.contains(rule->code + " " + head.id)) continue;
+      if (tried.contains(rule->NameOf(head))) continue;
       std::vector<std::string> literals = head.pattern.Literals(kMinHeaderLiteral);
       const std::size_t more = literals.size() - std::min(literals.size(), kLiterals);
       literals.resize(literals.size() - more);
       patterns.items.push_back(
-          Field(Printable(rule->code + " " + head.id),
+          Field(Printable(rule->NameOf(head)),
                 fmt::format("\"{}\"{}", Cut(fmt::format("{}", fmt::join(literals, "\", \"")), kTextBytes),
                             more > 0 ? fmt::format(" or {} more", more) : "")));
     }

@@ -3,21 +3,14 @@
 //
 //   largest.size_bytes > 0.5 * limit_bytes
 //   sum_of(size_bytes - bf16_bytes, dtype == 'f32')
-//   known(largest_free_block_bytes) and not known(free_bytes)
 //
 // Grammar, lowest precedence first: `or`; `and`; `not`; == != < <= > >= (not chained); + -; * /; unary -; a number
 // (with an optional unit: 64KiB, 1.5GiB, 16MiB), a text in single quotes ('' is a quote inside), true, false, unknown,
 // a name (letters, digits, _ and dots), a call, parentheses. A name may refer to a term: a named expression that is
 // evaluated as if it were written there in parentheses.
 //
-// Functions: known(x); default(x, y): x, or y if x is unknown; if(c, a, b); min(a, b); max(a, b); floor(x); ceil(x);
-// round(x); abs(x); within(x, least, most): x, or unknown if it is below `least` or above `most`; rounding(x): the
-// error in bytes of a size that was printed with two decimals of its unit (one of a KiB), 0 if x cannot have been
-// printed so; matches(text, 'RE2') anywhere in the text; contains(text, part), older(version, other). Functions over
-// the rows of a report, in which known fields of the row hide other names:
-//   count_of(condition), sum_of(x, condition), any_of(condition), first_of(x, condition): x of the first row (largest
-//   first) that satisfies it.
-// Without rows (no report, or an empty one) each of these is unknown. They ignore rows whose condition or x is unknown.
+// docs/rules-language.md lists the functions. In those over the rows of a report, known fields of the row hide other
+// names. Without rows (no report, or an empty one) each is unknown. They ignore rows whose condition or x is unknown.
 // If no row satisfies the condition, first_of is unknown, sum_of and count_of are 0, and any_of is false. They cannot
 // be nested, so evaluation is linear in the rows.
 //
@@ -26,8 +19,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,11 +32,11 @@
 
 namespace whyoom {
 
+class Expression;
 class Recorder;
+class TieredRegex;
 
-namespace internal {
-struct ParsedExpression;
-}
+using Terms = std::map<std::string, Expression, std::less<>>;  // by name
 
 // Resolves names during one evaluation.
 class Scope {
@@ -50,10 +45,12 @@ class Scope {
   virtual Value Get(std::string_view name) const = 0;  // Unknown if the name has no value here
   virtual std::size_t row_count() const { return 0; }
   virtual Value GetInRow(std::size_t /*row*/, std::string_view /*name*/) const { return Unknown{}; }
+  // The value of a term that uses nothing but fields of the row.
+  virtual Value TermInRow(std::size_t row, const Expression& term) const;
   virtual Recorder* recorder() const { return nullptr; }  // records evaluations; may be null
 };
 
-// An error in an expression or template; `at` is a byte offset into the source.
+// An error in an expression, template or pattern; `at` is a byte offset into the source.
 struct SyntaxFault {
   std::size_t at = 0;
   std::string what;  // e.g. "expected ')' after the arguments of 'sum_of'"
@@ -62,47 +59,130 @@ struct SyntaxFault {
 
 struct NameUse {
   std::string name;
-  std::size_t at = 0;    // byte offset into the source
-  bool in_rows = false;  // inside a function over the rows
-  std::string term;      // the term that mentions the name, if any; `at` is then the place of the term
+  std::size_t at = 0;  // byte offset into the source
 };
 
-class Expression;
-using Terms = std::map<std::string, Expression, std::less<>>;  // by name
+enum class Operation : std::uint8_t {
+  // These are recorded.
+  kTerm,  // a name that refers to an expression
+  kOr,    // any number of operands, so that a chain does not become a deep tree; likewise kAnd, kSum, kProduct
+  kAnd,
+  kEqual,
+  kNotEqual,
+  kOrder,  // < <= > >=
+  kCountOf,
+  kSumOf,
+  kAnyOf,
+  kFirstOf,
+  // These are not.
+  kLiteral,
+  kName,
+  kNot,
+  kSum,
+  kProduct,
+  kArithmetic,  // a function of numbers
+  kKnown,
+  kDefault,
+  kIf,
+  kMatches,
+  kContains,
+  kOlder,
+};
 
-class Expression {
+struct ExpressionNode {
+  using OfNumbers = Value (*)(double a, double b, double c);
+
+  Operation operation = Operation::kLiteral;
+  char sign = '+';        // of an operand of a sum or product: + - * /
+  std::size_t begin = 0;  // in the source
+  std::size_t end = 0;
+  Value value;                         // of a literal; the name of kName and kTerm
+  const Expression* term = nullptr;    // of kTerm
+  OfNumbers of_numbers = nullptr;      // of kOrder and kArithmetic
+  std::shared_ptr<TieredRegex> regex;  // of kMatches
+  std::vector<ExpressionNode> operands;
+};
+
+struct ParsedExpression {
+  ExpressionNode root;         // always unknown if the expression has faults
+  std::vector<NameUse> names;  // in the order of the source, terms included
+  // Measures that include terms: the number of nodes (evaluation visits each), whether a function over rows occurs, and
+  // the nesting depth of terms.
+  std::size_t size = 0;
+  bool over_rows = false;
+  int term_levels = 0;
+  bool of_row = false;  // uses fields of a row and nothing else
+};
+
+// A source and what was parsed from it. Copies share both. Thread-safe.
+template <class Text, class Parsed>
+class ParsedText {
  public:
-  Expression();  // always unknown
-  Expression(const Expression&) = default;
-  Expression& operator=(const Expression&) = default;
+  // Never throws. Appends all faults to `faults`. Names in `terms`, which the result borrows, refer to those terms.
+  static Text Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {}) {
+    Text text;
+    text.shared_ = std::make_shared<Shared>();
+    text.shared_->source = source;
+    text.shared_->parsed = Text::Parse(source, terms, faults);
+    return text;
+  }
 
-  // Never throws. Appends all faults (unknown functions with a "did you mean", wrong numbers of arguments, bad RE2 in
-  // matches) to `faults`; the expression is then always unknown. Names in `terms` refer to those terms.
-  static Expression Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
+  // For a source known to be valid: parses it on first use.
+  static Text Deferred(std::string source, const Terms* terms) {
+    Text text;
+    text.shared_ = std::make_shared<Shared>();
+    text.shared_->source = std::move(source);
+    text.shared_->terms = terms;
+    return text;
+  }
 
-  // For a source known to be valid: parses it on first use. Thread-safe.
-  static Expression Deferred(std::string_view source, std::shared_ptr<const Terms> terms);
+  const std::string& source() const { return shared_->source; }
+  const Parsed& parsed() const {
+    if (shared_->terms != nullptr) {
+      std::call_once(shared_->done,
+                     [this] { shared_->parsed = Text::Parse(shared_->source, *shared_->terms, nullptr); });
+    }
+    return shared_->parsed;
+  }
+
+ private:
+  struct Shared {
+    std::string source;
+    const Terms* terms = nullptr;  // set for deferred parsing
+    std::once_flag done;
+    Parsed parsed;
+  };
+  static const std::shared_ptr<Shared>& None() {
+    static const auto none = std::make_shared<Shared>();
+    return none;
+  }
+  std::shared_ptr<Shared> shared_ = None();
+};
+
+inline constexpr int kMaxTermLevels = 8;  // nesting of terms
+
+// Always unknown unless compiled.
+class Expression : public ParsedText<Expression, ParsedExpression> {
+ public:
+  // `faults` is null for a source that is known to be valid.
+  static ParsedExpression Parse(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults);
+  // Whether `name` is an operator, constant or function of the language.
+  static bool IsReserved(std::string_view name);
 
   Value Evaluate(const Scope& scope) const { return Evaluate(scope, nullptr); }
   Value EvaluateInRow(const Scope& scope, std::size_t row) const { return Evaluate(scope, &row); }  // its names first
 
-  const std::string& source() const;
-  std::vector<NameUse> name_uses() const;  // all names, in source order
-
-  // Measures that include terms: the number of nodes (evaluation visits each), whether a function over rows occurs, and
-  // the nesting depth of terms.
-  std::size_t size() const;
-  bool is_over_rows() const;
-  int term_levels() const;
-
-  // rules/expression_node.h; without nodes if the expression is always unknown.
-  const internal::ParsedExpression& parsed() const;
-
  private:
-  struct Parse;
-  explicit Expression(std::shared_ptr<const Parse> parse);
   Value Evaluate(const Scope& scope, const std::size_t* row) const;
-  std::shared_ptr<const Parse> parse_;
+};
+
+// A part of a template.
+struct TemplatePiece {
+  std::string text;  // literal text; empty for a placeholder
+  bool is_placeholder = false;
+  Expression value;
+  std::size_t value_at = 0;  // offset of the expression in the source
+  std::string format;
 };
 
 // A sentence with placeholders: "One array takes {largest.size_bytes|size}, {largest.size_bytes / limit_bytes|percent}
@@ -110,44 +190,24 @@ class Expression {
 //   size (22.89 GiB), percent (73 %), times (32 ×; one decimal below 10 unless whole), number (without separators),
 //   text (the default: texts unchanged, numbers as `number`), short (a text cut in the middle to 60 characters).
 // "{{" and "}}" are literal braces. Texts of the log that are too long for a name are quoted.
-class Template {
+class Template : public ParsedText<Template, std::vector<TemplatePiece>> {
  public:
-  Template();  // empty
-  static Template Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms = {});
+  static std::vector<TemplatePiece> Parse(std::string_view source, const Terms& terms,
+                                          std::vector<SyntaxFault>* faults);
 
-  // For a source known to be valid: parses it on first use. Thread-safe.
-  static Template Deferred(std::string_view source, std::shared_ptr<const Terms> terms);
-
-  // Returns nullopt if a placeholder is unknown.
-  std::optional<std::string> Fill(const Scope& scope) const;
-  std::optional<std::string> FillInRow(const Scope& scope, std::size_t row) const;
-
-  // The text without a log: each placeholder becomes a description in ‹ ›, "Outputs take ‹output bytes›." A choice of
-  // texts lists all of them, "‹weights or activations›". A text that may be empty appears unchanged.
-  std::string Outline() const;
-
-  const std::string& source() const;
-  std::vector<NameUse> name_uses() const;
-  struct Placeholder {
-    Expression value;
-    std::string before;  // the text between the previous placeholder, or the start, and this one
-  };
-  std::vector<Placeholder> placeholders() const;  // in order of the source
+  // Return nullopt if a placeholder is unknown.
+  std::optional<std::string> Fill(const Scope& scope) const { return Fill(scope, nullptr); }
+  std::optional<std::string> FillInRow(const Scope& scope, std::size_t row) const { return Fill(scope, &row); }
 
  private:
-  struct Piece {
-    std::string text;  // literal text; empty for a placeholder
-    bool is_placeholder = false;
-    Expression hole;
-    std::size_t expression_at = 0;  // offset of the expression in the source
-    std::string format;
-  };
-  struct Parse;
-  static std::vector<Piece> PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms);
   std::optional<std::string> Fill(const Scope& scope, const std::size_t* row) const;
-  const std::vector<Piece>& pieces() const;
-  std::shared_ptr<const Parse> parse_;
 };
+
+// The names in all placeholders.
+std::vector<NameUse> NamesIn(const Template& text);
+
+// A value as a template shows it without a format.
+std::string PlainText(const Value& value);
 
 // Compares dotted version numbers: below 0, 0 or above 0; "0.9" precedes "0.10.2". Suffixes (".dev2026", "rc1",
 // "+local") are ignored, and missing parts count as zero. Returns nullopt if either does not start with a number.

@@ -19,10 +19,6 @@
 #include "rules/expression.h"
 #include "rules/value.h"
 
-namespace re2 {
-class RE2;
-}
-
 namespace whyoom {
 
 // Minimum length of a header's literals: shorter ones match too often in raw bytes.
@@ -49,11 +45,8 @@ class Pattern {
  public:
   Pattern() = default;
 
-  // kAtUse is for patterns that are known to be valid: RE2 compiles them only if they are searched for often.
-  enum class Check { kNow, kAtUse };
-
   // Appends errors to `faults` (offsets into `source`); the pattern then matches nothing.
-  static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults, Check check = Check::kNow);
+  static Pattern Compile(std::string_view source, std::vector<SyntaxFault>* faults);
 
   // A capture group: its type (see above), "word" for a named group of RE2, empty for one without a name.
   struct Group {
@@ -65,9 +58,9 @@ class Pattern {
     std::string source;
     std::string regex;                      // for RE2
     std::vector<Group> groups;              // the first is the whole match
-    std::vector<std::string> set_literals;  // as SetLiterals
+    std::vector<std::string> set_literals;  // those of kSetLiteral characters or more
   };
-  Parts StoredParts() const;  // empty unless ok()
+  const Parts& parts() const;
   static Pattern FromStored(Parts parts);
 
   // Finds the leftmost match that begins in [from, before).
@@ -78,17 +71,14 @@ class Pattern {
   bool IsIn(std::string_view text) const;
 
   bool ok() const { return ok_; }  // false if it did not compile or is empty
-  const std::string& source() const;
-  const std::string& regex() const;  // the regular expression for RE2; empty unless ok()
+  const std::string& source() const { return parts().source; }
   // Distinct, in order of appearance; available even if the pattern did not compile.
   std::vector<std::string> capture_names() const;
 
   // Literals in lower case. Every match contains at least one of them, if runs of white space are reduced to one blank.
   // Empty if none of `min_length` or more can be searched for in raw bytes, ignoring only ASCII case.
   std::vector<std::string> Literals(std::size_t min_length) const;
-  // Those of kSetLiteral characters or more, computed once.
   static constexpr std::size_t kSetLiteral = 4;
-  const std::vector<std::string>& SetLiterals() const;
 
  private:
   class Compiled;
@@ -96,14 +86,7 @@ class Pattern {
   bool ok_ = false;
 };
 
-// A pattern translated to RE2 regular expressions.
-struct Expansion {
-  std::string plain;    // blanks unchanged; matches all that `spacing` does if the text has single blanks
-  std::string spacing;  // blanks as \s+
-  std::vector<Pattern::Group> groups;
-};
-
-// Appends what is wrong to `faults`, with offsets into `source`.
-Expansion Expand(std::string_view source, std::vector<SyntaxFault>* faults);
+// Translates a pattern to RE2, except for set_literals. Appends what is wrong to `faults`, with offsets into `source`.
+Pattern::Parts Expand(std::string_view source, std::vector<SyntaxFault>* faults);
 
 }  // namespace whyoom

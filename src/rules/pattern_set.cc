@@ -41,7 +41,7 @@ void PatternSet::Prepare() const {
     std::vector<std::size_t> always;
     for (std::size_t i = 0; i < patterns_.size(); ++i) {
       std::vector<std::string> own;
-      if (patterns_[i]->ok()) own = patterns_[i]->SetLiterals();
+      if (patterns_[i]->ok()) own = patterns_[i]->parts().set_literals;
       std::transform(own.begin(), own.end(), own.begin(), Trimmed);
       if (own.empty() || std::any_of(own.begin(), own.end(), [](const auto& one) { return one.size() < kMinWords; })) {
         always.push_back(i);

@@ -16,25 +16,6 @@ std::string Fault::ToString() const {
   return hint.empty() ? text : text + " (" + hint + ")";
 }
 
-std::string Fault::Caret() const {
-  if (source.empty() || column == 0) return {};
-  // Show only an excerpt of a long line.
-  constexpr std::size_t kBefore = 60;
-  constexpr std::size_t kAfter = 40;
-  const std::size_t at = std::min(column - 1, source.size());
-  std::size_t begin = at > kBefore ? at - kBefore : 0;
-  std::size_t end = std::min(source.size(), at + kAfter);
-  const auto is_inside = [&](std::size_t i) {
-    return i < source.size() && (static_cast<unsigned char>(source[i]) & 0xC0) == 0x80;
-  };
-  while (begin > 0 && is_inside(begin)) --begin;
-  while (is_inside(end)) ++end;
-  const std::string lead = begin > 0 ? "…" : "";
-  const std::string before = lead + Printable(std::string_view(source).substr(begin, at - begin));
-  const std::string after = Printable(std::string_view(source).substr(at, end - at)) + (end < source.size() ? "…" : "");
-  return "    " + before + after + "\n    " + std::string(DisplayWidth(before), ' ') + "^\n";
-}
-
 // Receives the events of nlohmann's parser, which has no places, and follows them in the text.
 class JsonTree {
  public:
@@ -182,14 +163,9 @@ std::string LoadedFile::PlaceAt(std::size_t offset) const {
 
 void LoadedFile::Report(std::size_t offset, std::string what, std::string hint) {
   constexpr std::size_t kMaxFaults = 1000;
-  constexpr std::size_t kMaxLine = 10'000;  // longer lines are not stored with a fault
   if (faults_.size() >= kMaxFaults) return;
-  const auto [number, column] = LineAndColumn(offset);
-  const std::size_t begin = line_starts_[number - 1];
-  std::string line = file_.text.substr(begin, std::min(file_.text.find('\n', begin), file_.text.size()) - begin);
-  if (line.ends_with('\r')) line.pop_back();
-  faults_.push_back(
-      {file_.name, number, column, std::move(what), std::move(hint), line.size() > kMaxLine ? "" : std::move(line)});
+  const auto [line, column] = LineAndColumn(offset);
+  faults_.push_back({file_.name, line, column, std::move(what), std::move(hint)});
 }
 
 std::vector<Fault> LoadedFile::SortedFaults() const {
@@ -252,16 +228,8 @@ std::size_t JsonNode::OffsetIn(std::size_t byte, std::size_t joint) const {
   }
   if (!is_text()) return at_;
   // Follow the text in the file, in which some characters are escaped.
-  const std::string& written = file_->text();
   std::size_t at = at_ + 1;
-  std::size_t i = 0;
-  while (i < byte && i < text_.size() && at < written.size()) {
-    const bool is_code = written[at] == '\\' && written[at + 1] == 'u';
-    const std::size_t length = DecodeUtf8(text_, i).length;
-    if (i + length > byte) break;
-    at += is_code ? (length == 4 ? 12 : 6) : written[at] == '\\' ? 2 : length;
-    i += length;
-  }
+  for (std::size_t i = 0; i < byte && at < file_->text().size(); ++i) at += file_->text()[at] == '\\' ? 2 : 1;
   return at;
 }
 

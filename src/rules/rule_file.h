@@ -28,12 +28,7 @@ struct Fault {
   std::size_t column = 0;  // 1-based, in bytes
   std::string what;
   std::string hint;              // how to fix it; may be empty
-  std::string source;            // the text of the line, if known
   std::string ToString() const;  // "file:line:column: what (hint)"
-
-  // Two indented lines: the faulty line, or an excerpt of it, and a caret under the column. Empty if the line is
-  // unknown.
-  std::string Caret() const;
 };
 
 class LoadedFile;

@@ -14,43 +14,36 @@ namespace {
 template <bool kReading>
 class ImageVisitor {
  public:
-  static constexpr bool kReads = kReading;
-
-  explicit ImageVisitor(std::string_view packed = {}) : rest_(packed) {}
+  explicit ImageVisitor(std::string_view packed = {}, const Terms* terms = nullptr) : rest_(packed), terms_(terms) {}
 
   std::string Take() { return std::move(packed_); }
 
-  void Record(const char* /*title*/, const char* /*about*/) {}
-  void Need(const char* /*key*/, auto& value, const RuleField& field = {}) { Self(value, field); }
-  void Maybe(const char* /*key*/, auto& value, const RuleField& field = {}) { Self(value, field); }
-  void Short(const char* /*key*/, auto& value, const RuleField& field = {}) { Self(value, field); }
-  void Self(auto& value, const RuleField& field) {
-    in_row_field_ = field.in_row_field;
-    Move(value);
-  }
+  void Record(const char* /*title*/) {}
+  void Need(const char* /*key*/, auto& value, const RuleField& /*field*/ = {}) { Move(value); }
+  void Maybe(const char* /*key*/, auto& value, const RuleField& /*field*/ = {}) { Move(value); }
+  void Short(const char* /*key*/, auto& value, const RuleField& /*field*/ = {}) { Move(value); }
+  void Self(auto& value, const RuleField& /*field*/ = {}) { Move(value); }
   void Computed(std::string& value) { Move(value); }
-  void Unstored(const char* /*key*/, auto& /*value*/, const RuleField& /*field*/ = {}) {}
-  void OwnedBy(const std::string& /*owner*/) {}
   void Check(bool /*holds*/, const char* /*key*/, const std::string& /*what*/, const std::string& /*hint*/ = "") {}
-  void Distinct(const char* /*key*/, const auto& /*items*/) {}
-  void Samples(whyoom::Samples& /*samples*/) {}
-  void MaybeSamples(whyoom::Samples& /*samples*/) {}
-  void Samples(whyoom::Samples& /*samples*/, const auto& /*matches*/) {}
+  void Samples(whyoom::Samples& /*samples*/, const auto& /*matches*/, bool /*is_needed*/ = true) {}
   void CheckAffix(const std::string& /*pattern*/) {}
-  void TriggerTexts(const char* /*key*/, const char* /*about*/) {}
+  void TriggerTexts(const char* /*key*/) {}
 
-  void Section(const char* /*key*/, auto& entries, const char* /*about*/) { Move(entries); }
-  template <class T>
-  void ByName(const char* /*key*/, std::vector<T>& entries, const char* /*about*/) {
-    MoveList(entries, [this](T& entry) {
+  void Head(RuleHead& head) {
+    Move(head.literals);
+    Move(head.trigger_count);
+    Move(head.sign_literals);
+    Move(head.nearby_literals);
+    Move(head.fingerprint);
+  }
+  void Section(const char* /*key*/, auto& entries) { Move(entries); }
+  void ByName(const char* /*key*/, auto& entries) {
+    MoveList(entries, [this](auto& entry) {
       Move(entry.id);
       Move(entry);
     });
   }
   void Settings(const char* /*key*/, auto& record) { Move(record); }
-
-  std::shared_ptr<const Terms> terms;   // of expressions that are read
-  std::shared_ptr<const Terms> fields;  // of the conditions of row fields
 
  private:
   template <class Number>
@@ -86,17 +79,17 @@ class ImageVisitor {
   void Move(bool& truth) { MoveNumber(truth); }
   void Move(int& number) { MoveNumber(number); }
   void Move(double& number) { MoveNumber(number); }
-  void Move(Expression& expression) { expression = MoveSource(expression); }
-  void Move(Template& text) { text = MoveSource(text); }
+  void Move(Expression& expression) { MoveSource(expression); }
+  void Move(Template& text) { MoveSource(text); }
   // Moves the source of an expression or a template, which is parsed when it is used.
   template <class T>
-  T MoveSource(const T& value) {
+  void MoveSource(T& value) {
     std::string source = value.source();
     Move(source);
-    return kReading ? T::Deferred(source, in_row_field_ ? fields : terms) : value;
+    if (kReading) value = T::Deferred(std::move(source), terms_);
   }
   void Move(Pattern& pattern) {
-    Pattern::Parts parts = kReading ? Pattern::Parts() : pattern.StoredParts();
+    Pattern::Parts parts = pattern.ok() ? pattern.parts() : Pattern::Parts();
     Move(parts.source);
     Move(parts.regex);
     MoveList(parts.groups, [this](Pattern::Group& group) {
@@ -141,43 +134,26 @@ class ImageVisitor {
 
   std::string packed_;
   std::string_view rest_;
-  bool in_row_field_ = false;
+  const Terms* terms_;  // of expressions that are read
 };
 
 }  // namespace
 
-std::string PackRules(const RuleData& data) {
+std::string PackRules(const RuleSet& rules) {
   ImageVisitor<false> writer;
-  RuleData copy = data;  // descriptions take records that can be changed
+  RuleSet copy = rules;  // descriptions take records that can be changed
+  writer.Head(copy);
   DescribeSections(writer, copy);
   return writer.Take();
 }
 
-RuleData UnpackRules(std::string_view packed) {
-  RuleData data;
-  ImageVisitor<true> reader(packed);
-  // The tables belong to the data; expressions must not own what owns them.
-  reader.terms = std::shared_ptr<const Terms>(std::shared_ptr<void>(), data.term_table.get());
-  reader.fields = std::shared_ptr<const Terms>(std::shared_ptr<void>(), data.field_table.get());
-  DescribeSections(reader, data);
-  for (const Term& term : data.terms) data.term_table->emplace(term.id, term.expression);
-  for (const DerivedRowField& field : data.derived_row_fields) data.field_table->emplace(field.id, field.when);
-  return data;
-}
-
-std::string PackTexts(const std::vector<std::string>& texts) {
-  std::string packed;
-  for (const std::string& text : texts) packed.append(text).push_back('\0');
-  return packed;
-}
-
-std::vector<std::string> UnpackTexts(std::string_view packed) {
-  std::vector<std::string> texts;
-  for (std::size_t end = packed.find('\0'); end != std::string_view::npos; end = packed.find('\0')) {
-    texts.emplace_back(packed.substr(0, end));
-    packed.remove_prefix(end + 1);
-  }
-  return texts;
+RuleSet UnpackRules(std::string_view packed, bool is_whole) {
+  RuleSet rules;
+  ImageVisitor<true> reader(packed, rules.term_table.get());
+  reader.Head(rules);
+  if (is_whole) DescribeSections(reader, rules);
+  for (const Term& term : rules.terms) rules.term_table->emplace(term.id, term.expression);
+  return rules;
 }
 
 }  // namespace whyoom

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "rules/describe_rules.h"
-#include "rules/names.h"
 #include "rules/rule_file.h"
 #include "rules/suggest.h"
 
@@ -24,32 +22,25 @@ struct RuleReferences {
     const JsonNode* at = nullptr;
     std::string name;
     Names names = Names::kNothing;
-    std::string owner;
     bool at_key = false;
   };
   std::vector<Reference> references;
-  NameCheck names;
-  std::set<std::string> trigger_literals;  // see RuleData::literals
-  std::set<std::string> setting_literals;  // the other ones for the prefilter
-  std::set<std::string> sign_literals;
-  std::set<std::string> nearby_literals;
-  const Terms* terms = nullptr;   // that expressions may use
-  std::string default_framework;  // id; its steps have no name, see Remedy::how
-  bool is_checked = true;         // false: the rules are known to be valid, and only what they say is wanted
+  std::vector<std::pair<const JsonNode*, NameUse>> name_uses;  // in expressions
+  std::map<Literals, std::set<std::string>> literals;
+  const Terms* terms = nullptr;  // that expressions may use; facts must have other names
+  bool has_wrong_keys = false;   // so that facts may be missing
 };
 
 class RuleReader {
  public:
-  static constexpr bool kReads = true;
-
   // Borrows both. `is_extension`: the record exists, and the JSON adds to it.
-  RuleReader(RuleReferences* all, const JsonNode& node, std::string owner = "", bool is_extension = false)
-      : all_(*all), node_(node), owner_(std::move(owner)), is_extension_(is_extension) {
+  RuleReader(RuleReferences* all, const JsonNode& node, bool is_extension = false)
+      : all_(*all), node_(node), is_extension_(is_extension) {
     if (is_extension) known_.push_back("extends");
   }
 
-  template <class Record>
-  void Read(Record& record) {
+  template <class T>
+  void Read(T& record) {
     Describe(*this, record);
     CheckKeys();
   }
@@ -59,62 +50,39 @@ class RuleReader {
   // Reports keys that are missing or unknown.
   void CheckKeys() const;
 
-  void Record(const char* /*title*/, const char* /*about*/) {}
-
+  void Record(const char* /*title*/) {}
   template <class T>
   void Need(const char* key, T& value, const RuleField& field = {}) {
     const JsonNode& node = Member(key);
     if (node.exists()) return Load(node, value, field, true);
-    if (!is_extension_) missing_.emplace_back(key, field.about);
+    if (!is_extension_) missing_.emplace_back(key);
   }
   template <class T>
   void Maybe(const char* key, T& value, const RuleField& field = {}) {
     if (const JsonNode& node = Member(key); node.exists()) Load(node, value, field, false);
   }
   template <class T>
-  void Unstored(const char* key, T& value, const RuleField& field = {}) {
-    Maybe(key, value, field);
-  }
-  template <class T>
   void Short(const char* key, T& value, const RuleField& field = {}) {
     is_value_ = node_.kind() != JsonNode::Kind::kObject;
-    if (!is_value_) return Need(key, value, field);
-    Load(node_, value, field, true);
+    is_value_ ? Load(node_, value, field, true) : Need(key, value, field);
   }
   template <class T>
-  void Self(T& value, const RuleField& field) {
+  void Self(T& value, const RuleField& field = {}) {
     is_value_ = true;
     Load(node_, value, field, true);
   }
-  void OwnedBy(const std::string& owner) { owner_ = owner; }
   void Check(bool holds, const char* key, const std::string& what, const std::string& hint = "") {
-    if (!holds && all_.is_checked) node_[key].Report(what, hint);
+    if (!holds) node_[key].Report(what, hint);
   }
   void Computed(const std::string& /*value*/) {}
-  // Items that were there before the JSON was read come first.
-  void Distinct(const char* key, const auto& items) {
-    const std::vector<JsonNode>& nodes = node_[key].items();
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (items[i].id.empty() || seen.insert(items[i].id).second || items.size() - i > nodes.size()) continue;
-      nodes[nodes.size() - (items.size() - i)]["id"].Report("the id '" + items[i].id +
-                                                            "' is already in use in this failure");
-    }
-  }
-  void Samples(whyoom::Samples& samples) { Samples(samples, nullptr, true); }
-  void MaybeSamples(whyoom::Samples& samples) { Samples(samples, nullptr, false); }
-  template <class Matches>
-  void Samples(whyoom::Samples& samples, const Matches& matches, bool is_needed = true) {
-    is_needed&& all_.is_checked ? Need("examples", samples.examples, {.about = "Texts that the entry must match."})
-                                : Maybe("examples", samples.examples);
+  void Samples(whyoom::Samples& samples, const auto& matches, bool is_needed = true) {
+    is_needed ? Need("examples", samples.examples) : Maybe("examples", samples.examples);
     Maybe("counterexamples", samples.counterexamples);
-    if constexpr (!std::is_same_v<Matches, std::nullptr_t>) {
-      CheckSamples(node_["examples"], samples.examples, true, matches);
-      CheckSamples(node_["counterexamples"], samples.counterexamples, false, matches);
-    }
+    CheckSamples(node_["examples"], samples.examples, true, matches);
+    CheckSamples(node_["counterexamples"], samples.counterexamples, false, matches);
   }
   void CheckAffix(const std::string& pattern);
-  void TriggerTexts(const char* key, const char* about);
+  void TriggerTexts(const char* key);
 
  private:
   // The member, which is then no unknown key.
@@ -122,22 +90,22 @@ class RuleReader {
     known_.push_back(key);
     return node_[key];
   }
-
-  template <class Matches>
-  void CheckSamples(const JsonNode& nodes, const std::vector<Example>& samples, bool must_match,
-                    const Matches& matches) {
-    for (std::size_t i = 0; all_.is_checked && i < std::min(samples.size(), nodes.items().size()); ++i) {
-      if (matches(samples[i]) == must_match) continue;
+  // Of an extension, the last examples are those of the JSON.
+  void CheckSamples(const JsonNode& nodes, const std::vector<Example>& samples, bool must_match, const auto& matches) {
+    const std::size_t count = std::min(samples.size(), nodes.items().size());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (matches(samples[samples.size() - count + i]).value_or(must_match) == must_match) continue;
       const JsonNode& item = nodes.items()[i];
       (item["text"].exists() ? item["text"] : item)
           .Report(must_match ? "the entry does not match this example" : "the entry matches this text but must not");
     }
   }
 
-  bool Expect(const JsonNode& node, JsonNode::Kind kind, const char* words, const RuleField& field) const;
+  static bool Expect(const JsonNode& node, JsonNode::Kind kind, const char* words);
   std::string TextOf(const JsonNode& node, const RuleField& field, bool is_needed);
   void Refer(const JsonNode& node, const std::string& name, const RuleField& field, bool at_key);
-  void Collect(const JsonNode& node, const Pattern& pattern, const RuleField& field);
+  void Collect(const JsonNode& node, const Pattern& pattern, Literals kind);
+  void CheckFact(const JsonNode& node, const std::string& name) const;
 
   void Load(const JsonNode& node, std::string& text, const RuleField& field, bool is_needed) {
     text = TextOf(node, field, is_needed);
@@ -149,7 +117,7 @@ class RuleReader {
   void Load(const JsonNode& node, Expression& expression, const RuleField& field, bool is_needed);
   void Load(const JsonNode& node, Template& text, const RuleField& field, bool is_needed);
   void Load(const JsonNode& node, Pattern& pattern, const RuleField& field, bool is_needed);
-  void Load(const JsonNode& node, std::map<std::string, whyoom::Value>& facts, const RuleField& field, bool is_needed);
+  void Load(const JsonNode& node, std::map<std::string, Value>& facts, const RuleField& field, bool is_needed);
 
   template <class T>
   void Load(const JsonNode& node, std::optional<T>& value, const RuleField& field, bool is_needed) {
@@ -158,26 +126,22 @@ class RuleReader {
   template <class T>
   void Load(const JsonNode& node, std::vector<T>& items, const RuleField& field, bool is_needed) {
     if (node.is_text()) return Load(node, items.emplace_back(), field, true);  // a single item may omit the list
-    if (!Expect(node, JsonNode::Kind::kArray, "an array", field)) return;
-    if (is_needed && node.items().empty() && all_.is_checked)
-      node.Report("the array is empty", "add at least one entry");
+    if (!Expect(node, JsonNode::Kind::kArray, "an array")) return;
+    if (is_needed && node.items().empty()) node.Report("the array is empty", "add at least one entry");
     for (const JsonNode& item : node.items()) Load(item, items.emplace_back(), field, true);
   }
   template <class T>
   void Load(const JsonNode& node, std::map<std::string, T>& members, const RuleField& field, bool /*is_needed*/) {
-    if (!Expect(node, JsonNode::Kind::kObject, "an object", field)) return;
+    if (!Expect(node, JsonNode::Kind::kObject, "an object")) return;
     for (const JsonNode& member : node.items()) {
       Refer(member, member.key(), field, true);
-      const bool is_default = field.names == Names::kFramework && member.key() == all_.default_framework;
-      const std::string key = is_default ? "" : member.key();
       T value;
       Load(member, value, {}, true);
+      T& before = members[member.key()];
       // What an extension adds to a list precedes what is there: a team's own steps are closer to its jobs.
-      if constexpr (requires { value.insert(value.end(), value.begin(), value.end()); }) {
-        const T& before = members[key];
+      if constexpr (requires { value.insert(value.end(), value.begin(), value.end()); })
         value.insert(value.end(), before.begin(), before.end());
-      }
-      members[key] = std::move(value);
+      before = std::move(value);
     }
   }
   void Load(const JsonNode& node, std::set<std::string>& words, const RuleField& field, bool is_needed) {
@@ -192,17 +156,16 @@ class RuleReader {
       const auto word = std::find(words.begin(), words.end(), TextOf(node, field, is_needed));
       if (word != words.end()) value = static_cast<T>(word - words.begin());
     } else {
-      RuleReader(&all_, node, owner_).Read(value);
+      RuleReader(&all_, node).Read(value);
     }
   }
 
   RuleReferences& all_;
   const JsonNode& node_;
-  std::string owner_;
   const bool is_extension_;
-  bool is_value_ = false;                                     // the record is not an object but one value
-  std::vector<const char*> known_;                            // keys of the record
-  std::vector<std::pair<const char*, const char*>> missing_;  // needed keys and what they are
+  bool is_value_ = false;             // the record is not an object but one value
+  std::vector<std::string> known_;    // keys of the record
+  std::vector<std::string> missing_;  // needed keys
 };
 
 }  // namespace whyoom

@@ -1,9 +1,12 @@
 #include "rules/suggest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace whyoom {
 namespace {
@@ -13,25 +16,19 @@ constexpr std::size_t kMaxLength = 80;
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Edit distance in which swapping two neighbours costs one; ignores case.
+// The edit distance; ignores case. Swapped letters are one error.
 std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> now(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
+  if (std::ranges::is_permutation(a, b, {}, Lower, Lower)) return std::ranges::equal(a, b, {}, Lower, Lower) ? 0 : 1;
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
+    std::size_t diagonal = std::exchange(row[0], i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) && Lower(a[i - 2]) == Lower(b[j - 1])) {
-        now[j] = std::min(now[j], before[j - 2] + 1);
-      }
+      const std::size_t changed = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
     }
-    before.swap(last);
-    last.swap(now);
   }
-  return last[b.size()];
+  return row[b.size()];
 }
 
 }  // namespace
@@ -53,19 +50,14 @@ std::string Nearest(std::string_view name, const std::vector<std::string>& candi
   return nearest;
 }
 
-std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates) {
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates,
+                       const std::string& otherwise) {
   const std::string nearest = Nearest(name, candidates);
-  return nearest.empty() ? "" : "did you mean '" + nearest + "'?";
+  if (!nearest.empty()) return "did you mean '" + nearest + "'?";
+  return otherwise.empty() ? "" : otherwise + Listing(candidates);
 }
 
-std::string Listing(const std::vector<std::string>& words) {
-  std::string listing;
-  for (const std::string& word : words) {
-    if (!listing.empty()) listing += ", ";
-    listing += word;
-  }
-  return listing;
-}
+std::string Listing(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 std::vector<std::string> WordsOf(std::string_view text) {
   std::vector<std::string> words;

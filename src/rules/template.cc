@@ -2,22 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
-#include <mutex>
 #include <optional>
 #include <utility>
 
-#include "rules/expression_node.h"
+#include "rules/expression.h"
 #include "rules/suggest.h"
 #include "text/quantity.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFormats = {"size", "percent", "times", "number", "text", "short"};
 constexpr std::size_t kShortLength = 60;
 constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: above, not every integer is a double
 
@@ -61,16 +57,10 @@ std::string Shorten(const std::string& text) {
   return text.substr(0, starts[head]) + "…" + text.substr(starts[starts.size() - tail]);
 }
 
-std::string AsPlainText(const Value& value) {
-  if (const std::string* text = AsText(value)) return *text;
-  if (const std::optional<bool> truth = AsBool(value)) return *truth ? "true" : "false";
-  return FormatNumber(AsNumber(value).value_or(0));
-}
-
 std::optional<std::string> Format(const Value& value, const std::string& format) {
   if (!IsKnown(value)) return std::nullopt;
-  if (format == "text") return AsPlainText(value);
-  if (format == "short") return Shorten(AsPlainText(value));
+  if (format == "text") return PlainText(value);
+  if (format == "short") return Shorten(PlainText(value));
   const std::optional<double> number = AsNumber(value);
   if (!number) return std::nullopt;
   if (format == "size") return FormatBytes(*number);
@@ -107,11 +97,9 @@ PlaceholderBounds FindPlaceholder(std::string_view source, std::size_t begin) {
 std::string CheckedFormat(std::string_view source, std::size_t at, std::vector<SyntaxFault>* faults) {
   at = std::min(source.find_first_not_of(' ', at), source.size());
   const std::string format(source.substr(at, source.find_last_not_of(' ') + 1 - at));
-  const std::vector<std::string> known(kFormats.begin(), kFormats.end());
-  if (std::find(known.begin(), known.end(), format) == known.end()) {
-    const std::string meant = DidYouMean(format, known);
-    faults->push_back({at, "unknown format '" + format + "'", meant.empty() ? "formats are " + Listing(known) : meant});
-  }
+  const std::vector<std::string> known = {"size", "percent", "times", "number", "text", "short"};
+  if (std::find(known.begin(), known.end(), format) == known.end())
+    faults->push_back({at, "unknown format '" + format + "'", DidYouMean(format, known, "formats are ")});
   return format;
 }
 
@@ -145,52 +133,18 @@ class QuotingScope : public Scope {
 
 }  // namespace
 
-// Shared by the copies of a template.
-struct Template::Parse {
-  std::string source;
-  std::shared_ptr<const Terms> terms;  // set for deferred parsing
-  mutable std::once_flag done;
-  mutable std::vector<Piece> pieces;
-};
-
-Template::Template() {
-  static const auto nothing = std::make_shared<const Parse>();
-  parse_ = nothing;
-}
-
-Template Template::Compile(std::string_view source, std::vector<SyntaxFault>* faults, const Terms& terms) {
-  const auto parse = std::make_shared<Parse>();
-  parse->source = source;
-  parse->pieces = PiecesOf(source, faults, terms);
-  Template result;
-  result.parse_ = parse;
-  return result;
-}
-
-Template Template::Deferred(std::string_view source, std::shared_ptr<const Terms> terms) {
-  const auto parse = std::make_shared<Parse>();
-  parse->source = source;
-  parse->terms = std::move(terms);
-  Template result;
-  result.parse_ = parse;
-  return result;
-}
-
-const std::vector<Template::Piece>& Template::pieces() const {
-  if (parse_->terms != nullptr) {
-    std::call_once(parse_->done, [this] {
-      std::vector<SyntaxFault> none;
-      parse_->pieces = PiecesOf(parse_->source, &none, *parse_->terms);
-    });
-  }
-  return parse_->pieces;
+std::string PlainText(const Value& value) {
+  if (const std::string* text = AsText(value)) return *text;
+  if (const std::optional<bool> truth = AsBool(value)) return *truth ? "true" : "false";
+  return FormatNumber(AsNumber(value).value_or(0));
 }
 
 // Stops at the first unmatched brace.
-std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::vector<SyntaxFault>* faults,
-                                                const Terms& terms) {
-  std::vector<Piece> pieces;
-  Piece literal;
+std::vector<TemplatePiece> Template::Parse(std::string_view source, const Terms& terms,
+                                           std::vector<SyntaxFault>* faults) {
+  std::vector<SyntaxFault> none;
+  std::vector<TemplatePiece> pieces;
+  TemplatePiece literal;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const char c = source[i];
     const bool is_brace = c == '{' || c == '}';
@@ -202,19 +156,17 @@ std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::ve
     const PlaceholderBounds bounds = c == '{' ? FindPlaceholder(source, i + 1) : PlaceholderBounds{};
     if (bounds.end == std::string_view::npos) {
       const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
-      faults->push_back({i, what, "write '{{' and '}}' for literal braces"});
+      if (faults != nullptr) faults->push_back({i, what, "write '{{' and '}}' for literal braces"});
       return pieces;
     }
-    if (!literal.text.empty()) pieces.push_back(std::exchange(literal, Piece()));
-    Piece hole;
-    hole.is_placeholder = true;
-    hole.expression_at = i + 1;
-    const std::size_t faults_before = faults->size();
-    hole.hole = Expression::Compile(source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1), faults, terms);
-    for (std::size_t f = faults_before; f < faults->size(); ++f) (*faults)[f].at += hole.expression_at;
+    if (!literal.text.empty()) pieces.push_back(std::exchange(literal, TemplatePiece()));
+    const std::string_view value = source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1);
+    const std::size_t faults_before = faults == nullptr ? 0 : faults->size();
+    TemplatePiece hole{.is_placeholder = true, .value = Expression::Compile(value, faults, terms), .value_at = i + 1};
+    for (std::size_t f = faults_before; faults != nullptr && f < faults->size(); ++f) (*faults)[f].at += i + 1;
     hole.format = bounds.bar == std::string_view::npos
                       ? "text"
-                      : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults);
+                      : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults == nullptr ? &none : faults);
     pieces.push_back(std::move(hole));
     i = bounds.end;
   }
@@ -222,19 +174,13 @@ std::vector<Template::Piece> Template::PiecesOf(std::string_view source, std::ve
   return pieces;
 }
 
-std::optional<std::string> Template::Fill(const Scope& scope) const { return Fill(scope, nullptr); }
-
-std::optional<std::string> Template::FillInRow(const Scope& scope, std::size_t row) const { return Fill(scope, &row); }
-
 std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t* row) const {
   const QuotingScope scope(of_log);
   std::string text;
-  for (const Piece& piece : pieces()) {
-    if (!piece.is_placeholder) {
-      text += piece.text;
-      continue;
-    }
-    const Value value = row == nullptr ? piece.hole.Evaluate(scope) : piece.hole.EvaluateInRow(scope, *row);
+  for (const TemplatePiece& piece : parsed()) {
+    text += piece.text;
+    if (!piece.is_placeholder) continue;
+    const Value value = row == nullptr ? piece.value.Evaluate(scope) : piece.value.EvaluateInRow(scope, *row);
     const std::optional<std::string> filled = Format(value, piece.format);
     if (!filled) return std::nullopt;
     text += *filled;
@@ -242,116 +188,12 @@ std::optional<std::string> Template::Fill(const Scope& of_log, const std::size_t
   return text;
 }
 
-const std::string& Template::source() const { return parse_->source; }
-
-std::vector<NameUse> Template::name_uses() const {
-  std::vector<NameUse> uses;
-  for (const Piece& piece : pieces()) {
-    for (NameUse use : piece.hole.name_uses()) {
-      use.at += piece.expression_at;
-      uses.push_back(std::move(use));
-    }
+std::vector<NameUse> NamesIn(const Template& text) {
+  std::vector<NameUse> names;
+  for (const TemplatePiece& piece : text.parsed()) {
+    for (const NameUse& use : piece.value.parsed().names) names.push_back({use.name, use.at + piece.value_at});
   }
-  return uses;
-}
-
-std::vector<Template::Placeholder> Template::placeholders() const {
-  std::vector<Placeholder> placeholders;
-  std::string before;
-  for (const Piece& piece : pieces()) {
-    before = piece.is_placeholder ? before : piece.text;
-    if (piece.is_placeholder) placeholders.push_back({piece.hole, std::exchange(before, "")});
-  }
-  return placeholders;
-}
-
-namespace {
-
-using internal::Operation;
-
-// The possible results of an expression in words, for a reader who does not know the language.
-struct Words {
-  std::vector<std::string> choices;  // distinct; empty if the result is always unknown
-  bool all_texts = true;             // all choices are literal texts of the rule data
-};
-
-void Add(const Words& more, Words* to) {
-  for (const std::string& choice : more.choices) {
-    if (std::find(to->choices.begin(), to->choices.end(), choice) == to->choices.end()) to->choices.push_back(choice);
-  }
-  to->all_texts = to->all_texts && more.all_texts;
-}
-
-std::string Joined(const std::vector<std::string>& parts, std::string_view between) {
-  return fmt::format("{}", fmt::join(parts, between));
-}
-
-Words Describe(const internal::ParsedExpression& parsed, std::size_t at);
-
-// Describes an operation that is not a choice: by all operands, or by the first one of a condition or a function.
-std::string DescribeOperation(const internal::ParsedExpression& parsed, std::size_t at) {
-  const internal::ExpressionNode& node = parsed.nodes[at];
-  const bool is_sum = node.operation == Operation::kSum;
-  std::string all;
-  parsed.EachOperand(at, [&](std::size_t operand) {
-    const char sign = parsed.nodes[operand].sign;
-    const std::string text = Joined(Describe(parsed, operand).choices, " or ");
-    const char shown = is_sum || sign == '/' ? sign : 'x';
-    all += all.empty() ? text : fmt::format(" {} {}", shown, text);
-  });
-  const bool is_arithmetic = is_sum || node.operation == Operation::kProduct;
-  return is_arithmetic ? all : Joined(Describe(parsed, at + 1).choices, " or ");
-}
-
-Words Describe(const internal::ParsedExpression& parsed, std::size_t at) {
-  const internal::ExpressionNode& node = parsed.nodes[at];
-  std::vector<Words> operands;
-  switch (node.operation) {
-    case Operation::kLiteral: {
-      const Value& value = parsed.values[node.index];
-      return IsKnown(value) ? Words{{AsPlainText(value)}, AsText(value) != nullptr} : Words();
-    }
-    case Operation::kName:
-    case Operation::kTerm: {
-      std::string spoken = parsed.NameOf(node);  // "output_bytes" becomes "output bytes"
-      std::replace_if(
-          spoken.begin(), spoken.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
-      return {{spoken}, false};
-    }
-    case Operation::kIf:
-    case Operation::kDefault: {
-      parsed.EachOperand(at, [&](std::size_t operand) { operands.push_back(Describe(parsed, operand)); });
-      const bool is_if = node.operation == Operation::kIf;
-      Words words = operands[is_if ? 1 : 0];
-      if (is_if || operands[1].all_texts) Add(operands.back(), &words);  // a default number alone means nothing
-      return words;
-    }
-    case Operation::kCountOf:
-      return {{"number"}, false};
-    default:
-      return {{DescribeOperation(parsed, at)}, false};
-  }
-}
-
-}  // namespace
-
-std::string Template::Outline() const {
-  std::string text;
-  for (const Piece& piece : pieces()) {
-    if (!piece.is_placeholder) {
-      text += piece.text;
-      continue;
-    }
-    const internal::ParsedExpression& parsed = piece.hole.parsed();
-    Words words = parsed.nodes.empty() ? Words() : Describe(parsed, 0);
-    const bool some = words.all_texts && std::erase(words.choices, "") > 0;
-    if (words.all_texts && words.choices.size() == 1) {
-      text += words.choices[0];  // a text that may be empty
-    } else if (!some || !words.choices.empty()) {
-      text += "‹" + Joined(words.choices, " or ") + (piece.format == "percent" ? " in %›" : "›");
-    }
-  }
-  return text;
+  return names;
 }
 
 }  // namespace whyoom

@@ -45,10 +45,7 @@ std::string LongLog(std::mt19937* random) {
 }
 
 const Engine& TheEngine() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    return RuleSet::Load({}, &faults);
-  }();
+  static const RuleSet rules = RuleSource().rules();
   static const Engine engine(rules);
   return engine;
 }

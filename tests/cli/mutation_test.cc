@@ -34,7 +34,7 @@ TEST_CASE("a change of the rules that changes a comparison is detected", "[cli][
   // The example of the failure does not check the fact; the comparison does.
   const std::string file = scratch.Write("pool.json", R"({"format": "whyoom.rules/1", "failures": [{
     "code": "my.pool", "title": "pool too small", "category": "Run time: HBM", "phase": "run", "about": ["A pool."],
-    "heads": [{"id": "message", "pattern": "the pool is full: wanted %{size:request_bytes}"}], "identity": ["request_bytes"],
+    "heads": [{"pattern": "the pool is full: wanted %{size:request_bytes}"}], "identity": ["request_bytes"],
     "derived": [{"fact": "need_bytes", "from": "request_bytes * 2"}], "why": [{"text": "{need_bytes|size} are needed."}],
     "examples": [{"text": "the pool is full: wanted 12.50G"}], "counterexamples": [{"text": "the pool is full", "why": "no size"}]}]})");
   const auto unnoticed = [&](const std::string& corpus) {

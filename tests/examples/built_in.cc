@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "cli/rule_files.h"
 #include "rules/rule_reader.h"
 
 namespace whyoom {
 namespace {
 
 std::vector<RuleFile> FilesIn(const std::string& folder) {
-  std::vector<RuleFile> files = RuleSet::ReadFiles(WHYOOM_SOURCE_DIR "/" + folder);
+  std::vector<RuleFile> files = ReadRuleFiles(WHYOOM_SOURCE_DIR "/" + folder);
   for (RuleFile& file : files) {
     file.name = folder + file.name.substr(file.name.rfind('/'));
     file.layer = 0;
@@ -23,9 +24,9 @@ struct MoreExamples {
   Samples samples;
 };
 
-void Describe(auto& v, RuleRecord<MoreExamples> auto& more) {
+void Describe(auto& v, MoreExamples& more) {
   v.Need("of", more.of);
-  v.MaybeSamples(more.samples);
+  v.Samples(more.samples, kUnchecked, false);
 }
 
 MoreExamples ReadExamples(const JsonNode& node) {
@@ -40,7 +41,7 @@ class Adder {
  public:
   explicit Adder(const MoreExamples& more) : more_(more), section_(more.of.substr(0, more.of.find('/'))) {}
 
-  void Section(const char* key, auto& entries, const char* /*about*/) {
+  void Section(const char* key, auto& entries) {
     if (key != section_) return;
     for (auto& entry : entries) {
       known.push_back(section_ + "/" + IdOf(entry));
@@ -54,7 +55,7 @@ class Adder {
       }
     }
   }
-  void ByName(const char* /*key*/, auto& /*entries*/, const char* /*about*/) {}
+  void ByName(const char* /*key*/, auto& /*entries*/) {}
   void Settings(const char* key, auto& /*record*/) { is_added = is_added || key == section_; }
 
   std::vector<std::string> known;
@@ -87,7 +88,7 @@ std::vector<AffixExample> AffixExamples(const std::vector<RuleFile>& files) {
     MoreExamples more;
     RuleReferences references;
     RuleReader reader(&references, node);
-    reader.MaybeSamples(more.samples);
+    reader.Samples(more.samples, kUnchecked, false);
     for (const Example& example : more.samples.examples) all.push_back({id, example});
     for (Example& example : more.samples.counterexamples) {
       example.leaves = example.text;
@@ -106,14 +107,14 @@ std::vector<AffixExample> AffixExamples(const std::vector<RuleFile>& files) {
   return all;
 }
 
-std::string AddExamples(const std::vector<RuleFile>& files, RuleData* data) {
+std::string AddExamples(const std::vector<RuleFile>& files, RuleSet* rules) {
   std::string faults;
   for (const RuleFile& file : files) {
     const LoadedFile loaded(file);
     for (const JsonNode& node : loaded.root()["examples"].items()) {
       const MoreExamples more = ReadExamples(node);
       Adder adder(more);
-      DescribeSections(adder, *data);
+      DescribeSections(adder, *rules);
       const bool is_known = std::find(adder.known.begin(), adder.known.end(), more.of) != adder.known.end();
       if (!adder.is_added && is_known) node["of"].Report("its entries cannot have examples");
       if (!adder.is_added && !is_known)
@@ -128,9 +129,9 @@ RuleSet RulesOf(const std::vector<RuleFile>& files, const std::vector<RuleFile>&
   CompiledRules compiled = CompileRules({}, files);
   std::string faults;
   for (const Fault& fault : compiled.faults) faults += fault.ToString() + "\n";
-  faults += AddExamples(examples, &compiled.data);
+  faults += AddExamples(examples, &compiled.rules);
   if (!faults.empty()) throw std::runtime_error(faults);
-  return RuleSet(std::move(compiled.data));
+  return std::move(compiled.rules);
 }
 
 }  // namespace whyoom

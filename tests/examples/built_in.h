@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 
 namespace whyoom {
 
@@ -24,7 +24,7 @@ struct AffixExample {
 std::vector<AffixExample> AffixExamples(const std::vector<RuleFile>& files);
 
 // Adds the examples of `files` to the entries that they name. Returns what is wrong, one line per fault.
-std::string AddExamples(const std::vector<RuleFile>& files, RuleData* data);
+std::string AddExamples(const std::vector<RuleFile>& files, RuleSet* rules);
 
 // Compiles the files alone, with the examples. Fails with an exception if there are faults.
 RuleSet RulesOf(const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples);

@@ -49,21 +49,20 @@ TEST_CASE("examples may be separate from their entries", "[rules][situations]") 
     return RuleFile{"mine.json", R"({"format": "whyoom.rules/1", "examples": [)" + examples + "]}"};
   };
   const auto faults = [&](const std::string& examples) {
-    RuleData data = RuleSource().rules().data();
+    RuleSet data = RuleSource().rules();
     return AddExamples({file(examples)}, &data);
   };
-  RuleData data = RuleSource().rules().data();
+  RuleSet data = RuleSource().rules();
   CHECK(
       AddExamples({file(R"({"of": "failures/E1000", "counterexamples": [{"text": "hbm is well", "why": "no failure"}]},
     {"of": "quotations/search_command", "examples": ["\ngrep -r \"<head>"]})")},
                   &data) == "");
-  CHECK(FindByCode(data.failures, "E1000")->samples.counterexamples.back().text == "hbm is well");
+  CHECK(data.FindFailure("E1000")->samples.counterexamples.back().text == "hbm is well");
   CHECK(AffixExamples({file(R"({"of": "affixes/glog", "counterexamples": ["E1120 12:00"]})")}).back().example.leaves ==
         "E1120 12:00");
   const auto complaint = [&](const std::string& examples) {
-    RuleData with = RuleSource().rules().data();
-    CHECK(AddExamples({file(examples)}, &with) == "");
-    const RuleSet rules(std::move(with));
+    RuleSet rules = RuleSource().rules();
+    CHECK(AddExamples({file(examples)}, &rules) == "");
     const Engine engine(rules);
     std::string all;
     for (const RuleCase& one : CasesOf(rules, AffixExamples({file(examples)}), false)) {

@@ -80,36 +80,28 @@ bool Matches(const Engine& engine, const RuleCase& one) {
   const std::string& text = one.example.text;
   switch (one.kind) {
     case Kind::kContext: {
-      const Context* context = Find(rules.contexts(), one.id);
+      const Context* context = Find(rules.contexts, one.id);
       return context != nullptr && context->States(one.example);
     }
     case Kind::kProgram: {
-      const Context* context = Find(rules.contexts(), one.id);
+      const Context* context = Find(rules.contexts, one.id);
       return context != nullptr && context->is_program && StatesProgram(engine, one.example);
-    }
-    case Kind::kUntil: {
-      const Context* context = Find(rules.contexts(), one.id);
-      return context != nullptr && IsIn(context->until, text);
     }
     case Kind::kChip:
       return IsOfChip(rules, one);
     case Kind::kFramework: {
-      const Framework* framework = Find(rules.frameworks(), one.id);
+      const Framework* framework = Find(rules.frameworks, one.id);
       return framework != nullptr && std::any_of(framework->signs.begin(), framework->signs.end(),
                                                  [&](const Pattern& sign) { return IsIn(sign, text); });
     }
     case Kind::kQuotation: {
-      const Quotation* quotation = Find(rules.quotations(), one.id);
+      const Quotation* quotation = Find(rules.quotations, one.id);
       return quotation != nullptr && quotation->MatchesExample(text);
     }
     case Kind::kUnknownError:
       return ReportsUnknownError(engine, text);
-    case Kind::kErrorLine: {
-      const ErrorLine* line = Find(rules.error_lines(), one.id);
-      return line != nullptr && IsIn(line->pattern, text);
-    }
-    case Kind::kProgress: {
-      const ProgressLine* line = Find(rules.progress(), one.id);
+    case Kind::kLine: {
+      const LineRule* line = Find(rules.lines, one.id);
       PatternMatch match;
       return line != nullptr && line->Find(text, &match);
     }
@@ -134,12 +126,6 @@ class Collector {
            const std::vector<Example>& examples) {
     for (std::size_t i = 0; i < examples.size(); ++i)
       cases_.push_back({kind, must_match, section, id, static_cast<int>(i) + 1, examples[i]});
-  }
-  void Add(Kind kind, bool must_match, const char* section, const std::string& id,
-           const std::vector<std::string>& texts) {
-    std::vector<Example> examples(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) examples[i].text = texts[i];
-    Add(kind, must_match, section, id, examples);
   }
   void Add(RuleCase one) { cases_.push_back(std::move(one)); }
   void AddAffix(const AffixExample& example) {
@@ -209,39 +195,31 @@ std::string RuleCase::Entry() const {
 
 std::vector<RuleCase> CasesOf(const RuleSet& rules, const std::vector<AffixExample>& affixes, bool with_conclusions) {
   Collector all;
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     all.Add(Kind::kFailure, true, "failures", failure.code, failure.samples.examples);
     all.Add(Kind::kFailure, false, "failures", failure.code, failure.samples.counterexamples);
   }
-  for (const Context& context : rules.contexts()) {
+  for (const Context& context : rules.contexts) {
     const Kind kind = context.is_program ? Kind::kProgram : Kind::kContext;
     all.Add(kind, true, "contexts", context.id, context.samples.examples);
     all.Add(kind, false, "contexts", context.id, context.samples.counterexamples);
-    all.Add(Kind::kUntil, true, "contexts", context.id, context.until_examples);
   }
-  for (const Chip& chip : rules.chips()) {
+  for (const Chip& chip : rules.chips) {
     all.Add(Kind::kChip, true, "chips", chip.id, chip.samples.examples);
     all.Add(Kind::kChip, false, "chips", chip.id, chip.samples.counterexamples);
   }
-  for (const Framework& framework : rules.frameworks()) {
+  for (const Framework& framework : rules.frameworks) {
     all.Add(Kind::kFramework, true, "frameworks", framework.id, framework.samples.examples);
     all.Add(Kind::kFramework, false, "frameworks", framework.id, framework.samples.counterexamples);
   }
-  for (const Quotation& quotation : rules.quotations()) {
+  for (const Quotation& quotation : rules.quotations) {
     all.Add(Kind::kQuotation, true, "quotations", quotation.id, quotation.samples.examples);
     all.Add(Kind::kQuotation, false, "quotations", quotation.id, quotation.samples.counterexamples);
   }
-  for (const CandidateError& suspect : rules.candidate_errors()) {
-    all.Add(Kind::kUnknownError, true, "suspects", suspect.id, suspect.samples.examples);
-    all.Add(Kind::kUnknownError, false, "suspects", suspect.id, suspect.samples.counterexamples);
-  }
-  for (const ErrorLine& line : rules.error_lines()) {
-    all.Add(Kind::kErrorLine, true, "error_lines", line.id, line.samples.examples);
-    all.Add(Kind::kErrorLine, false, "error_lines", line.id, line.samples.counterexamples);
-  }
-  for (const ProgressLine& line : rules.progress()) {
-    all.Add(Kind::kProgress, true, "progress", line.id, line.samples.examples);
-    all.Add(Kind::kProgress, false, "progress", line.id, line.samples.counterexamples);
+  for (const LineRule& line : rules.lines) {
+    const Kind kind = line.kind == LineRule::Kind::kCandidate ? Kind::kUnknownError : Kind::kLine;
+    all.Add(kind, true, "lines", line.id, line.samples.examples);
+    all.Add(kind, false, "lines", line.id, line.samples.counterexamples);
   }
   for (const AffixExample& example : affixes) all.AddAffix(example);
   if (with_conclusions) {

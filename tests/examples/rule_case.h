@@ -18,13 +18,11 @@ struct RuleCase {
     kFailure,  // a text that yields only this failure, with these facts
     kContext,  // lines that yield the context's facts
     kProgram,  // lines that state the memory of a program
-    kUntil,    // a line that ends a context's validity
     kChip,     // the target_arguments.txt of an XLA dump
     kFramework,
     kQuotation,
     kUnknownError,
-    kErrorLine,
-    kProgress,
+    kLine,  // any other line
     kPrefixOrSuffix,
     kDiagnosisExample,  // the conclusions expected from facts
     kComparison,        // the comparison expected of two runs

@@ -81,8 +81,8 @@ TEST_CASE("a sample next to a pattern that it does not match is a fault", "[rule
       const char* entry :
       {R"("frameworks": [{"id": "testwork", "signs": ["testwork"], "examples": ["testwork 1", "nothing"]}])",
        R"("quotations": [{"id": "q", "lead": "find ", "examples": ["\nfind x", "seek x"]}])",
-       R"("error_lines": [{"id": "e", "pattern": "\n[A-Z]\\w*Failure: ", "examples": ["\nfailure: x"]}])",
-       R"("progress": [{"id": "p", "pattern": "epoch %{integer:step} done", "shows": "step", "examples": ["epoch"]}])",
+       R"("lines": [{"id": "e", "kind": "error", "pattern": "\n[A-Z]\\w*Failure: ", "examples": ["\nfailure: x"]}])",
+       R"("lines": [{"id": "p", "kind": "step", "pattern": "epoch %{integer:step} done", "examples": ["epoch"]}])",
        R"("affixes": [{"id": "a", "place": "prefix", "pattern": "<<\\d+>> ", "examples": [{"text": "<3> x", "leaves": "x"}]}])"})
     CHECK(fault(entry).find("match this example") != std::string::npos);
 }

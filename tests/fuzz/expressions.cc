@@ -38,13 +38,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Value value = expression.Evaluate(scope);
   expression.EvaluateInRow(scope, 1);
   if (!Check(faults, size)) Require(!IsKnown(value), "an expression with faults is unknown");
-  for (const NameUse& use : expression.name_uses()) Require(use.at < size, "a name is in the source");
+  for (const NameUse& use : expression.parsed().names) Require(use.at < size, "a name is in the source");
 
   faults.clear();
   const Template text = Template::Compile(source, &faults);
   Check(faults, size);
   text.Fill(scope);
   text.FillInRow(scope, 1);
-  for (const NameUse& use : text.name_uses()) Require(use.at < size, "a name is in the source");
+  for (const NameUse& use : NamesIn(text)) Require(use.at < size, "a name is in the source");
   return 0;
 }

@@ -36,7 +36,7 @@ inline const RuleSet& BuiltInRules() {
 inline std::string WithFingerprint(std::string text) {
   constexpr std::string_view kRules = "{rules}";
   for (std::size_t at = 0; (at = text.find(kRules, at)) != std::string::npos;)
-    text.replace(at, kRules.size(), BuiltInRules().fingerprint());
+    text.replace(at, kRules.size(), BuiltInRules().fingerprint);
   return text;
 }
 

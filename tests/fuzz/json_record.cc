@@ -6,7 +6,7 @@
 using namespace whyoom;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const JsonRecordReader reader(BuiltInRules().json_keys());
+  static const JsonRecordReader reader(BuiltInRules().json_keys);
   for (const JsonRecord& record : reader.Read(MapRaw(Bytes(data, size)))) {
     Require(ValidUtf8(record.stream_name) == record.stream_name, "the stream's name is valid UTF-8");
     for (const MappedText& text : record.texts) {

@@ -7,7 +7,7 @@
 using namespace whyoom;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Normalizer normalizer(BuiltInRules().prefixes_and_suffixes(), BuiltInRules().json_keys());
+  static const Normalizer normalizer(BuiltInRules().affixes, BuiltInRules().json_keys);
   RawLine raw;
   raw.offset = 1000;
   raw.bytes = Bytes(data, size);

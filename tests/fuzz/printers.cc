@@ -94,8 +94,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string root = choices.OneIn(3) ? "/home/user" : "";
   const TextOptions text = {20 + choices.Below(120), false};
   const std::string log = MadeLog(choices);
-  const Report report =
-      MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {path, member}, *OpenMemory(log)));
+  const Report report = MakeReport(BuiltInRules().fingerprint, ReadArtifact(engine, {path, member}, *OpenMemory(log)));
 
   const auto print = [&](Format format) {
     std::string printed = PrintReport(report, format, text, root);

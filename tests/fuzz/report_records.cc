@@ -25,13 +25,13 @@ const std::vector<json>& Records() {
     const Engine engine(BuiltInRules());
     std::string log;
     std::size_t rank = 0;
-    for (const FailureRule& rule : BuiltInRules().failures()) {
+    for (const FailureRule& rule : BuiltInRules().failures) {
       if (!rule.example.empty()) log += WithPrefix(rule.example + "\n", "[rank" + std::to_string(rank++) + "]: ");
     }
     Choices none("");
     for (const char* part : kReportParts) log += FilledPart(part, none);
     const std::string text =
-        PrintNdjson(MakeReport(BuiltInRules().fingerprint(), ReadArtifact(engine, {"log", ""}, *OpenMemory(log))));
+        PrintNdjson(MakeReport(BuiltInRules().fingerprint, ReadArtifact(engine, {"log", ""}, *OpenMemory(log))));
     std::vector<json> parsed;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
       parsed.push_back(json::parse(text.substr(at, text.find('\n', at) - at)));
@@ -97,7 +97,7 @@ std::string Changed(Choices& choices) {
 Report ReportOf(std::string_view records, std::size_t chunk) {
   ReportReader reader(BuiltInRules());
   reader.Read("records", *OpenMemory(records, chunk));
-  return MakeReport(BuiltInRules().fingerprint(), reader.Take());
+  return MakeReport(BuiltInRules().fingerprint, reader.Take());
 }
 
 }  // namespace

@@ -203,13 +203,13 @@ inline const std::vector<std::string>& RuleExamples() {
     const auto add = [&](const std::vector<Example>& some) {
       for (const Example& example : some) texts.push_back(example.text + "\n");
     };
-    for (const FailureRule& rule : BuiltInRules().failures()) {
+    for (const FailureRule& rule : BuiltInRules().failures) {
       add(rule.samples.examples);
       add(rule.samples.counterexamples);
     }
-    for (const Context& context : BuiltInRules().contexts()) add(context.samples.examples);
-    for (const CandidateError& suspect : BuiltInRules().candidate_errors()) add(suspect.samples.examples);
-    for (const Framework& framework : BuiltInRules().frameworks()) add(framework.samples.examples);
+    for (const Context& context : BuiltInRules().contexts) add(context.samples.examples);
+    for (const LineRule* line : BuiltInRules().LinesOf({LineRule::Kind::kCandidate})) add(line->samples.examples);
+    for (const Framework& framework : BuiltInRules().frameworks) add(framework.samples.examples);
     return texts;
   }();
   return examples;

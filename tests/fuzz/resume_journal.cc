@@ -29,7 +29,7 @@ struct Folder {
 };
 
 void CheckReport(Report report) {
-  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint(), std::move(report)));
+  const std::string json = PrintJson(MakeReport(BuiltInRules().fingerprint, std::move(report)));
   Require(IsClean(json, "\n"), "the JSON is clean");
 }
 
@@ -60,7 +60,7 @@ void CheckTable(std::string_view text) {
   const auto read = [](std::string_view json) {
     return TableFromRecord(nlohmann::json::parse(json, nullptr, false), BuiltInRules());
   };
-  const auto print = [](const FailureTable& table) { return LineOf(ToRecord(table, BuiltInRules().fingerprint())); };
+  const auto print = [](const FailureTable& table) { return LineOf(ToRecord(table, BuiltInRules().fingerprint)); };
   std::optional<FailureTable> table = read(WithFingerprint(std::string(text)));
   if (!table) return;
   const std::string printed = print(*table);

@@ -239,7 +239,7 @@ class Scenes:
             return text_of(say, name).replace("{", "{{").replace("}", "}}")
         url = "https://e.example/" + text_of(say, "address of a link")
         rule = {"code": "my.pool", "title": text("title of a rule"), "category": text("category of a rule"), "phase": "run", "about": [text("about a rule")],
-                "heads": [{"id": "m", "pattern": "MyError\\: pool %{bytes:size_1} of %{text:what} is empty"}], "identity": ["size_1"], "links": [{"title": text("title of a link"), "url": url}],
+                "heads": [{"pattern": "MyError\\: pool %{bytes:size_1} of %{text:what} is empty"}], "identity": ["size_1"], "links": [{"title": text("title of a link"), "url": url}],
                 "why": [{"text": text("reason of a rule") + " {what|text}"}], "examples": [{"text": ["MyError: pool 3 of x is empty"], "facts": {"size_1": 3, "what": "x"}}]}
         write(b"rule.json", json.dumps({"format": "whyoom.rules/1", "failures": [rule]}).encode())
         write(b"a.log", b"MyError: pool 3 of %s is empty\n" % say("text that a rule captures"))

@@ -91,10 +91,10 @@ std::map<std::string, std::string> Sources() {
 
 std::set<std::string> RuleDataIds() {
   std::set<std::string> ids;
-  for (const Remedy& remedy : BuiltInRules().remedies()) ids.insert(remedy.id);
-  for (const Framework& framework : BuiltInRules().frameworks()) ids.insert(framework.id);
-  for (const Chip& chip : BuiltInRules().chips()) ids.insert(chip.id);
-  for (const FailureRule& rule : BuiltInRules().failures()) {
+  for (const Remedy& remedy : BuiltInRules().remedies) ids.insert(remedy.id);
+  for (const Framework& framework : BuiltInRules().frameworks) ids.insert(framework.id);
+  for (const Chip& chip : BuiltInRules().chips) ids.insert(chip.id);
+  for (const FailureRule& rule : BuiltInRules().failures) {
     ids.insert(rule.code);
     ids.insert(rule.aliases.begin(), rule.aliases.end());
   }
@@ -133,6 +133,7 @@ struct Exception {
 
 const std::vector<Exception> kIds = {
     {"program/hlo.h", "bf16", "the element type; the remedy has the same name"},
+    {"rules/rule_set.h", "jax", "the framework whose steps apply to others"},
 };
 
 const std::string kOfFiles = "a fault of the files of a dump, reported as a Problem";

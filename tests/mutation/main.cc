@@ -99,7 +99,7 @@ std::vector<RuleObserver> ObserversOf(const std::string& corpus, const OutputFil
                            const Diff diff = MakeDiff(engine, options, outputs);
                            // Drop the fingerprint of the rules, because it differs for every change.
                            std::string said = PrintDiffJson(diff, "", engine.rules());
-                           const std::string& digest = engine.rules().fingerprint();
+                           const std::string& digest = engine.rules().fingerprint;
                            for (std::size_t at; (at = said.find(digest)) != std::string::npos;)
                              said.erase(at, digest.size());
                            return said + PrintBlocks(DiffBlocks(diff), {});

@@ -22,17 +22,16 @@ std::string PointerToken(std::string_view key) {
 }
 
 // The kinds of members, by key. A key means the same in all sections, with the exceptions in Visit.
-const std::set<std::string_view> kKept = {"$schema",        "format",          "description", "examples",
-                                          "until_examples", "counterexamples", "id",          "code",
-                                          "links",          "extends",         "snippets"};
+const std::set<std::string_view> kKept = {"$schema", "format", "description", "examples", "counterexamples", "id",
+                                          "kind",    "code",   "links",       "extends",  "snippets"};
 const std::set<std::string_view> kPatterns = {"pattern", "lead", "before", "after", "until", "unless", "unless_after"};
 const std::set<std::string_view> kPatternLists = {"patterns", "signs", "facts"};
 const std::set<std::string_view> kConditions = {"when", "row", "from", "saves"};
 const std::set<std::string_view> kWords = {"title", "about",    "category", "safe_why", "gain",
                                            "note",  "telltale", "section",  "phase",    "why"};
 // Members that can be omitted from an entry.
-const std::set<std::string_view> kOptional = {"when",  "row",   "unless", "unless_after", "after",       "until",
-                                              "saves", "retry", "reader", "change",       "safety_when", "at"};
+const std::set<std::string_view> kOptional = {"when",  "row",   "unless",       "unless_after", "after",       "until",
+                                              "saves", "retry", "memory_space", "change",       "safety_when", "at"};
 constexpr std::array kSafeties = {"safe", "safe_slower", "risky", "changes_training"};
 
 bool IsOfStrings(const Json& value) {
@@ -70,8 +69,9 @@ class FileMutator {
   void Visit(const std::string& pointer, const std::string& key, const Json& value) {
     if (kKept.contains(key)) return;
     const bool is_text = value.is_string() || IsOfStrings(value);
-    const bool is_list_of_patterns = kPatternLists.contains(key) || (section_ == "suspects" && key == "unless");
-    if (section_ == "json_logs" || section_ == "roles" || section_ == "thresholds") return Plain(pointer, key, value);
+    const bool is_list_of_patterns =
+        kPatternLists.contains(key) || (section_ == "lines" && key == "unless" && value.is_array());
+    if (section_ == "json_logs" || section_ == "roles") return Plain(pointer, key, value);
     if (is_list_of_patterns) return Patterns(pointer, value);
     if (section_ == "terms" && is_text) {
       Remove(pointer, "the term " + key);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rules/pattern.h"
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 
 namespace whyoom {
 

@@ -20,47 +20,30 @@ using End = TriedMutant::End;
 bool CanAffect(const std::string& section, RuleCase::Kind kind) {
   using Kind = RuleCase::Kind;
   if (kind == Kind::kComparison) {
-    static const std::set<std::string> kSaid = {"terms", "row_fields", "wording", "remedies"};
-    return section == "notes" || kSaid.contains(section);
+    return section == "terms" || section == "wording" || section == "remedies";
   }
-  if (section == "notes") return false;
   if (kind == Kind::kDiagnosisExample) {
-    static const std::set<std::string> kReading = {"affixes",     "json_logs", "quotations", "suspects",
-                                                   "error_lines", "contexts",  "frameworks", "progress"};
+    static const std::set<std::string> kReading = {"affixes",  "json_logs",  "quotations",
+                                                   "contexts", "frameworks", "lines"};
     return !kReading.contains(section);
   }
-  static const std::set<std::string> kAdvice = {"remedies", "thresholds", "wording", "roles"};
+  static const std::set<std::string> kAdvice = {"remedies", "wording", "roles"};
   if (kAdvice.contains(section)) return false;
-  if (section == "terms" || section == "row_fields") return kind == Kind::kFailure;
+  if (section == "terms") return kind == Kind::kFailure;
   switch (kind) {  // each of these kinds depends on one section
     case Kind::kFramework:
       return section == "frameworks";
     case Kind::kChip:
       return section == "chips";
-    case Kind::kUntil:
-      return section == "contexts";
     case Kind::kQuotation:
       return section == "quotations";
-    case Kind::kErrorLine:
-      return section == "error_lines";
-    case Kind::kProgress:
-      return section == "progress";
+    case Kind::kLine:
+      return section == "lines";
     case Kind::kPrefixOrSuffix:
       return section == "affixes" || section == "json_logs";
     default:
       return section != "frameworks" && section != "chips";
   }
-}
-
-// Removes the examples, which are a large part of a file. Mutants are tested with the examples of the original file.
-nlohmann::json WithoutExamples(nlohmann::json value) {
-  if (value.is_object()) {
-    for (const char* key : {"examples", "counterexamples", "until_examples"}) value.erase(key);
-  }
-  if (value.is_structured()) {
-    for (nlohmann::json& child : value) child = WithoutExamples(std::move(child));
-  }
-  return value;
 }
 
 // The text without prefixes and suffixes of its lines.
@@ -90,28 +73,16 @@ class Runner {
   Runner(const std::vector<RuleFile>& others, const std::vector<RuleFile>& files, const std::vector<RuleFile>& examples,
          const std::vector<RuleObserver>& observers, const MutationOptions& options)
       : others_(others), files_(files), observers_(observers), options_(options) {
-    std::vector<Fault> faults;
-    original_ = RuleSet::Compile({}, All(files), &faults);
-    RuleData with_examples = original_.data();
+    original_ = CompileRules({}, All(files)).rules;
+    RuleSet with_examples = original_;
     AddExamples(examples, &with_examples);
-    literals_.literals = original_.literals();
-    literals_.trigger_count = original_.trigger_count();
-    literals_.sign_literals = original_.sign_literals();
-    literals_.nearby_literals = original_.nearby_literals();
     std::vector<RuleFile> all = All(files);
     all.insert(all.end(), examples.begin(), examples.end());
-    cases_ = CasesOf(RuleSet(std::move(with_examples)), AffixExamples(all), options.with_conclusions);
+    cases_ = CasesOf(with_examples, AffixExamples(all), options.with_conclusions);
     const Engine engine(original_);
     for (const RuleCase& one : cases_) cleaned_.push_back(Cleaned(engine, one.example.text));
     for (const RuleObserver& observer : observers) statements_.push_back(observer.says(engine));
-    for (const RuleFile& file : others)
-      lean_.push_back({file.name, WithoutExamples(Parsed(file)).dump(), "", file.layer});
-    for (const RuleFile& file : files) {
-      parsed_.push_back(Parsed(file));
-      // User files are checked each time, and without examples they would have faults.
-      lean_parsed_.push_back(others.empty() ? WithoutExamples(parsed_.back()) : parsed_.back());
-      lean_.push_back({file.name, lean_parsed_.back().dump(), "", file.layer});
-    }
+    for (const RuleFile& file : files) parsed_.push_back(Parsed(file));
   }
 
   std::vector<TriedMutant> Run() {
@@ -174,26 +145,17 @@ class Runner {
   }
 
   End TryOne(const RuleMutant& mutant) const {
-    std::vector<RuleFile> lean = lean_;
-    lean[others_.size() + mutant.file].text = Apply(mutant, lean_parsed_[mutant.file]);
-    const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
-    {
-      std::vector<Fault> faults;
-      // Use the original's literals; the literals of a changed header follow from its pattern.
-      const RuleSet rules = RuleSet::Compile(literals_, lean, &faults, {.is_checked = false});
-      if (!faults.empty()) return End::kRefused;
-      const Engine engine(rules);
-      if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
-      for (std::size_t i = 0; i < observers_.size(); ++i) {
-        if (observers_[i].words == is_words && observers_[i].says(engine) != statements_[i]) return End::kObserver;
-      }
-      if (options_.detects && options_.detects(mutant, engine)) return End::kObserver;
-    }
     std::vector<RuleFile> files = files_;
     files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
-    std::vector<Fault> faults;
-    RuleSet::Compile({}, All(files), &faults);
-    return faults.empty() ? End::kSurvived : End::kRefused;
+    const CompiledRules compiled = CompileRules({}, All(files));
+    if (!compiled.faults.empty()) return End::kRefused;
+    const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
+    const Engine engine(compiled.rules);
+    if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
+    for (std::size_t i = 0; i < observers_.size(); ++i) {
+      if (observers_[i].words == is_words && observers_[i].says(engine) != statements_[i]) return End::kObserver;
+    }
+    return options_.detects && options_.detects(mutant, engine) ? End::kObserver : End::kSurvived;
   }
 
   // Tries the cases of the entry itself and those that mention it first, because they are most likely to fail. For a
@@ -235,13 +197,10 @@ class Runner {
   const std::vector<RuleObserver>& observers_;
   const MutationOptions& options_;
   RuleSet original_;
-  RuleData literals_;  // only the literals of the original
   std::vector<RuleCase> cases_;
   std::vector<std::string> cleaned_;     // their texts as the patterns see them
   std::vector<std::string> statements_;  // outputs of the observers for the original rules
   std::vector<nlohmann::json> parsed_;
-  std::vector<RuleFile> lean_;  // others and files, without examples
-  std::vector<nlohmann::json> lean_parsed_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "mutation/rule_mutants.h"
 #include "read/engine.h"
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 
 namespace whyoom {
 

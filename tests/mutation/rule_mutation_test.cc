@@ -15,7 +15,7 @@ using End = TriedMutant::End;
 std::string Rules(const std::string& examples) {
   return R"({"format": "whyoom.rules/1", "failures": [{"code": "my.pool", "title": "the pool is full", "phase": "run",
     "category": "Pool", "about": "about it", "links": [],
-    "heads": [{"id": "full", "pattern": "pool is full: (?:wanted|needs) %{size:need_bytes}"}],
+    "heads": [{"pattern": "pool is full: (?:wanted|needs) %{size:need_bytes}"}],
     "examples": [)" +
          examples + "]}]}";
 }
@@ -72,7 +72,7 @@ TEST_CASE("mutants are selected by name and at random", "[diagnose][mutants]") {
 
 TEST_CASE("an observer detects changes that examples do not", "[diagnose][mutants]") {
   const std::vector<RuleFile> files = {{"mine.json", Rules(kOne)}};
-  const RuleObserver words = {[](const Engine& engine) { return engine.rules().failures().at(0).title; }, true};
+  const RuleObserver words = {[](const Engine& engine) { return engine.rules().failures.at(0).title; }, true};
   for (const TriedMutant& one : TryMutants({}, files, {}, {words}, {})) {
     if (one.mutant.kind != RuleMutant::Kind::kWords) continue;
     CAPTURE(one.mutant.pointer);

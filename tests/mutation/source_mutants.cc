@@ -11,15 +11,13 @@
 #include <string_view>
 #include <utility>
 
+#include "mutation/expression_tokens.h"
 #include "mutation/pattern_tree.h"
-#include "rules/expression_node.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-using internal::Token;
-using internal::TokenKind;
 using TreeKind = PatternPiece::Kind;
 
 constexpr std::size_t kShown = 40;
@@ -160,9 +158,7 @@ class ExpressionMutator {
   // Uses the part [begin, end) of the source.
   ExpressionMutator(std::string_view source, std::size_t begin, std::size_t end, Mutator* mutator)
       : mutator_(*mutator), begin_(begin) {
-    std::vector<SyntaxFault> faults;
-    tokens_ = internal::Tokenize(source.substr(begin, end - begin), &faults);
-    if (!faults.empty()) tokens_.clear();
+    tokens_ = TokensOf(source.substr(begin, end - begin));
     for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
       std::size_t token_end = tokens_[i + 1].at;
       while (token_end > tokens_[i].at + 1 && source[begin + token_end - 1] == ' ') --token_end;

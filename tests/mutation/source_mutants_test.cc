@@ -47,7 +47,7 @@ TEST_CASE("no mutant of a malformed pattern equals its source", "[rules][mutants
 
 TEST_CASE("the mutants of every built-in pattern are valid", "[rules][mutants]") {
   std::size_t count = 0;
-  for (const FailureRule& failure : BuiltInRules().failures()) {
+  for (const FailureRule& failure : BuiltInRules().failures) {
     for (const HeaderPattern& head : failure.header_patterns) {
       const std::vector<SourceMutant> mutants = MutatePattern(head.pattern.source());
       CAPTURE(head.pattern.source());

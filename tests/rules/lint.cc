@@ -14,13 +14,9 @@
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "examples/diagnosis_examples.h"
-#include "rules/expression_node.h"
 
 namespace whyoom {
 namespace {
-
-using internal::ExpressionNode;
-using internal::Operation;
 
 // Test inputs: zero, minimal values, shares, small numbers, and more than any job has.
 constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
@@ -29,28 +25,26 @@ constexpr double kExtremes[] = {0, 0.05, 0.5, 0.93, 0.95, 1, 2, 3, 4, 1e12};
 constexpr double kOthers[] = {3, 7919};
 
 // Whether the expression computes a number, instead of passing on one from the log.
-bool Computes(const internal::ParsedExpression& parsed, std::size_t at = 0) {
-  if (parsed.nodes.empty()) return false;
-  const ExpressionNode& node = parsed.nodes[at];
-  if (node.operation == Operation::kTerm) return Computes(parsed.terms[node.index].parsed());
-  const bool chooses = node.operation == Operation::kIf || node.operation == Operation::kDefault;
-  if (chooses) {
-    bool any = false;
-    parsed.EachOperand(at, [&](std::size_t operand) {
-      const bool is_condition = node.operation == Operation::kIf && operand == at + 1;
-      any = any || (!is_condition && Computes(parsed, operand));
-    });
-    return any;
-  }
-  return (node.operation >= Operation::kSum && node.operation <= Operation::kNegate) ||
-         (node.operation >= Operation::kMin && node.operation <= Operation::kWithin);
+bool Computes(const ExpressionNode& node) {
+  if (node.operation == Operation::kTerm) return Computes(node.term->parsed().root);
+  const bool is_if = node.operation == Operation::kIf;
+  if (is_if || node.operation == Operation::kDefault)
+    return std::any_of(node.operands.begin() + (is_if ? 1 : 0), node.operands.end(), Computes);
+  return node.operation == Operation::kSum || node.operation == Operation::kProduct ||
+         node.operation == Operation::kArithmetic;
+}
+
+// Adds the names outside functions over rows, those of terms included.
+void AddNames(const ExpressionNode& node, std::set<std::string>* names) {
+  if (node.operation == Operation::kName) names->insert(*AsText(node.value));
+  if (node.operation == Operation::kTerm) AddNames(node.term->parsed().root, names);
+  if (node.operation >= Operation::kCountOf && node.operation <= Operation::kFirstOf) return;
+  for (const ExpressionNode& operand : node.operands) AddNames(operand, names);
 }
 
 std::set<std::string> NamesOf(const Expression& expression) {
   std::set<std::string> names;
-  for (const NameUse& use : expression.name_uses()) {
-    if (!use.in_rows) names.insert(use.name);
-  }
+  AddNames(expression.parsed().root, &names);
   return names;
 }
 
@@ -99,12 +93,18 @@ std::string FaultIn(const Expression& hole, const std::set<std::string>& shown) 
 void CheckStep(const std::string& of, const Template& step, std::vector<std::string>* faults) {
   std::vector<Expression> computed;
   std::set<std::string> shown;
-  for (const auto& [value, before] : step.placeholders()) {
-    if (before.ends_with("→ ") || Computes(value.parsed())) {
-      computed.push_back(value);
-    } else {
-      shown.merge(NamesOf(value));
+  std::string before;
+  for (const TemplatePiece& piece : step.parsed()) {
+    if (!piece.is_placeholder) {
+      before = piece.text;
+      continue;
     }
+    if (before.ends_with("→ ") || Computes(piece.value.parsed().root)) {
+      computed.push_back(piece.value);
+    } else {
+      shown.merge(NamesOf(piece.value));
+    }
+    before.clear();
   }
   for (const Expression& hole : computed) {
     const std::string fault = FaultIn(hole, shown);
@@ -134,15 +134,15 @@ class Coverage {
   }
 
   std::vector<std::string> Run() {
-    for (const FailureRule& failure : engine_.rules().failures()) CheckFailure(failure);
-    for (const Context& context : engine_.rules().contexts()) CheckContext(context);
-    for (const Framework& framework : engine_.rules().frameworks()) {
+    for (const FailureRule& failure : engine_.rules().failures) CheckFailure(failure);
+    for (const Context& context : engine_.rules().contexts) CheckContext(context);
+    for (const Framework& framework : engine_.rules().frameworks) {
       for (const Pattern& sign : framework.signs) {
         if (!Matches("frameworks", framework.id, sign))
           Tell(fmt::format("framework {}, sign '{}'", framework.id, Begin(sign.source())), "no example shows it");
       }
     }
-    for (const Remedy& remedy : engine_.rules().remedies()) CheckRemedy(remedy);
+    for (const Remedy& remedy : engine_.rules().remedies) CheckRemedy(remedy);
     return std::move(gaps_);
   }
 
@@ -196,7 +196,7 @@ class Coverage {
   void CheckFailure(const FailureRule& rule) {
     const std::string owner = "failure " + rule.code;
     for (const HeaderPattern& head : rule.header_patterns) {
-      if (!Matches("failures", rule.code, head.pattern)) Tell(owner + ", head " + head.id, "no example matches it");
+      if (!Matches("failures", rule.code, head.pattern)) Tell("failure " + rule.NameOf(head), "no example matches it");
     }
     for (const Pattern& fact : rule.facts) {
       if (!Matches("failures", rule.code, fact))
@@ -256,9 +256,9 @@ class Coverage {
 
 std::vector<std::string> BadSettings(const RuleSet& rules) {
   std::vector<std::string> faults;
-  for (const Remedy& remedy : rules.remedies()) {
+  for (const Remedy& remedy : rules.remedies) {
     for (const auto& [framework, steps] : remedy.how) {
-      const std::string of = "remedies/" + remedy.id + (framework.empty() ? "" : "/how/" + framework);
+      const std::string of = "remedies/" + remedy.id + "/how/" + framework;
       for (const Template& step : steps) CheckStep(of, step, &faults);
     }
   }
@@ -269,10 +269,10 @@ namespace {
 
 void CheckHeadersAndScenarios(const RuleSet& rules, std::vector<std::string>* faults) {
   std::map<std::string, std::string> headers;  // codes, by regular expression
-  for (const FailureRule& rule : rules.failures()) {
+  for (const FailureRule& rule : rules.failures) {
     for (const HeaderPattern& head : rule.header_patterns) {
-      const auto [first, is_new] = headers.emplace(head.pattern.regex(), rule.code);
-      if (!is_new) faults->push_back(rule.code + "/" + head.id + ": " + first->second + " has the same header");
+      const auto [first, is_new] = headers.emplace(head.pattern.parts().regex, rule.code);
+      if (!is_new) faults->push_back(rule.NameOf(head) + ": " + first->second + " has the same header");
     }
     std::map<std::string, std::string> scenarios;  // ids, by condition
     for (const Scenario& scenario : rule.scenarios) {
@@ -288,23 +288,22 @@ std::vector<std::string> UselessEntries(const RuleSet& rules) {
   std::vector<std::string> faults;
   CheckHeadersAndScenarios(rules, &faults);
   std::set<std::string> used;  // remedies and contexts
-  for (const FailureRule& rule : rules.failures()) {
+  for (const FailureRule& rule : rules.failures) {
     for (const RemedyUse& use : rule.remedies) used.insert(use.remedy);
     for (const Scenario& scenario : rule.scenarios) {
       for (const RemedyUse& use : scenario.remedies) used.insert(use.remedy);
     }
     used.insert(rule.contexts.begin(), rule.contexts.end());
   }
-  for (const Context& context : rules.contexts()) {
+  for (const Context& context : rules.contexts) {
     if (!context.is_program && !used.contains(context.id)) faults.push_back(context.id + ": no failure uses it");
   }
   const auto always_remains = [](const Template& step) { return step.Fill(Evidence()).has_value(); };
-  for (const Remedy& remedy : rules.remedies()) {
+  for (const Remedy& remedy : rules.remedies) {
     if (!used.contains(remedy.id)) faults.push_back(remedy.id + ": no failure offers it");
     for (const auto& [framework, steps] : remedy.how) {
       if (std::none_of(steps.begin(), steps.end(), always_remains))
-        faults.push_back(remedy.id + ", " + (framework.empty() ? "by default" : framework) +
-                         ": every step has a placeholder");
+        faults.push_back(remedy.id + ", " + framework + ": every step has a placeholder");
     }
   }
   return faults;

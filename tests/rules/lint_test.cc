@@ -24,15 +24,15 @@ TEST_CASE("an entry that can never matter is reported", "[rules]") {
 "failures": [{"code": "T1", "title": "t", "category": "c", "phase": "run", "heads": ["the pool is full"],
   "scenarios": [{"id": "a", "title": "t", "when": "listed > 1"}, {"id": "b", "title": "t", "when": "listed > 1"}],
   "examples": [{"text": "the pool is full"}]},
- {"code": "T2", "title": "t", "category": "c", "phase": "run", "heads": [{"id": "again", "pattern": "the pool is full"}],
+ {"code": "T2", "title": "t", "category": "c", "phase": "run", "heads": [{"pattern": "the pool is full"}],
   "examples": [{"text": "the pool is full"}]}],
 "contexts": [{"id": "alone", "patterns": ["pools: %{integer:pools}"], "examples": [{"text": "pools: 3"}]}],
 "remedies": [{"id": "test_r", "title": "t", "safety": "safe", "safe_why": "s", "cost": 1, "gain": "g", "telltale": "t",
   "note": "n", "links": [], "how": {"jax": ["Set it to {used_bytes}."]}}]})json");
   CHECK(UselessEntries(rules) == std::vector<std::string>{"T1/b: the condition of a",
-                                                          "T2/again: T1 has the same header",
+                                                          "T2, head 1: T1 has the same header",
                                                           "alone: no failure uses it", "test_r: no failure offers it",
-                                                          "test_r, by default: every step has a placeholder"});
+                                                          "test_r, jax: every step has a placeholder"});
 }
 
 TEST_CASE("a step that computes 0, a negative number or the value in use is reported", "[rules]") {
@@ -46,15 +46,15 @@ TEST_CASE("a step that computes 0, a negative number or the value in use is repo
     return faults.empty() ? std::string() : faults[0];
   };
   CHECK(of_step("It: {used_bytes} → {floor(used_bytes / 2)}.") ==
-        "remedies/test_r: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0");
+        "remedies/test_r/how/jax: {floor(used_bytes / 2)} proposes 0 if used_bytes is 0");
   CHECK(of_step("It: {used_bytes} → {max(1, floor(used_bytes / 2))}.") ==
-        "remedies/test_r: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1");
+        "remedies/test_r/how/jax: {max(1, floor(used_bytes / 2))} proposes the value in use if used_bytes is 1");
   CHECK(of_step("It: {used_bytes} → {within(used_bytes - 1, 0, 9)}.") ==
-        "remedies/test_r: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1");
+        "remedies/test_r/how/jax: {within(used_bytes - 1, 0, 9)} proposes 0 if used_bytes is 1");
   CHECK(of_step("Set it to {used_bytes - 0.1}.") ==
-        "remedies/test_r: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0");
+        "remedies/test_r/how/jax: {used_bytes - 0.1} proposes -0.1 if used_bytes is 0");
   // A value after "try" is proposed even if it is not computed.
-  CHECK(of_step("Then → {used_bytes}.") == "remedies/test_r: {used_bytes} proposes 0 if used_bytes is 0");
+  CHECK(of_step("Then → {used_bytes}.") == "remedies/test_r/how/jax: {used_bytes} proposes 0 if used_bytes is 0");
   // A condition in another placeholder does not exclude such values.
   CHECK(of_step("It: {if(used_bytes > 1, used_bytes, unknown)} → {floor(used_bytes / 2)}.") != "");
   CHECK(of_step("It: {used_bytes} → {within(floor(used_bytes / 2), 1, used_bytes - 1)}.") == "");

@@ -43,8 +43,8 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   Paths paths;
   std::map<const FailureRule*, std::string> failures;
   std::map<const Remedy*, std::string> remedies;
-  for (const FailureRule& failure : rules.failures()) failures[&failure] = paths.Add("", failure.code);
-  for (const Remedy& remedy : rules.remedies()) remedies[&remedy] = paths.Add(kRemedies, remedy.id);
+  for (const FailureRule& failure : rules.failures) failures[&failure] = paths.Add("", failure.code);
+  for (const Remedy& remedy : rules.remedies) remedies[&remedy] = paths.Add(kRemedies, remedy.id);
 
   // Links are relative to their page.
   const auto links = [&](const std::string& to_root) {
@@ -58,11 +58,11 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies")}};
   for (doc::Block& block : TopicBlocks(rules, links(""))) index.push_back(std::move(block));
   pages.push_back({kIndex, PageOf(std::move(index), {doc::Sentence(kReading)})});
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     if (const auto explanation = FindExplanation(rules, failure.code))
       pages.push_back({failures.at(&failure), PageOf(FailureBlocks(*explanation, links("")), back(""))});
   }
-  for (const Remedy& remedy : rules.remedies())
+  for (const Remedy& remedy : rules.remedies)
     pages.push_back({remedies.at(&remedy), PageOf(RemedyBlocks(rules, remedy, frameworks, links("../")), back("../"))});
   return pages;
 }

@@ -117,7 +117,7 @@ std::string PrintNdjson(const Report& report) {
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
   RecordWriter record;
-  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint(), ShownRuleFiles(rules.extra_files())});
+  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint, ShownRuleFiles(rules.extra_files)});
   return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

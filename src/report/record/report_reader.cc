@@ -81,10 +81,10 @@ std::string ReportReader::ReadRecord(const json& record, Counts* counts) {
   const auto merge = record.find("merge");
   const std::string rules = merge != record.end() && merge->is_object() ? TextOf(*merge, "rules") : "";
   if (rules.empty()) return kNoRecord;
-  if (rules != rules_.fingerprint()) {
+  if (rules != rules_.fingerprint) {
     if (type == "summary") ++counts->summaries;
     return fmt::format("made with different rule data ({}, here {}; pass the same --rules to merge)",
-                       rules.substr(0, kShownFingerprint), rules_.fingerprint().substr(0, kShownFingerprint));
+                       rules.substr(0, kShownFingerprint), rules_.fingerprint.substr(0, kShownFingerprint));
   }
   const bool taken = (type == "diagnosis" && ReadDiagnosis(record, counts)) ||
                      (type == "program" && ReadProgram(record, counts)) ||

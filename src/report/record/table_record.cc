@@ -64,7 +64,7 @@ Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint) {
 
 std::optional<FailureTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules) {
   const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
-  if (!record || record->rules != rules.fingerprint()) return std::nullopt;
+  if (!record || record->rules != rules.fingerprint) return std::nullopt;
   const nlohmann::json failures = json.value("findings", nlohmann::json());
   const nlohmann::json programs = json.value("programs", nlohmann::json());
   if (!failures.is_array() || !programs.is_array()) return std::nullopt;

@@ -33,10 +33,9 @@ std::string Note(const std::string& text) {
   after.path = "b.log";
   after.success = SuccessSign{};
   after.facts.Set("need_bytes", 1000.5, {});
-  const RuleSet rules =
-      RulesWith(R"({"format": "whyoom.rules/1", "notes": [{"id": "test_names", "prior": 1, "when": "same_job",
-    "why": [{"text": "names: )" +
-                text + R"("}]}]})");
+  const RuleSet rules = RulesWith(R"({"format": "whyoom.rules/1", "wording": {"diff.note.names": [
+    {"when": "same_job", "text": "names: )" +
+                                  text + R"("}]}})");
   for (const std::string& note : Compare(before, after, rules).notes) {
     if (note.starts_with("names: ")) return note.substr(7);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 
 using namespace whyoom;
@@ -50,13 +51,7 @@ const char* const kRules = R"({"format": "whyoom.rules/1",
 ]})";
 
 const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({{"test.json", kRules}}, &faults);
-    for (const Fault& fault : faults) UNSCOPED_INFO(fault.ToString());
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
+  static const RuleSet rules = RulesWith(kRules);
   return rules;
 }
 

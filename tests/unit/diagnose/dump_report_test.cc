@@ -68,7 +68,7 @@ constexpr std::int64_t kGB = 1'000'000'000;
 TEST_CASE("a limit is a size or the name of a chip", "[diagnose]") {
   CHECK(ParseLimit("15.75G", BuiltInRules()) == 16911433728.0);
   CHECK(ParseLimit("1", BuiltInRules()) == 1.0);
-  const Chip& chip = BuiltInRules().chips().front();
+  const Chip& chip = BuiltInRules().chips.front();
   CHECK(ParseLimit(chip.id, BuiltInRules()) == chip.limits.front());
   for (const char* text : {"", "0", "-5G", "v5x", "fast"}) {
     INFO(text);

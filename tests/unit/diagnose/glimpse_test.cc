@@ -110,7 +110,7 @@ TEST_CASE("the framework is recognized by the dump's file names", "[diagnose]") 
       {"tensorflow", packages + "tensorflow/python/ops/math_ops.py"},
       {"jax", packages + "jax/_src/lax/lax.py"},
   };
-  CHECK(files.size() + 1 == BuiltInRules().frameworks().size());  // PyTorch without XLA has no dumps
+  CHECK(files.size() + 1 == BuiltInRules().frameworks.size());  // PyTorch without XLA has no dumps
   const std::string log = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 16.00G of 15.75G hbm.\n";
   CHECK(Diagnose(log).framework.empty());
   for (const auto& [framework, file] : files) {

@@ -35,8 +35,6 @@ const RuleSet& Rules() {
     add("f", 0, R"json("how": {"jax": ["Remove."]}, "change": "no_host_transfer", "when": "test_transfer > 0")json");
     add("i", 0, R"json("inquiry": true, "how": {"jax": ["Look."]}, "evidence": [{"text": "look"}])json");
     return RulesWith(R"({"format": "whyoom.rules/1",
-      "thresholds": {"next_to_nothing": {"share": 0.005, "about": "of the need"},
-                     "spread_of_limit": {"share": 0.02, "about": "of the limit"}},
       "wording": {"ruled_out.no_gradients": [{"text": "the program computes no gradients"}],
                   "ruled_out.next_to_nothing": [{"text": "worked out on this program, it saves next to nothing"}]},
       "remedies": [)" +

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "cli/diff.h"
 #include "cli/file_writer.h"
@@ -29,12 +30,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 const RuleSet& Rules() {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    RuleSet loaded = RuleSet::Load({{"neutral.json", NeutralRules()}}, &faults);
-    REQUIRE(faults.empty());
-    return loaded;
-  }();
+  static const RuleSet rules = AddToBuiltIn({{"neutral.json", NeutralRules()}}).rules;
   return rules;
 }
 
@@ -76,8 +72,8 @@ std::string ReportOf(const std::string& log, const std::string& dump_folder) {
     ReportDumps(dump, Engine(Rules()), std::nullopt, &found);
   }
   if (found.table) found.table->AddDump(dump);
-  Report report = MakeReport(Rules().fingerprint(), std::move(found));
-  report.rule_files = Rules().extra_files();
+  Report report = MakeReport(Rules().fingerprint, std::move(found));
+  report.rule_files = Rules().extra_files;
   return PrintJson(report);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_in_rules.h"
 #include "catch.h"
 #include "diagnose/conclude.h"
 
@@ -26,9 +27,7 @@ Retry RetryOfLog(const std::string& of_failure, const std::string& of_first, con
       {"id": "1", "title": "first", "when": "used_bytes > 100")" +
                            key(of_first) + R"(}, {"id": "2", "title": "second", "when": "used_bytes <= 100")" +
                            key(of_second) + R"(}], "examples": [{"text": "test failed with 1G"}]}]})";
-  std::vector<Fault> faults;
-  const RuleSet rules = RuleSet::Load({{"test.json", text}}, &faults);
-  for (const Fault& fault : faults) FAIL_CHECK(fault.ToString());
+  const RuleSet rules = RulesWith(text);
   Failure failure;
   failure.rule = rules.FindFailure("T1");
   REQUIRE(failure.rule != nullptr);

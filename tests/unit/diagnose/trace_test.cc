@@ -30,8 +30,8 @@ const RuleSet& Rules() {
    "note": "n", "links": [], "how": {"jax": ["Do."]}, "when": "free_bytes > 4"}],
 "failures": [
   {"code": "T1", "title": "test", "category": "Test", "phase": "compile", "about": ["t"], "links": [],
-   "heads": [{"id": "pool", "pattern": "Test pool of %{size:used_bytes} in %{size:limit_bytes} is full"},
-             {"id": "status", "pattern": "TEST_EXHAUSTED", "line_start": true}],
+   "heads": [{"pattern": "Test pool of %{size:used_bytes} in %{size:limit_bytes} is full"},
+             {"pattern": "TEST_EXHAUSTED", "line_start": true}],
    "facts": ["with %{size:free_bytes} free"], "contexts": ["test_mesh", "test_step"],
    "derived": [{"fact": "over_bytes", "from": "used_bytes - limit_bytes"},
                {"fact": "odd_bytes", "from": "free_bytes", "when": "free_bytes > 0"}],
@@ -43,10 +43,10 @@ const RuleSet& Rules() {
                 {"id": "test_when", "section": "1", "prior": 5}],
    "examples": [{"text": "Test pool of 9B in 5B is full"}, {"text": "TEST_EXHAUSTED"}]},
   {"code": "T2", "title": "inner", "category": "Test", "phase": "run", "about": ["t"], "links": [],
-   "heads": [{"id": "request", "pattern": "Test request refused"}], "absorbed_by": ["T3"],
+   "heads": [{"pattern": "Test request refused"}], "absorbed_by": ["T3"],
    "examples": [{"text": "Test request refused"}]},
   {"code": "T3", "title": "outer", "category": "Test", "phase": "run", "about": ["t"], "links": [],
-   "heads": [{"id": "load", "pattern": "Test load failed(?:; Test request refused)?"}],
+   "heads": [{"pattern": "Test load failed(?:; Test request refused)?"}],
    "examples": [{"text": "Test load failed"}]}],
 "contexts": [
   {"id": "test_mesh", "patterns": ["test mesh of %{integer:test_devices}"],
@@ -79,7 +79,7 @@ Recorded TraceOf(const std::string& log) {
   return recorded;
 }
 
-// Returns what the patterns did in the lines of a log, one per line: "2: T1 pool = does not match".
+// Returns what the patterns did in the lines of a log, one per line: "2: T1, head 1 = does not match".
 std::string LinesOf(const std::string& log) {
   std::string shown;
   std::uint64_t line = 0;
@@ -91,22 +91,22 @@ std::string LinesOf(const std::string& log) {
 }
 
 TEST_CASE("a header pattern that does not match is recorded for the line with its literal", "[diagnose]") {
-  CHECK(LinesOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n") == "2: T1 pool = does not match\n");
+  CHECK(LinesOf("step 1\nE Test pool of 9B on 5B is full\nstep 2\n") == "2: T1, head 1 = does not match\n");
   CHECK(LinesOf("all is well\nTest pol of 9B in 5B is ful\n").empty());
 }
 
 TEST_CASE("a header that starts no failure is recorded with the reason", "[diagnose]") {
   const Recorded quoted = TraceOf("$ grep 'Test pool of 9B in 5B is full' log\n");
   REQUIRE(quoted.reading.size() == 3);  // the input, the line and the pattern
-  CHECK(quoted.reading[2].what == "T1 pool");
+  CHECK(quoted.reading[2].what == "T1, head 1");
   CHECK(quoted.reading[2].result == "matches, but only in a quotation");
   CHECK_FALSE(quoted.reading[2].detail.empty());
   CHECK(LinesOf("the word TEST_EXHAUSTED in a sentence\n") ==
-        "1: T1 status = must be at the start of a line (line_start)\n");
+        "1: T1, head 2 = must be at the start of a line (line_start)\n");
   CHECK(LinesOf("Test load failed; Test request refused\n") ==
-        "1: T3 load = matches; a failure begins here\n1: T2 request = matches; belongs to another message\n");
+        "1: T3, head 1 = matches; a failure begins here\n1: T2, head 1 = matches; belongs to another message\n");
   // A header that begins in the next line belongs to that line.
-  CHECK(LinesOf("here it comes\nTest load failed\n") == "2: T3 load = matches; a failure begins here\n");
+  CHECK(LinesOf("here it comes\nTest load failed\n") == "2: T3, head 1 = matches; a failure begins here\n");
 }
 
 // Returns the entries of a recording, one per line: "  what = result [detail]", two blanks per level.
@@ -179,7 +179,7 @@ TEST_CASE("a recording is bounded, and may keep one line only", "[diagnose]") {
     for (std::uint64_t line = 1; line <= lines; ++line) {
       RecordedStep text(recorder, "text");
       text.Set("", "", line);
-      RecordedStep(recorder, "T1 pool").Set("does not match");
+      RecordedStep(recorder, "T1, head 1").Set("does not match");
     }
   };
   Recorder all;

@@ -20,10 +20,7 @@ constexpr const char* kStatement =
     "host_alias_size_in_bytes=0, host_temp_size_in_bytes=0)";
 
 ProgramTable Read(const std::string& log, std::size_t* failures = nullptr) {
-  static const RuleSet rules = [] {
-    std::vector<Fault> faults;
-    return RuleSet::Load({}, &faults);
-  }();
+  static const RuleSet rules = RuleSource().rules();
   static const Engine engine(rules);
   Report report = ReadArtifact(engine, {"", ""}, *OpenMemory(log));
   if (failures != nullptr) *failures = report.table ? report.table->entries().size() : 0;

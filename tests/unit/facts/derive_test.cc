@@ -22,11 +22,11 @@ const std::vector<DerivedFact>& Formulas() {
                  {"fact": "a", "from": "a + 100", "replace": true},
                  {"fact": "after", "from": "a"}],
      "examples": [{"text": "test statement of 1 and 2"}]}]})json");
-  for (const Context& context : rules.contexts()) {
+  for (const Context& context : rules.contexts) {
     if (context.id == "test") return context.derived;
   }
   FAIL("no such context");
-  return rules.contexts().front().derived;
+  return rules.contexts.front().derived;
 }
 
 Evidence Read(const std::vector<std::pair<std::string, double>>& facts) {

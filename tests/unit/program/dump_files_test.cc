@@ -218,7 +218,7 @@ TEST_CASE("each failed compile of a name is reported, and the one that a log rep
   const auto taken = [&](std::optional<double> used, std::string* from) {
     Problem problem;
     const std::optional<DumpReading> reading =
-        dump.Read("jit_train_step", BuiltInRules().role_words(), used, 0, &problem);
+        dump.Read("jit_train_step", BuiltInRules().role_words, used, 0, &problem);
     *from = reading ? reading->facts.Text("dump") : problem.what;
     return reading.has_value();
   };
@@ -246,7 +246,7 @@ TEST_CASE("a stopped read returns no partial result and reports why", "[program]
     REQUIRE(reported.problems.size() == 1);
     CHECK(reported.problems[0].what.starts_with("interrupted: "));
     Problem problem;
-    CHECK_FALSE(dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem));
+    CHECK_FALSE(dump.Read("", BuiltInRules().role_words, std::nullopt, 0, &problem));
   }
   SECTION("stopped by the time limit: reported for each module") {
     Limits limits;

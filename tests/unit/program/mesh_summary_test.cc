@@ -49,7 +49,7 @@ std::optional<MeshSummary> Summarize(const std::string& partitions) {
       ReadHlo(*OpenMemory("HloModule m, is_scheduled=true, num_partitions=" + partitions + "\n\n" + kModule)),
       ReadHlo(*OpenMemory("HloModule m\n\n" + std::string(kBefore))),
       ReadMemory(*OpenMemory(kAssignment), ranges.get()));
-  return SummarizeMesh(program, Semantics(program, BuiltInRules().role_words()));
+  return SummarizeMesh(program, Semantics(program, BuiltInRules().role_words));
 }
 
 // "argument params['w'] f32[1024,1024]: P(None, 'model'); data", with the axes at the end.

@@ -103,6 +103,6 @@ TEST_CASE("layers are found in very deep op names", "[program]") {
   add("b1", "f1", "jit(step)/transpose(jvp(net))/layer_1/" + deep + "dot", 3);
   add("b0", "b1", "jit(step)/transpose(jvp(net))/layer_0/" + deep + "dot", 4);
   const Program program = MakeProgram("ENTRY %main {\n" + body + "}\n", assignment, ranges);
-  const Blocks blocks = FindBlocks(program, Semantics(program, BuiltInRules().role_words()));
+  const Blocks blocks = FindBlocks(program, Semantics(program, BuiltInRules().role_words));
   CHECK(blocks.list.size() == 2);
 }

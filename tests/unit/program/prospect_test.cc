@@ -61,7 +61,7 @@ TEST_CASE("with the compiled sizes, the need equals the compiler's figure", "[pr
 TEST_CASE("the memory by kind adds up to the need", "[program]") {
   for (const char* const name : {"dump-adam-layers", "dump-padded-points"}) {
     const ProgramEstimates estimates =
-        EstimateProgram(*Load(name), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+        EstimateProgram(*Load(name), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
     INFO(name);
     const std::int64_t sum = std::accumulate(estimates.memory.begin(), estimates.memory.end(), std::int64_t{0},
                                              [](std::int64_t all, const MemoryPart& part) { return all + part.bytes; });
@@ -73,7 +73,7 @@ TEST_CASE("the memory by kind adds up to the need", "[program]") {
 
 TEST_CASE("optimizer state dominates its program, and the batch hardly matters", "[program]") {
   const ProgramEstimates estimates =
-      EstimateProgram(*Load("dump-adam-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+      EstimateProgram(*Load("dump-adam-layers"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   std::int64_t state = 0;
   for (const MemoryPart& part : estimates.memory) state += part.kind == "optimizer_state" ? part.bytes : 0;
   CHECK(state > estimates.need_bytes / 4);
@@ -85,7 +85,7 @@ TEST_CASE("optimizer state dominates its program, and the batch hardly matters",
 
 TEST_CASE("tiny dimensions cause padding, and half the batch halves the points", "[program]") {
   const ProgramEstimates estimates =
-      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   REQUIRE_FALSE(estimates.memory.empty());
   CHECK(estimates.memory.front().kind == "padding");
   REQUIRE(estimates.Find("no_tiny_dimensions") != nullptr);
@@ -99,7 +99,7 @@ TEST_CASE("tiny dimensions cause padding, and half the batch halves the points",
 
 TEST_CASE("layers in a Python loop are found, and each estimate is close to the compiled result", "[program]") {
   const ProgramEstimates estimates =
-      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   // A dump does not show what the compiler would fuse and rematerialize, so allow a fifth of the device memory.
   const std::int64_t kOpen = kLimit / 5;
   for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
@@ -116,7 +116,7 @@ TEST_CASE("layers in a Python loop are found, and each estimate is close to the 
 
 TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   const ProgramEstimates estimates =
-      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+      EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   const Effect* shard = estimates.Find("shard");
   REQUIRE(shard != nullptr);
   CHECK(shard->parts == 4);
@@ -130,7 +130,7 @@ TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   CHECK(estimates.room.sequence_axis->length == 1024);
   // Rotated points are not a batch: the program has no weights and trains nothing.
   const ProgramEstimates points =
-      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+      EstimateProgram(*Load("dump-padded-points"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   REQUIRE(points.room.batch_axis.has_value());
   CHECK(points.room.batch_axis->array == "pts");
   CHECK(points.room.batch_axis->name.empty());
@@ -145,8 +145,7 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
     const std::int64_t limit = program->memory().need_bytes * percent / 100;
-    const ProgramEstimates estimates =
-        EstimateProgram(*program, BuiltInRules().role_words(), limit, WithRemedies::kYes);
+    const ProgramEstimates estimates = EstimateProgram(*program, BuiltInRules().role_words, limit, WithRemedies::kYes);
     INFO(percent);
     const Effect* micro = estimates.Find("batch_in_steps");
     REQUIRE(micro != nullptr);
@@ -167,7 +166,7 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
 
 TEST_CASE("an empty program has no estimates, and the rule data names only existing remedies", "[program]") {
   const Program nothing{HloModule(), HloModule(), ModuleMemory()};
-  const ProgramEstimates estimates = EstimateProgram(nothing, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+  const ProgramEstimates estimates = EstimateProgram(nothing, BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   CHECK(estimates.need_bytes == 0);
   CHECK(estimates.memory.empty());
   CHECK(estimates.room.batch == 0);
@@ -209,7 +208,7 @@ TEST_CASE("a batch that is split over devices has its full size", "[program]") {
       " value: <3 y @0> (size=2097152,offset=0): f32[64,8192]{1,0}\n",
       "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
       "    w{}:0-9\n    x{}:0-9\n    y{}:2-9\n");
-  const ProgramEstimates estimates = EstimateProgram(program, BuiltInRules().role_words(), kLimit, WithRemedies::kYes);
+  const ProgramEstimates estimates = EstimateProgram(program, BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   CHECK(estimates.room.batch == 4 * 64);
   CHECK(estimates.room.batch_devices == 4);
 }

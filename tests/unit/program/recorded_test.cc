@@ -256,7 +256,7 @@ std::string TextOf(const DumpPaths& paths) {
   text += fmt::format("  compiled need {}, host {}, peak {} at {:.1f} % of the schedule\n",
                       Exact(files.memory.need_bytes), files.memory.host_bytes, Exact(peak.bytes), 100 * peak.at);
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
-  const Semantics semantics(program, BuiltInRules().role_words());
+  const Semantics semantics(program, BuiltInRules().role_words);
   text += fmt::format("  {}{}{}{}\n", semantics.trains() ? "trains" : "does not train",
                       semantics.has_attention() ? ", has attention" : "",
                       program.partitions() > 1 ? fmt::format(", {} partitions", program.partitions()) : "",

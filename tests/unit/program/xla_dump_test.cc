@@ -119,14 +119,14 @@ TEST_CASE("only a failed module is found by its name", "[program]") {
   add("module_0000.jit_step.cl_7.after_optimizations-live-range.txt", kRanges);
   add("unrelated.txt", "nothing");
   Problem problem;
-  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem));  // this compile fitted
+  CHECK_FALSE(dump.Read("jit_step", BuiltInRules().role_words, std::nullopt, 0, &problem));  // this compile fitted
   add("module_0000.jit_step.cl_7.oom_intermediate_module.txt",
       "HloModule jit_step\n\nENTRY %main {\n  %late = f32[2048,4]{0,1} iota(), "
       "metadata={op_name=\"jit(step)/late\"}\n}\n");
-  CHECK_FALSE(dump.Read("jit_other", BuiltInRules().role_words(), std::nullopt, 0, &problem));
+  CHECK_FALSE(dump.Read("jit_other", BuiltInRules().role_words, std::nullopt, 0, &problem));
   CHECK(problem.what.find("no failed compile") != std::string::npos);
   const std::optional<DumpReading> reading =
-      dump.Read("jit_step", BuiltInRules().role_words(), std::nullopt, 0, &problem);
+      dump.Read("jit_step", BuiltInRules().role_words, std::nullopt, 0, &problem);
   REQUIRE(reading);
   const Evidence& facts = reading->facts;
   const std::vector<Allocation>& rows = reading->rows;
@@ -141,7 +141,7 @@ TEST_CASE("only a failed module is found by its name", "[program]") {
   CHECK(rows[2].kind == "parameter");
   CHECK(rows[4].rank == 5);
   // Without a name, the only failed module is chosen.
-  const std::optional<DumpReading> nameless = dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem);
+  const std::optional<DumpReading> nameless = dump.Read("", BuiltInRules().role_words, std::nullopt, 0, &problem);
   REQUIRE(nameless);
   CHECK(nameless->facts.Text("module") == "jit_step");
 }
@@ -155,12 +155,12 @@ TEST_CASE("if several modules failed, the one with the log's figure is chosen", 
         scratch.Write("module_" + module + ".oom_intermediate_module.txt", "HloModule m\n\nENTRY %main {\n}\n"));
   };
   const auto read = [&](double used, Problem* problem) {
-    return dump.Read("", BuiltInRules().role_words(), used, 0, problem);
+    return dump.Read("", BuiltInRules().role_words, used, 0, problem);
   };
   add("0000.jit_step.cl_7", kAssignment);
   Problem problem;
   const double need =
-      dump.Read("", BuiltInRules().role_words(), std::nullopt, 0, &problem)->facts.Number("program_need_bytes").value();
+      dump.Read("", BuiltInRules().role_words, std::nullopt, 0, &problem)->facts.Number("program_need_bytes").value();
   add("0001.jit_other.cl_7",
       "BufferAssignment:\nallocation 0: size 104857600, page 0, preallocated-temp:\n value: <1 a @0> "
       "(size=104857600,offset=0): f32[26214400]{0:T(1024)}\n\nTotal bytes used: 104857600 (100.00MiB)\n");

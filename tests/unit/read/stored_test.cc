@@ -23,12 +23,12 @@ std::vector<std::string> Texts() {
   const auto add = [&](const std::vector<Example>& examples, const char* lead) {
     for (const Example& example : examples) texts.push_back(lead + example.text);
   };
-  for (const FailureRule& rule : rules.failures()) {
+  for (const FailureRule& rule : rules.failures) {
     add(rule.samples.examples, "");
     add(rule.samples.counterexamples, "");
   }
-  for (const Context& context : rules.contexts()) add(context.samples.examples, "");
-  for (const Quotation& quotation : rules.quotations()) add(quotation.samples.examples, "\n");
+  for (const Context& context : rules.contexts) add(context.samples.examples, "");
+  for (const Quotation& quotation : rules.quotations) add(quotation.samples.examples, "\n");
   return texts;
 }
 
@@ -36,11 +36,11 @@ TEST_CASE("the rules in the program equal those of the files", "[read]") {
   const RuleSource source;
   const RuleSet& digested = source.rules();
   const RuleSet& read = BuiltInRules();
-  CHECK(digested.fingerprint() == read.fingerprint());
-  CHECK(digested.literals() == read.literals());
-  CHECK(digested.sign_literals() == read.sign_literals());
-  CHECK(digested.nearby_literals() == read.nearby_literals());
-  CHECK(PackRules(digested.data()) == PackRules(read.data()));
+  CHECK(digested.fingerprint == read.fingerprint);
+  CHECK(digested.literals == read.literals);
+  CHECK(digested.sign_literals == read.sign_literals);
+  CHECK(digested.nearby_literals == read.nearby_literals);
+  CHECK(PackRules(digested) == PackRules(read));
 }
 
 // Returns the quotations that match at positions in line `at`.
@@ -89,17 +89,15 @@ TEST_CASE("the stored rules, which PCRE2 searches for first, quote what RE2 quot
 TEST_CASE("a pattern set omits no pattern that occurs in a text", "[read][slow]") {
   const RuleSource source;
   const RuleSet& rules = source.rules();
-  std::vector<const Pattern*> patterns = PatternsOf(rules.candidate_errors(), &CandidateError::pattern);
+  std::vector<const Pattern*> patterns = PatternsOf(rules.lines, &LineRule::pattern);
   const auto add = [&](const std::vector<const Pattern*>& more) {
     patterns.insert(patterns.end(), more.begin(), more.end());
   };
-  add(PatternsOf(rules.error_lines(), &ErrorLine::pattern));
-  add(PatternsOf(rules.progress(), &ProgressLine::pattern));
-  add(PatternsOf(rules.quotations(), &Quotation::lead));
-  add(PatternsOf(rules.quotations(), &Quotation::before));
-  for (const Framework& framework : rules.frameworks()) add(PatternsOf(framework.signs, std::identity()));
-  for (const Context& context : rules.contexts()) add(PatternsOf(context.patterns, std::identity()));
-  for (const FailureRule& rule : rules.failures()) {
+  add(PatternsOf(rules.quotations, &Quotation::lead));
+  add(PatternsOf(rules.quotations, &Quotation::before));
+  for (const Framework& framework : rules.frameworks) add(PatternsOf(framework.signs, std::identity()));
+  for (const Context& context : rules.contexts) add(PatternsOf(context.patterns, std::identity()));
+  for (const FailureRule& rule : rules.failures) {
     add(PatternsOf(rule.header_patterns, &HeaderPattern::pattern));
     add(PatternsOf(rule.facts, std::identity()));
   }

@@ -151,7 +151,7 @@ TEST_CASE("a snippet needs a known framework and language, and two different sid
         &rules);
   };
   CHECK(faults(R"({"keras": {"before": ["a"], "after": ["b"]}})").empty());
-  CHECK(faults(R"({"kears": {"before": ["a"], "after": ["b"]}})").find("there is no framework 'kears'") !=
+  CHECK(faults(R"({"kears": {"before": ["a"], "after": ["b"]}})").find("unknown framework 'kears'") !=
         std::string::npos);
   CHECK(faults(R"({"keras": {"before": ["a"], "after": ["a"]}})").find("this is identical to 'before'") !=
         std::string::npos);

@@ -66,8 +66,8 @@ std::string Read(std::string text) {
 class Sentences {
  public:
   explicit Sentences(const RuleSet& rules) {
-    for (const FailureRule& failure : rules.failures()) AddFailure(failure);
-    for (const Remedy& remedy : rules.remedies()) AddRemedy(remedy);
+    for (const FailureRule& failure : rules.failures) AddFailure(failure);
+    for (const Remedy& remedy : rules.remedies) AddRemedy(remedy);
   }
 
   const std::map<std::string, std::vector<std::string>>& all() const { return all_; }

@@ -25,7 +25,7 @@ using nlohmann::json;
 namespace TEST_FILE {
 
 Report Finish(Report found) {
-  Report report = MakeReport(BuiltInRules().fingerprint(), std::move(found));
+  Report report = MakeReport(BuiltInRules().fingerprint, std::move(found));
   report.version = "1";
   return report;
 }
@@ -183,8 +183,8 @@ TEST_CASE("a truncated report is detected", "[report]") {
 TEST_CASE("records made with other rule data are skipped and reported", "[report]") {
   std::string other = PrintNdjson(Diagnose({{{"a.log", ""}, kBuffer}}));
   const std::string mine = other;
-  for (std::size_t at = other.find(BuiltInRules().fingerprint()); at != std::string::npos;
-       at = other.find(BuiltInRules().fingerprint(), at + 1))
+  for (std::size_t at = other.find(BuiltInRules().fingerprint); at != std::string::npos;
+       at = other.find(BuiltInRules().fingerprint, at + 1))
     other.replace(at, 8, "00000000");
   const Report merged = Merge({other, mine});
   CHECK(merged.failures.size() == 1);

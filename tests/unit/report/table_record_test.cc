@@ -30,11 +30,11 @@ std::optional<FailureTable> ReadTable(const std::string& text) {
 }
 
 FailureTable ThroughText(const FailureTable& table) {
-  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
+  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint));
   CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
   std::optional<FailureTable> read = ReadTable(text);
   REQUIRE(read);
-  CHECK((LineOf(ToRecord(*read, BuiltInRules().fingerprint())) == text));
+  CHECK((LineOf(ToRecord(*read, BuiltInRules().fingerprint)) == text));
   return *std::move(read);
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("concluded entries stay concluded", "[report]") {
 
 TEST_CASE("a damaged table is rejected", "[report]") {
   const FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
-  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint()));
+  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint));
   CHECK(ReadTable(text));
   CHECK_FALSE(ReadTable(""));
   CHECK_FALSE(ReadTable("[]"));

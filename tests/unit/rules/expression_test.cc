@@ -92,6 +92,8 @@ TEST_CASE("operators are applied by precedence", "[rules]") {
             {"yes or yes and no", "true"},
             {"(yes or yes) and no", "false"},
             {"not not yes", "true"},
+            {"notyes or android", "unknown"},  // names that begin with an operator
+            {"2==2and yes", "fault: unknown unit 'and'"},
             {"1 / 0", "unknown"},
             {"1 / (used - 30)", "unknown"}},
            Report());
@@ -105,7 +107,8 @@ TEST_CASE("units of numbers are powers of 1024", "[rules]") {
             {"2TiB / 1GiB", "2048"},
             {"1PiB / 1TiB", "1024"},
             {"1EiB / 1PiB", "1024"},
-            {"0.5", "0.5"}},
+            {"0.5", "0.5"},
+            {"10B", "10"}},
            Report());
 }
 
@@ -227,6 +230,7 @@ TEST_CASE("numbers that overflow are unknown", "[rules]") {
   const std::string nines(300, '9');
   CheckAll({{(nines + " * " + nines).c_str(), "unknown"}}, Report());
   CHECK(Faults(std::string(400, '9')) == "0: the number is too large\n");
+  CHECK(Faults("1" + std::string(300, '0') + "EiB") == "0: the number is too large\n");
 }
 
 TEST_CASE("expression faults have a location and a hint", "[rules]") {
@@ -234,15 +238,18 @@ TEST_CASE("expression faults have a location and a hint", "[rules]") {
   CHECK(Faults("used >") == "6: expected a number, a text, a name or '(', found the end\n");
   CHECK(Faults("used limit") == "5: expected an operator or the end, found 'limit'\n");
   CHECK(Faults("(used") == "5: expected ')', found the end\n");
-  CHECK(Faults("used = 1") == "5: unexpected '=' (write '==')\n");
-  CHECK(Faults("a && b") == "2: unexpected '&' (write 'and')\n");
-  CHECK(Faults("a || b") == "2: unexpected '|' (write 'or')\n");
-  CHECK(Faults("!a") == "0: unexpected '!' (write 'not' or '!=')\n");
-  CHECK(Faults("a == \"b\"") == "5: unexpected '\"' (write texts in single quotes)\n");
+  CHECK(Faults("used = 1") == "5: expected an operator or the end, found '=' (write '==')\n");
+  CHECK(Faults("a && b") == "2: expected an operator or the end, found '&' (write 'and')\n");
+  CHECK(Faults("a || b") == "2: expected an operator or the end, found '|' (write 'or')\n");
+  CHECK(Faults("5 % 2") == "2: expected an operator or the end, found '%' (write a fraction such as 0.05)\n");
+  CHECK(Faults("!a") == "0: expected a number, a text, a name or '(', found '!' (write 'not' or '!=')\n");
+  CHECK(Faults("a == \"b\"") ==
+        "5: expected a number, a text, a name or '(', found '\"' (write texts in single quotes)\n");
   CHECK(Faults("a == 'b") == "5: this text is not closed (close it with a single quote)\n");
   CHECK(Faults("a < b < c") == "6: comparisons cannot be chained (write a < b and b < c)\n");
   CHECK(Faults("a > 5GB") == "5: unknown unit 'GB' (units are B, KiB, MiB, GiB, TiB, PiB, EiB)\n");
-  CHECK(Faults("\xC3\xA9") == "0: unexpected a character that expressions cannot contain\n");
+  CHECK(Faults("\xC3\xA9") ==
+        "0: expected a number, a text, a name or '(', found a character that expressions cannot contain\n");
   CHECK(Faults("min(1 2)") == "6: expected ',' or ')' after an argument of 'min', found '2'\n");
   CHECK(Faults("min(1, 2, 3)") == "0: 'min' takes 2 arguments, not 3\n");
   CHECK(Faults("known()") == "0: 'known' takes 1 argument, not 0\n");
@@ -261,15 +268,24 @@ TEST_CASE("all semantic faults of an expression are reported at once", "[rules]"
         "20: unknown function 'cell' (did you mean 'ceil'?)\n");
 }
 
+TEST_CASE("an expression of a row alone is known as such", "[rules]") {
+  const auto of_row = [](const char* source) {
+    std::vector<SyntaxFault> faults;
+    return Expression::Compile(source, &faults).parsed().of_row;
+  };
+  CHECK(of_row("size_bytes > 5 and default(kind, '') == 'parameter'"));
+  CHECK_FALSE(of_row("size_bytes > limit_bytes"));
+  CHECK_FALSE(of_row("any_of(size_bytes > 5)"));
+  CHECK_FALSE(of_row("true"));
+}
+
 TEST_CASE("an expression lists its names with their positions", "[rules]") {
   std::vector<SyntaxFault> faults;
   const Expression expression = Expression::Compile("largest.size > 0.5 * limit and any_of(size > limit)", &faults);
   REQUIRE(faults.empty());
   std::string uses;
-  for (const NameUse& use : expression.name_uses()) {
-    uses += use.name + "@" + std::to_string(use.at) + (use.in_rows ? "r " : " ");
-  }
-  CHECK(uses == "largest.size@0 limit@21 size@38r limit@45r ");
+  for (const NameUse& use : expression.parsed().names) uses += use.name + "@" + std::to_string(use.at) + " ";
+  CHECK(uses == "largest.size@0 limit@21 size@38 limit@45 ");
   CHECK(expression.source() == "largest.size > 0.5 * limit and any_of(size > limit)");
 }
 

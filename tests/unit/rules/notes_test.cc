@@ -1,4 +1,4 @@
-// Rule data about comparisons: notes, wording, thresholds.
+// Texts that the program looks up: wording, notes on comparisons.
 #include <string>
 
 #include "catch.h"
@@ -7,12 +7,11 @@
 namespace whyoom {
 namespace TEST_FILE {
 
-std::string Section(const std::string& text) { return R"({"format": "whyoom.rules/1",)" + text + "}"; }
-
-// The faults of one note.
-std::string Faults(const std::string& section, const std::string& entry) {
-  return LoadFaults(Section("\n\"" + section + "\": [{\"id\": " + entry + "}]"));
+std::string File(const std::string& wording) {
+  return "{\"format\": \"whyoom.rules/1\", \"wording\": {\n" + wording + "}}";
 }
+
+std::string Faults(const std::string& wording) { return LoadFaults(File(wording)); }
 
 // A run that used 6 bytes, then one that used 4.
 class TwoRuns : public Scope {
@@ -22,54 +21,27 @@ class TwoRuns : public Scope {
   }
 };
 
-TEST_CASE("notes are sorted by prior and their sentences concatenated", "[rules]") {
+TEST_CASE("the sentences that apply are concatenated", "[rules]") {
   RuleSet set;
-  CHECK(Load({BaseRules()}, {{"user.json", Section(R"json("notes": [
-    {"id": "a", "prior": 2, "when": "after.used_bytes > 1", "why": [{"text": "late"}]},
-    {"id": "b", "prior": 1, "when": "before.failed",
-     "why": [{"text": "{before.used_bytes} before"}, {"when": "after.used_bytes > 5", "text": ", no"}, {"text": ", {after.used_bytes} now"},
-             {"text": ", {before.limit_bytes}"}]}])json")}},
+  CHECK(Load({BaseRules()}, {{"user.json", File(R"json("diff.total.need_bytes": [
+    {"text": "{before.used_bytes} before"}, {"when": "after.used_bytes > 5", "text": ", no"},
+    {"text": ", {after.used_bytes} now"}, {"text": ", {before.limit_bytes}"}])json")}},
              &set) == "");
-  REQUIRE(set.notes().size() == 2);
-  CHECK(set.notes()[0].id == "b");
-  CHECK(JoinSentences(set.notes()[0].why, TwoRuns()) == "6 before, 4 now");
-}
-
-TEST_CASE("names in notes are checked", "[rules]") {
-  CHECK(Faults("notes", R"("n", "when": "before.used_byte > 1", "why": [{"text": "x"}])") ==
-        "user.json:2:32: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n");
-  // Names of a failure are invalid in comparisons.
-  CHECK(Faults("notes", R"("n", "when": "used_bytes > 1", "why": [{"text": "x"}])") ==
-        "user.json:2:32: unknown name 'used_bytes'\n");
-  CHECK(Faults("notes", R"("n", "when": "same_job", "why": [])") != "");
-  CHECK(Faults("notes", R"("n", "when": "same_job", "why": [{"text": "{same_jobs}"}])") ==
-        "user.json:2:62: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
-}
-
-TEST_CASE("a term about two runs is valid in comparisons only", "[rules]") {
-  const std::string term = R"("terms": {"less": "after.used_bytes < before.used_bytes"},)";
-  CHECK(LoadFaults(
-            Section(term + "\n\"notes\": [{\"id\": \"n\", \"when\": \"less\", \"why\": [{\"text\": \"x\"}]}]")) == "");
-  CHECK(LoadFaults(Section(term + R"json(
- "contexts": [{"id": "c", "program": true, "patterns": ["a long literal %{size:my_bytes}"], "derived": [{"fact": "f", "from": "if(less, 1, 2)"}],
-   "examples": [{"text": "a long literal 5G"}]}])json")) ==
-        "user.json:2:131: the term 'less' uses 'after.used_bytes', which 'context c' does not provide\n"
-        "user.json:2:131: the term 'less' uses 'before.used_bytes', which 'context c' does not provide\n");
-}
-
-TEST_CASE("wording and thresholds that the program does not use are faults", "[rules]") {
-  RuleSet set;
-  CHECK(Load({BaseRules()}, {{"user.json", Section(R"(
-    "wording": {"diff.total.need_bytes": [{"text": "wanted"}]}, "thresholds": {"worth_telling": {"share": 0.5, "about": "x"}})")}},
-             &set) == "");
-  CHECK(set.Say("diff.total.need_bytes", TwoRuns()) == "wanted");
+  CHECK(set.Say("diff.total.need_bytes", TwoRuns()) == "6 before, 4 now");
   CHECK(set.Say("diff.total.limit_bytes", TwoRuns()) == "");
-  CHECK(set.Threshold("worth_telling") == 0.5);
-  CHECK(LoadFaults(Section("\n\"wording\": {\"diff.total.need_byte\": [{\"text\": \"wanted\"}]}")) ==
-        "user.json:2:13: whyoom does not use 'diff.total.need_byte' in 'wording' (did you mean "
-        "'diff.total.need_bytes'?)\n");
-  CHECK(LoadFaults(Section("\n\"thresholds\": {\"worth_tellin\": {\"share\": 1, \"about\": \"x\"}}")) ==
-        "user.json:2:16: whyoom does not use 'worth_tellin' in 'thresholds' (did you mean 'worth_telling'?)\n");
+}
+
+TEST_CASE("names of comparisons are checked", "[rules]") {
+  const std::string note = R"("diff.note.mine": [{"when": ")";
+  CHECK(Faults(note + R"(before.used_bytes > 1 and after.failed and same_job", "text": "x"}])") == "");
+  CHECK(Faults(note + R"(before.used_byte > 1", "text": "{same_jobs}"}])") ==
+        "user.json:2:30: unknown name 'before.used_byte' (did you mean 'before.used_bytes'?)\n"
+        "user.json:2:63: unknown name 'same_jobs' (did you mean 'same_job'?)\n");
+}
+
+TEST_CASE("a text that the program does not use is a fault", "[rules]") {
+  CHECK(Faults(R"("diff.total.need_byte": [{"text": "wanted"}])") ==
+        "user.json:2:1: whyoom does not use 'diff.total.need_byte' (did you mean 'diff.total.need_bytes'?)\n");
 }
 
 }  // namespace TEST_FILE

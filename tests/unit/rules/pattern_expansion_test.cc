@@ -31,14 +31,14 @@ TEST_CASE("frequent occurrences of the prefix do not hide a later match", "[rule
 
 std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
   std::vector<const Pattern*> patterns;
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     for (const HeaderPattern& head : failure.header_patterns) patterns.push_back(&head.pattern);
     for (const Pattern& fact : failure.facts) patterns.push_back(&fact);
   }
-  for (const Context& context : rules.contexts()) {
+  for (const Context& context : rules.contexts) {
     for (const Pattern& pattern : context.patterns) patterns.push_back(&pattern);
   }
-  for (const Quotation& quotation : rules.quotations()) {
+  for (const Quotation& quotation : rules.quotations) {
     for (const Pattern* pattern :
          {&quotation.lead, &quotation.before, &quotation.after, &quotation.unless, &quotation.unless_after}) {
       if (pattern->ok()) patterns.push_back(pattern);
@@ -50,23 +50,23 @@ std::vector<const Pattern*> AllPatterns(const RuleSet& rules) {
 TEST_CASE("both engines find the same in the examples for each built-in pattern", "[rules]") {
   const RuleSet& rules = BuiltInRules();
   std::vector<std::string> texts;
-  for (const FailureRule& failure : rules.failures()) {
+  for (const FailureRule& failure : rules.failures) {
     for (const Example& example : failure.samples.examples) texts.push_back(example.text);
   }
-  for (const Quotation& quotation : rules.quotations()) {
+  for (const Quotation& quotation : rules.quotations) {
     for (const Example& example : quotation.samples.examples) texts.push_back('\n' + example.text);
   }
   std::size_t found = 0;
   std::size_t by_pcre2 = 0;
   for (const Pattern* pattern : AllPatterns(rules)) {
     CAPTURE(pattern->source());
-    TieredRegex re2(pattern->regex(), TieredRegex::Engines::kRe2);
+    TieredRegex re2(pattern->parts().regex, TieredRegex::Engines::kRe2);
     REQUIRE(re2.re2().ok());
     const auto count = static_cast<std::size_t>(re2.re2().NumberOfCapturingGroups()) + 1;
     std::optional<TieredRegex> both;
     std::size_t searched = 0;
     for (const std::string& text : texts) {
-      if (!both || searched > TieredRegex::kFirstBytes / 2) both.emplace(pattern->regex());
+      if (!both || searched > TieredRegex::kFirstBytes / 2) both.emplace(pattern->parts().regex);
       searched = searched > TieredRegex::kFirstBytes / 2 ? 0 : searched + text.size() + 100;
       std::vector<re2::StringPiece> expected(count);
       std::vector<re2::StringPiece> groups(count);

@@ -118,10 +118,10 @@ TEST_CASE("a set can be searched by many threads at once", "[rules]") {
 
 TEST_CASE("the build has stored the literals of the built-in header patterns", "[rules]") {
   const RuleSource source;
-  for (const FailureRule& failure : source.rules().failures()) {
+  for (const FailureRule& failure : source.rules().failures) {
     for (const HeaderPattern& head : failure.header_patterns) {
       INFO(failure.code << " " << head.pattern.source());
-      CHECK(head.pattern.SetLiterals() == head.pattern.Literals(Pattern::kSetLiteral));
+      CHECK(head.pattern.parts().set_literals == head.pattern.Literals(Pattern::kSetLiteral));
     }
   }
 }

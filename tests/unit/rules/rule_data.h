@@ -2,9 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "rules/rule_set.h"
+#include "rules/rule_compiler.h"
 
 namespace whyoom {
 
@@ -15,16 +16,16 @@ inline RuleFile BaseRules() {
     "code": "E1000", "aliases": ["HbmOom"], "title": "out of memory", "category": "Compile", "phase": "compile",
     "about": [["One", "paragraph."], "Another."],
     "links": [{"title": "docs", "url": "https://example.com/"}],
-    "heads": [{"id": "used", "pattern": "Ran out of memory\\. Used %{size:used_bytes} of %{size:limit_bytes}"},
-              {"id": "name", "pattern": "CompileTimeHbmOom", "line_start": true, "fragment": true},
+    "heads": [{"pattern": "Ran out of memory\\. Used %{size:used_bytes} of %{size:limit_bytes}"},
+              {"pattern": "CompileTimeHbmOom", "line_start": true, "fragment": true},
               "(?:HostName|DeviceName)Failure"],
     "facts": ["Exceeded by %{size:excess_bytes}", "tag %{word:tag}", "a long literal of %{word:thing}"],
-    "reader": "memory_report",
+    "memory_space": "hbm",
     "contexts": ["remat"],
     "derived": [{"fact": "excess_bytes", "from": "used_bytes - limit_bytes", "when": "known(used_bytes)"},
                 {"fact": "label", "from": "default(tag, 'none')", "replace": true}],
     "identity": ["used_bytes"], "numbers": ["used_bytes", "limit_bytes"],
-    "absorbed_by": ["e0100"],
+    "absorbed_by": ["0100"],
     "scenarios": [{
       "id": "2", "title": "one is too large", "priority": 10, "when": "largest.size_bytes > 0.5 * limit_bytes",
       "about": ["for", "explain"],
@@ -40,7 +41,7 @@ inline RuleFile BaseRules() {
   }, {
     "code": "0100", "title": "allocation", "category": "Runtime", "phase": "run",
     "heads": ["Error allocating device buffer"],
-    "consequence_of": ["HbmOom"],
+    "consequence_of": ["E1000"],
     "examples": [{"text": "Error allocating device buffer"}]
   }],
   "remedies": [{
@@ -56,27 +57,27 @@ inline RuleFile BaseRules() {
   }],
   "contexts": [{"id": "remat", "patterns": ["rematerialization from %{size:before_bytes}"],
                 "examples": [{"text": "rematerialization from 5G", "facts": {"before_bytes": 5368709120}}]}],
-  "frameworks": [{"id": "jax", "priority": 1, "is_default": true, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
+  "frameworks": [{"id": "jax", "priority": 1, "signs": ["\\bjax\\b"], "examples": ["import jax"]},
                  {"id": "keras", "priority": 5, "signs": ["keras"], "examples": ["keras"]}],
   "chips": [{"id": "v5e", "limits": ["15.75G", 16911433728]}],
   "quotations": [{"id": "grep", "lead": "^grep ", "examples": ["grep x"]}],
   "affixes": [{"id": "rank", "place": "prefix", "pattern": "\\[(?P<reporter>rank\\d+)\\]: ", "examples": [{"text": "[rank0]: x", "leaves": "x"}]},
               {"id": "times", "place": "suffix", "pattern": " x\\d+", "examples": [{"text": "a x5", "leaves": "a"}]}],
   "json_logs": {"text": ["/message"], "reporter": ["/host"]},
-  "row_fields": {"replicated": {"when": "contains(xla_label, 'replicated')", "about": "the label says so"}},
-  "wording": {"diff.total.need_bytes": [{"text": "needed"}]},
-  "thresholds": {"worth_telling": {"share": 0.01, "about": "of the need"}}
+  "terms": {"replicated": "contains(xla_label, 'replicated')"},
+  "wording": {"diff.total.need_bytes": [{"text": "needed"}]}
 })json"};
 }
 
 // Loads `files` over `built_in`; returns the faults, one per line.
 inline std::string Load(std::vector<RuleFile> built_in, const std::vector<RuleFile>& files, RuleSet* set) {
-  std::vector<Fault> faults;
   for (RuleFile& file : built_in) file.layer = 0;
-  built_in.insert(built_in.end(), files.begin(), files.end());
-  *set = RuleSet::Compile({}, built_in, &faults);
+  CompiledRules base = CompileRules({}, built_in);
+  CompiledRules compiled = CompileRules(std::move(base.rules), files);
+  *set = std::move(compiled.rules);
+  base.faults.insert(base.faults.end(), compiled.faults.begin(), compiled.faults.end());
   std::string text;
-  for (const Fault& fault : faults) text += fault.ToString() + "\n";
+  for (const Fault& fault : base.faults) text += fault.ToString() + "\n";
   return text;
 }
 

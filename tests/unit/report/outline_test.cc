@@ -1,20 +1,22 @@
 // Templates as shown to a reader without a log.
+#include "report/outline.h"
+
 #include <string>
 
 #include "catch.h"
-#include "rules/expression.h"
 
 namespace whyoom {
 namespace TEST_FILE {
 
 std::string Outline(const std::string& source) {
   std::vector<SyntaxFault> faults;
-  const Template made = Template::Compile(source, &faults, {{"is_big", Expression::Compile("a > 1", &faults)}});
+  static const Terms terms = {{"is_big", Expression::Compile("a > 1", &faults)}};
+  const Template made = Template::Compile(source, &faults, terms);
   CHECK(faults.empty());
-  return made.Outline();
+  return whyoom::Outline(made);
 }
 
-TEST_CASE("a placeholder becomes a description of its value", "[rules]") {
+TEST_CASE("a placeholder becomes a description of its value", "[report]") {
   CHECK(Outline("Outputs take {output_bytes|size}.") == "Outputs take ‹output bytes›.");
   CHECK(Outline("{size_bytes / limit_bytes|percent} of the limit") == "‹size bytes / limit bytes in %› of the limit");
   CHECK(Outline("off by {abs(used_bytes)}") == "off by ‹used bytes›");
@@ -25,7 +27,7 @@ TEST_CASE("a placeholder becomes a description of its value", "[rules]") {
   CHECK(Outline("{{\"level\": 39}}") == "{\"level\": 39}");
 }
 
-TEST_CASE("literal texts of the rule data are shown unchanged", "[rules]") {
+TEST_CASE("literal texts of the rule data are shown unchanged", "[report]") {
   CHECK(Outline("{if(known(x), unknown, 'Lower it.')}") == "Lower it.");
   CHECK(Outline("tiles{if(x > 1, ' of each', '')}") == "tiles of each");
   CHECK(Outline("{if(x > 1, 'Weights', 'Activations')} stay") == "‹Weights or Activations› stay");
