@@ -36,15 +36,21 @@ void Replace(const std::string& place, const std::vector<std::string>& keys, Jso
   }
 }
 
-// Replaces the text at `key` in each sentence of a list. Sentences without a text are left alone.
-void ReplaceEach(const std::string& place, const std::string& list, const std::string& key, Json* entry) {
-  if (!entry->contains(list)) return;
+// Replaces each sentence of a list: a text, or an object with a text at `key`. Those without a text are left alone.
+void ReplaceAll(const std::string& place, const std::string& key, Json* sentences) {
   int number = 0;
-  for (Json& sentence : (*entry)[list]) {
-    ++number;
-    if (sentence.contains(key))
-      sentence[key] = Neutral(place + " " + list + " " + std::to_string(number), sentence[key]);
+  for (Json& sentence : *sentences) {
+    const std::string numbered = place + " " + std::to_string(++number);
+    if (!sentence.is_object()) {
+      sentence = Neutral(numbered, sentence);
+    } else if (sentence.contains(key)) {
+      sentence[key] = Neutral(numbered, sentence[key]);
+    }
   }
+}
+
+void ReplaceEach(const std::string& place, const std::string& list, const std::string& key, Json* entry) {
+  if (entry->contains(list)) ReplaceAll(place + " " + list, key, &(*entry)[list]);
 }
 
 void ReplaceRemedy(Json* remedy) {
@@ -55,10 +61,7 @@ void ReplaceRemedy(Json* remedy) {
   ReplaceEach(id, "ruled_out", "text", remedy);
   ReplaceEach(id, "safety_when", "safe_why", remedy);
   if (!remedy->contains("how")) return;
-  for (auto& [framework, steps] : (*remedy)["how"].items()) {
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      steps[i] = Neutral(id + " " + framework + " " + std::to_string(i + 1), steps[i]);
-  }
+  for (auto& [framework, steps] : (*remedy)["how"].items()) ReplaceAll(id + " " + framework, "text", &steps);
 }
 
 void ReplaceFailure(Json* rule) {

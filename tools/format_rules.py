@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH = 160
-STEP = 2
+STEP = 1
 
 
 def flat(value):

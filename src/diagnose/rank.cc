@@ -195,8 +195,9 @@ std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, co
   std::vector<std::string> can;
   std::vector<std::string> cannot;
   if (steps == remedy.how.end()) return can;
-  for (const Template& step : steps->second) {
-    const std::optional<std::string> text = step.Fill(scope);
+  for (const Sentence& step : steps->second) {
+    if (step.when && AsBool(step.when->Evaluate(scope)) != true) continue;
+    const std::optional<std::string> text = step.text.Fill(scope);
     if (!text) continue;
     const std::string problem = VersionProblem(rules, *text, scope);
     (problem.empty() ? can : cannot).push_back(*text + (problem.empty() ? "" : " " + problem));

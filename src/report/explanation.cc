@@ -87,12 +87,13 @@ std::vector<std::string> KeysOf(const auto& by_framework) {
   return keys;
 }
 
-Steps ToSteps(const Framework* framework, const std::vector<Template>& steps) {
+Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
   Steps made;
   made.framework = framework;
-  for (const Template& step : steps) {
-    const std::optional<std::string> plain = step.Fill(Nothing());
-    const std::string outline = Outline(step);
+  for (const Sentence& step : steps) {
+    const bool is_said = !step.when || AsBool(step.when->Evaluate(Nothing())) == true;
+    const std::optional<std::string> plain = is_said ? step.text.Fill(Nothing()) : std::nullopt;
+    const std::string outline = Outline(step.text);
     if (plain) made.plain.push_back(*plain);
     if (outline != plain) made.of_log.push_back(outline);
   }

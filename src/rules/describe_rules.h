@@ -31,11 +31,11 @@ enum class Literals { kNone, kTrigger, kSetting, kRare, kNearby, kSign };
 struct RuleField {
   const char* one_of = "";  // the possible texts, separated by blanks; for an enumeration in the order of its values
   const char* form = "";    // an RE2 that a text matches
-  int least = 0;            // of a number
-  int most = 1000;
-  bool is_term = false;  // the expression is compiled when all terms are known
-  bool lines = false;    // the texts of a list are joined with line breaks
-  bool is_plain = true;  // the text is printed, so it contains no control characters
+  int most = 1000;          // of a number
+  bool is_needed = true;    // in Short, if the record is an object
+  bool is_term = false;     // the expression is compiled when all terms are known
+  bool lines = false;       // the texts of a list are joined with line breaks
+  bool is_plain = true;     // the text is printed, so it contains no control characters
   Names names = Names::kNothing;
   Literals literals = Literals::kNone;
 };
@@ -50,12 +50,12 @@ void Describe(auto& v, Link& link) {
 }
 
 void DescribeSentence(auto& v, Sentence& sentence) {
+  v.Short("text", sentence.text, {.is_needed = false});
   v.Maybe("when", sentence.when);
   v.Maybe("row", sentence.row);
   v.Maybe("at", sentence.at, {.names = Names::kFact});
   v.Maybe("mistake", sentence.mistake, {.form = "^[a-z0-9_]+$"});
   v.Maybe("cure", sentence.cure, {.names = Names::kRemedy});
-  v.Maybe("text", sentence.text);
 }
 
 void Describe(auto& v, Sentence& sentence) {
@@ -82,7 +82,7 @@ void Describe(auto& v, Example& example) {
   v.Maybe("facts", example.facts);
   v.Maybe("why", example.why);
   v.Maybe("scenario", example.scenario);
-  v.Maybe("count", example.count, {.least = 1});
+  v.Maybe("count", example.count);
   v.Maybe("leaves", example.leaves, {.is_plain = false});
 }
 

@@ -45,8 +45,6 @@ constexpr OperatorInfo kOperators[] = {
     {"/", 6, Operation::kProduct},
 };
 
-Value Negative(double a, double /*b*/, double /*c*/) { return -a; }
-
 // Compilers print sizes with one decimal of a KiB or two of larger units; they may round or truncate.
 Value Rounding(double bytes, double /*b*/, double /*c*/) {
   constexpr double kUnit = 1024;
@@ -194,7 +192,7 @@ class Parser {
     const std::size_t begin = at_;
     Take();
     node->operation = is_minus ? Operation::kArithmetic : Operation::kNot;
-    if (is_minus) node->of_numbers = Negative;
+    if (is_minus) node->of_numbers = [](double a, double, double) -> Value { return -a; };
     return Nested([&] { return Operators(is_minus ? kUnaryLevel : kNotLevel, &node->operands.emplace_back()); }, begin);
   }
 
@@ -323,15 +321,17 @@ class Parser {
   // The next token, of which at_ is then the begin: a name, or a number with its unit; an operator; another character.
   // Empty at the end.
   std::string_view Peek() {
+    if (peeked_ == at_) return token_;
     at_ = std::min(source_.find_first_not_of(" \t\n", at_), source_.size());
     const std::string_view rest = source_.substr(at_);
     std::size_t length = 1;
-    if (!rest.empty() && (IsNameStart(rest[0]) || IsDigit(rest[0])))
+    if (!rest.empty() && (IsNameStart(rest[0]) || IsDigit(rest[0]))) {
       length = static_cast<std::size_t>(std::ranges::find_if_not(rest, IsNameByte) - rest.begin());
-    for (std::string_view two : {"==", "!=", "<=", ">="}) {
-      if (rest.starts_with(two)) length = 2;
+    } else if (rest.size() > 1 && rest[1] == '=' && std::string_view("=!<>").find(rest[0]) != std::string_view::npos) {
+      length = 2;
     }
-    return rest.substr(0, length);
+    peeked_ = at_;
+    return token_ = rest.substr(0, length);
   }
   std::string_view Take() {
     const std::string_view token = Peek();
@@ -371,6 +371,8 @@ class Parser {
   ParsedExpression parsed_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;  // of the last token
+  std::size_t peeked_ = std::string_view::npos;
+  std::string_view token_;  // at peeked_
   int depth_ = 0;
   bool in_rows_ = false;
   bool uses_row_ = false;     // a field of a row

@@ -323,12 +323,10 @@ class Compiler {
     } else if (remedy != rules_.remedies.end()) {
       RuleReader(&all_, node, true).Read(*remedy);
       changes_[Key("remedies", name)].push_back("extended by " + node["extends"].Place());
-    } else if (!node["extends"].is_text()) {
-      node.Report("the key 'extends' is missing", "the code of a failure or the id of a remedy");
     } else {
       std::vector<std::string> known = IdsOf(rules_.remedies);
       for (const FailureRule& one : rules_.failures) known.push_back(one.code);
-      node["extends"].Report("there is no failure or remedy '" + Printable(name) + "'", DidYouMean(name, known));
+      node.Report("'extends' names no failure or remedy: '" + Printable(name) + "'", DidYouMean(name, known));
     }
   }
 

@@ -106,10 +106,9 @@ void RuleReader::Load(const JsonNode& node, bool& truth, const RuleField& /*fiel
 
 void RuleReader::Load(const JsonNode& node, int& number, const RuleField& field, bool /*is_needed*/) {
   if (!Expect(node, Kind::kInteger, "an integer")) return;
-  if (node.number() < field.least || node.number() > field.most) {
-    node.Report(std::to_string(static_cast<std::int64_t>(node.number())) + " is out of range",
-                "allowed: " + std::to_string(field.least) + " to " + std::to_string(field.most));
-    return;
+  if (node.number() < 0 || node.number() > field.most) {
+    return node.Report(std::to_string(static_cast<std::int64_t>(node.number())) + " is out of range",
+                       "allowed: 0 to " + std::to_string(field.most));
   }
   number = static_cast<int>(node.number());
 }

@@ -64,7 +64,7 @@ class RuleReader {
   template <class T>
   void Short(const char* key, T& value, const RuleField& field = {}) {
     is_value_ = node_.kind() != JsonNode::Kind::kObject;
-    is_value_ ? Load(node_, value, field, true) : Need(key, value, field);
+    is_value_ ? Load(node_, value, field, true) : field.is_needed ? Need(key, value, field) : Maybe(key, value, field);
   }
   template <class T>
   void Self(T& value, const RuleField& field = {}) {

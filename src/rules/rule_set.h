@@ -162,7 +162,7 @@ struct Remedy {
   std::string gain;
   std::string telltale;                              // general description of when it helps, for `explain`
   std::string note;                                  // preconditions and side effects
-  std::map<std::string, std::vector<Template>> how;  // by framework; "" is the default
+  std::map<std::string, std::vector<Sentence>> how;  // steps by framework
   std::vector<Link> links;
   std::optional<Expression> when;  // the condition for offering it
   std::vector<Sentence> evidence;
@@ -172,7 +172,7 @@ struct Remedy {
   int spread_percent = 0;  // error of the estimate in percent of the saving, see tools/spread.py
   std::optional<Expression> saves;          // bytes, estimated from an allocation list
   std::vector<std::string> with;            // remedies that it combines well with
-  std::map<std::string, Snippet> snippets;  // by framework; "" is the default
+  std::map<std::string, Snippet> snippets;  // by framework
 };
 
 // Figures of one failure that contradict each other.

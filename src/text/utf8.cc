@@ -99,7 +99,7 @@ std::size_t DisplayWidth(std::string_view utf8) {
   for (std::size_t at = 0; at < utf8.size();) {
     const CodePoint point = DecodeUtf8(utf8, at);
     at += point.length;
-    width += IsIn(kCombining, point.code) ? 0 : IsIn(kWide, point.code) ? 2 : 1;
+    width += point.code < 0x80 ? 1 : IsIn(kCombining, point.code) ? 0 : IsIn(kWide, point.code) ? 2 : 1;
   }
   return width;
 }

@@ -53,7 +53,7 @@ def texts_of(remedy):
         if field == "how":
             for framework, steps in value.items():
                 for step in steps:
-                    yield f"{remedy['id']}, {framework}", framework, joined(step)
+                    yield f"{remedy['id']}, {framework}", framework, joined(step["text"] if isinstance(step, dict) else step)
         else:
             yield f"{remedy['id']}, {field}", "", joined(value)
 

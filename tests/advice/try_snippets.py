@@ -188,7 +188,8 @@ def missing(code):
 def steps():
     """Returns all steps of all rule files as one text."""
     remedies = [r for file in (ROOT / "rules").glob("*.json") for r in json.loads(file.read_text()).get("remedies", [])]
-    how = [text([step] if isinstance(step, str) else [" ".join(step)]) for r in remedies for all in r["how"].values() for step in all]
+    texts = [step["text"] if isinstance(step, dict) else step for r in remedies for all in r["how"].values() for step in all]
+    how = [text([step] if isinstance(step, str) else [" ".join(step)]) for step in texts]
     return "\n".join(how)
 
 

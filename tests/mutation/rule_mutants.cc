@@ -73,6 +73,9 @@ class FileMutator {
         kPatternLists.contains(key) || (section_ == "lines" && key == "unless" && value.is_array());
     if (section_ == "json_logs" || section_ == "roles") return Plain(pointer, key, value);
     if (is_list_of_patterns) return Patterns(pointer, value);
+    const bool is_of_sentences =
+        key == "evidence" || key == "ruled_out" || (key == "why" && !pointer.ends_with("/retry/why"));
+    if (is_of_sentences && value.is_array()) return Sentences(pointer, value);
     if (section_ == "terms" && is_text) {
       Remove(pointer, "the term " + key);
       return AddAll(MutantKind::kCondition, pointer, MutateExpression(JoinedText(value)));
@@ -84,6 +87,18 @@ class FileMutator {
     if (is_text && kWords.contains(key)) return Add(MutantKind::kWords, pointer, 0, "other words", "Other words.");
     if (is_text && key == "text") return AddAll(MutantKind::kSentence, pointer, MutateTemplate(JoinedText(value)));
     Plain(pointer, key, value);
+  }
+
+  void Sentences(const std::string& pointer, const Json& value) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string at = pointer + "/" + std::to_string(i);
+      Remove(at, "this sentence");
+      if (value[i].is_object()) {
+        Visit(at, "", value[i]);
+      } else {
+        AddAll(MutantKind::kSentence, at, MutateTemplate(JoinedText(value[i])));
+      }
+    }
   }
 
   void Patterns(const std::string& pointer, const Json& value) {

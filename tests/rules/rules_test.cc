@@ -270,8 +270,9 @@ TEST_CASE("every remedy has a step that needs no facts", "[rules]") {
   for (const Remedy& remedy : BuiltIn().remedies) {
     for (const auto& [framework, steps] : remedy.how) {
       INFO(remedy.id << ", " << framework);
-      CHECK(
-          std::any_of(steps.begin(), steps.end(), [&](const Template& step) { return step.Fill(scope).has_value(); }));
+      CHECK(std::any_of(steps.begin(), steps.end(), [&](const Sentence& step) {
+        return (!step.when || AsBool(step.when->Evaluate(scope)) == true) && step.text.Fill(scope).has_value();
+      }));
     }
   }
 }
@@ -282,11 +283,12 @@ TEST_CASE("steps for TensorFlow and PyTorch do not use JAX", "[rules]") {
     if (remedy.id.starts_with("sc_")) continue;  // SparseCore settings exist only in one API
     for (const char* framework : {"tensorflow", "pytorch_xla"}) {
       const auto own = remedy.how.find(framework);
-      const std::vector<Template>& steps = own == remedy.how.end() ? remedy.how.at("jax") : own->second;
-      for (const Template& step : steps) {
-        INFO(remedy.id << ", " << framework << ": " << step.source());
+      const std::vector<Sentence>& steps = own == remedy.how.end() ? remedy.how.at("jax") : own->second;
+      for (const Sentence& step : steps) {
+        const std::string& text = step.text.source();
+        INFO(remedy.id << ", " << framework << ": " << text);
         CHECK(std::none_of(calls.begin(), calls.end(),
-                           [&](const std::string& call) { return step.source().find(call) != std::string::npos; }));
+                           [&](const std::string& call) { return text.find(call) != std::string::npos; }));
       }
     }
   }
@@ -297,7 +299,7 @@ TEST_CASE("steps do not name flags or values that do not exist", "[rules]") {
   for (const Remedy& remedy : BuiltIn().remedies) {
     std::string steps;
     for (const auto& [framework, how] : remedy.how) {
-      for (const Template& step : how) steps += " " + step.source();
+      for (const Sentence& step : how) steps += " " + step.text.source();
     }
     INFO(remedy.id);
     for (const char* wrong : {"tpu_shared_memory_percent", "kBrkga", "kList", "kDfs", "kPostOrder"})

@@ -140,7 +140,7 @@ class Sentences {
       Add(id, *text);
     for (const ConditionalSafety& other : remedy.safety_when) Add(id + " safety_when", other.safe_why);
     for (const auto& [framework, steps] : remedy.how) {
-      for (const Template& step : steps) AddTemplate(id + " how " + framework, step);
+      for (const Sentence& step : steps) AddTemplate(id + " how " + framework, step.text);
     }
     AddAll(id + " evidence", remedy.evidence);
     AddAll(id + " ruled_out", remedy.ruled_out);

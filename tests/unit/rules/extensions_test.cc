@@ -63,9 +63,9 @@ TEST_CASE("an extension puts its steps before those of the remedy", "[rules]") {
              &set) == "");
   const auto& how = set.FindRemedy(remedy)->how;
   CHECK(how.at("jax").size() == base.FindRemedy(remedy)->how.at("jax").size() + 2);
-  CHECK(how.at("jax")[0].source() == "Ours.");
-  CHECK(how.at("jax")[1].source() == "Then.");
-  CHECK(how.at("keras")[0].source() == "Theirs.");
+  CHECK(how.at("jax")[0].text.source() == "Ours.");
+  CHECK(how.at("jax")[1].text.source() == "Then.");
+  CHECK(how.at("keras")[0].text.source() == "Theirs.");
 }
 
 TEST_CASE("invalid extensions are reported with their location", "[rules]") {
@@ -73,10 +73,10 @@ TEST_CASE("invalid extensions are reported with their location", "[rules]") {
     RuleSet set;
     return Load({BaseRules()}, {File(extension)}, &set);
   };
-  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("there is no failure or remedy 'E1001x'") !=
+  CHECK(faults(R"({"extends": "E1001x", "why": []})").find("'extends' names no failure or remedy: 'E1001x'") !=
         std::string::npos);
   for (const char* wrong : {"5", R"({"why": []})", R"(["E1000"])"})
-    CHECK(faults(wrong).find("the key 'extends' is missing") != std::string::npos);
+    CHECK(faults(wrong).find("'extends' names no failure or remedy: ''") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})").find("unknown key 'how'") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
             .find("unknown framework 'kears' (did you mean 'keras'?)") != std::string::npos);

@@ -63,7 +63,7 @@ TEST_CASE("the fields of other sections are read", "[rules]") {
   const RuleSet set = Base();
   const Remedy* remedy = set.FindRemedy("shard");
   REQUIRE(remedy != nullptr);
-  CHECK(remedy->how.at("jax").at(1).source() == "then run");
+  CHECK(remedy->how.at("jax").at(1).text.source() == "then run");
   CHECK(remedy->how.at("keras").size() == 1);
   CHECK(remedy->saves.has_value());
   CHECK(remedy->ruled_out.size() == 1);

@@ -48,7 +48,7 @@ class SchemaMaker {
   template <class T>
   void Short(const char* key, const T& value, const RuleField& field) {
     types_ = {"string", "array", "object"};
-    Need(key, value, field);
+    field.is_needed ? Need(key, value, field) : Maybe(key, value, field);
   }
   template <class T>
   void Self(const T& /*value*/, const RuleField& field = {}) {
@@ -91,6 +91,7 @@ class SchemaMaker {
     object["additionalProperties"] = false;
     if (!required_.empty()) object["required"] = required_;
     object["properties"] = properties_;
+    if (types_.size() > 1) object["items"] = Reference("pieces");
     return object;
   }
 
@@ -117,7 +118,7 @@ class SchemaMaker {
     } else if constexpr (std::is_same_v<T, bool>) {
       return {{"type", "boolean"}};
     } else if constexpr (std::is_same_v<T, int>) {
-      return {{"type", "integer"}, {"minimum", field.least}, {"maximum", field.most}};
+      return {{"type", "integer"}, {"minimum", 0}, {"maximum", field.most}};
     } else if constexpr (std::is_same_v<T, double>) {
       return {{"type", {"number", "string"}}};
     } else if constexpr (std::is_same_v<T, Expression>) {
