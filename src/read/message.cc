@@ -23,14 +23,6 @@ constexpr std::size_t kMessageBytes = 1024;
 // Minimum number of lines that look like source code; fewer may be a coincidence.
 constexpr int kSourceLines = 2;
 
-std::vector<const Quotation*> Quotations(const RuleSet& rules, bool source_lines) {
-  std::vector<const Quotation*> quotations;
-  for (const Quotation& quotation : rules.quotations) {
-    if (quotation.source_line == source_lines) quotations.push_back(&quotation);
-  }
-  return quotations;
-}
-
 // Returns the lines before the position's line, and `lead`, that line up to the position; each after a line break.
 std::string TextBefore(const Surroundings& around, std::string_view lead) {
   std::string text;
@@ -65,11 +57,11 @@ bool IsFrame(std::string_view line) {
 }  // namespace
 
 QuotationFinder::QuotationFinder(const RuleSet& rules)
-    : quotations_(Quotations(rules, false)),
+    : quotations_(rules.quotations),
       leads_(PatternsOf(quotations_, &Quotation::lead)),
       befores_(PatternsOf(quotations_, &Quotation::before)),
       afters_(PatternsOf(quotations_, &Quotation::after)),
-      source_lines_(PatternsOf(Quotations(rules, true), &Quotation::lead)) {}
+      source_lines_(PatternsOf(rules.LinesOf({LineRule::Kind::kSource}), &LineRule::pattern)) {}
 
 // Whether the position is between lines of source code. Ignores those in tracebacks, which are indented below frames.
 bool QuotationFinder::AmongSource(const Surroundings& around) const {
@@ -102,7 +94,7 @@ const Quotation* QuotationFinder::Find(const Surroundings& around, std::size_t c
     std::erase_if(candidates, [&](std::size_t i) { return !std::binary_search(others.begin(), others.end(), i); });
   }
   for (const std::size_t i : candidates) {
-    const Quotation& quotation = *quotations_[i];
+    const Quotation& quotation = quotations_[i];
     if (quotation.Matches(before, from_header) && (!quotation.in_source || AmongSource(around))) return &quotation;
   }
   return nullptr;

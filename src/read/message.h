@@ -40,7 +40,7 @@ class QuotationFinder {
  private:
   bool AmongSource(const Surroundings& around) const;
 
-  std::vector<const Quotation*> quotations_;
+  const std::vector<Quotation>& quotations_;
   PatternSet leads_;  // of quotations_, like the next two
   PatternSet befores_;
   PatternSet afters_;

@@ -267,7 +267,6 @@ void Describe(auto& v, Quotation& quotation) {
   v.Maybe("unless_after", quotation.unless_after);
   v.Maybe("in_source", quotation.in_source);
   v.Maybe("own_report", quotation.own_report);
-  v.Maybe("source_line", quotation.source_line);
   v.Check(quotation.lead.ok() || quotation.before.ok() || quotation.after.ok(), "id",
           "without 'lead', 'before' and 'after' every message is quoted", "add one of them");
   v.Samples(quotation.samples,
@@ -286,7 +285,7 @@ void Describe(auto& v, LineRule& line) {
   v.Record("Line");
   v.Need("id", line.id);
   v.Need("kind", line.kind,
-         {.one_of = "candidate error healthy compiles step number result handled other_error failed"});
+         {.one_of = "candidate error healthy compiles step number result handled other_error failed source"});
   const bool is_candidate = line.kind == LineRule::Kind::kCandidate;
   v.Need("pattern", line.pattern, {.literals = is_candidate ? Literals::kTrigger : Literals::kNone});
   v.Maybe("unless", line.unless);

@@ -238,9 +238,8 @@ struct Quotation {
   Pattern after;   // the text from the header on
   Pattern unless;  // exceptions: if this (of the text before) or unless_after matches, the text is no quotation
   Pattern unless_after;
-  bool in_source = false;    // applies only in source code
-  bool source_line = false;  // `lead` recognises a line of source code instead of a quotation
-  bool own_report = false;   // the text is a report of whyoom, which no note mentions
+  bool in_source = false;   // applies only among lines of source code, see LineRule::Kind::kSource
+  bool own_report = false;  // the text is a report of whyoom, which no note mentions
   Samples samples;
 
   // Whether the patterns classify the text as a quotation.
@@ -262,6 +261,7 @@ struct LineRule {
     kHandled,     // the job caught an error
     kOtherError,  // an error with another cause than memory
     kFailed,      // results after the failure do not count, because the failure made something else fail
+    kSource,      // a line of source code
   };
   std::string id;
   Kind kind = Kind::kStep;
