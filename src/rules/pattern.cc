@@ -247,7 +247,11 @@ Pattern Pattern::Compile(std::string_view source, std::vector<SyntaxFault>* faul
   if (source.empty()) faults->push_back({0, "the pattern is empty", "it would match everywhere"});
   pattern.compiled_ = std::make_shared<Compiled>(Expand(source, faults), TieredRegex::Engines::kRe2);
   const re2::RE2& re = pattern.compiled_->regex.re2();
-  if (faults->size() == faults_before && !re.ok()) faults->push_back({0, "RE2 rejects the pattern: " + re.error(), ""});
+  if (faults->size() == faults_before && !re.ok()) {
+    const std::size_t at = source.find(re.error_arg());  // may not occur, because RE2 sees the translation
+    const std::string error = re.error().substr(0, at == source.npos ? re.error().find(": ") : source.npos);
+    faults->push_back({at == source.npos ? 0 : at, "RE2 rejects the pattern: " + error, ""});
+  }
   pattern.ok_ = faults->size() == faults_before;
   pattern.compiled_->parts.set_literals = pattern.Literals(kSetLiteral);
   return pattern;

@@ -155,8 +155,8 @@ void RuleReader::Collect(const JsonNode& node, const Pattern& pattern, Literals 
   const std::vector<std::string> literals = pattern.Literals(least);
   all_.literals[kind == Literals::kRare ? Literals::kTrigger : kind].insert(literals.begin(), literals.end());
   if (literals.empty() && kind != Literals::kRare && kind != Literals::kSign)
-    node.Report("some alternative has no literal of " + std::to_string(least) + " characters or more",
-                "the prefilter could not search for it");
+    node.Report("the pattern, or an alternative of it, has no literal of " + std::to_string(least) + " characters",
+                "the prefilter searches for one");
 }
 
 void RuleReader::Load(const JsonNode& node, std::map<std::string, Value>& facts, const RuleField& /*field*/,

@@ -98,10 +98,9 @@ const FailureRule* RuleSet::FindFailure(std::string_view code_or_alias) const {
     });
   };
   auto found = find(code_or_alias);
-  // "E0100" is 0100, and "1000" is E1000: both spellings are common.
-  const bool has_letter = same(code_or_alias.substr(0, 1), "e");
-  if (found == failures.end())
-    found = find(has_letter ? std::string(code_or_alias.substr(1)) : "E" + std::string(code_or_alias));
+  if (found == failures.end())  // "E0100" is 0100, and "1000" is E1000: both spellings are common
+    found = find(same(code_or_alias.substr(0, 1), "e") ? std::string(code_or_alias.substr(1))
+                                                       : "E" + std::string(code_or_alias));
   return found == failures.end() ? nullptr : &*found;
 }
 

@@ -328,8 +328,7 @@ struct RuleSet : RuleHead {
   const Framework* default_framework() const { return FindFramework(kDefaultFramework); }  // null if it is disabled
   // The framework whose steps apply: itself, one that it is based on, or the default.
   std::string KeyOfSteps(const Remedy& remedy, std::string_view framework) const;
-  // Those of the kinds, by id.
-  std::vector<const LineRule*> LinesOf(std::initializer_list<LineRule::Kind> kinds) const;
+  std::vector<const LineRule*> LinesOf(std::initializer_list<LineRule::Kind> kinds) const;  // by id
   // The concatenation of the sentences of `id`, such as "diff.total.need_bytes", that apply; may be empty.
   std::string Say(std::string_view id, const Scope& scope) const;
 

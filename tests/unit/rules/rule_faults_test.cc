@@ -28,9 +28,10 @@ TEST_CASE("all faults of a file are reported at once, each with its location", "
   }]
 })") == "user.json:4:59: 'compiles' is not allowed here (did you mean 'compile'?)\n"
         "user.json:5:68: unknown key 'fragmnt' (did you mean 'fragment'?)\n"
-        "user.json:6:15: some alternative has no literal of 6 characters or more (the prefilter could not search for "
-        "it)\n"
-        "user.json:6:25: RE2 rejects the pattern: missing ): unbalanced(?:\\s+)head(?:\\s+)(\n"
+        "user.json:6:15: the pattern, or an alternative of it, has no literal of 6 characters (the prefilter searches "
+        "for "
+        "one)\n"
+        "user.json:6:25: RE2 rejects the pattern: missing )\n"
         "user.json:7:21: unknown code 'E100' (did you mean 'E1000'?)\n"
         "user.json:9:56: expected a number, a text, a name or '(', found '>'\n"
         "user.json:9:82: unknown remedy 'shardd' (did you mean 'shard'?)\n"
@@ -46,8 +47,8 @@ TEST_CASE("a context without a literal is a fault", "[rules]") {
   "format": "whyoom.rules/1",
   "contexts": [{"id": "c", "nearby": true, "patterns": ["abc: \\d", "ab|long enough"],
     "examples": [{"text": "abc: 1"}, {"text": "ab"}]}]
-})") == "user.json:3:69: some alternative has no literal of 4 characters or more (the prefilter could not search for "
-        "it)\n");
+})") == "user.json:3:69: the pattern, or an alternative of it, has no literal of 4 characters (the prefilter searches "
+        "for one)\n");
 }
 
 TEST_CASE("names that nothing provides are faults", "[rules]") {
