@@ -37,6 +37,7 @@ RuleFile ReadFile(const std::filesystem::path& path) {
   std::string text(kMostRuleBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
+  text.shrink_to_fit();
   if (stream.bad()) throw Error(path.string() + ": cannot read the rule file");
   return {path.string(), std::move(text)};
 }

@@ -50,7 +50,6 @@ void Describe(auto& v, Link& link) {
 }
 
 void DescribeSentence(auto& v, Sentence& sentence) {
-  v.Short("text", sentence.text, {.is_needed = false});
   v.Maybe("when", sentence.when);
   v.Maybe("row", sentence.row);
   v.Maybe("at", sentence.at, {.names = Names::kFact});
@@ -60,6 +59,7 @@ void DescribeSentence(auto& v, Sentence& sentence) {
 
 void Describe(auto& v, Sentence& sentence) {
   v.Record("Sentence");
+  v.Short("text", sentence.text, {.is_needed = false});
   DescribeSentence(v, sentence);
 }
 
@@ -251,6 +251,7 @@ void Describe(auto& v, NameVersions& versions) {
 void Describe(auto& v, ContradictionRule& rule) {
   v.Record("Contradiction");
   v.Need("id", rule.id);
+  v.Need("text", rule.sentence.text);
   DescribeSentence(v, rule.sentence);
   v.Check(rule.sentence.when || rule.sentence.row, "id", "without 'when' or 'row' the contradiction is never detected",
           "add one of them");

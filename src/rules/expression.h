@@ -166,8 +166,6 @@ class Expression : public ParsedText<Expression, ParsedExpression> {
  public:
   // `faults` is null for a source that is known to be valid.
   static ParsedExpression Parse(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults);
-  // Whether `name` is an operator, constant or function of the language.
-  static bool IsReserved(std::string_view name);
 
   Value Evaluate(const Scope& scope) const { return Evaluate(scope, nullptr); }
   Value EvaluateInRow(const Scope& scope, std::size_t row) const { return Evaluate(scope, &row); }  // its names first

@@ -381,11 +381,6 @@ class Parser {
 
 }  // namespace
 
-bool Expression::IsReserved(std::string_view name) {
-  return FindFunction(name) != nullptr || name == "not" || name == "true" || name == "false" || name == "unknown" ||
-         std::ranges::find(kOperators, name, &OperatorInfo::text) != std::end(kOperators);
-}
-
 ParsedExpression Expression::Parse(std::string_view source, const Terms& terms, std::vector<SyntaxFault>* faults) {
   std::vector<SyntaxFault> none;
   return Parser(source, terms, faults == nullptr ? &none : faults, faults != nullptr).Run();

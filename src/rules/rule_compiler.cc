@@ -318,6 +318,7 @@ class Compiler {
       return one.code == name || std::ranges::find(one.aliases, name) != one.aliases.end();
     });
     const auto remedy = Find(rules_.remedies, name);
+    if (node["code"].exists() || node["id"].exists()) node.Report("an extension cannot change a code or id");
     if (failure != rules_.failures.end()) {
       ExtendFailure(node, &*failure);
     } else if (remedy != rules_.remedies.end()) {
@@ -344,7 +345,10 @@ class Compiler {
   void CompileTerms() {
     std::map<std::string, const JsonNode*> nodes;
     for (const LoadedFile* file : ordered_) {
-      for (const JsonNode& node : file->root()["terms"].items()) nodes[node.key()] = &node;
+      const JsonNode& terms = file->root()["terms"];
+      for (const JsonNode& node : terms.items()) {
+        if (terms.kind() == JsonNode::Kind::kObject) nodes[node.key()] = &node;
+      }
     }
     if (nodes.empty()) return;
     for (const Term& term : rules_.terms) {
@@ -362,16 +366,14 @@ class Compiler {
   }
 
   void CheckTermName(const std::string& name, const JsonNode& node) const {
-    const auto holds = [&](const std::vector<std::string>& names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
-        (name[0] >= '0' && name[0] <= '9')) {
-      node.ReportKey("'" + Printable(name) + "' is not a valid name for a term",
-                     "use lower-case letters, digits and _");
-    } else if (Expression::IsReserved(name) || holds(RowFields()) || holds(BuiltInNames()) ||
-               base_facts_.contains(name)) {
-      node.ReportKey("'" + name + "' is a reserved word, a field or a fact", "choose another name for the term");
+    std::vector<SyntaxFault> none;
+    const Expression alone = Expression::Compile(name, &none);
+    const ExpressionNode& root = alone.parsed().root;
+    const auto holds = [&](const auto& names) { return std::ranges::find(names, name) != names.end(); };
+    if (root.operation != Operation::kName || *AsText(root.value) != name || name.find('.') != name.npos) {
+      node.ReportKey("'" + Printable(name) + "' is not a valid name for a term");
+    } else if (holds(RowFields()) || holds(BuiltInNames()) || base_facts_.contains(name)) {
+      node.ReportKey("'" + name + "' is already a field or a fact", "choose another name for the term");
     }
   }
 
@@ -423,16 +425,19 @@ class Compiler {
     known.insert(RowFields().begin(), RowFields().end());
     for (const std::string& field : RowFields()) known.insert("largest." + field);
     for (const Term& term : rules_.terms) known.insert({term.id, "largest." + term.id});
+    constexpr int kMostGuesses = 100;  // because each compares the name with all known ones
+    int guesses = 0;
     for (const auto& [node, use] : all_.name_uses) {
-      if (!known.contains(use.name))
-        node->ReportAt(use.at, "unknown name '" + use.name + "'", DidYouMean(use.name, {known.begin(), known.end()}));
+      if (known.contains(use.name)) continue;
+      const std::vector<std::string> names(known.begin(), ++guesses > kMostGuesses ? known.begin() : known.end());
+      node->ReportAt(use.at, "unknown name '" + use.name + "'", DidYouMean(use.name, names));
     }
   }
 
   void SetFingerprint() {
     Texts files;
-    for (const LoadedFile& file : files_)
-      files.insert(std::to_string(file.layer()) + nlohmann::json::parse(file.text(), nullptr, false).dump());
+    for (const LoadedFile* file : ordered_)
+      files.insert(std::to_string(file->layer()) + nlohmann::json::parse(file->text(), nullptr, false).dump());
     std::string all = rules_.fingerprint;
     for (const std::string& file : files) all += file;
     rules_.fingerprint = Sha256Hex(all);

@@ -143,8 +143,8 @@ LoadedFile::LoadedFile(RuleFile file) : file_(std::move(file)) {
     Report(0, "the file is larger than " + std::to_string(kMostRuleBytes >> 20) + " MiB", "");
     return;
   }
-  if (text.starts_with("\xEF\xBB\xBF")) {
-    Report(0, "the file begins with a byte order mark", "save it as UTF-8 without one");
+  if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != text.npos) {
+    Report(0, "the file begins with a byte order mark or contains a NUL", "save it as UTF-8 without one");
     return;
   }
   JsonTree tree(this);

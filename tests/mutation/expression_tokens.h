@@ -21,7 +21,7 @@ struct Token {
   double number = 0;
 };
 
-// Of a valid expression; the last is kEnd. Empty if there is an invalid character.
+// Returns the tokens of an expression, of which the last is kEnd; none if it has an invalid character.
 inline std::vector<Token> TokensOf(std::string_view source) {
   std::vector<Token> tokens;
   const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };

@@ -77,6 +77,7 @@ TEST_CASE("invalid extensions are reported with their location", "[rules]") {
         std::string::npos);
   for (const char* wrong : {"5", R"({"why": []})", R"(["E1000"])"})
     CHECK(faults(wrong).find("'extends' names no failure or remedy: ''") != std::string::npos);
+  CHECK(faults(R"({"extends": "E1000", "code": "E9"})").find("cannot change a code") != std::string::npos);
   CHECK(faults(R"({"extends": "E1000", "how": {"jax": ["No."]}})").find("unknown key 'how'") != std::string::npos);
   CHECK(faults(R"({"extends": "shard", "how": {"kears": ["No."]}})")
             .find("unknown framework 'kears' (did you mean 'keras'?)") != std::string::npos);

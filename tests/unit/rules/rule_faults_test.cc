@@ -160,8 +160,10 @@ TEST_CASE("hostile rule files yield faults", "[rules]") {
   starts("{\"a\": 1,\n\"b\": 2,}",
          "user.json:2:8: not JSON: syntax error while parsing object key - unexpected '}'; expected string literal "
          "(remove the comma before it)");
-  starts("\xEF\xBB\xBF{}", "user.json:1:1: the file begins with a byte order mark");
+  starts("\xEF\xBB\xBF{}", "user.json:1:1: the file begins with a byte order mark or contains a NUL");
   CHECK(LoadFaults("{\"chips\":" + std::string(1000, '[')) == "user.json:1:73: nested more than 64 levels deep\n");
+  CHECK(LoadFaults("{\"$comment\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}") ==
+        "user.json:1:76: nested more than 64 levels deep\n");
   CHECK(LoadFaults("{\"format\": \"" + std::string(10'000'000, 'x') + "\"}") ==
         "user.json:1:1: the file is larger than 4 MiB\n");
   CHECK(LoadFaults("null") == "user.json:1:1: expected an object, found null\n");
