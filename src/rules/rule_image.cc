@@ -39,8 +39,8 @@ class ImageVisitor {
   void Section(const char* /*key*/, auto& entries) { Move(entries); }
   void ByName(const char* /*key*/, auto& entries) {
     MoveList(entries, [this](auto& entry) {
-      Move(entry.id);
-      Move(entry);
+      this->Move(entry.id);
+      this->Move(entry);
     });
   }
   void Settings(const char* /*key*/, auto& record) { Move(record); }
