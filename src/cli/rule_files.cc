@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,14 +31,10 @@ namespace whyoom {
 namespace {
 
 RuleFile ReadFile(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(path.string() + ": cannot open the rule file");
-  // Read one byte more than the limit, so that the parser reports a file that exceeds it.
-  std::string text(kMostRuleBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  text.shrink_to_fit();
-  if (stream.bad()) throw Error(path.string() + ": cannot read the rule file");
+  const std::unique_ptr<ByteSource> source = OpenFile(path.string());
+  // One byte over the limit, so that the parser rejects larger files.
+  std::string text = ReadUpTo(*source, kMostRuleBytes + 1);
+  if (!source->problem().empty()) throw Error(path.string() + ": cannot read the rule file");
   return {path.string(), std::move(text)};
 }
 

@@ -48,8 +48,8 @@ std::string FaultText(const std::vector<Fault>& faults) {
                      FaultListing(faults));
 }
 
-RuleSet Load(const std::vector<RuleFile>& files) {
-  CompiledRules compiled = AddToBuiltIn(files);
+RuleSet Load(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries = nullptr) {
+  CompiledRules compiled = AddToBuiltIn(files, entries);
   if (!compiled.faults.empty()) throw Error(FaultText(compiled.faults));
   return std::move(compiled.rules);
 }
@@ -137,8 +137,10 @@ int ListRules(const Options& options, const TextOptions& text) {
                               fmt::join(sections, ", ")));
     return is_section;
   });
-  LoadRules(with_files);  // reports their faults
-  std::vector<RuleEntry> entries = AddToBuiltIn(FindRuleFiles(with_files).files).entries;
+  const RuleFiles files = FindRuleFiles(with_files);
+  PrintIgnoredFolders(with_files, files);
+  std::vector<RuleEntry> entries;
+  Load(files.files, &entries);
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
   });

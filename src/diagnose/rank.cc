@@ -196,8 +196,7 @@ std::vector<std::string> StepsFor(const RuleSet& rules, const Remedy& remedy, co
   std::vector<std::string> cannot;
   if (steps == remedy.how.end()) return can;
   for (const Sentence& step : steps->second) {
-    if (step.when && AsBool(step.when->Evaluate(scope)) != true) continue;
-    const std::optional<std::string> text = step.text.Fill(scope);
+    const std::optional<std::string> text = step.Fill(scope);
     if (!text) continue;
     const std::string problem = VersionProblem(rules, *text, scope);
     (problem.empty() ? can : cannot).push_back(*text + (problem.empty() ? "" : " " + problem));

@@ -91,8 +91,7 @@ Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
   Steps made;
   made.framework = framework;
   for (const Sentence& step : steps) {
-    const bool is_said = !step.when || AsBool(step.when->Evaluate(Nothing())) == true;
-    const std::optional<std::string> plain = is_said ? step.text.Fill(Nothing()) : std::nullopt;
+    const std::optional<std::string> plain = step.Fill(Nothing());
     const std::string outline = Outline(step.text);
     if (plain) made.plain.push_back(*plain);
     if (outline != plain) made.of_log.push_back(outline);

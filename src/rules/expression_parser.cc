@@ -168,16 +168,15 @@ class Parser {
       return Nested([&] { return Operators(0, node) && Close("')'"); });
     }
     ++parsed_.size;
+    const bool is_word = token == "or" || token == "and" || token == "not";
     bool good = false;
     if (token == "-" || (token == "not" && least <= kNotLevel)) {
       good = Unary(token == "-", node);
-    } else if (token.empty() || token == "or" || token == "and" || token == "not") {
-      return Unexpected("a number, a text, a name or '('");
-    } else if (IsDigit(token[0])) {
+    } else if (!token.empty() && IsDigit(token[0])) {
       good = Number(node);
     } else if (token == "'") {
       good = Text(node);
-    } else if (IsNameStart(token[0])) {
+    } else if (!is_word && !token.empty() && IsNameStart(token[0])) {
       Take();
       good = Peek() == "(" ? Call(begin, std::string(token), node) : Name(begin, std::string(token), node);
     } else {

@@ -157,12 +157,14 @@ void AddLiterals(RuleReferences& collected, RuleHead* head) {
 
 class Compiler {
  public:
-  Compiler(RuleSet base, const std::vector<RuleFile>& files) : rules_(std::move(base)), base_facts_(Facts()) {
+  Compiler(RuleSet base, const std::vector<RuleFile>& files) : rules_(std::move(base)) {
     for (const RuleFile& file : files) files_.emplace_back(file);
+    const auto has_terms = [](const LoadedFile& file) { return file.root()["terms"].exists(); };
+    if (std::ranges::any_of(files_, has_terms)) base_facts_ = Facts();
     all_.terms = rules_.term_table.get();
   }
 
-  CompiledRules Run() {
+  CompiledRules Run(std::vector<RuleEntry>* entries) {
     for (LoadedFile& file : files_) CheckFile(file);
     std::stable_sort(ordered_.begin(), ordered_.end(),
                      [](const LoadedFile* a, const LoadedFile* b) { return a->layer() < b->layer(); });
@@ -176,14 +178,13 @@ class Compiler {
       for (const JsonNode& node : ItemsOf(file->root()["extensions"])) Extend(node);
     }
     Sort();
-    const bool all_read =
-        std::all_of(files_.begin(), files_.end(), [](const auto& one) { return one.root().exists(); });
+    const bool all_read = std::ranges::all_of(files_, [](const auto& one) { return one.root().exists(); });
     if (all_read) CheckReferences();
     if (all_read && !all_.has_wrong_keys) CheckNames();
     if (!files_.empty()) SetFingerprint();
     AddLiterals(all_, &rules_);
-    CompiledRules compiled{.rules = {}, .faults = {}, .entries = List()};
-    compiled.rules = std::move(rules_);
+    if (entries != nullptr) *entries = List();
+    CompiledRules compiled{std::move(rules_), {}};
     for (const LoadedFile& file : files_) {
       const std::vector<Fault> faults = file.SortedFaults();
       compiled.faults.insert(compiled.faults.end(), faults.begin(), faults.end());
@@ -459,7 +460,7 @@ class Compiler {
   }
 
   RuleSet rules_;
-  const Texts base_facts_;
+  Texts base_facts_;  // if a file has terms, which must have other names
   std::deque<LoadedFile> files_;
   std::vector<LoadedFile*> ordered_;  // those that are objects, by layer
   RuleReferences all_;
@@ -471,9 +472,9 @@ class Compiler {
 
 }  // namespace
 
-CompiledRules CompileRules(RuleSet base, const std::vector<RuleFile>& files) {
+CompiledRules CompileRules(RuleSet base, const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries) {
   constexpr std::size_t kShownName = 200;  // of a file name in reports
-  CompiledRules compiled = Compiler(std::move(base), files).Run();
+  CompiledRules compiled = Compiler(std::move(base), files).Run(entries);
   for (const RuleFile& file : files) {
     std::vector<std::string>& given = compiled.rules.given;
     if (!file.given.empty() && std::find(given.begin(), given.end(), file.given) == given.end())
@@ -483,8 +484,8 @@ CompiledRules CompileRules(RuleSet base, const std::vector<RuleFile>& files) {
   return compiled;
 }
 
-CompiledRules AddToBuiltIn(const std::vector<RuleFile>& files) {
-  return CompileRules(UnpackRules(BuiltInImage()), files);
+CompiledRules AddToBuiltIn(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries) {
+  return CompileRules(UnpackRules(BuiltInImage()), files, entries);
 }
 
 const std::vector<std::string>& RuleSections() {

@@ -21,14 +21,14 @@ struct RuleEntry {
 struct CompiledRules {
   RuleSet rules;  // usable only without faults
   std::vector<Fault> faults;
-  std::vector<RuleEntry> entries;  // by section and id, also the disabled ones
 };
 
-// Adds `files` to `base`. An entry replaces one with its id in `base` or in a lower layer.
-CompiledRules CompileRules(RuleSet base, const std::vector<RuleFile>& files);
+// Adds `files` to `base`. An entry replaces one with its id in `base` or in a lower layer. Unless `entries` is null,
+// sets it to all entries by section and id, also the disabled ones.
+CompiledRules CompileRules(RuleSet base, const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries = nullptr);
 
 // Adds `files` to the built-in rules.
-CompiledRules AddToBuiltIn(const std::vector<RuleFile>& files);
+CompiledRules AddToBuiltIn(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries = nullptr);
 
 // The sections that have entries, in the order of the descriptions.
 const std::vector<std::string>& RuleSections();

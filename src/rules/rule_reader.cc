@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include "text/quantity.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -170,9 +171,7 @@ void RuleReader::Load(const JsonNode& node, std::map<std::string, Value>& facts,
 }
 
 void RuleReader::CheckAffix(const std::string& pattern) {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  const re2::RE2 re(pattern, options);
+  const Regex re(pattern);
   if (!re.ok()) node_["pattern"].Report("RE2 rejects the pattern: " + re.error());
   static const std::vector<std::string> groups = {"reporter", "repeats", "time"};
   for (const auto& [name, number] : re.NamedCapturingGroups()) {
@@ -180,8 +179,7 @@ void RuleReader::CheckAffix(const std::string& pattern) {
       node_["pattern"].Report("unknown group '" + name + "'", DidYouMean(name, groups, "groups are "));
   }
   whyoom::Samples samples;
-  Need("examples", samples.examples);
-  Maybe("counterexamples", samples.counterexamples);
+  Samples(samples, kUnchecked);
   CheckSamples(node_["examples"], samples.examples, true,
                [&](const Example& one) { return std::optional(!re.ok() || re2::RE2::PartialMatch(one.text, re)); });
 }

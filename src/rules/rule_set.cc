@@ -136,10 +136,7 @@ std::string RuleSet::Say(std::string_view id, const Scope& scope) const {
   const Wording* const found = FindEntry(wording, id);
   std::string text;
   if (found == nullptr) return text;
-  for (const Sentence& sentence : found->sentences) {
-    if (!sentence.when || AsBool(sentence.when->Evaluate(scope)) == true)
-      text += sentence.text.Fill(scope).value_or("");
-  }
+  for (const Sentence& sentence : found->sentences) text += sentence.Fill(scope).value_or("");
   return text;
 }
 

@@ -47,6 +47,11 @@ struct Sentence {
   std::string mistake;            // id of the mistake in the user's program that the sentence names; empty: none
   std::string cure;               // the remedy that undoes the mistake; empty: none
   Template text;
+
+  // Nullopt if the condition does not hold or a placeholder is unknown. Ignores `row`.
+  std::optional<std::string> Fill(const Scope& scope) const {
+    return !when || AsBool(when->Evaluate(scope)) == true ? text.Fill(scope) : std::nullopt;
+  }
 };
 
 struct HeaderPattern {

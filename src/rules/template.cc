@@ -143,6 +143,7 @@ std::string PlainText(const Value& value) {
 std::vector<TemplatePiece> Template::Parse(std::string_view source, const Terms& terms,
                                            std::vector<SyntaxFault>* faults) {
   std::vector<SyntaxFault> none;
+  std::vector<SyntaxFault>* const found = faults == nullptr ? &none : faults;
   std::vector<TemplatePiece> pieces;
   TemplatePiece literal;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -156,17 +157,17 @@ std::vector<TemplatePiece> Template::Parse(std::string_view source, const Terms&
     const PlaceholderBounds bounds = c == '{' ? FindPlaceholder(source, i + 1) : PlaceholderBounds{};
     if (bounds.end == std::string_view::npos) {
       const char* what = c == '{' ? "'{' without '}'" : "'}' without '{'";
-      if (faults != nullptr) faults->push_back({i, what, "write '{{' and '}}' for literal braces"});
+      found->push_back({i, what, "write '{{' and '}}' for literal braces"});
       return pieces;
     }
     if (!literal.text.empty()) pieces.push_back(std::exchange(literal, TemplatePiece()));
     const std::string_view value = source.substr(i + 1, std::min(bounds.bar, bounds.end) - i - 1);
-    const std::size_t faults_before = faults == nullptr ? 0 : faults->size();
+    const std::size_t faults_before = found->size();
     TemplatePiece hole{.is_placeholder = true, .value = Expression::Compile(value, faults, terms), .value_at = i + 1};
-    for (std::size_t f = faults_before; faults != nullptr && f < faults->size(); ++f) (*faults)[f].at += i + 1;
+    for (std::size_t f = faults_before; f < found->size(); ++f) (*found)[f].at += i + 1;
     hole.format = bounds.bar == std::string_view::npos
                       ? "text"
-                      : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, faults == nullptr ? &none : faults);
+                      : CheckedFormat(source.substr(0, bounds.end), bounds.bar + 1, found);
     pieces.push_back(std::move(hole));
     i = bounds.end;
   }

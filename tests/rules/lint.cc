@@ -298,9 +298,7 @@ std::vector<std::string> UselessEntries(const RuleSet& rules) {
   for (const Context& context : rules.contexts) {
     if (!context.is_program && !used.contains(context.id)) faults.push_back(context.id + ": no failure uses it");
   }
-  const auto always_remains = [](const Sentence& step) {
-    return (!step.when || AsBool(step.when->Evaluate(Evidence())) == true) && step.text.Fill(Evidence()).has_value();
-  };
+  const auto always_remains = [](const Sentence& step) { return step.Fill(Evidence()).has_value(); };
   for (const Remedy& remedy : rules.remedies) {
     if (!used.contains(remedy.id)) faults.push_back(remedy.id + ": no failure offers it");
     for (const auto& [framework, steps] : remedy.how) {

@@ -51,7 +51,7 @@ TEST_CASE("disabled entries are removed, and references to them are not faults",
   CHECK(set.fingerprint != base.fingerprint);
 }
 
-TEST_CASE("a file can define a disabled entry anew", "[rules]") {
+TEST_CASE("a file can define a disabled entry again", "[rules]") {
   RuleSet set;
   CHECK(Load({BaseRules()},
              {Disabling(R"("chips/v5e")"), File("top.json", R"("chips": [{"id": "v5e", "limits": ["9G"]}])", 2)},
@@ -74,12 +74,12 @@ TEST_CASE("the list of entries shows their origin and what replaces, extends or 
   const std::string remedy = BuiltInRules().remedies[0].id;
   const std::string other = BuiltInRules().remedies[1].id;
   const std::string code = BuiltInRules().failures[0].code;
-  const std::vector<RuleEntry> all =
-      AddToBuiltIn({File("ours.json", R"("disable": ["remedies/)" + remedy + R"("], "terms": {"is_ours": "listed > 3"},
+  std::vector<RuleEntry> all;
+  AddToBuiltIn({File("ours.json", R"("disable": ["remedies/)" + remedy + R"("], "terms": {"is_ours": "listed > 3"},
             "extensions": [{"extends": ")" +
-                                          other + R"(", "how": {}}], "chips": [{"id": ")" + BuiltInRules().chips[0].id +
-                                          R"(", "limits": ["9G"]}])")})
-          .entries;
+                                      other + R"(", "how": {}}], "chips": [{"id": ")" + BuiltInRules().chips[0].id +
+                                      R"(", "limits": ["9G"]}])")},
+               &all);
   const auto find = [&](const std::string& section, const std::string& id) {
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const RuleEntry& entry) { return entry.section == section && entry.id == id; });
