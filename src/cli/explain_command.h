@@ -6,7 +6,7 @@
 
 #include "cli/choices.h"
 #include "cli/options.h"
-#include "report/text/text_page.h"
+#include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -65,7 +65,8 @@ void AddForCi(CLI::App& app, Options* options) {
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Root of your sources: reports show the lines of Python files below DIR that a failure names; github "
+         "Root of your sources (default: this folder): reports show the lines of Python files that a failure names; "
+         "github "
          "and sarif reports name files relative to it")
       ->type_name("DIR")
       ->group(kOutput);
@@ -85,8 +86,7 @@ void AddOutput(CLI::App& app, Options* options) {
 void AddDetail(CLI::App& app, Options* options) {
   CLI::Option* brief = app.add_flag_callback(
       "--brief", [options] { options->detail = Detail::kBrief; },
-      "One line per failure (file, code, scenario, memory needed, first remedy); with --format json, a small object "
-      "with schema whyoom.brief/1");
+      "Only the first lines of each failure; with --format json, only the fields that a first look needs");
   CLI::Option* all = app.add_flag_callback(
       "--all", [options] { options->detail = Detail::kAll; },
       "In text format, show every failure with all its rows and remedies in full");

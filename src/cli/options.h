@@ -12,7 +12,7 @@
 #include "diagnose/report.h"
 #include "input/limits.h"
 #include "read/failure_reader.h"
-#include "report/text/text_page.h"
+#include "report/text/text_printer.h"
 
 namespace whyoom {
 

@@ -26,8 +26,8 @@ std::string SourceRootOrHere(const std::string& source_root) {
 }  // namespace
 
 TextOptions StyleOf(const Options& options, bool to_file, int descriptor) {
-  return {TextWidth(to_file, descriptor), UseColour(options.color, to_file, descriptor), options.detail,
-          !options.quiet};
+  return {TextWidth(to_file, descriptor), to_file ? 0 : TerminalRows(descriptor),
+          UseColour(options.color, to_file, descriptor), options.detail, !options.quiet};
 }
 
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root) {

@@ -85,18 +85,22 @@ int Test(const Options& options) {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kIdColumns = 30;
 constexpr std::size_t kMostTitle = 200;
 
 std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& options) {
-  TextPage page(options);
-  std::string section;
+  doc::Blocks blocks;
   for (const RuleEntry& entry : entries) {
-    if (entry.section != section) page.Heading(section = entry.section);
-    page.Item(Printable(entry.id), kIdColumns, CutBytes(Printable(entry.title), kMostTitle));
-    for (const std::string& change : entry.changes) page.Paragraph(Printable(change), 4);
+    const auto* last = blocks.empty() ? nullptr : std::get_if<doc::Section>(&blocks.back().content);
+    if (last == nullptr || last->title != entry.section)
+      blocks.emplace_back(doc::Section{entry.section, {doc::List{doc::List::Style::kFields, {}, 0}}});
+    auto& list = std::get<doc::List>(std::get<doc::Section>(blocks.back().content).blocks.front().content);
+    doc::Item item{.text = doc::Words(CutBytes(Printable(entry.title), kMostTitle)),
+                   .label = doc::Words(Printable(entry.id))};
+    for (const std::string& change : entry.changes)
+      item.blocks.emplace_back(doc::Paragraph{doc::Words(Printable(change))});
+    list.items.push_back(std::move(item));
   }
-  return page.Take();
+  return PrintBlocks(blocks, options);
 }
 
 std::string ToJson(const std::vector<RuleEntry>& entries) {
@@ -144,8 +148,7 @@ int ListRules(const Options& options, const TextOptions& text) {
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
   });
-  WriteOutput(options.format == Format::kJson ? ToJson(entries) : WithoutCommands(ToText(entries, text)),
-              options.output);
+  WriteOutput(options.format == Format::kJson ? ToJson(entries) : ToText(entries, text), options.output);
   return kNothing;
 }
 

@@ -7,7 +7,6 @@
 
 #include "cli/file_writer.h"
 #include "cli/options.h"
-#include "report/text/text_page.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 

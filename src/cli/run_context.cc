@@ -107,7 +107,7 @@ Report RunContext::MakeReport(Report found) const {
 
 int RunContext::Print(Report* report) const {
   filter.Apply(report);
-  AddSourceLines(options.source_root, report);
+  AddSourceLines(options.source_root.empty() ? "." : options.source_root, report);
   Write(*report);
   log.Sum(*report);
   return filter.ExitStatus(*report);

@@ -26,15 +26,25 @@ bool IsSet(const char* name) {
 
 constexpr std::size_t kUsualColumns = 80;
 
+// A number in the environment; 0 if there is none.
+std::size_t NumberIn(const char* name) {
+  std::size_t number = 0;
+  const std::string_view text = IsSet(name) ? std::getenv(name) : "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+winsize SizeOf(int descriptor) {
+  winsize size{};
+  if (isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0) return size;
+  return {};
+}
+
 // COLUMNS takes precedence over the terminal's size.
 std::size_t Columns(int descriptor) {
-  std::size_t columns = 0;
-  const std::string_view text = IsSet("COLUMNS") ? std::getenv("COLUMNS") : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-  if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
-  winsize size{};
-  const bool is_known = isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return is_known ? size.ws_col : kUsualColumns;
+  if (const std::size_t columns = NumberIn("COLUMNS"); columns > 0) return columns;
+  const std::size_t columns = SizeOf(descriptor).ws_col;
+  return columns > 0 ? columns : kUsualColumns;
 }
 
 bool IsOn(const char* name) { return IsSet(name) && std::strcmp(std::getenv(name), "0") != 0; }
@@ -53,6 +63,14 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor) {
 
 std::size_t TextWidth(bool to_file, int descriptor) {
   return to_file ? kUsualColumns : std::clamp<std::size_t>(Columns(descriptor), 40, 120);
+}
+
+std::size_t TerminalRows(int descriptor) {
+  constexpr std::size_t kUsualRows = 24;
+  if (isatty(descriptor) != 1) return 0;
+  if (const std::size_t rows = NumberIn("LINES"); rows > 0) return rows;
+  const std::size_t rows = SizeOf(descriptor).ws_row;
+  return rows > 0 ? rows : kUsualRows;
 }
 
 std::size_t HelpWidth() { return std::clamp<std::size_t>(Columns(STDOUT_FILENO), 40, 110); }

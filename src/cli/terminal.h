@@ -19,6 +19,9 @@ bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);
 // terminal and COLUMNS is not set.
 std::size_t TextWidth(bool to_file, int descriptor = 1);
 
+// The rows of the terminal, by LINES or its size; 0 if the output is no terminal.
+std::size_t TerminalRows(int descriptor);
+
 // The width of --help, between 40 and 110: longer lines are hard to read.
 std::size_t HelpWidth();
 

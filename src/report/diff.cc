@@ -13,7 +13,6 @@ namespace {
 
 using doc::Words;
 using Kind = doc::Span::Kind;
-using ColumnKind = doc::Column::Kind;
 
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON lists all
 
@@ -53,32 +52,22 @@ void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
                                  [](const TotalChange& total) { return total.id == "need_bytes"; });
   if (need == comparison.totals.end()) return;
   doc::Table table;
-  table.columns = {{"needed", ColumnKind::kNumber}, {"", ColumnKind::kBar, 30}, {"run"}};
-  table.caption = "device memory of each run";
-  table.scale.whole = static_cast<double>(std::max(need->before.value_or(0), need->after.value_or(0)));
-  const auto add = [&](std::optional<std::int64_t> bytes, doc::Spans run) {
-    table.rows.push_back({{{SizeSpans(bytes)}, {{}, {{static_cast<double>(bytes.value_or(0))}}}, {std::move(run)}}});
-  };
-  add(need->before, OverSpans("before", comparison.before));
-  add(need->after, OverSpans("after", comparison.after));
-  doc::AddSection({.label = "needs", .title = "Memory needed", .blocks = {std::move(table)}}, doc::Depth::kAlways,
-                  blocks);
+  table.columns = {{"needed", true}, {"run"}};
+  table.rows = {{SizeSpans(need->before), OverSpans("before", comparison.before)},
+                {SizeSpans(need->after), OverSpans("after", comparison.after)}};
+  doc::AddSection({"Memory needed", {std::move(table)}}, blocks);
 }
 
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
   doc::Table table;
-  table.columns = {
-      {"total"}, {"before", ColumnKind::kNumber}, {"after", ColumnKind::kNumber}, {"change", ColumnKind::kNumber}};
+  table.columns = {{"total"}, {"before", true}, {"after", true}, {"change", true}};
   for (const TotalChange& total : comparison.totals) {
     if (total.id == "need_bytes" || !total.before || !total.after) continue;
     const std::int64_t change = *total.after - *total.before;
-    table.rows.push_back({{{Words(total.title)},
-                           {SizeSpans(total.before)},
-                           {SizeSpans(total.after)},
-                           {Words(change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change))}}});
+    table.rows.push_back({Words(total.title), SizeSpans(total.before), SizeSpans(total.after),
+                          Words(change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change))});
   }
-  if (table.rows.empty()) return;
-  doc::AddSection({.label = "totals", .title = "Totals", .blocks = {std::move(table)}}, doc::Depth::kAlways, blocks);
+  doc::AddSection({"Totals", {std::move(table)}}, blocks);
 }
 
 // "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
@@ -100,28 +89,23 @@ std::string Sizes(const RowChange& row) {
 
 void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   if (!comparison.rows_compared) return;
-  doc::Section section{.label = "list", .title = "Allocations that changed most"};
+  doc::Section section{"Allocations that changed most", {}};
   if (comparison.rows.empty()) {
     section.blocks.emplace_back(doc::Paragraph{Words("none of the listed allocations changed")});
   } else {
     doc::Table table;
-    table.columns = {{"size", ColumnKind::kNumber}, {"change"}, {"shape"}, {"name"}};
+    table.columns = {{"size", true}, {"change"}, {"shape"}, {"name"}};
     const std::size_t shown = std::min(kRows, comparison.rows.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const RowChange& row = comparison.rows[i];
       const bool is_named_by_shape =
           row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
       const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
-      table.rows.push_back(
-          {.cells = {{Words(Sizes(row))},
-                     {Words(fmt::format("{:<7}", kChanges[static_cast<std::size_t>(row.kind)]))},
-                     {Words(Printable(shapes), Kind::kCode)},
-                     {is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)}},
-           .drops = true});
+      table.rows.push_back({Words(Sizes(row)), Words(kChanges[static_cast<std::size_t>(row.kind)]),
+                            Words(Printable(shapes), Kind::kCode),
+                            is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)});
     }
-    table.caption = "allocations that changed most";
     table.left_out = comparison.rows.size() - shown;
-    table.elsewhere = " (--format json lists all)";
     section.blocks.emplace_back(std::move(table));
   }
   if (comparison.unchanged_rows > 0)
@@ -142,8 +126,8 @@ doc::Blocks DiffBlocks(const Diff& diff) {
   AddRows(comparison, &blocks);
   doc::List notes;
   for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});
-  doc::AddSection({.label = "note", .title = "Notes", .blocks = {std::move(notes)}}, doc::Depth::kAlways, &blocks);
-  doc::List problems{.style = doc::List::Style::kWarnings};
+  doc::AddSection({"note", {std::move(notes)}}, &blocks);
+  doc::List problems{doc::List::Style::kWarnings, {}, 0};
   for (const Problem& problem : diff.problems)
     problems.items.push_back({doc::Sentence(problem.path + ": " + problem.what)});
   if (!problems.items.empty()) blocks.emplace_back(std::move(problems));

@@ -186,9 +186,10 @@ CodeChange ChangeIn(const Snippet& snippet) {
   CodeChange change;
   for (const auto& [text, lines] :
        {std::pair(&snippet.before, &change.before), std::pair(&snippet.after, &change.after)}) {
+    const auto kind = lines == &change.before ? doc::CodeLine::Kind::kRemoved : doc::CodeLine::Kind::kAdded;
     for (std::size_t begin = 0; begin <= text->size();) {
       const std::size_t end = std::min(text->find('\n', begin), text->size());
-      lines->push_back({text->substr(begin, end - begin), true});
+      lines->push_back({text->substr(begin, end - begin), kind});
       begin = end + 1;
     }
   }
@@ -205,8 +206,8 @@ CodeChange ChangeIn(const Snippet& snippet) {
   }
   for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
     if (change.before[i].text == change.after[j].text) {
-      change.before[i++].changed = false;
-      change.after[j++].changed = false;
+      change.before[i++].kind = doc::CodeLine::Kind::kSame;
+      change.after[j++].kind = doc::CodeLine::Kind::kSame;
     } else if (best[i + 1][j] >= best[i][j + 1]) {
       ++i;
     } else {

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "report/failure_view.h"
-#include "report/outline.h"
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
 
-using doc::Depth;
 using doc::Words;
 using Kind = doc::Span::Kind;
 
@@ -49,39 +47,29 @@ doc::Spans RemedySpans(const Remedy& remedy, const PageLinks& links) {
   return TopicSpans<Remedy>(remedy.title, remedy, links.remedy);
 }
 
-void AddParagraph(const std::string& text, doc::Blocks* blocks, Depth depth = Depth::kAlways) {
-  if (!text.empty()) blocks->emplace_back(doc::Paragraph{doc::Sentence(text)}, depth);
+void AddParagraph(const std::string& text, doc::Blocks* blocks) {
+  if (!text.empty()) blocks->emplace_back(doc::Paragraph{doc::Sentence(text)});
 }
 
 doc::List ListOf(const std::vector<std::string>& texts, doc::List::Style style = doc::List::Style::kBullets) {
-  doc::List list{.style = style};
+  doc::List list{style, {}, 0};
   for (const std::string& text : texts) {
     if (!text.empty()) list.items.push_back({doc::Sentence(text)});
   }
   return list;
 }
 
-void AddListSection(const std::string& title, const std::vector<std::string>& texts, Depth depth, doc::Blocks* blocks) {
-  doc::AddSection({.title = title, .blocks = {ListOf(texts)}}, depth, blocks);
-}
-
-std::vector<std::string> Outlines(const std::vector<Sentence>& sentences) {
-  std::vector<std::string> texts;
-  for (const Sentence& sentence : sentences) texts.push_back(Outline(sentence.text));
-  return texts;
-}
-
 void AddLinks(const std::string& title, const std::vector<Link>& links, doc::Blocks* blocks) {
   doc::List list;
   for (const Link& link : links) list.items.push_back({{{Printable(link.title), Kind::kLink, link.url}}});
-  doc::AddSection({.title = title, .blocks = {std::move(list)}}, Depth::kAlways, blocks);
+  doc::AddSection({title, {std::move(list)}}, blocks);
 }
 
 // The first lines of the first example text in the rule data.
 doc::Code ExampleOf(const FailureRule& failure) {
   constexpr std::size_t kLines = 4;
   constexpr std::size_t kBytes = 600;
-  doc::Code code{"", "text", {}, false};
+  doc::Code code{"", "text", {}};
   const std::string& text = failure.example;
   for (std::size_t at = text.find_first_not_of("\n "); at < text.size() && code.lines.size() < kLines;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -91,63 +79,43 @@ doc::Code ExampleOf(const FailureRule& failure) {
   return code;
 }
 
-std::string ScenarioAnchor(const Scenario& scenario) { return "scenario-" + PlainName(scenario.id); }
-
 // Adds nothing for a single scenario, unless the topic is a whole failure.
 void AddScenarioList(const Explanation& explanation, doc::Blocks* blocks) {
-  doc::List list{.style = doc::List::Style::kFields};
+  doc::List list{doc::List::Style::kFields, {}, 0};
   for (const Scenario* scenario : explanation.scenarios) {
     const std::string about = FirstSentence(scenario->about);
     doc::Item item{doc::Sentence(scenario->title + (about.empty() ? "" : ". " + about))};
-    item.label = {{Printable(scenario->id), Kind::kPage, "#" + ScenarioAnchor(*scenario)}};
+    item.label = Words(Printable(scenario->id));
     list.items.push_back(std::move(item));
   }
   if (list.items.size() > 1 || explanation.kind == Explanation::Kind::kFailure)
-    doc::AddSection({.title = "Scenarios, and how they differ", .blocks = {std::move(list)}}, Depth::kAlways, blocks);
+    doc::AddSection({"Scenarios, and how they differ", {std::move(list)}}, blocks);
 }
 
-void AddRemedyTable(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
-  if (explanation.remedies.empty()) return;
-  using Column = doc::Column;
-  doc::Table table;
-  table.columns = {Column{"remedy"}, Column{"results", Column::Kind::kWord}, Column{"cost", Column::Kind::kWord},
-                   Column{"section of the official page", Column::Kind::kWord, 0, Depth::kMore}};
+// `whole`: with the cost of each remedy.
+void AddRemedyTable(const Explanation& explanation, const PageLinks& links, bool whole, doc::Blocks* blocks) {
+  doc::Table table{{{"id"}, {"remedy"}}, {}, 0};
+  if (whole) table.columns.push_back({"cost"});
   for (const RemedyEntry& entry : explanation.remedies) {
-    table.rows.push_back({{{RemedySpans(*entry.remedy, links)},
-                           {Words(ResultsWord(*entry.remedy))},
-                           {Words(CostWord(*entry.remedy))},
-                           {doc::Sentence(entry.section)}}});
+    const Remedy& remedy = *entry.remedy;
+    table.rows.push_back({doc::Name(remedy.id), RemedySpans(remedy, links)});
+    const bool is_safe = remedy.inquiry || remedy.safety.starts_with("safe");
+    if (whole)
+      table.rows.back().push_back(Words(CostWord(remedy) + (is_safe ? "" : "; results " + ResultsWord(remedy))));
   }
-  blocks->emplace_back(doc::Section{.title = "Remedies and their cost", .blocks = {std::move(table)}});
+  doc::AddSection({"Remedies", {std::move(table)}}, blocks);
+  if (!whole) AddParagraph("`whyoom explain ID` describes a remedy.", blocks);
 }
 
-// Text omits a scenario if the list of scenarios already contains everything about it.
-void AddScenario(const Explanation& explanation, const Scenario& scenario, const PageLinks& links,
-                 doc::Blocks* blocks) {
+// A scenario, unless the list of scenarios already contains everything about it.
+void AddScenario(const Explanation& explanation, const Scenario& scenario, doc::Blocks* blocks) {
+  const bool is_listed = explanation.kind == Explanation::Kind::kFailure && !scenario.retry &&
+                         FirstSentence(scenario.about) == scenario.about;
+  if (is_listed) return;
   doc::Blocks about;
   AddParagraph(scenario.about, &about);
   if (scenario.retry) AddParagraph(RetryText(*scenario.retry), &about);
-  about.emplace_back(doc::Paragraph{doc::Joined(
-                         {Words("A diagnosis names this scenario if "), Code(scenario.when.source()), Words(".")})},
-                     Depth::kMore);
-  AddListSection("Sentences in a diagnosis, if their values are known", Outlines(scenario.why), Depth::kMore, &about);
-  std::vector<doc::Spans> remedies;
-  for (const RemedyUse& use : InOrder(scenario.remedies)) {
-    for (const RemedyEntry& entry : explanation.remedies) {
-      if (entry.remedy->id == use.remedy) remedies.push_back(RemedySpans(*entry.remedy, links));
-    }
-  }
-  if (!remedies.empty()) {
-    about.emplace_back(doc::Paragraph{doc::Joined(
-                           {Words("Remedies, in the default order: "), doc::Joined(remedies, ", "), Words(".")})},
-                       Depth::kMore);
-  }
-  const bool is_listed = explanation.kind == Explanation::Kind::kFailure && !scenario.retry &&
-                         FirstSentence(scenario.about) == scenario.about;
-  blocks->emplace_back(doc::Section{.title = "Scenario " + scenario.id + ": " + scenario.title,
-                                    .blocks = std::move(about),
-                                    .anchor = ScenarioAnchor(scenario)},
-                       is_listed ? Depth::kMore : Depth::kAlways);
+  doc::AddSection({"Scenario " + scenario.id + ": " + scenario.title, std::move(about)}, blocks);
 }
 
 void AddField(const std::string& label, const doc::Spans& text, doc::List* fields) {
@@ -158,7 +126,7 @@ void AddField(const std::string& label, const doc::Spans& text, doc::List* field
 }
 
 doc::List FieldsOf(const Remedy& remedy) {
-  doc::List fields{.style = doc::List::Style::kFields};
+  doc::List fields{doc::List::Style::kFields, {}, 0};
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
   for (const ConditionalSafety& other : remedy.safety_when) {
     AddField("Safe?", doc::Joined({Words("In some jobs: "), doc::Sentence(SafeText(other.safety, other.safe_why))}),
@@ -176,9 +144,8 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
     std::string title = "How";
     if (steps.framework != nullptr) title += " in " + steps.framework->name;
     if (steps.is_fallback) title += " (the default steps)";
-    doc::Blocks content = {ListOf(steps.plain, doc::List::Style::kSteps)};
-    AddListSection("With values from the log", steps.of_log, Depth::kMore, &content);
-    doc::AddSection({.title = title, .blocks = std::move(content), .follows = true}, Depth::kAlways, blocks);
+    const std::vector<std::string>& shown = steps.plain.empty() ? steps.of_log : steps.plain;
+    doc::AddSection({title, {ListOf(shown, doc::List::Style::kSteps)}}, blocks);
   }
 }
 
@@ -187,10 +154,10 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
   for (const ShownSnippet& one : snippets) {
     CodeChange change = ChangeIn(*one.snippet);
     const std::string& language = one.snippet->language;
-    code.emplace_back(doc::Code{one.framework->name + ", before:", language, std::move(change.before), false});
-    code.emplace_back(doc::Code{"After:", language, std::move(change.after), true});
+    code.emplace_back(doc::Code{one.framework->name + ", before:", language, std::move(change.before)});
+    code.emplace_back(doc::Code{"After:", language, std::move(change.after)});
   }
-  doc::AddSection({.title = "Before and after", .blocks = std::move(code), .follows = true}, Depth::kAlways, blocks);
+  doc::AddSection({"Before and after", std::move(code)}, blocks);
 }
 
 // The failures that the remedy helps with, each with its scenarios.
@@ -208,52 +175,8 @@ doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks&
   return list;
 }
 
-// The content of a remedy, without its name. If `brief` is true, text shows only the steps.
-doc::Blocks RemedyContent(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
-                          const PageLinks& links, bool brief = false) {
-  doc::Blocks blocks;
-  const Depth depth = brief ? Depth::kMore : Depth::kAlways;
-  blocks.emplace_back(FieldsOf(remedy), depth);
-  const std::vector<Steps> steps = StepsIn(rules, remedy, frameworks);
-  AddSteps(steps, &blocks);
-  const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
-  AddSnippets(snippets, &blocks);
-  std::vector<std::string> releases;
-  for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
-  doc::AddSection({.title = "Required releases", .blocks = {ListOf(releases)}, .follows = true}, depth, &blocks);
-  AddListSection("Evidence for it in a log", Outlines(remedy.evidence), Depth::kMore, &blocks);
-  AddListSection("What rules it out", Outlines(remedy.ruled_out), Depth::kMore, &blocks);
-  doc::List with;
-  for (const std::string& id : remedy.with) {
-    if (const Remedy* other = rules.FindRemedy(id)) with.items.push_back({RemedySpans(*other, links)});
-  }
-  doc::AddSection({.title = "Combines well with", .blocks = {std::move(with)}}, Depth::kMore, &blocks);
-  return blocks;
-}
-
-// Adds the sections that only the page of a remedy has.
-void AddUses(const RuleSet& rules, const Remedy& remedy, const PageLinks& links, doc::Blocks* blocks) {
-  doc::AddSection({.title = "Helps with", .blocks = {HelpsWith(rules, remedy, links)}}, Depth::kAlways, blocks);
-  AddLinks("Read more", remedy.links, blocks);
-}
-
-void AddRemedies(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks,
-                 const PageLinks& links, doc::Blocks* blocks) {
-  doc::Blocks remedies;
-  AddParagraph(FrameworksText(rules, explanation.remedies, frameworks), &remedies);
-  AddParagraph("`whyoom explain REMEDY_ID` describes one remedy in full.", &remedies);
-  const bool brief = explanation.kind == Explanation::Kind::kPart && !explanation.scenarios.empty();
-  for (const RemedyEntry& entry : explanation.remedies) {
-    const Remedy& remedy = *entry.remedy;
-    const std::string place = entry.section.empty() ? "" : " [" + entry.section + "]";
-    remedies.emplace_back(doc::Section{.title = remedy.id + ": " + remedy.title + place,
-                                       .blocks = RemedyContent(rules, remedy, frameworks, links, brief),
-                                       .anchor = PlainName(remedy.id)});
-  }
-  doc::AddSection({.title = "Each remedy", .blocks = std::move(remedies)}, Depth::kAlways, blocks);
-}
-
-void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blocks* blocks) {
+// Adds a failure. `whole`: with an example of a log, and each scenario even if all are asked for.
+void AddFailure(const Explanation& explanation, const PageLinks& links, bool whole, doc::Blocks* blocks) {
   const FailureRule& failure = *explanation.failure;
   const bool is_part = explanation.kind == Explanation::Kind::kPart;
   std::vector<doc::Spans> names = {doc::Sentence(failure.category)};
@@ -269,13 +192,14 @@ void AddFailure(const Explanation& explanation, const PageLinks& links, doc::Blo
       is_part && !scenarios.empty() &&
       std::all_of(scenarios.begin(), scenarios.end(), [](const Scenario* one) { return one->retry.has_value(); });
   if (failure.retry && !all_answer) AddParagraph(RetryText(*failure.retry), blocks);
-  if (doc::Code example = ExampleOf(failure); !example.lines.empty()) {
-    blocks->emplace_back(doc::Section{.title = "Example of such a log", .blocks = {std::move(example)}}, Depth::kMore);
-  }
+  if (doc::Code example = ExampleOf(failure); whole && !example.lines.empty())
+    doc::AddSection({"Example of such a log", {std::move(example)}}, blocks);
   AddScenarioList(explanation, blocks);
-  AddRemedyTable(explanation, links, blocks);
-  for (const Scenario* scenario : explanation.scenarios) AddScenario(explanation, *scenario, links, blocks);
-  AddListSection("Sentences for every scenario", Outlines(failure.why), Depth::kMore, blocks);
+  if (whole || is_part) {
+    for (const Scenario* scenario : explanation.scenarios) AddScenario(explanation, *scenario, blocks);
+  }
+  AddRemedyTable(explanation, links, whole, blocks);
+  AddLinks("Official pages", failure.links, blocks);
 }
 
 }  // namespace
@@ -293,31 +217,34 @@ std::string PlainName(std::string_view id) {
 
 doc::Blocks FailureBlocks(const Explanation& explanation, const PageLinks& links) {
   doc::Blocks blocks;
-  AddFailure(explanation, links, &blocks);
-  AddLinks("Official pages", explanation.failure->links, &blocks);
+  AddFailure(explanation, links, true, &blocks);
   return blocks;
 }
 
 doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
                          const PageLinks& links) {
   doc::Blocks blocks = {doc::Verdict{0, Printable(remedy.id), doc::Sentence(remedy.title)}};
-  for (doc::Block& block : RemedyContent(rules, remedy, frameworks, links)) blocks.push_back(std::move(block));
-  AddUses(rules, remedy, links, &blocks);
+  blocks.emplace_back(FieldsOf(remedy));
+  const std::vector<Steps> steps = StepsIn(rules, remedy, frameworks);
+  AddSteps(steps, &blocks);
+  const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
+  AddSnippets(snippets, &blocks);
+  std::vector<std::string> releases;
+  for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
+  doc::AddSection({"Required releases", {ListOf(releases)}}, &blocks);
+  doc::AddSection({"Helps with", {HelpsWith(rules, remedy, links)}}, &blocks);
+  AddLinks("Read more", remedy.links, &blocks);
   return blocks;
 }
 
 doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks) {
-  if (explanation.kind == Explanation::Kind::kRemedy) {
-    doc::Blocks blocks = RemedyBlocks(rules, *explanation.remedies.front().remedy, frameworks, {});
-    AddParagraph(FrameworksText(rules, explanation.remedies, frameworks), &blocks);
-    return blocks;
-  }
-  PageLinks links;
-  links.remedy = [](const Remedy& remedy) { return "#" + PlainName(remedy.id); };
   doc::Blocks blocks;
-  AddFailure(explanation, links, &blocks);
-  AddRemedies(rules, explanation, frameworks, links, &blocks);
-  AddLinks("Official pages", explanation.failure->links, &blocks);
+  if (explanation.kind == Explanation::Kind::kRemedy) {
+    blocks = RemedyBlocks(rules, *explanation.remedies.front().remedy, frameworks, {});
+    AddParagraph(FrameworksText(rules, explanation.remedies, frameworks), &blocks);
+  } else {
+    AddFailure(explanation, {}, false, &blocks);
+  }
   return blocks;
 }
 
@@ -327,19 +254,19 @@ doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
     made.label = std::move(label);
     return made;
   };
-  doc::List failures{.style = doc::List::Style::kFields};
+  doc::List failures{doc::List::Style::kFields, {}, 0};
   for (const FailureRule& failure : rules.failures) {
     failures.items.push_back(item(TopicSpans<FailureRule>(failure.code, failure, links.failure), failure.title));
-    doc::List scenarios{.style = doc::List::Style::kFields};
+    doc::List scenarios{doc::List::Style::kFields, {}, 0};
     for (const Scenario& scenario : failure.scenarios)
       scenarios.items.push_back(item(Code("." + scenario.id), scenario.title));
     if (!scenarios.items.empty()) failures.items.back().blocks = {std::move(scenarios)};
   }
-  doc::List remedies{.style = doc::List::Style::kFields};
+  doc::List remedies{doc::List::Style::kFields, {}, 0};
   for (const Remedy& remedy : rules.remedies)
     remedies.items.push_back(item(TopicSpans<Remedy>(remedy.id, remedy, links.remedy), remedy.title));
-  return {doc::Section{.title = "Failures and their scenarios", .blocks = {std::move(failures)}},
-          doc::Section{.title = "Remedies", .blocks = {std::move(remedies)}}};
+  return {doc::Section{"Failures and their scenarios", {std::move(failures)}},
+          doc::Section{"Remedies", {std::move(remedies)}}};
 }
 
 }  // namespace whyoom

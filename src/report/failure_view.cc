@@ -27,17 +27,8 @@ std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
   return list.empty() ? "" : " – possibly " + list;
 }
 
-// The number of the scenario in the official page.
-std::string ScenarioText(const Failure& failure) {
-  const std::string& id = failure.scenario == nullptr ? "" : failure.scenario->id;
-  return !id.empty() && IsDigit(id[0]) ? "scenario " + id : "";
-}
-
-// " with 4 micro-batches"; empty if the estimate assumes no number of parts. " with batch 8 instead of 64": the setting
-// that was compiled, except of the first remedy, which shows it as a step.
+// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
 std::string PartsText(const RankedRemedy& ranked) {
-  constexpr std::size_t kMostSetting = 80;
-  if (ranked.compiled && ranked.rank > 1) return " with " + CutBytes(Printable(ranked.compiled->setting), kMostSetting);
   const std::string& in_parts = ranked.remedy->in_parts;
   const std::size_t hole = in_parts.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return {};
@@ -56,16 +47,6 @@ std::string SpreadText(const RankedRemedy& ranked) {
 // Whether the program fits with the remedy, and with which other; empty if unknown.
 std::string VerdictText(const RankedRemedy& ranked, const std::string& other) {
   return other.empty() ? EnoughText(ranked) : "fits together with " + other;
-}
-
-std::vector<std::string> EffectWith(const RankedRemedy& ranked, const std::string& other) {
-  std::vector<std::string> texts = {SavesText(ranked)};
-  if (ranked.left_bytes && *ranked.left_bytes > 0)
-    texts.push_back("then needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked));
-  texts.push_back(VerdictText(ranked, other));
-  texts.push_back(SafetyText(ranked));
-  std::erase(texts, "");
-  return texts;
 }
 
 // The other remedy that makes this one fit: "remedy 2", or its title if the first screen does not show it. Empty if
@@ -99,7 +80,7 @@ std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Failure& fa
 // If a dump was available but gave no estimate for the remedy; else empty.
 std::string NoEstimateText(const RankedRemedy& ranked, const Failure& failure) {
   const bool is_searched = failure.estimates && !ranked.compiled && !ranked.remedy->change.empty();
-  return is_searched && !ranked.saves_bytes ? "savings unknown: they cannot be estimated for this program" : "";
+  return is_searched && !ranked.saves_bytes ? "effect unknown" : "";
 }
 
 // " --rules FILE" for each rule file that was given.
@@ -160,12 +141,6 @@ std::optional<Need> NeedOf(const Failure& failure) {
                            : "free"};
 }
 
-std::string ExcessText(const Need& need) {
-  if (!(need.excess > 0)) return {};
-  return need.at_most ? "less than " + SizeText(need.excess) + " too much (sizes are rounded)"
-                      : SizeText(need.excess) + " too much";
-}
-
 std::string SafetyText(const RankedRemedy& ranked) {
   if (ranked.remedy->inquiry) return "diagnostic only";
   if (ranked.safety == "safe") return "results stay the same";
@@ -222,11 +197,6 @@ std::string EnoughText(const RankedRemedy& ranked) {
   return ranked.borderline ? "may not fit alone" : "does not fit alone";
 }
 
-std::string EffectText(const RankedRemedy& ranked) {
-  return fmt::format(
-      "{}", fmt::join(EffectWith(ranked, ranked.enough_with.empty() ? "" : ranked.enough_with.front()), " · "));
-}
-
 std::string NeedText(const Failure& failure) {
   const std::optional<Need> need = NeedOf(failure);
   if (!need) return {};
@@ -253,21 +223,15 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& f
   return failure.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts);
 }
 
-std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Failure& failure) {
-  const std::string unknown = NoEstimateText(ranked, failure);
-  if (!unknown.empty()) return {unknown, SafetyText(ranked)};
-  if (std::vector<std::string> pair = PairTexts(ranked, failure); !pair.empty()) return pair;
-  return EffectWith(ranked, PartnerText(ranked, failure));
-}
-
-std::string ShortEffect(const RankedRemedy& ranked, const Failure& failure) {
+std::string EffectText(const RankedRemedy& ranked, const Failure& failure) {
   if (ranked.remedy->inquiry) return SafetyText(ranked);
   const std::string unknown = NoEstimateText(ranked, failure);
   if (!unknown.empty()) return unknown + " · " + SafetyText(ranked);
   if (const std::vector<std::string> pair = PairTexts(ranked, failure); !pair.empty())
     return fmt::format("{}", fmt::join(pair, " · "));
   const bool is_known = ranked.left_bytes.value_or(0) > 0;
-  std::string text = is_known ? "needs " + FormatSize(*ranked.left_bytes) + PartsText(ranked) : SavesText(ranked);
+  std::string text =
+      is_known ? "needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + PartsText(ranked) : SavesText(ranked);
   const std::string verdict = VerdictText(ranked, PartnerText(ranked, failure));
   if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
   return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
@@ -279,6 +243,8 @@ std::string RecoveredText(const Failure& failure) {
                      Printable(failure.recovered->text));
 }
 
+namespace {
+
 std::string RetryAnswer(const Retry& retry) {
   switch (retry.answer) {
     case Retry::Answer::kNever:
@@ -289,6 +255,8 @@ std::string RetryAnswer(const Retry& retry) {
       return retry.why.empty() ? "" : "The log does not show whether a retry would succeed.";
   }
 }
+
+}  // namespace
 
 std::string RetryText(const Retry& retry) {
   return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
@@ -360,21 +328,6 @@ std::string CautionText(const Failure& failure) {
   std::string text;
   for (const Contradiction& contradiction : failure.contradictions) text += Printable(contradiction.text) + " ";
   return text + "These figures are not used.";
-}
-
-FailureView ViewOf(const Failure& failure) {
-  FailureView view;
-  view.code = failure.rule->code;
-  view.scenario = ScenarioText(failure);
-  view.caution = CautionText(failure);
-  view.place = PlaceText(failure.where);
-  for (const char* name : {"module", "program", "device"}) {
-    if (const std::string text = failure.facts.Text(name); !text.empty()) view.names.push_back(Printable(text));
-  }
-  view.chip = Printable(failure.facts.Text("chip"));
-  view.framework = failure.framework;
-  view.reporters = ProcessesText(failure);
-  return view;
 }
 
 std::string ProcessesText(const Failure& failure) {

@@ -47,9 +47,6 @@ std::optional<Need> NeedOf(const Failure& failure);
 // "jit_step needs 20.77 GiB, 5.02 GiB over the 15.75 GiB of v5e"; empty if the need is unknown.
 std::string NeedText(const Failure& failure);
 
-// "5.02 GiB too much"; empty if there is no excess.
-std::string ExcessText(const Need& need);
-
 // "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked);
 
@@ -72,24 +69,15 @@ std::string SavesText(const RankedRemedy& ranked);
 // "should fit", "does not fit alone"; with "may" if the error of the estimate permits both. Empty if unknown.
 std::string EnoughText(const RankedRemedy& ranked);
 
-// "saves about 5.02 GiB · then needs 10.73 GiB ± 0.4 GiB · should fit · results stay the same".
-std::string EffectText(const RankedRemedy& ranked);
-
-// The pieces of EffectText for a report, where another remedy is named by its number: "fits together with remedy 5".
-// If a dump was available but gave no estimate for the remedy, one piece reports that the savings are unknown.
-std::vector<std::string> EffectTexts(const RankedRemedy& ranked, const Failure& failure);
-
-// EffectTexts in one line: "needs 10.73 GiB with 4 micro-batches: should fit · same results, slower".
-std::string ShortEffect(const RankedRemedy& ranked, const Failure& failure);
+// "needs 10.73 GiB ± 0.4 GiB with 4 micro-batches: should fit · same results, slower". Another remedy is named by its
+// number: "fits together with remedy 5". If a dump was available but gave no estimate, the effect is unknown.
+std::string EffectText(const RankedRemedy& ranked, const Failure& failure);
 
 // "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
 std::string RecoveredText(const Failure& failure);
 
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
-
-// The first sentence of RetryText.
-std::string RetryAnswer(const Retry& retry);
 
 // "train.py:41"; empty if the row names no source file.
 std::string SourceText(const Allocation& row);
@@ -129,19 +117,6 @@ NextStep NextOf(const Failure& failure);
 
 // Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
 std::string CautionText(const Failure& failure);
-
-// The headline of a failure, and where it was found.
-struct FailureView {
-  std::string code;
-  std::string scenario;            // "scenario 2"; empty if it has no number
-  std::string caution;             // see CautionText
-  std::string place;               // see PlaceText
-  std::vector<std::string> names;  // the module, program and device that are known
-  std::string chip;
-  std::string framework;
-  std::string reporters;  // "reported by about 12 processes"; empty for one
-};
-FailureView ViewOf(const Failure& failure);
 
 // "reported by 12 processes", "reported by about 12000 processes"; empty for one.
 std::string ProcessesText(const Failure& failure);

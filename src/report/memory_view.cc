@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -19,23 +18,12 @@ constexpr std::size_t kMostModules = 3;
 constexpr std::size_t kLongestModule = 60;  // columns
 
 // The usual terms of machine learning.
-std::string NameOf(const std::string& kind) {
-  static const std::map<std::string, std::string> names = {{"weights", "weights"},
-                                                           {"gathered_weights", "weights gathered from other devices"},
-                                                           {"optimizer_state", "optimizer state"},
-                                                           {"gradients", "gradients"},
-                                                           {"activations", "activations"},
-                                                           {"logits", "logits"},
-                                                           {"attention_scores", "attention scores"},
-                                                           {"temporaries", "temporaries"},
-                                                           {"padding", "padding"},
-                                                           {"inputs", "inputs"},
-                                                           {"outputs", "outputs"},
-                                                           {"constants", "constants"},
-                                                           {"fragmentation", "gaps between arrays"},
-                                                           {"unknown", "unclassified"}};
-  const auto name = names.find(kind);
-  return name == names.end() ? Printable(kind) : name->second;
+std::string NameOf(std::string kind) {
+  if (kind == "gathered_weights") return "weights gathered from other devices";
+  if (kind == "fragmentation") return "gaps between arrays";
+  if (kind == "unknown") return "unclassified";
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return Printable(kind);
 }
 
 // Names the dimension by its position if it is not known to be a batch or sequence.
@@ -69,20 +57,6 @@ std::string VerdictOf(const ProgramView& view, const std::string& basis) {
          SizeText(view.limit - view.need) + " is free";
 }
 
-// "at 43 % of the program: 21.25 GiB", then the largest arrays that are live then, in one line.
-std::string MomentText(const ProgramEstimates& estimates, const MemoryMoment& moment) {
-  constexpr std::size_t kMostArrays = 6;
-  std::string text =
-      fmt::format("at {:.0f} % of the program: {}", 100 * moment.at, SizeText(static_cast<double>(moment.bytes)));
-  std::size_t shown = 0;
-  for (const LiveArray& live : estimates.live) {
-    if (moment.at < live.begin || moment.at >= live.end || shown++ >= kMostArrays) continue;
-    text += fmt::format(" · {} {}", SizeText(static_cast<double>(live.bytes)), Printable(live.array));
-    if (live.padding_bytes > 0) text += ", " + SizeText(static_cast<double>(live.padding_bytes)) + " of it padding";
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
@@ -92,7 +66,7 @@ std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
   for (const MemoryPart& part : estimates.memory) {
     const auto bytes = static_cast<double>(part.bytes);
     if (bytes <= 0 || bytes < kLeastShare * whole) continue;
-    MemoryShare share{part.kind, NameOf(part.kind), bytes, bytes / whole};
+    MemoryShare share{NameOf(part.kind), bytes, bytes / whole};
     for (const auto& [module, size] : part.modules) {
       if (share.modules.size() == kMostModules || static_cast<double>(size) < kLeastShare * whole) break;
       share.modules.push_back(Shorten(Printable(module), kLongestModule) + " " + SizeText(static_cast<double>(size)));
@@ -101,8 +75,6 @@ std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
   }
   return shares;
 }
-
-std::string AmountText(const MemoryShare& share) { return SizeText(share.bytes) + ", " + PercentText(share.part); }
 
 std::vector<std::string> FitTexts(const Room& room) {
   std::vector<std::string> texts;
@@ -114,24 +86,6 @@ std::vector<std::string> FitTexts(const Room& room) {
   if (room.sequence > 0 && room.largest_sequence > 0)
     texts.push_back(SizeLead("sequence", room.sequence_axis) + SizesText(room.largest_sequence, room.sequence));
   return texts;
-}
-
-TimelineView TimelineViewOf(const ProgramEstimates& estimates) {
-  TimelineView view;
-  for (const MemoryMoment& moment : estimates.timeline) {
-    view.bytes.push_back(static_cast<double>(std::max<std::int64_t>(moment.bytes, 0)));
-    view.moments.push_back(MomentText(estimates, moment));
-    if (view.bytes.back() <= view.most) continue;
-    view.most = view.bytes.back();
-    view.most_at = std::clamp(moment.at, 0.0, 1.0);
-  }
-  if (view.most <= 0) view = {};
-  return view;
-}
-
-std::string PeakText(const TimelineView& timeline) {
-  if (timeline.bytes.empty()) return {};
-  return fmt::format("peak of {}, {:.0f} % of the way through", SizeText(timeline.most), 100 * timeline.most_at);
 }
 
 ProgramView ViewOf(const CompiledProgram& program) {

@@ -13,7 +13,6 @@ namespace whyoom {
 
 // One kind of memory at the peak.
 struct MemoryShare {
-  std::string kind;  // as in JSON: "optimizer_state"
   std::string name;  // "optimizer state"
   double bytes = 0;
   double part = 0;                   // fraction of the whole need
@@ -23,23 +22,8 @@ struct MemoryShare {
 // Sorted by size, largest first; omits shares below half a percent.
 std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates);
 
-// "512.00 MiB, 12 %".
-std::string AmountText(const MemoryShare& share);
-
 // Sizes that would fit: "batch 24 (now 64)". Empty if unknown.
 std::vector<std::string> FitTexts(const Room& room);
-
-// The memory in use over the program's schedule.
-struct TimelineView {
-  std::vector<double> bytes;         // in schedule order; empty if unknown
-  std::vector<std::string> moments;  // for each of them: position, size and the largest arrays, separated by " · "
-  double most = 0;
-  double most_at = 0;  // position of the peak: 0 is the start, 1 the end
-};
-TimelineView TimelineViewOf(const ProgramEstimates& estimates);
-
-// "peak of 8.12 GiB, 43 % of the way through"; empty if unknown.
-std::string PeakText(const TimelineView& timeline);
 
 // A program that compiled.
 struct ProgramView {

@@ -15,10 +15,9 @@ namespace whyoom {
 // errors and ten warnings per step; the last one reports how many more there are.
 std::string PrintGithub(const Report& report, const std::string& source_root);
 
-// A single page without external resources: style, script and drawings are inline, and its content security policy
-// forbids fetching. The page is also well-formed XML. A few failures are shown in full. Many failures start with an
-// overview and a table to search and sort, which needs the script. At most a few megabytes: if the details of all
-// failures do not fit, only the most frequent ones have details.
+// A single page without external resources: resources/page.html with the report's JSON in it, which the page's script
+// draws, and the text report for readers without scripts. Its content security policy forbids fetching. At most a few
+// megabytes: if the details of all failures do not fit, only the most frequent ones have details.
 std::string PrintHtml(const Report& report);
 
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis

@@ -1,4 +1,4 @@
-// Builds the list of remedies in order, and of those that would not help.
+// Builds the lists of remedies: those to try first, the others, and those that would not help.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,67 +11,30 @@
 namespace whyoom {
 namespace {
 
-using doc::Depth;
 using doc::Words;
+using Kind = doc::Span::Kind;
 
-constexpr const char* kFreeTitle = "No cost, but does not fit alone";
-constexpr std::size_t kWholeRemedies = 3;  // shown in full; the others are only named
-constexpr std::size_t kNamedRemedies = 3;
+constexpr std::size_t kMostPatch = 60;     // lines
+constexpr std::size_t kMostSetting = 300;  // bytes
 
-// The length of the main list. Remedies that cost nothing, but are not enough alone, follow in a second list.
-std::size_t RankedCount(const Failure& failure) {
-  const auto free = std::find_if(failure.remedies.begin(), failure.remedies.end(),
-                                 [](const RankedRemedy& ranked) { return ranked.free; });
-  return static_cast<std::size_t>(free - failure.remedies.begin());
-}
-
-// The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
-std::vector<std::string> RuledOutTexts(const Failure& failure) {
-  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in order of appearance
-  for (const RuledOut& ruled_out : failure.ruled_out) {
-    const auto same =
-        std::find_if(titles.begin(), titles.end(), [&](const auto& group) { return group.first == ruled_out.why; });
-    if (same == titles.end()) {
-      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
-    } else {
-      same->second += ", " + ruled_out.remedy->title;
-    }
-  }
-  std::vector<std::string> texts;
-  for (const auto& [why, names] : titles) texts.push_back(names + " (" + Printable(why) + ")");
-  return texts;
-}
-
-// Which framework the steps assume, if the log shows none and other frameworks have their own steps.
-std::string StepsForText(const Failure& failure) {
-  const Framework* usual = failure.rules == nullptr ? nullptr : failure.rules->default_framework();
-  const bool differ = std::any_of(failure.remedies.begin(), failure.remedies.end(),
-                                  [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
-  if (!failure.framework.empty() || usual == nullptr || !differ) return {};
-  return "No framework recognised; the steps assume " + usual->name + " (--framework NAME for another).";
-}
-
-// The setting that was compiled. Empty if there is none.
-std::string SettingToType(const RankedRemedy& ranked, const Failure& failure) {
-  if (const CompiledAttempt* pair = CompiledPair(ranked, failure)) return pair->setting;
-  return ranked.compiled ? ranked.compiled->setting : "";
-}
-
-// The patch that makes the change. nullopt if there is none.
-std::optional<doc::Code> PatchOf(const RankedRemedy& ranked, const Failure& failure) {
-  constexpr std::size_t kMostLines = 60;
+// The patch that makes the change, without the lines that stay the same. No lines if there is none.
+doc::Code PatchOf(const RankedRemedy& ranked, const Failure& failure) {
   const CompiledAttempt* pair = CompiledPair(ranked, failure);
   std::string_view patch = pair != nullptr ? pair->patch : ranked.patch;
   const std::optional<std::int64_t> verified = pair != nullptr ? pair->verified_bytes : ranked.verified_bytes;
-  if (patch.empty()) return std::nullopt;
   const std::optional<double> limit = failure.facts.Number("limit_bytes");
   doc::Code code{"patch, not verified", "diff", {}};
   if (verified) code.caption = "patch; with it, the program needs " + FormatSize(*verified);
   if (verified && limit) code.caption += fmt::format(" of {} (compiled)", SizeText(*limit));
-  for (; !patch.empty() && code.lines.size() < kMostLines;) {
+  while (!patch.empty() && code.lines.size() < kMostPatch) {
     const std::string_view line = patch.substr(0, patch.find('\n'));
     patch.remove_prefix(std::min(line.size() + 1, patch.size()));
-    code.lines.push_back({Printable(line)});
+    const bool is_header = line.starts_with("--- ");
+    if (!is_header && !line.starts_with('-') && !line.starts_with('+')) continue;
+    using LineKind = doc::CodeLine::Kind;
+    code.lines.push_back({Printable(line), is_header               ? LineKind::kSame
+                                           : line.starts_with('+') ? LineKind::kAdded
+                                                                   : LineKind::kRemoved});
   }
   if (!patch.empty()) code.lines.push_back({"… (--patch FILE writes all)"});
   return code;
@@ -80,11 +43,10 @@ std::optional<doc::Code> PatchOf(const RankedRemedy& ranked, const Failure& fail
 // One step for each change of a compiled setting. Environment variables become one complete command.
 void AddSettingSteps(std::string_view setting, doc::List* steps) {
   constexpr std::string_view kAnd = " and ";
-  constexpr std::size_t kMostSetting = 300;  // bytes
   const auto add = [&](const char* verb, const std::string& code) {
     const char* rest = code.size() > kMostSetting ? " (--format json shows the rest)" : "";
-    steps->items.push_back({doc::Joined(
-        {Words(verb), Words(CutBytes(Printable(code), kMostSetting), doc::Span::Kind::kCode), Words(rest)})});
+    steps->items.push_back(
+        {doc::Joined({Words(verb), Words(CutBytes(Printable(code), kMostSetting), Kind::kCode), Words(rest)})});
   };
   std::string variables;
   while (!setting.empty()) {
@@ -110,127 +72,105 @@ const RankedRemedy* CompiledPartner(const RankedRemedy& ranked, const Failure& f
   return other == failure.remedies.end() ? nullptr : &*other;
 }
 
-// Whether the remedy is shown as part of a better one.
-bool IsShownBefore(const RankedRemedy& ranked, const Failure& failure) {
-  const RankedRemedy* partner = CompiledPartner(ranked, failure);
-  return partner != nullptr && partner->rank < ranked.rank && CompiledPartner(*partner, failure) == &ranked;
-}
-
-// Whether the effect of a remedy is good news: green only for what fits and keeps the results.
-doc::Span::Kind EffectKind(const RankedRemedy& ranked) {
+// Green only for what fits and keeps the results.
+Kind EffectKind(const RankedRemedy& ranked) {
   const bool with_others = !ranked.enough_with.empty();
-  if (ranked.enough == false && !with_others && !ranked.borderline) return doc::Span::Kind::kBad;
-  if (ranked.remedy->inquiry) return doc::Span::Kind::kText;
-  if (ranked.borderline || !ranked.safety.starts_with("safe")) return doc::Span::Kind::kCareful;
-  return ranked.enough == true || with_others ? doc::Span::Kind::kGood : doc::Span::Kind::kText;
+  if (ranked.enough == false && !with_others && !ranked.borderline) return Kind::kBad;
+  if (ranked.remedy->inquiry) return Kind::kText;
+  if (ranked.borderline || !ranked.safety.starts_with("safe")) return Kind::kCareful;
+  return ranked.enough == true || with_others ? Kind::kGood : Kind::kText;
 }
 
-// A remedy in full.
-doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, Depth depth) {
-  const Remedy& remedy = *ranked.remedy;
+doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, bool with_steps, bool whole) {
   const RankedRemedy* partner = CompiledPartner(ranked, failure);
-  doc::Spans title = doc::Sentence(remedy.title);
+  doc::Spans title = doc::Sentence(ranked.remedy->title);
   if (partner != nullptr)
     title = doc::Joined({std::move(title), Words("; also: "), doc::Sentence(partner->remedy->title)});
-  doc::Item item{std::move(title), depth, ranked.rank, remedy.id, {}, ""};
-  doc::Facts effect;
-  const std::vector<std::string> effects = EffectTexts(ranked, failure);
-  for (const std::string& text : effects) {
-    const bool is_verdict =
-        text == effects.back() || text == EnoughText(ranked) || text.starts_with("fits together") || partner != nullptr;
-    effect.facts.push_back(doc::Sentence(text, is_verdict ? EffectKind(ranked) : doc::Span::Kind::kText));
-  }
-  item.blocks.emplace_back(doc::Facts{{doc::Sentence(ShortEffect(ranked, failure), EffectKind(ranked))}},
-                           Depth::kBrief);
-  item.blocks.emplace_back(std::move(effect), Depth::kMore);
-  const std::optional<Need> need = NeedOf(failure);
-  if (need && need->excess > 0 && !SavesText(ranked).empty() && partner == nullptr)
-    item.blocks.emplace_back(EffectBar(*need, ranked));
+  doc::Item item{.text = std::move(title), .number = ranked.rank, .id = whole ? ranked.remedy->id : ""};
+  item.blocks.emplace_back(doc::Paragraph{doc::Sentence(EffectText(ranked, failure), EffectKind(ranked))});
   doc::List why;
-  for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason), Depth::kMore});
-  doc::List typed{.style = doc::List::Style::kSteps, .whole = true};
-  AddSettingSteps(SettingToType(ranked, failure), &typed);
-  doc::List steps{.style = doc::List::Style::kSteps};
+  for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason)});
+  if (whole && !why.items.empty()) item.blocks.emplace_back(std::move(why));
+  doc::List steps{doc::List::Style::kSteps, {}, 0};
+  const CompiledAttempt* pair = CompiledPair(ranked, failure);
+  AddSettingSteps(pair != nullptr ? pair->setting : ranked.compiled ? ranked.compiled->setting : "", &steps);
+  doc::Code patch = PatchOf(ranked, failure);
+  const bool says_what_to_do = !steps.items.empty() || !patch.lines.empty();
   for (const RankedRemedy* each : {&ranked, partner}) {
-    if (each == nullptr) continue;
-    for (const std::string& step : each->how)
-      steps.items.push_back({doc::Sentence(step), doc::DepthAt(steps.items.size() + typed.items.size(), 1)});
+    for (std::size_t i = 0; each != nullptr && i < each->how.size(); ++i) {
+      if (whole || (with_steps && !says_what_to_do && steps.items.empty()))
+        steps.items.push_back({doc::Sentence(each->how[i])});
+    }
   }
-  for (doc::List* list : {&why, &typed}) {
-    if (!list->items.empty()) item.blocks.emplace_back(std::move(*list));
-  }
-  if (std::optional<doc::Code> patch = PatchOf(ranked, failure)) item.blocks.emplace_back(*std::move(patch));
+  if (!patch.lines.empty()) item.blocks.emplace_back(std::move(patch));
   if (!steps.items.empty()) item.blocks.emplace_back(std::move(steps));
   return item;
 }
 
-// "4 Donate the input buffers · 5 …".
-doc::List OthersList(const Failure& failure, std::size_t from) {
-  doc::List list{.style = doc::List::Style::kJoined};
-  for (std::size_t i = from; i < failure.remedies.size(); ++i) {
-    const RankedRemedy& other = failure.remedies[i];
-    if (list.items.size() == kNamedRemedies) {
-      ++list.left_out;
-    } else {
-      list.items.push_back({doc::Joined({Words(fmt::format("{} ", other.rank)), doc::Sentence(other.remedy->title)})});
+// Whether something in the log or the program supports the remedy.
+bool IsSupported(const RankedRemedy& ranked) {
+  const bool by_rank = ranked.rank_reasons && (ranked.rank_reasons->supported || ranked.rank_reasons->finds_out);
+  return by_rank || !ranked.why.empty() || ranked.enough == true || !ranked.enough_with.empty() || ranked.compiled;
+}
+
+// The remedies to try first, and the others. If none is supported, those that usually help come first. A remedy that is
+// shown as part of a better one is in neither.
+struct SplitRemedies {
+  std::vector<const RankedRemedy*> first;
+  std::vector<const RankedRemedy*> others;
+
+  SplitRemedies(const Failure& failure, const doc::Extent& extent) {
+    const bool any = std::any_of(failure.remedies.begin(), failure.remedies.end(), IsSupported);
+    for (const RankedRemedy& ranked : failure.remedies) {
+      const RankedRemedy* partner = CompiledPartner(ranked, failure);
+      if (partner != nullptr && partner->rank < ranked.rank && CompiledPartner(*partner, failure) == &ranked) continue;
+      const bool is_first = (IsSupported(ranked) || !any) && first.size() < extent.remedies;
+      (is_first ? first : others).push_back(&ranked);
     }
   }
+};
+
+// The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
+doc::List RuledOutList(const Failure& failure) {
+  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in order of appearance
+  for (const RuledOut& ruled_out : failure.ruled_out) {
+    const auto same =
+        std::find_if(titles.begin(), titles.end(), [&](const auto& group) { return group.first == ruled_out.why; });
+    if (same == titles.end()) {
+      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
+    } else {
+      same->second += ", " + ruled_out.remedy->title;
+    }
+  }
+  doc::List list;
+  for (const auto& [why, names] : titles) list.items.push_back({doc::Sentence(names + " (" + Printable(why) + ")")});
   return list;
 }
 
 }  // namespace
 
-doc::Spans ReasonSpans(const Reason& reason) {
-  return doc::Joined({doc::Sentence(reason.text),
-                      Words(reason.line > 0 ? fmt::format(" (line {})", reason.line) : "", doc::Span::Kind::kFaint)});
+void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
+  const SplitRemedies remedies(failure, extent);
+  doc::List list{doc::List::Style::kNumbered, {}, remedies.others.size()};
+  for (const RankedRemedy* ranked : remedies.first)
+    list.items.push_back(RemedyItem(failure, *ranked, list.items.size() < extent.steps, extent.is_whole));
+  doc::AddSection({"do", {std::move(list)}}, blocks);
 }
 
-doc::Spans LinkSpans(const Link& link) { return {{Printable(link.title), doc::Span::Kind::kLink, link.url}}; }
-
-doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why) {
-  doc::List notes;
-  for (const std::string* text : {&safe_why, &remedy.gain, &remedy.note}) {
-    if (!text->empty()) notes.items.push_back({doc::Sentence(*text)});
+void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
+  const SplitRemedies remedies(failure, extent);
+  doc::List more{doc::List::Style::kNumbered, {}, 0};
+  for (const RankedRemedy* ranked : remedies.first) {
+    if (!extent.is_whole) more.items.push_back(RemedyItem(failure, *ranked, true, true));
   }
-  for (const Link& link : remedy.links) notes.items.push_back({LinkSpans(link)});
-  doc::Blocks blocks;
-  if (!notes.items.empty()) blocks.emplace_back(std::move(notes), Depth::kMore);
-  return blocks;
-}
-
-void AddRemedies(const Failure& failure, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks) {
-  const std::size_t ranked = RankedCount(failure);
-  const std::size_t all = failure.remedies.size();
-  const std::size_t whole = std::min(ranked, kWholeRemedies);
-  doc::List list{.style = doc::List::Style::kNumbered};
-  doc::List free{.style = doc::List::Style::kNumbered};
-  for (std::size_t i = 0; i < (pass == doc::Pass::kBrief ? whole : all); ++i) {
-    const RankedRemedy& remedy = failure.remedies[i];
-    if (IsShownBefore(remedy, failure)) continue;
-    doc::Item item = RemedyItem(failure, remedy, i < ranked ? doc::DepthAt(i, whole) : Depth::kAlways);
-    if (notes_elsewhere) item.details = "remedy-" + remedy.remedy->id;
-    if (!notes_elsewhere && pass != doc::Pass::kBrief) {
-      for (doc::Block& note : RemedyNotes(*remedy.remedy, remedy.safe_why)) item.blocks.push_back(std::move(note));
-    }
-    (i < ranked ? list : free).items.push_back(std::move(item));
+  doc::AddSection({"These remedies in full", {std::move(more)}}, blocks);
+  doc::List list{doc::List::Style::kNumbered, {}, 0};
+  for (const RankedRemedy* ranked : remedies.others) {
+    list.items.push_back(RemedyItem(failure, *ranked, true, false));
+    list.items.back().id = ranked->remedy->id;
   }
-  doc::List ruled_out{.style = doc::List::Style::kJoined, .lead = "would not help here: "};
-  for (const std::string& text : RuledOutTexts(failure)) ruled_out.items.push_back({doc::Sentence(text)});
-  doc::AddSection({"do", "What to do", {std::move(list)}}, Depth::kAlways, blocks);
-  const auto add = [&](const char* label, const char* title, doc::Block block, Depth depth, bool spare = false) {
-    doc::AddSection({.label = label,
-                     .title = title,
-                     .blocks = {std::move(block)},
-                     .follows = true,
-                     .open = depth == Depth::kMore,
-                     .anchor = "",
-                     .spare = spare},
-                    depth, blocks);
-  };
-  add("also", "Other remedies", OthersList(failure, whole), Depth::kBrief, true);
-  add("note", "Framework", doc::Paragraph{doc::Sentence(all > 0 ? StepsForText(failure) : "")}, Depth::kAlways, true);
-  add("free", kFreeTitle, std::move(free), Depth::kMore);
-  add("skip", "Would not help here", std::move(ruled_out), Depth::kMore);
+  doc::AddSection({"Other remedies", {std::move(list)}}, blocks);
+  doc::AddSection({"Would not help here", {RuledOutList(failure)}}, blocks);
 }
 
 }  // namespace whyoom

@@ -15,7 +15,6 @@
 namespace whyoom {
 namespace {
 
-using doc::Depth;
 using doc::Words;
 
 constexpr std::size_t kProblems = 30;
@@ -26,11 +25,6 @@ doc::Verdict NothingFound(const Report& report) {
   const std::string where = fmt::format(" in {} ({})", Counted(report.artifacts, "input", "inputs"),
                                         SizeText(static_cast<double>(report.bytes)));
   return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + ".")};
-}
-
-std::string ElsewhereText(const Report& report) {
-  return fmt::format(" (--format json lists {})",
-                     report.problems_left_out == 0 ? "them" : fmt::format("the first {}", report.problems.size()));
 }
 
 // An unknown error, merged over the inputs that contain it (read/candidate_errors.h). `place` is "a.log:41 and 12 more
@@ -69,22 +63,18 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
   const std::vector<const Problem*> unknown = UnknownErrors(report);
   if (unknown.empty()) return;
   doc::List list;
-  list.elsewhere = ElsewhereText(report);
   const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
   for (std::size_t i = 0; i < std::min(lines.size(), kUnknown); ++i) {
-    doc::Item item{doc::Name(lines[i].place)};
-    item.blocks = {doc::Pre{lines[i].text}};
-    list.items.push_back(std::move(item));
+    list.items.push_back({doc::Name(lines[i].place), {doc::CodeOf(lines[i].text)}});
   }
   list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
   doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
-  notes->emplace_back(doc::Section{"", kUnknownErrors, std::move(blocks), false, report.failures.empty()});
+  notes->emplace_back(doc::Section{kUnknownErrors, std::move(blocks)});
 }
 
 void AddProblems(const Report& report, doc::Blocks* notes) {
   const std::vector<const Problem*> problems = UnreadInputs(report);
-  doc::List list{.style = doc::List::Style::kWarnings};
-  list.elsewhere = ElsewhereText(report);
+  doc::List list{doc::List::Style::kWarnings, {}, 0};
   list.left_out = UnreadInputsLeftOut(report);
   std::size_t shown = 0;
   for (const Problem* problem : problems) {
@@ -96,12 +86,11 @@ void AddProblems(const Report& report, doc::Blocks* notes) {
         {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})});
   }
   if (list.items.empty()) return;
-  const std::string title = Counted(list.items.size() + list.left_out, "problem", "problems") + " with the input";
-  notes->emplace_back(doc::Section{"warning", title, {std::move(list)}, true});
+  notes->emplace_back(std::move(list));
 }
 
 void AddNotesOnInputs(const Report& report, doc::Blocks* notes) {
-  doc::List list{.style = doc::List::Style::kWarnings};
+  doc::List list{doc::List::Style::kWarnings, {}, 0};
   for (const Problem& problem : report.problems) {
     if (!problem.is_note_on_input()) continue;
     if (list.items.size() >= kProblems) {
@@ -111,7 +100,7 @@ void AddNotesOnInputs(const Report& report, doc::Blocks* notes) {
     list.items.push_back({doc::Joined(
         {doc::Name(ArtifactText({problem.path, problem.member})), Words(": "), doc::Sentence(problem.what)})});
   }
-  if (!list.items.empty()) notes->emplace_back(doc::Section{"note", "Passed over", {std::move(list)}, true});
+  if (!list.items.empty()) notes->emplace_back(std::move(list));
 }
 
 std::vector<doc::Spans> FooterOf(const Report& report) {
@@ -125,25 +114,22 @@ std::vector<doc::Spans> FooterOf(const Report& report) {
 
 }  // namespace
 
-doc::Document MakeDocument(const Report& report) {
-  doc::Document document;
-  document.batch = IsBatch(report);
+ReportDocument MakeDocument(const Report& report) {
+  ReportDocument document;
+  document.is_batch = IsBatch(report);
+  document.whole = report.failures.size();
   if (report.failures.empty()) {
     document.head = {NothingFound(report)};
     document.title = NothingFoundText(report);
-  } else if (document.batch) {
+  } else if (document.is_batch) {
     AddBatch(report, &document);
     document.title = BatchTitle(report);
   } else {
-    for (const Failure& failure : report.failures) {
-      doc::Part& part = document.failures.emplace_back();
-      part.failure = &failure;
-      part.make = [&failure](doc::Pass pass) { return FailureBlocks(failure, false, pass); };
-    }
+    for (const Failure& failure : report.failures) document.failures.push_back(&failure);
     const FailureRule& first = *report.failures[0].rule;
     document.title = report.failures.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
   }
-  document.programs = ProgramParts(report);
+  document.programs = ProgramBlocks(report);
   if (const std::string text = HiddenText(report); !text.empty())
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
   AddUnknownErrors(report, &document.notes);

@@ -1,49 +1,57 @@
 // Builds the document of a report. Decides headings, labels, order, limits, units and empty cases for every format.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "diagnose/report.h"
 #include "report/document.h"
+#include "report/failure_view.h"
 
 namespace whyoom {
 
-// Borrows the report.
-doc::Document MakeDocument(const Report& report);
+// Both borrow the failure. The first blocks are what a reader needs at once; the others are everything else, without
+// what the first blocks of the same extent contain.
+doc::Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent);
+doc::Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent);
 
-// One failure. If `notes_elsewhere` is true, notes that do not depend on the log are only in Document::remedies.
-doc::Blocks FailureBlocks(const Failure& failure, bool notes_elsewhere, doc::Pass pass);
+struct ReportDocument {
+  std::string title;
+  bool is_batch = false;  // each failure is folded below a line of `summaries`
+  doc::Blocks head;       // of a batch, or a report without failures
+  std::vector<const Failure*> failures;
+  std::vector<doc::Spans> summaries;  // batch only: of each failure
+  std::size_t whole = 0;              // the number of failures that text shows in full
+  doc::Blocks table;                  // batch only: of all failures
+  std::vector<doc::Blocks> programs;  // programs that fit
+  doc::Blocks notes;                  // unread inputs and errors that match no rule
+  std::vector<doc::Spans> footer;
+};
+
+// Borrows the report.
+ReportDocument MakeDocument(const Report& report);
 
 // Shared by the files that build the document.
 
-doc::Spans LinkSpans(const Link& link);
 doc::Spans ReasonSpans(const Reason& reason);
 
-// Notes on a remedy that do not depend on the log.
-doc::Blocks RemedyNotes(const Remedy& remedy, const std::string& safe_why);
+// Adds the remedies to try first.
+void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks);
+// Adds the other remedies, and those that would not help.
+void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks);
 
-// Adds the remedies that can help, then those that would not.
-void AddRemedies(const Failure& failure, bool notes_elsewhere, doc::Pass pass, doc::Blocks* blocks);
-
-// Adds the memory by kind and over the program's schedule, and the sizes that would fit.
-void AddMemory(const ProgramEstimates& estimates, const std::optional<double>& limit, doc::Blocks* blocks);
-
-// Adds the memory by module, and how the mesh splits the arrays.
+// Adds the memory by kind in one line, and the sizes that would fit.
+void AddMemory(const ProgramEstimates& estimates, doc::Blocks* blocks);
+// Adds the memory by kind and by module, and how the mesh splits the arrays.
 void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks);
+// The parts of the needed memory that a log states.
+doc::List PartsList(const Failure& failure);
 
-// The segments of the bars of the needed memory and, for failures at run time, of the free memory.
-std::vector<doc::BarPart> PartsOfNeed(const Failure& failure, const Need& need);
-std::vector<doc::BarPart> PartsOfFree(const Failure& failure, const Need& need);
-
-// A bar that shows the need with the remedy applied, and what the remedy saves.
-doc::MemoryBar EffectBar(const Need& need, const RankedRemedy& ranked);
-
-std::vector<doc::Part> ProgramParts(const Report& report);
+std::vector<doc::Blocks> ProgramBlocks(const Report& report);
 
 // Adds the overview, the failures, and the table of all failures.
-void AddBatch(const Report& report, doc::Document* document);
+void AddBatch(const Report& report, ReportDocument* document);
 std::string BatchTitle(const Report& report);  // "3 different failures in 40 inputs"
 
 // The common parent folder of all failures' inputs, "logs/run1/"; empty if there is none or it is very short.

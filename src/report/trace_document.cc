@@ -31,13 +31,13 @@ std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(Mask
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
 doc::Item Field(const std::string& label, const std::string& text) {
-  return {.text = Words(text), .blocks = {}, .label = Words(label)};
+  return {.text = Words(text), .label = Words(label)};
 }
 
 // Lays out the entries from `*at` on, up to the first of a smaller depth. The label of a condition is its result, and
 // the label of any other entry is its name.
 doc::Blocks StepBlocks(const Entries& entries, std::size_t* at, int depth, int least) {
-  doc::List fields{.style = doc::List::Style::kFields};
+  doc::List fields{doc::List::Style::kFields, {}, 0};
   while (*at < entries.size() && entries[*at].depth >= depth) {
     const RecordEntry& entry = entries[(*at)++];
     const std::string what = Cut(entry.what, kTextBytes);
@@ -81,7 +81,8 @@ std::map<PlaceOfLine, RecordedLine> LinesOf(const LogTrace& trace) {
 
 // Lists patterns that match first. If one does and `all` is false, only counts those that do not match.
 doc::Section LineSection(const PlaceOfLine& place, RecordedLine line, bool all) {
-  doc::Section section{.title = fmt::format("{}:{}", Cut(place.first, kLineBytes), place.second)};
+  const std::string input = place.first == "-" ? "standard input" : Cut(place.first, kLineBytes);
+  doc::Section section{fmt::format("{}:{}", input, place.second), {}};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
   if (!line.stream_name.empty()) section.blocks.emplace_back(Text("printed by " + Cut(line.stream_name, kLineBytes)));
   const auto others = std::stable_partition(line.entries.begin(), line.entries.end(), [](const RecordEntry& entry) {
@@ -116,7 +117,7 @@ void AddLines(const LogTrace& trace, doc::Blocks* blocks) {
 void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
   std::set<std::string> tried;
   for (const RecordEntry& entry : trace.reading) tried.insert(entry.what);
-  doc::List patterns{.style = doc::List::Style::kFields};
+  doc::List patterns{doc::List::Style::kFields, {}, 0};
   for (const FailureRule* rule : trace.asked) {
     for (const HeaderPattern& head : rule->header_patterns) {
       if (tried.contains(rule->NameOf(head))) continue;
@@ -129,8 +130,7 @@ void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
                             more > 0 ? fmt::format(" or {} more", more) : "")));
     }
   }
-  doc::AddSection({.title = "Header patterns without a literal there", .blocks = {std::move(patterns)}},
-                  doc::Depth::kAlways, blocks);
+  doc::AddSection({"Header patterns without a literal there", {std::move(patterns)}}, blocks);
 }
 
 void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
@@ -138,11 +138,11 @@ void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
   const Entries& entries = trace.conclusions;
   for (std::size_t at = 0; at < entries.size();) {
     const RecordEntry& rule = entries[at++];
-    doc::Section section{.title = fmt::format("{}. {}", ++shown, Cut(rule.what, kTextBytes))};
+    doc::Section section{fmt::format("{}. {}", ++shown, Cut(rule.what, kTextBytes)), {}};
     section.blocks.emplace_back(Text(Cut(rule.detail, kTextBytes)));
     while (at < entries.size() && entries[at].depth == 1) {
       const std::string title = entries[at++].what;
-      doc::AddSection({.title = title, .blocks = StepBlocks(entries, &at, 2, 2)}, doc::Depth::kAlways, &section.blocks);
+      doc::AddSection({title, StepBlocks(entries, &at, 2, 2)}, &section.blocks);
     }
     blocks->emplace_back(std::move(section));
   }
@@ -163,7 +163,7 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
   AddLines(trace, &blocks);
   AddUntried(trace, &blocks);
   AddFailures(trace, &blocks);
-  doc::List warnings{.style = doc::List::Style::kWarnings};
+  doc::List warnings{doc::List::Style::kWarnings, {}, 0};
   if (trace.is_truncated)
     warnings.items.push_back({Words("too many lines with literals: the last ones are not traced (trace LOG:LINE)")});
   for (const Problem& problem : trace.problems) {

@@ -48,6 +48,11 @@ std::string UnknownErrorText(const Problem& unknown) {
   return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
 }
 
+std::string ProblemText(const Problem& problem) {
+  const std::string what = Printable(problem.what);
+  return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
+}
+
 bool AllRead(const Report& report) {
   const std::vector<const Problem*> unread = UnreadInputs(report);
   return std::all_of(unread.begin(), unread.end(), [](const Problem* each) { return each->kind == Problem::kNote; });

@@ -24,6 +24,9 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // The text of the line and how often it occurs, or the number of further errors.
 std::string UnknownErrorText(const Problem& unknown);
 
+// "logs.tar › train.log: the archive is truncated"; without a place if the problem is not about an input.
+std::string ProblemText(const Problem& problem);
+
 // The number of omitted problems of one kind. Problems are omitted from the end of the report, and unknown errors come
 // last.
 std::uint64_t UnknownErrorsLeftOut(const Report& report);

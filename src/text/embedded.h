@@ -14,4 +14,7 @@ struct EmbeddedFile {
 // resources/secrets.json.
 const std::vector<EmbeddedFile>& EmbeddedSecrets();
 
+// resources/page.html.
+const std::vector<EmbeddedFile>& EmbeddedPage();
+
 }  // namespace whyoom

@@ -47,14 +47,11 @@ ProcessResult Type(const std::string& command, const std::string& folder) {
 TEST_CASE("explain begins with an overview, and a scenario's page is shorter", "[cli]") {
   const std::string whole = RunWhyoom({"explain", "E1000"}).out;
   const std::size_t scenarios = whole.find("Scenarios, and how they differ");
-  const std::size_t table = whole.find("Remedies and their cost");
-  const std::size_t each = whole.find("Each remedy");
-  REQUIRE(each != std::string::npos);
+  const std::size_t table = whole.find("\nRemedies\n");
+  REQUIRE(table != std::string::npos);
   CHECK(scenarios < table);
-  CHECK(table < each);
-  CHECK(LinesOf(whole.substr(0, each)) < 130);
-  const std::string scenario = RunWhyoom({"explain", "E1000.2"}).out;
-  CHECK(LinesOf(scenario) * 2 < LinesOf(whole));
+  CHECK(LinesOf(whole) < 80);
+  CHECK(LinesOf(RunWhyoom({"explain", "E1000.2"}).out) < LinesOf(whole));
   CHECK(Holds(RunWhyoom({"explain", "0101.fragmentation"}).out, "a program could not be loaded"));
 }
 
@@ -132,7 +129,7 @@ TEST_CASE("commands in a report work as printed", "[cli]") {
   scratch.Write("team's rules/pool.json", kRules);
   scratch.Write("-r.json", R"({"format": "whyoom.rules/1"})");
   scratch.Write("our.log", "RuntimeError: our own pool is full\n");
-  for (const char* format : {"text", "markdown", "html", "github", "sarif", "junit"}) {
+  for (const char* format : {"json", "markdown", "html"}) {
     INFO(format);
     const ProcessResult report =
         RunWhyoom({"--rules", "team's rules", "--rules=-r.json", "--format", format, "our.log"}, "", scratch.path());
@@ -140,7 +137,8 @@ TEST_CASE("commands in a report work as printed", "[cli]") {
     CHECK(Holds(report.out, "whyoom explain our.pool.a"));
     CHECK(Holds(report.out, "-r.json"));
   }
-  const std::string text = RunWhyoom({"--rules", "team's rules", "--rules=-r.json", "our.log"}, "", scratch.path()).out;
+  const std::string text =
+      RunWhyoom({"--all", "--rules", "team's rules", "--rules=-r.json", "our.log"}, "", scratch.path()).out;
   REQUIRE(CommandsIn(text).size() == 1);
   const ProcessResult typed = Type(CommandsIn(text)[0], scratch.path());
   INFO(CommandsIn(text)[0] << "\n" << typed.err);
@@ -156,12 +154,12 @@ TEST_CASE("a diagnosis shows the steps of the framework of --framework", "[cli]"
   CHECK(Holds(seen, "NamedSharding"));
   const std::string named = RunWhyoom({"--framework", "PyTorch/XLA", path}).out;
   CHECK_FALSE(Holds(named, "NamedSharding"));
-  CHECK(Holds(named, "whyoom explain E1000.2 --framework pytorch_xla"));
+  CHECK(Holds(named, " · pytorch_xla"));
   CHECK(RunWhyoom({"--framework", "jax", path}).out == seen);
   CHECK(RunWhyoom({"--framework", "pytorch_xla", "--follow", "-"}, log).out ==
         RunWhyoom({"--framework", "pytorch_xla", "-"}, log).out);
   const std::string fail = "cat " + path + "; touch " + scratch.path() + "/ran; exit 1";
-  CHECK(Holds(RunWhyoom({"run", "--framework", "pytorch_xla", "--", "sh", "-c", fail}).err, "--framework pytorch_xla"));
+  CHECK(Holds(RunWhyoom({"run", "--framework", "pytorch_xla", "--", "sh", "-c", fail}).err, " · pytorch_xla"));
   std::filesystem::remove(scratch.path() + "/ran");
   const ProcessResult wrong = RunWhyoom({"run", "--framework", "pytorch_xlaa", "--", "sh", "-c", fail});
   CHECK(wrong.exit_status == 2);
@@ -178,7 +176,7 @@ TEST_CASE("commands in a report name the log's framework", "[cli]") {
     const std::string log = (entry.path() / "log").string();
     INFO(log);
     const json report = json::parse(RunWhyoom({"--format", "json", log}).out);
-    const std::string text = RunWhyoom({log}).out;
+    const std::string text = RunWhyoom({"--all", log}).out;
     if (report["diagnoses"].empty()) continue;
     const std::string framework = report["diagnoses"][0].value("framework", "");
     const bool is_default = framework.empty() || framework == "jax";

@@ -100,18 +100,18 @@ TEST_CASE("--follow on a pipe respects --select, --ignore and --framework", "[cl
   };
   const ProcessResult all = followed({"--brief"});
   CHECK(all.exit_status == 1);
-  CHECK(Count(all.out, ": E1000") == 1);
-  CHECK(Count(all.out, ": cpu.oom") == 1);
+  CHECK(Count(all.out, "E1000  ") == 1);
+  CHECK(Count(all.out, "cpu.oom  ") == 1);
   const ProcessResult selected = followed({"--brief", "--select", "cpu.oom"});
   CHECK(selected.exit_status == 1);
-  CHECK(Count(selected.out, ": E1000") == 0);
-  CHECK(Count(selected.out, ": cpu.oom") == 1);
+  CHECK(Count(selected.out, "E1000  ") == 0);
+  CHECK(Count(selected.out, "cpu.oom  ") == 1);
   CHECK(Count(selected.err, "1 failure excluded by --select or --ignore") == 1);
   const ProcessResult ignored = followed({"--brief", "--ignore", "E1000,cpu.oom"});
   CHECK(ignored.exit_status == 0);
-  CHECK(Count(ignored.out, ": E1000") + Count(ignored.out, ": cpu.oom") == 0);
+  CHECK(Count(ignored.out, "E1000  ") + Count(ignored.out, "cpu.oom  ") == 0);
   const ProcessResult keras = followed({"--framework", "Keras", "--select", "E1000"});
-  CHECK(Count(keras.out, "whyoom explain E1000.2 --framework keras") == 1);
+  CHECK(Count(keras.out, " · keras") == 1);
 }
 
 TEST_CASE("--follow rejects a folder", "[cli]") {

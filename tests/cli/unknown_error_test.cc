@@ -28,7 +28,7 @@ TEST_CASE("an unknown error is shown, but counts as found only with --strict", "
   const std::string log = scratch.Write("a.log", "well\n" + kText + "\n");
   const ProcessResult text = RunWhyoom({log});
   CHECK(text.exit_status == 0);
-  CHECK(Holds(text.out, log + ":2\n  " + kText + "\n"));
+  CHECK(Holds(text.out, "  " + log + ":2\n    " + kText + "\n"));
   CHECK(Holds(text.out, "No known out-of-memory error found"));
   CHECK(Holds(text.out, "whyoom rules --help"));
   CHECK(RunWhyoom({"--strict", log}).exit_status == 1);
@@ -44,7 +44,7 @@ TEST_CASE("an unknown error in many inputs is shown once", "[cli]") {
   const std::string folder = scratch.path() + "/logs";
   for (int i = 0; i < 30; ++i) scratch.Write(fmt::format("logs/{:02}.log", i), kText + "\n" + kText + "\n");
   scratch.Write("logs/99.log", "pool.PoolError: RESOURCE_EXHAUSTED: another line\n");
-  for (const std::string format : {"text", "markdown", "html"}) {
+  for (const std::string format : {"text", "markdown"}) {
     CAPTURE(format);
     const std::string report = RunWhyoom({"--format", format, folder}).out;
     CHECK(Holds(report, "00.log:1 and 29 more inputs"));

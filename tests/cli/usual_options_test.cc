@@ -97,22 +97,18 @@ TEST_CASE("a text report respects COLUMNS, but not in a file", "[cli]") {
   CHECK(ReadText(scratch.path() + "/report.txt") == usual);
 }
 
-TEST_CASE("--brief prints one line per failure", "[cli]") {
+// With each line break and its indentation as one blank.
+std::string Unwrapped(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
+
+TEST_CASE("--brief prints the first lines of each failure", "[cli]") {
   const ProcessResult one = RunWhyoom({"--brief", CaseLog("compile-padded-points")});
   CHECK(one.exit_status == 1);
-  CHECK(LinesOf(one.out) == 1);
-  CHECK(Holds(one.out,
-              "/log:41: E1000.2 one allocation far too large · 20.77 GiB needed, 15.75 GiB usable, 5.02 GiB too "
-              "much · "));
-  CHECK(Holds(one.out, "(may fit)"));
-  const std::string all = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases";
-  const std::size_t failures =
-      json::parse(RunWhyoom({"--format", "json", all}).out)["summary"]["diagnoses"].get<std::size_t>();
-  const std::string lines = RunWhyoom({"--brief", "-q", all}).out;
-  static const std::regex line("[^\n]+:[0-9]+: [A-Za-z0-9][^\n]*\n");
-  const auto found = std::distance(std::sregex_iterator(lines.begin(), lines.end(), line), std::sregex_iterator());
-  CHECK(static_cast<std::size_t>(found) == LinesOf(lines));
-  CHECK(LinesOf(lines) >= failures);
+  const std::string whole = RunWhyoom({CaseLog("compile-padded-points")}).out;
+  const std::size_t reasons = whole.find("\nwhy ");
+  REQUIRE(reasons != std::string::npos);
+  CHECK(one.out.starts_with(whole.substr(0, reasons)));
+  CHECK(Holds(one.out, "do    1  Move tiny dimensions off the last axis"));
+  CHECK(LinesOf(one.out) < 10);
 }
 
 TEST_CASE("--brief --format json agrees with the full report", "[cli]") {
@@ -145,17 +141,16 @@ TEST_CASE("--all shows everything that the usual report omits", "[cli]") {
   const json report = json::parse(RunWhyoom({"--format", "json", log}).out);
   CHECK(all.size() > usual.size());
   CHECK_FALSE(Holds(all, "and 1 more"));
-  CHECK_FALSE(Holds(all, " smaller ("));
   CHECK_FALSE(Holds(all, "\nthen "));
   for (const json& remedy : report["diagnoses"][0]["remedies"])
-    CHECK(Holds(all, "  " + remedy["id"].get<std::string>() + "\n"));
+    CHECK(Holds(Unwrapped(all), "(" + remedy["id"].get<std::string>() + ")"));
 }
 
 TEST_CASE("a report shows the id of a remedy, and explain accepts it", "[cli]") {
   const std::string text = RunWhyoom({"--all", CaseLog("compile-padded-points")}).out;
   const json report = json::parse(RunWhyoom({"--format", "json", CaseLog("compile-padded-points")}).out);
   const std::string id = report["diagnoses"][0]["remedies"][0]["id"];
-  CHECK(Holds(text, "  " + id + "\n"));
+  CHECK(Holds(Unwrapped(text), "(" + id + ")"));
   CHECK(RunWhyoom({"explain", id}).exit_status == 0);
 }
 
@@ -183,7 +178,7 @@ TEST_CASE("--framework selects the steps for another framework than the log's", 
   CHECK(keras["framework"] == "keras");
   CHECK(keras["id"] == usual["id"]);
   CHECK(keras["remedies"] != usual["remedies"]);
-  CHECK(Holds(RunWhyoom({"--framework", "Keras", log}).out, "--framework keras"));
+  CHECK(Holds(RunWhyoom({"--framework", "Keras", log}).out, " · keras"));
 }
 
 TEST_CASE("failures are selected and ignored in every format", "[cli]") {
@@ -204,7 +199,7 @@ TEST_CASE("failures are selected and ignored in every format", "[cli]") {
     return text;
   };
   const std::string every = codes({});
-  REQUIRE(LinesOf(run({"--brief", "-q"}).out) == 4);
+  REQUIRE(std::count(every.begin(), every.end(), ' ') == 4);
   CHECK(codes({"--select", "E1000"}) == "E1000 ");
   CHECK(codes({"--select", "E1000.3"}).empty());
   CHECK(Holds(every, "0100 "));
@@ -345,7 +340,7 @@ TEST_CASE("run returns the job's exit status, whatever failures are selected", "
   CHECK(ignored.err.empty());
   const ProcessResult brief = RunWhyoom({"run", "--brief", "-q", "--", "sh", "-c", job}, "", scratch.path());
   CHECK(brief.exit_status == 7);
-  CHECK(Holds(brief.err, ": E1000.2 "));
+  CHECK(Holds(brief.err, "E1000  compile time"));
   CHECK(RunWhyoom({"run", "--select", "E9", "--", "true"}, "", scratch.path()).exit_status == 2);
 }
 

@@ -101,8 +101,8 @@ void CheckFolder(const fs::path& folder, std::vector<std::string> arguments) {
   CHECK(text.exit_status == status);
   CHECK(data.exit_status == status);
   CheckRightAnswer(ReadText((folder / "source.md").string()), report);
-  const bool names_rules = text.out.find("--rules " + NeutralRulesFile()) != std::string::npos;
-  CHECK(names_rules == !report["diagnoses"].empty());
+  for (const json& diagnosis : report["diagnoses"])
+    CHECK(diagnosis["next"].get<std::string>().find("--rules " + NeutralRulesFile()) != std::string::npos);
   CheckAgainst(folder / "expected.txt", WithoutRules(text.out));
   CheckAgainst(folder / "expected.json", WithoutFingerprint(WithoutRules(data.out)));
 }
@@ -117,18 +117,10 @@ TEST_CASE("real logs give the right answers", "[golden]") {
   }
 }
 
-TEST_CASE("each failure fits a terminal of 24 lines and 80 columns", "[golden]") {
+TEST_CASE("no text of a report is cut", "[golden]") {
   for (const fs::path& folder : FoldersOf("cases")) {
     INFO(folder);
-    const ProcessResult text = RunWhyoom({"-q", "log"}, "", folder.string());
-    const std::string rule = "\n\n" + std::string("─") + "─";
-    for (std::size_t begin = 0; begin < text.out.size();) {
-      const std::size_t end = std::min(text.out.find(rule, begin), text.out.size());
-      CHECK(std::count(text.out.begin() + static_cast<std::ptrdiff_t>(begin),
-                       text.out.begin() + static_cast<std::ptrdiff_t>(end),
-                       '\n') <= 25);  // 24, and the one after a rule
-      begin = end == text.out.size() ? end : text.out.find("\n\n", end + 2) + 1;
-    }
+    CHECK(RunWhyoom({"-q", "log"}, "", folder.string()).out.find("…") == std::string::npos);
   }
 }
 

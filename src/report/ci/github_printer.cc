@@ -7,7 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "report/ci/brief.h"
 #include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
@@ -79,7 +78,7 @@ std::string FailureCommands(const Report& report, const std::string& source_root
     const Failure& failure = report.failures[i];
     std::string title = RuleId(failure) + " " + Printable(failure.rule->title);
     if (const std::string program = ProgramOf(failure); !program.empty()) title += " (" + program + ")";
-    text += Command({"error", title, BriefText(failure), SourceBelow(source_root, failure)});
+    text += Command({"error", title, PrintShort(failure), SourceBelow(source_root, failure)});
   }
   if (const std::size_t more = report.failures.size() - shown; more > 0)
     text += Command({"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", more)});

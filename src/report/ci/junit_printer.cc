@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "report/ci/brief.h"
 #include "report/ci/junit_xml.h"
 #include "report/failure_view.h"
 #include "report/layout.h"
@@ -34,7 +33,7 @@ Test FailedTest(const Failure& failure, bool with_text) {
   test.outcome = "failure";
   test.type = test.class_name;
   test.message = Verdict(failure);
-  test.text = with_text ? PrintFailure(failure) : WithoutCommands(BriefText(failure)) + "\n";
+  test.text = with_text ? PrintFailure(failure) : PrintShort(failure);
   return test;
 }
 

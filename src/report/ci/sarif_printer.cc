@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/ci/brief.h"
 #include "report/encodings.h"
 #include "report/failure_view.h"
 #include "report/layout.h"
@@ -16,6 +15,7 @@
 #include "report/record/fields.h"
 #include "report/source_place.h"
 #include "report/summary.h"
+#include "report/text/text_printer.h"
 #include "report/unknown_errors.h"
 #include "text/utf8.h"
 
@@ -293,14 +293,14 @@ void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Js
   Json related = Json::array();
   if (in_sources) {
     (*result)["locations"] = Json::array({SourceLocation(*source, &places_)});
-    related.push_back(Related(log, "Reported at " + BriefPlace(failure.where)));
+    related.push_back(Related(log, "Reported at " + PlaceText(failure.where)));
   } else {
     (*result)["locations"] = Json::array({log});
     if (source) related.push_back(Related(SourceLocation(*source, &places_), "The source line"));
   }
   for (const Where& where : failure.Also()) {
     if (related.size() < most_related) {
-      related.push_back(Related(LogLocation(where, &places_), "Reported at " + BriefPlace(where)));
+      related.push_back(Related(LogLocation(where, &places_), "Reported at " + PlaceText(where)));
     } else {
       ++places_left_out_;
     }
@@ -312,7 +312,7 @@ Json SarifRun::Result(const Failure& failure, std::size_t most_related) {
   Json result = {{"ruleId", RuleId(failure)},
                  {"ruleIndex", rules_.IndexOf(failure)},
                  {"level", failure.recovered ? "warning" : "error"},
-                 {"message", Message(BriefText(failure))}};
+                 {"message", Message(PrintShort(failure))}};
   SetLocations(failure, most_related, &result);
   constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};
   result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(failure.retry.answer)]}};

@@ -43,10 +43,6 @@ std::string SpansText(const doc::Spans& spans, Where where = Where::kPage) {
 
 std::string FactsText(const std::vector<doc::Spans>& facts) { return SpansText(doc::Joined(facts, " · ")); }
 
-std::string MoreText(std::uint64_t left_out, const std::string& elsewhere) {
-  return left_out > 0 ? fmt::format("and {} more{}\n", left_out, elsewhere) : "";
-}
-
 // `summary` is HTML.
 std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
@@ -58,7 +54,12 @@ std::string Fenced(const doc::Code& code) {
   std::string lines;
   for (const doc::CodeLine& line : code.lines) lines += Printable(line.text) + "\n";
   while (lines.find(fence) != std::string::npos) fence += '`';
-  return fence + code.language + "\n" + lines + fence + "\n";
+  return fence + (code.language.empty() ? "text" : code.language) + "\n" + lines + fence + "\n";
+}
+
+std::string Capitalised(std::string title) {
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
 }
 
 // Renders blocks as Markdown, separated by empty lines.
@@ -71,45 +72,18 @@ class MarkdownRenderer {
     return std::move(text_);
   }
 
-  void operator()(const doc::Verdict& verdict) {
-    const std::string code = MarkdownCode(verdict.code);
-    page_level_ = verdict.level == 0 ? 1 : 0;
-    Add(std::string(verdict.level == 0   ? "# "
-                    : verdict.level == 1 ? "### "
-                                         : "#### ") +
-        code + (code.empty() ? "" : " ") + SpansText(verdict.title) + "\n");
-    for (const doc::Spans& note : verdict.notes) Add(SpansText(note) + "\n");
-    if (const std::string facts = FactsText(verdict.facts); !facts.empty()) Add(facts + "\n");
-  }
-  void operator()(const doc::Heading& heading) { Add("### " + heading.text + "\n"); }
+  void operator()(const doc::Verdict& verdict);
   void operator()(const doc::Section& section);
-  void operator()(const doc::Paragraph& paragraph) { Add(SpansText(paragraph.text) + "\n"); }
-  void operator()(const doc::Facts& facts) { Add(FactsText(facts.facts) + "\n"); }
-  void operator()(const doc::List& list) {
-    const bool apart = indent_.empty() || !in_list_;
-    std::string items;
-    for (const doc::Item& item : list.items) items += ItemText(item, list.style == doc::List::Style::kNumbered);
-    if (list.left_out > 0) items += indent_ + "- " + MoreText(list.left_out, list.elsewhere);
-    apart ? Add(items) : void(text_ += items);
+  void operator()(const doc::Paragraph& paragraph) {
+    in_list_ ? void(text_ += indent_ + "- " + SpansText(paragraph.text) + "\n") : Add(SpansText(paragraph.text) + "\n");
   }
+  void operator()(const doc::List& list);
   void operator()(const doc::Table& table);
-  void operator()(const doc::NeedBar& /*bar*/) {}
-  void operator()(const doc::MemoryBar& /*bar*/) {}
-  void operator()(const doc::Timeline& timeline) { Add("Memory over time: " + PeakText(timeline.view) + ".\n"); }
-  void operator()(const doc::TimesChart& /*chart*/) {}
   void operator()(const doc::Command& command) {
     if (command.behind.empty()) return Add(MarkdownBlock(command.command));
-    Add(MarkdownCode(command.command) + " · " + SpansText(command.behind) +
-        (command.url.empty() ? "" : " · " + MarkdownUrl(command.url)) + "\n");
+    Add(MarkdownCode(command.command) + " · " + SpansText(command.behind) + "\n");
   }
-  void operator()(const doc::Code& code) {
-    if (!code.caption.empty()) Add(MarkdownSentence(code.caption) + "\n");
-    Add(Fenced(code));
-  }
-  void operator()(const doc::Pre& pre) {
-    if (!in_list_) return Add(MarkdownBlock(pre.text));
-    text_ += indent_ + "- " + MarkdownCode(pre.text) + "\n";
-  }
+  void operator()(const doc::Code& code);
 
  private:
   void Add(const std::string& block) { text_ += (text_.empty() ? "" : "\n") + block; }
@@ -122,10 +96,22 @@ class MarkdownRenderer {
   bool in_list_ = false;
 };
 
+void MarkdownRenderer::operator()(const doc::Verdict& verdict) {
+  const std::string code = MarkdownCode(verdict.code);
+  page_level_ = verdict.level == 0 ? 1 : 0;
+  const char* heading = verdict.level == 0 ? "# " : verdict.level == 1 ? "### " : "#### ";
+  Add(heading + code + (code.empty() ? "" : " ") + SpansText(verdict.title) + "\n");
+  for (const doc::Spans& note : verdict.notes) Add(SpansText(note) + "\n");
+  if (const std::string facts = FactsText(verdict.facts); !facts.empty()) Add(facts + "\n");
+}
+
 void MarkdownRenderer::operator()(const doc::Section& section) {
-  const std::string anchor = section.anchor.empty() ? "" : "<a id=\"" + section.anchor + "\"></a>";
-  Add(page_level_ == 0 ? "**" + section.title + "**\n"
-                       : std::string(++page_level_, '#') + " " + anchor + MarkdownSentence(section.title) + "\n");
+  const std::string title = Capitalised(section.title);
+  if (page_level_ > 0) {
+    Add(std::string(++page_level_, '#') + " " + MarkdownSentence(title) + "\n");
+  } else if (!title.empty()) {
+    Add("**" + title + "**\n");
+  }
   for (const doc::Block& block : section.blocks) std::visit(*this, block.content);
   if (page_level_ > 0) --page_level_;
 }
@@ -144,103 +130,100 @@ std::string MarkdownRenderer::ItemText(const doc::Item& item, bool numbered) {
   MarkdownRenderer below;
   below.indent_ = indent_ + "    ";
   below.in_list_ = true;
-  for (const doc::Block& block : item.blocks) {
-    if (const auto* effect = std::get_if<doc::Facts>(&block.content)) {
-      text += " — " + FactsText(effect->facts);
-    } else {
-      std::visit(below, block.content);
-    }
-  }
-  return text + "\n" + below.text_;
+  return text + "\n" + below.Render(item.blocks);
+}
+
+void MarkdownRenderer::operator()(const doc::List& list) {
+  std::string items;
+  for (const doc::Item& item : list.items) items += ItemText(item, list.style == doc::List::Style::kNumbered);
+  if (list.left_out > 0 && list.style != doc::List::Style::kNumbered)
+    items += indent_ + fmt::format("- and {} more\n", list.left_out);
+  in_list_ ? void(text_ += items) : Add(items);
+}
+
+// Below an item, the fence is indented like the item's text.
+void MarkdownRenderer::operator()(const doc::Code& code) {
+  if (!code.caption.empty()) (*this)(doc::Paragraph{doc::Sentence(code.caption)});
+  if (!in_list_) return Add(Fenced(code));
+  std::string lines = Fenced(code);
+  text_ += "\n" + indent_;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text_ += lines[i] == '\n' && i + 1 < lines.size() ? "\n" + indent_ : std::string(1, lines[i]);
+  text_ += "\n";
 }
 
 void MarkdownRenderer::operator()(const doc::Table& table) {
-  std::string head = "|";
+  std::string text = "|";
   std::string rule = "|";
   for (const doc::Column& column : table.columns) {
-    if (column.kind == doc::Column::Kind::kBar) continue;
-    head += " " + column.title + " |";
-    rule += column.kind == doc::Column::Kind::kNumber ? "---:|" : "---|";
+    text += " " + column.title + " |";
+    rule += column.is_number ? "---:|" : "---|";
   }
-  std::string text = head + "\n" + rule + "\n";
+  text += "\n" + rule + "\n";
   std::size_t shown = 0;
   while (shown < std::min(table.rows.size(), kTableRows) && text.size() < most_of_table_) {
-    const std::vector<doc::Cell>& cells = table.rows[shown++].cells;
     text += "|";
-    for (std::size_t at = 0; at < cells.size(); ++at) {
-      if (table.columns[at].kind != doc::Column::Kind::kBar)
-        text += " " + SpansText(cells[at].text, Where::kTable) + " |";
-    }
+    for (const doc::Spans& cell : table.rows[shown++]) text += " " + SpansText(cell, Where::kTable) + " |";
     text += "\n";
   }
   Add(text);
-  if (const std::string more = MoreText(table.left_out + table.rows.size() - shown, table.elsewhere); !more.empty())
-    Add(more);
+  if (const std::uint64_t more = table.left_out + table.rows.size() - shown; more > 0)
+    Add(fmt::format("and {} more\n", more));
 }
 
-std::string Render(doc::Blocks blocks, doc::Pass pass) {
-  return WithoutCommands(MarkdownRenderer().Render(doc::Select(std::move(blocks), pass, doc::Drawings::kDropped)));
-}
+std::string Render(const doc::Blocks& blocks) { return WithoutCommands(MarkdownRenderer().Render(blocks)); }
 
-// The content that the brief pass omits, one folded block per section.
 std::vector<std::string> FoldedSections(const doc::Blocks& blocks) {
   std::vector<std::string> folded;
-  for (const doc::Block& block : doc::Select(blocks, doc::Pass::kRest, doc::Drawings::kDropped)) {
+  for (const doc::Block& block : blocks) {
     const auto& section = std::get<doc::Section>(block.content);
-    const std::string title = section.title + (block.depth == doc::Depth::kMore ? "" : ": the rest");
-    folded.push_back(WithoutCommands(Folded(title, MarkdownRenderer().Render(section.blocks))));
+    folded.push_back(WithoutCommands(Folded(Capitalised(section.title), MarkdownRenderer().Render(section.blocks))));
   }
   return folded;
 }
 
-MarkdownPart PartOf(const doc::Part& part, bool folded) {
-  const doc::Blocks blocks = part.make(doc::Pass::kRest);
-  MarkdownPart made{Render(blocks, doc::Pass::kBrief), FoldedSections(blocks), ""};
-  if (!folded) return made;
-  made.text =
-      "<details>\n<summary>" + WithoutCommands(SpansText(part.summary, Where::kHtml)) + "</summary>\n\n" + made.text;
-  made.end = "\n</details>\n";
-  return made;
+MarkdownPart PartOf(const ReportDocument& document, std::size_t at) {
+  const Failure& failure = *document.failures[at];
+  MarkdownPart part{Render(FirstBlocks(failure, {})), FoldedSections(MoreBlocks(failure, {})), ""};
+  if (!document.is_batch) return part;
+  const std::string summary = SpansText(document.summaries[at], Where::kHtml);
+  part.text = "<details>\n<summary>" + WithoutCommands(summary) + "</summary>\n\n" + part.text;
+  part.end = "\n</details>\n";
+  return part;
 }
 
-// Adds blocks that belong to the whole report. Folds sections, except open ones.
-void AddFolded(doc::Blocks blocks, MarkdownPart* part) {
-  for (doc::Block& block : doc::Select(std::move(blocks), doc::Pass::kAll, doc::Drawings::kDropped)) {
-    if (auto* section = std::get_if<doc::Section>(&block.content); section != nullptr && !section->open) {
-      part->folded.push_back(WithoutCommands(Folded(section->title, MarkdownRenderer().Render(section->blocks))));
-    } else {
-      part->text += (part->text.empty() ? "" : "\n") + Render({std::move(block)}, doc::Pass::kAll);
-    }
-  }
-}
-
-std::string Footer(const doc::Document& document) {
+std::string Footer(const ReportDocument& document) {
   return "\n<sub>" + SpansText(doc::Joined(document.footer, " · "), Where::kHtml) + "</sub>\n";
 }
 
 }  // namespace
 
-std::string PrintMarkdownPage(const doc::Blocks& blocks) {
-  return MarkdownRenderer().Render(doc::Select(blocks, doc::Pass::kAll, doc::Drawings::kDropped));
-}
+std::string PrintMarkdownPage(const doc::Blocks& blocks) { return MarkdownRenderer().Render(blocks); }
 
 std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
-  doc::Document document = MakeDocument(report);
+  const ReportDocument document = MakeDocument(report);
   std::vector<MarkdownPart> parts;
-  if (!document.head.empty()) parts.push_back({Render(std::move(document.head), doc::Pass::kBrief), {}, ""});
+  if (!document.head.empty()) parts.push_back({Render(document.head), {}, ""});
   std::size_t bytes = 0;
-  for (const doc::Part& part : document.failures) {
-    parts.push_back(bytes > most_bytes ? MarkdownPart{} : PartOf(part, document.batch));
+  for (std::size_t i = 0; i < document.failures.size(); ++i) {
+    parts.push_back(bytes > most_bytes ? MarkdownPart{} : PartOf(document, i));
     bytes += parts.back().text.size();
   }
-  for (const doc::Part& part : document.programs) parts.push_back(PartOf(part, false));
+  for (const doc::Blocks& program : document.programs) parts.push_back({Render(program), {}, ""});
   MarkdownPart& first = parts.front();
   for (const doc::Block& block : document.table) {
     const auto& section = std::get<doc::Section>(block.content);
     const std::string table = MarkdownRenderer(most_bytes / 4).Render(section.blocks);
     first.text += "\n" + WithoutCommands(Folded(section.title, table));
   }
-  for (doc::Blocks* blocks : {&document.notes, &document.remedies}) AddFolded(std::move(*blocks), &first);
+  for (const doc::Block& block : document.notes) {
+    const auto* section = std::get_if<doc::Section>(&block.content);
+    if (section != nullptr && !report.failures.empty()) {
+      for (std::string& folded : FoldedSections({block})) first.folded.push_back(std::move(folded));
+    } else {
+      first.text += "\n" + Render({block});
+    }
+  }
   return JoinWithin(parts, Footer(document), most_bytes);
 }
 

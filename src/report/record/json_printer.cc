@@ -8,7 +8,6 @@
 #include "facts/array.h"
 #include "report/layout.h"
 #include "report/record/describe.h"
-#include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
 
 namespace whyoom {
@@ -57,35 +56,61 @@ std::string RecordLine(Json json) {
   return LineOf(json) + "\n";
 }
 
-std::string FirstProblem(const Report& report) {
-  if (report.problems.empty()) return {};
-  const Problem& first = report.problems.front();
-  return CutBytes(ArtifactText({first.path, first.member}) + ": " + Printable(first.what), kMaxTextBytes);
-}
-
 }  // namespace
 
 std::string PrintJson(const Report& report) {
   return ToRecord(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string PrintBriefJson(const Report& report) {
-  // The diagnoses are printed separately, one per line.
-  const BriefReport brief = {{},
-                             report.failures.size(),
-                             report.artifacts,
-                             report.programs.size() + report.programs_left_out,
-                             report.problems.size() + report.problems_left_out,
-                             FirstProblem(report),
-                             report.hidden_failures};
-  std::string lines;
-  for (const Failure& failure : report.failures) {
-    Json json = ToRecord(BriefDiagnosis{&failure});
-    CutTexts(json);
-    lines += (lines.empty() ? "\n" : ",\n") + LineOf(json);
+Json BriefRecord(const Failure& failure) {
+  static constexpr const char* kFields[] = {
+      "id",         "code",           "title",    "scenario", "scenario_candidates",
+      "confidence", "contradictions", "retry",    "where",    "occurrences",
+      "first_time", "framework",      "facts",    "why",      "source_lines",
+      "memory",     "room",           "remedies", "next"};
+  static constexpr const char* kFacts[] = {"need_bytes", "have_bytes", "excess_bytes", "limit_bytes",
+                                           "chip",       "module",     "program"};
+  static constexpr const char* kOfRemedy[] = {"rank_reasons", "links",   "gain", "note",
+                                              "safety_why",   "section", "patch"};
+  constexpr std::size_t kMost = 3;  // kinds of memory, remedies, and steps of the first
+  Json whole = ToRecord(failure);
+  Json brief;
+  for (const char* field : kFields) {
+    if (whole.contains(field)) brief[field] = std::move(whole[field]);
   }
-  return fmt::format("{{\"schema\": \"{}\", \"diagnoses\": [{}],\n\"summary\": {}}}\n", kBriefSchema, lines,
-                     LineOf(ToRecord(brief)["summary"]));
+  CutTexts(brief);
+  const auto shorten = [](Json* list, std::size_t most) {
+    if (list->size() > most) list->erase(list->begin() + static_cast<std::ptrdiff_t>(most), list->end());
+  };
+  if (brief.contains("scenario")) brief["scenario"].erase("why");
+  Json facts = Json::object();
+  for (const char* fact : kFacts) {
+    if (brief["facts"].contains(fact)) facts[fact] = brief["facts"][fact];
+  }
+  brief["facts"] = std::move(facts);
+  shorten(&brief["why"], 2);
+  if (brief.contains("memory")) shorten(&brief["memory"], kMost);
+  shorten(&brief["remedies"], kMost);
+  for (std::size_t i = 0; i < brief["remedies"].size(); ++i) {
+    Json& remedy = brief["remedies"][i];
+    for (const char* field : kOfRemedy) remedy.erase(field);
+    shorten(&remedy["how"], i == 0 ? kMost : 1);
+  }
+  return brief;
+}
+
+std::string PrintBriefJson(const Report& report) {
+  std::string lines;
+  for (const Failure& failure : report.failures) lines += (lines.empty() ? "\n" : ",\n") + LineOf(BriefRecord(failure));
+  Json summary = {{"artifacts", report.artifacts},
+                  {"diagnoses", report.failures.size()},
+                  {"problem_count", report.problems.size() + report.problems_left_out}};
+  if (!report.problems.empty()) {
+    summary["problems"] = Json::array({ToRecord(report.problems.front())});
+    CutTexts(summary);
+  }
+  return fmt::format("{{\"schema\": \"{}\", \"diagnoses\": [{}],\n\"summary\": {}}}\n", kReportSchema, lines,
+                     LineOf(summary));
 }
 
 std::string PrintNdjson(const Report& report) {

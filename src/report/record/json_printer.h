@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "diagnose/report.h"
@@ -12,8 +13,10 @@ namespace whyoom {
 
 std::string PrintJson(const Report& report);
 
-// --brief: a short report, one line per diagnosis; see docs/brief.schema.json.
+// --brief: a short report, one line per diagnosis, for readers that pay for each word, such as language models. It has
+// only the fields of a report that a first look needs: two reasons, three remedies, and their first steps.
 std::string PrintBriefJson(const Report& report);
+nlohmann::ordered_json BriefRecord(const Failure& failure);
 
 // Maximum length of a record.
 inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;

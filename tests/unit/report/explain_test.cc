@@ -54,46 +54,26 @@ bool InOrder(const std::string& text, const std::vector<std::string>& parts) {
   return true;
 }
 
-TEST_CASE("a failure has an overview, its scenarios, and each remedy once", "[report]") {
+TEST_CASE("a failure has an overview, its scenarios, and a line for each remedy", "[report]") {
   const RuleSet rules = Ours();
   const std::string text = Text(rules, "ourfailure");
-  CHECK(InOrder(text, {"T1  the pool is full",
-                       "also written OurFailure",
-                       "It is full. It stays so.",
-                       "More of it (pool size).",
-                       "how they differ",
-                       "a.1  too large. One is large.",
-                       "a.2  too many. All are small.",
-                       "Remedies and their cost",
-                       "results",
-                       "cost",
-                       "Watch it",
-                       "diagnostic only",
-                       "none",
-                       "Use bf16",
-                       "precision",
-                       "Shard it",
-                       "stay the same",
-                       "a small change",
-                       "Scenario a.1: too large",
-                       "One is large. Look for it.",
-                       "Each remedy",
-                       "watch",
-                       "bf16",
-                       "shard"}));
-  for (const char* once : {"bf16: Use bf16", "shard: Shard it [2.B]", "watch: Watch it"})
-    CHECK(CountOf(text, once) == 1);
+  CHECK(InOrder(
+      text, {"T1  the pool is full", "also written OurFailure", "It is full. It stays so.", "More of it (pool size).",
+             "how they differ", "a.1  too large. One is large.", "a.2  too many. All are small.", "Remedies", "watch",
+             "Watch it", "bf16", "Use bf16", "shard", "Shard it"}));
+  CHECK(CountOf(text, "Use bf16") == 1);
 }
 
 TEST_CASE("a scenario has the text of its failure, and a family of scenarios has all of them", "[report]") {
   const RuleSet rules = Ours();
   const std::string one = Text(rules, "T1.a.1");
-  CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "too large", "bf16: ", "shard: "}));
+  CHECK(InOrder(one, {"T1.a.1  the pool is full", "It is full. It stays so.", "Scenario a.1: too large",
+                      "One is large. Look for it.", "bf16", "shard"}));
   CHECK(one.find("too many") == std::string::npos);
   CHECK(one.find("watch") == std::string::npos);
   CHECK(InOrder(Text(rules, "T1.a"), {"too large", "too many"}));
-  CHECK(InOrder(Text(rules, "T1.2"), {"bf16: Use bf16 [2]", "shard"}));
-  CHECK(Text(rules, "T1.2.b").find("bf16: ") == std::string::npos);
+  CHECK(InOrder(Text(rules, "T1.2"), {"bf16", "shard"}));
+  CHECK(Text(rules, "T1.2.b").find("bf16") == std::string::npos);
   CHECK(Text(rules, "T1.7") == "nothing");
   CHECK(Text(rules, "T1.") == "nothing");
 }
@@ -102,13 +82,13 @@ TEST_CASE("steps are the framework's own, else the default ones, and the text ex
   const RuleSet rules = Ours();
   const Frameworks jax = {rules.FindFramework("jax")};
   const Frameworks keras = {rules.FindFramework("Keras")};
-  const std::string usual = Text(rules, "T1", jax);
-  CHECK(InOrder(usual, {"The steps are for jax.", "--framework NAME", "keras", "then run"}));
+  const std::string usual = Text(rules, "shard", jax);
+  CHECK(InOrder(usual, {"then run", "The steps are for jax.", "--framework NAME", "keras"}));
   CHECK(usual.find("Use it.") == std::string::npos);
-  const std::string other = Text(rules, "T1", keras);
-  CHECK(InOrder(other, {"The steps are for keras, or for jax if keras has none of its own.",
-                        "How in jax (the default steps)\n      → astype", "How in keras\n      → Use it."}));
+  const std::string other = Text(rules, "shard", keras);
+  CHECK(InOrder(other, {"How in keras\n  → Use it.", "The steps are for keras"}));
   CHECK(other.find("then run") == std::string::npos);
+  CHECK(InOrder(Text(rules, "bf16", keras), {"How in jax (the default steps)\n  → astype"}));
   const std::string all = Text(rules, "shard");
   CHECK(InOrder(all, {"jax", "then run", "keras", "Use it."}));
 }
@@ -129,14 +109,15 @@ TEST_CASE("snippets are the framework's own, or the default ones if its steps ar
   CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // the framework's own steps do not explain JAX's code
   CHECK(SnippetsIn(rules, with_steps, {keras, jax}).size() == 1);
   CHECK(SnippetsIn(rules, with_steps, {}).size() == 1);
-  CHECK(InOrder(Text(rules, "watch"), {"before:\n    a = 1\n    b = f(a)\n", "After:\n    a = 2\n    b"}));
+  CHECK(InOrder(Text(rules, "watch"), {"before:\n  a = 1\n  b = f(a)\n", "After:\n  a = 2\n  b"}));
   const auto found = FindExplanation(rules, "watch");
   CHECK(InOrder(PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
                 {"before:", "```python\na = 1\nb = f(a)\n```\n", "After:", "```python\na = 2\n"}));
   const CodeChange change = ChangeIn({"python", "a\nb\nc", "a\nx\nc\ny"});
   std::string marks;
   for (const std::vector<doc::CodeLine>* lines : {&change.before, &change.after}) {
-    for (const doc::CodeLine& line : *lines) marks += line.text + (line.changed ? "! " : " ");
+    for (const doc::CodeLine& line : *lines)
+      marks += line.text + (line.kind == doc::CodeLine::Kind::kSame ? " " : "! ");
   }
   CHECK(marks == "a b! c a x! c y! ");
 }
@@ -172,19 +153,6 @@ TEST_CASE("every topic fits 80 columns", "[report]") {
       CHECK(line.find('\t') == std::string::npos);
     }
   }
-}
-
-TEST_CASE("the links of a Markdown topic lead to anchors on its page", "[report]") {
-  const RuleSet rules = Ours();
-  const auto found = FindExplanation(rules, "T1");
-  const std::string page = PrintMarkdownPage(ExplanationBlocks(rules, *found, {rules.FindFramework("jax")}));
-  for (std::size_t at = page.find("](#"); at != std::string::npos; at = page.find("](#", at + 1)) {
-    const std::string name = page.substr(at + 3, page.find(')', at) - at - 3);
-    INFO(name);
-    CHECK(page.find("<a id=\"" + name + "\"></a>") != std::string::npos);
-  }
-  CHECK(InOrder(page, {"\nMore of it (`pool size`). `A` and `b`, too.\n"}));
-  CHECK(InOrder(page, {"the pool is full", "](#scenario-a.1)", "](#bf16)", "](#shard)"}));
 }
 
 // Rule files come from the user, and may be hostile.

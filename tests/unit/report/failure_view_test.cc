@@ -20,7 +20,6 @@ TEST_CASE("a finding has the same names in every format", "[report]") {
   CHECK(ScenarioName(failure) == "T1.2");
   CHECK(ScenarioTitle(failure) == "too large");
   CHECK(Verdict(failure) == "a test – too large");
-  CHECK(ViewOf(failure).scenario == "scenario 2");
   CHECK(ExplainCommand(failure) == "whyoom explain T1.2");
 
   failure.scenario = nullptr;
@@ -28,10 +27,8 @@ TEST_CASE("a finding has the same names in every format", "[report]") {
   CHECK(ScenarioName(failure) == "T1.?");
   CHECK(ScenarioTitle(failure) == "a test");
   CHECK(Verdict(failure) == "a test");
-  CHECK(ViewOf(failure).scenario.empty());
   failure.candidates = {&rule.scenarios[0]};
   failure.candidates.push_back(&rule.scenarios[0]);
-  CHECK(ViewOf(failure).scenario.empty());
   CHECK(Verdict(failure) == "a test – possibly too large or too large");
 }
 
@@ -40,20 +37,23 @@ TEST_CASE("the view of a finding contains its known circumstances", "[report]") 
   Failure failure = MadeFailure(rule);
   failure.facts.Set("device", std::string("TPU_0"), {});
   failure.facts.Set("chip", std::string("v5e"), {});
-  FailureView view = ViewOf(failure);
-  CHECK(view.place == "logs/train.log:7");
-  CHECK(view.names == std::vector<std::string>{"jit_step", "TPU_0"});
-  CHECK(view.chip == "v5e");
-  CHECK(view.caution.empty());
-  CHECK(view.reporters.empty());
+  CHECK(PrintFailure(failure) ==
+        "T1  a test – too large\n"
+        "    jit_step needs 3.00 GiB, 2.00 GiB over the 1.00 GiB of v5e (3.0 times)\n"
+        "logs/train.log:7 · scenario 2 · TPU_0\n"
+        "\n"
+        "Message in the log\n"
+        "  out of memory\n");
 
   failure.tally.hosts.Add("rank1");
   failure.confidence = Confidence::kLow;
-  view = ViewOf(failure);
-  CHECK(view.reporters == "reported by 2 processes");
-  CHECK(view.caution == "The log contains only a fragment of the message, so little is certain.");
+  failure.scenario = nullptr;
+  const std::string text = PrintFailure(failure);
+  CHECK(text.find("\n    The log contains only a fragment of the message, so little is certain.\n") !=
+        std::string::npos);
+  CHECK(text.find("logs/train.log:7 · TPU_0 · reported by 2 processes\n") != std::string::npos);
   failure.tally.hosts.complete = false;
-  CHECK(ViewOf(failure).reporters == "reported by about 2 processes");
+  CHECK(PrintFailure(failure).find("reported by about 2 processes") != std::string::npos);
 }
 
 TEST_CASE("the needed and the available memory have the right names", "[report]") {
@@ -89,9 +89,7 @@ TEST_CASE("a report refers to another remedy by its number", "[report]") {
   failure.remedies[0].enough_with = {"other"};
   failure.remedies[1].remedy = &other;
   failure.remedies[1].rank = 2;
-  CHECK(EffectTexts(failure.remedies[0], failure) ==
-        std::vector<std::string>{"fits together with remedy 2", "results stay the same"});
-  CHECK(EffectText(failure.remedies[0]) == "fits together with other · results stay the same");
+  CHECK(EffectText(failure.remedies[0], failure) == "fits together with remedy 2 · results stay the same");
 }
 
 // The colour of a remedy's effect on the first screen: "32" is green, "33" amber, "1;31" red.
@@ -135,32 +133,6 @@ TEST_CASE("the need is one sentence", "[report]") {
   CHECK(NeedText(failure) == "jit_step needs 3.00 GiB, 2.00 GiB over the 1.00 GiB of v5e (3.0 times)");
   failure.facts.Set("excess_below_bytes", 1073741824.0, {});
   CHECK(NeedText(failure).find("less than 1.00 GiB over") != std::string::npos);
-}
-
-TEST_CASE("remedies that are free but not enough are a separate list in every format", "[report]") {
-  const FailureRule rule = MadeFailure();
-  Failure failure = MadeFailure(rule);
-  Remedy one;
-  one.id = "one";
-  one.title = "Do one";
-  Remedy free;
-  free.id = "free";
-  free.title = "Give it away";
-  failure.remedies.assign(2, RankedRemedy());
-  failure.remedies[0].remedy = &one;
-  failure.remedies[0].rank = 1;
-  failure.remedies[1].remedy = &free;
-  failure.remedies[1].rank = 2;
-  failure.remedies[1].saves_bytes = std::int64_t{1} << 30;
-  failure.remedies[1].free = true;
-  const Report report = MadeReport({failure});
-  CHECK(PrintText(report, TextOptions()).find("also  2 Give it away\n") != std::string::npos);
-  for (const std::string& page : {PrintMarkdown(report), PrintHtml(report)}) {
-    const std::size_t heading = page.find("No cost, but does not fit alone");
-    REQUIRE(heading != std::string::npos);
-    CHECK(page.find("Do one") < heading);
-    CHECK(page.find("Give it away", heading) != std::string::npos);
-  }
 }
 
 TEST_CASE("a row shows the excess as exactly as the log does", "[report]") {

@@ -81,7 +81,7 @@ TEST_CASE("only the first of very many failures are shown in full", "[report]") 
   CHECK(Has(printed, "tests=\"1001\" failures=\"1001\""));
   const std::string last = printed.substr(printed.find("[id1000]"));
   CHECK_FALSE(Has(last, "▲"));
-  CHECK(Has(last, "3.00 GiB needed"));
+  CHECK(Has(last, "jit_step needs 3.00 GiB"));
 }
 
 }  // namespace TEST_FILE

@@ -136,9 +136,9 @@ TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") 
   CHECK(
       text.starts_with("### `T1` a test\n\n3.00 GiB needed, 2.00 GiB over the 1.00 GiB usable (3.0 times)\n\n"
                        "<code>a&#124;b&#46;log&#58;7</code>\n"));
-  CHECK(text.find("1. **Do less** — saves about 1.00 GiB · should fit · results stay the same\n    - Call `f(x)`.\n") !=
+  CHECK(text.find(
+            "1. **Do less**\n    - saves about 1.00 GiB · should fit · results stay the same\n    - Call `f(x)`.\n") !=
         std::string::npos);
-  CHECK(text.find("    - It is so. (line 8)\n") > text.find("<details>"));
   CHECK(text.find("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code>") != std::string::npos);
   CHECK(text.find("Left out") == std::string::npos);
 }
@@ -185,9 +185,13 @@ TEST_CASE("the largest allocations have the program's names, without the dump's 
   SetSource("train.py", 4, &failure);
   failure.allocations.back().shape_text = "f32[2]";
   failure.allocations.back().op_name = "state[\\'w\\']";
+  failure.allocations.push_back(failure.allocations.back());
+  failure.allocations.back().source_file.clear();
+  failure.allocations.back().shape_text = "f32[3]";
   const std::string page = PrintMarkdown(MadeReport({failure}), 60000);
   CHECK(page.find("`state['w']`") != std::string::npos);
-  CHECK(page.find("copy-start.10") > page.find("All 2 listed allocations"));  // only in the list of all allocations
+  CHECK(page.find("`train.py:4`") != std::string::npos);
+  CHECK(page.find("copy-start.10") == std::string::npos);
 }
 
 TEST_CASE("a report without findings is one sentence", "[report]") {
@@ -197,8 +201,7 @@ TEST_CASE("a report without findings is one sentence", "[report]") {
   report.bytes = 2048;
   CHECK(PrintMarkdown(report).starts_with("### No out-of-memory error found in 2 inputs (2.0 KiB).\n\n<sub>whyoom 1 "));
   report.problems.push_back({"gone.log", "", "no such file"});
-  CHECK(PrintMarkdown(report).find("<summary>1 problem with the input</summary>\n\n- `gone.log`: no such file\n") !=
-        std::string::npos);
+  CHECK(PrintMarkdown(report).find("\n- `gone.log`: no such file\n") != std::string::npos);
 }
 
 }  // namespace TEST_FILE

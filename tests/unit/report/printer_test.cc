@@ -1,10 +1,12 @@
 // Printers only format a report, and text of a log stays text.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "catch.h"
 #include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
+#include "text/utf8.h"
 
 using namespace whyoom;
 using nlohmann::json;
@@ -92,16 +94,16 @@ TEST_CASE("text without colour is plain, and wraps at the requested width", "[re
   report.failures.push_back(MakeFailure(rule));
   report.failures[0].scenario = &rule.scenarios[0];
   for (const std::size_t width : {40U, 60U, 80U, 120U}) {
-    CHECK(IsClean(PrintText(report, {width, false})));
+    CHECK(IsClean(PrintText(report, {.width = width})));
   }
-  const std::string text = PrintText(report, {80, false});
+  const std::string text = PrintText(report, {});
   CHECK(text.find("a test – too large\n") != std::string::npos);
   CHECK(text.find(" · scenario 2") != std::string::npos);
   CHECK(text.find("3.00 GiB, 2.00 GiB over the 1.00 GiB") != std::string::npos);
-  CHECK(PrintText(report, {80, true}).find("\x1b[1;31mT1\x1b[0m") != std::string::npos);
+  CHECK(PrintText(report, {.colour = true}).find("\x1b[1;31mT1\x1b[0m") != std::string::npos);
 }
 
-TEST_CASE("in a long list paths are cut, figures are not", "[report]") {
+TEST_CASE("a long list has whole paths in a file, and cuts them in the middle on a terminal", "[report]") {
   const FailureRule rule = MakeFailure();
   Report report;
   for (int i = 0; i < 30; ++i) {
@@ -109,18 +111,57 @@ TEST_CASE("in a long list paths are cut, figures are not", "[report]") {
     failure.where = {{"/archive/of/logs/" + std::string(60, 'x') + std::to_string(i) + "/worker.log", ""}, 7, 9, 70};
     report.failures.push_back(failure);
   }
-  const std::string text = PrintText(report, {80, false});
-  const std::size_t others = text.find("all failures");
-  REQUIRE(others != std::string::npos);
-  std::size_t lines = 0;
-  for (std::size_t at = text.find("\n  T1.", others); at != std::string::npos; at = text.find("\n  T1.", at + 1)) {
-    const std::string line = text.substr(at, text.find('\n', at + 1) - at);
-    CAPTURE(line);
-    CHECK(line.find(" · 2.00 GiB too much · xxx") != std::string::npos);
-    CHECK(line.ends_with("worker.log:7"));
-    ++lines;
+  for (const std::size_t rows : {0U, 24U}) {
+    const std::string text = PrintText(report, {.rows = rows});
+    const std::size_t table = text.find("All failures");
+    REQUIRE(table != std::string::npos);
+    std::size_t lines = 0;
+    for (std::size_t at = text.find("\n  T1.", table); at != std::string::npos; at = text.find("\n  T1.", at + 1)) {
+      const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+      CAPTURE(line);
+      CHECK(line.find("  2.00 GiB  ") != std::string::npos);
+      CHECK(line.ends_with("worker.log:7"));
+      CHECK((DisplayWidth(line) <= 80) == (rows > 0));
+      ++lines;
+    }
+    CHECK(lines == 30);
   }
-  CHECK(lines == 30);
+}
+
+TEST_CASE("a failure fits the terminal if it can, and no text is cut", "[report]") {
+  const FailureRule rule = MakeFailure();
+  Failure failure = MakeFailure(rule);
+  failure.allocations.clear();
+  failure.why = {{"The first reason.", 1}, {"The second reason.", 2}, {"The third reason.", 3}};
+  Remedy remedy;
+  remedy.title = "Do it";
+  std::string step = "Change";
+  for (int i = 0; i < 40; ++i) step += " word" + std::to_string(i);
+  for (const int rank : {1, 2, 3, 4}) {
+    RankedRemedy ranked;
+    ranked.rank = rank;
+    ranked.remedy = &remedy;
+    ranked.safety = "safe";
+    ranked.why = {{"It helps.", 4}};
+    ranked.how = {step};
+    failure.remedies.push_back(ranked);
+  }
+  Report report;
+  report.failures = {failure};
+  const auto lines = [&](std::size_t rows) {
+    const std::string text = PrintText(report, {.rows = rows});
+    CHECK(text.find("…") == std::string::npos);
+    CHECK(text.find("word39") != std::string::npos);
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  CHECK(lines(50) > lines(24));
+  CHECK(lines(24) < 24);
+  CHECK(lines(17) < 17);
+  const std::string file = PrintText(report, {});
+  CHECK(file.find("The second reason.") != std::string::npos);
+  CHECK(file.find("The third reason.") == std::string::npos);
+  CHECK(file.find("3  Do it") != std::string::npos);
+  CHECK(file.find("1 other: --all") != std::string::npos);
 }
 
 TEST_CASE("a report without findings names the inputs that were not read", "[report]") {

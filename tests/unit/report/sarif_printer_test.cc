@@ -77,9 +77,10 @@ TEST_CASE("a diagnosis is a result under a rule that explains it", "[report]") {
   CHECK(result["partialFingerprints"] == json({{"whyoom/v1", "0123456789abcdef"}}));
   CHECK(result["occurrenceCount"] == 4);
   CHECK(result["message"]["text"] ==
-        "a test – too large. 3.00 GiB needed, 1.00 GiB usable, 2.00 GiB too much. Program: jit_step.\n\nout of memory"
-        "\n\nDo first: Make it smaller (saves about 1.00 GiB). Halve it.\n\n"
-        "Reported at logs/train.log:7 by 4 processes. More: whyoom explain T1.2");
+        "T1  a test – too large\n    jit_step needs 3.00 GiB, 2.00 GiB over the 1.00 GiB usable (3.0 times)\n"
+        "logs/train.log:7 · scenario 2 · reported by 4 processes\n\nMessage in the log\n  out of memory\n\n"
+        "do    1  Make it smaller\n         saves about 1.00 GiB · does not fit alone · changes training\n"
+        "         → Halve it\n");
 }
 
 TEST_CASE("an undecided scenario has a rule of its own", "[report]") {

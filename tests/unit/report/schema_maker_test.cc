@@ -6,7 +6,6 @@
 #include "catch.h"
 #include "recorded.h"
 #include "report/record/baseline.h"
-#include "report/record/describe_brief.h"
 #include "report/record/describe_diff.h"
 
 namespace whyoom {
@@ -85,14 +84,6 @@ Json ReportSchema() {
                 definitions);
 }
 
-Json BriefSchema() {
-  Json definitions = Json::object();
-  SchemaMaker maker(&definitions);
-  const BriefReport report;
-  Describe(maker, report);
-  return Schema(kBriefSchema, "The output of whyoom --brief --format json", Json::array({maker.Take()}), definitions);
-}
-
 Json BaselineSchema() {
   Json definitions = Json::object();
   SchemaMaker maker(&definitions);
@@ -138,7 +129,6 @@ TEST_CASE("a schema contains what the description states", "[report]") {
 
 TEST_CASE("the published schemas match the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
-  CheckPublished("brief.schema.json", BriefSchema());
   CheckPublished("baseline.schema.json", BaselineSchema());
   CheckPublished("diff.schema.json", DiffSchema());
 }

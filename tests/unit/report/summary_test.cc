@@ -104,7 +104,7 @@ TEST_CASE("by_remedy counts the remedy that the failure lists first", "[report]"
   CHECK(summary.by_remedy.at("cut").title == "Cut it");
 }
 
-TEST_CASE("in a large batch, the line below a failure names that failure's first remedy", "[report]") {
+TEST_CASE("in a large batch, each failure has its own first remedy", "[report]") {
   Remedy rare;
   rare.id = "rare";
   rare.title = "Rare cure";
@@ -117,11 +117,13 @@ TEST_CASE("in a large batch, the line below a failure names that failure's first
     Failure& failure = failures.emplace_back(Reported(rule, std::to_string(i), i < 20 ? 1 : 5));
     RankedRemedy& first = failure.remedies.emplace_back();
     first.remedy = i < 20 ? &rare : &usual;
+    first.rank = 1;
   }
   const std::string text = PrintText(MadeReport(std::move(failures)), TextOptions());
   // Only the most frequent failures, which are last in the order of paths, have blocks.
-  CHECK(text.find("first Usual cure") != std::string::npos);
-  CHECK(text.find("first Rare cure") == std::string::npos);
+  CHECK(text.find("do    1  Usual cure") != std::string::npos);
+  CHECK(text.find("do    1  Rare cure") == std::string::npos);
+  CHECK(text.find("by 5 processes; 2.00 GiB") != std::string::npos);
 }
 
 TEST_CASE("recurring failures occur more than once or in several artifacts", "[report]") {
