@@ -6,20 +6,8 @@ if(SKBUILD)
 endif()
 include(GNUInstallDirs)
 
-# The program prints its own completions.
 set(WHYOOM_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(WHYOOM_PRINTED)
-function(whyoom_printed file)
-  add_custom_command(
-    OUTPUT ${WHYOOM_GENERATED}/${file}
-    COMMAND whyoom ${ARGN} --output ${WHYOOM_GENERATED}/${file}
-    DEPENDS whyoom
-    VERBATIM)
-  set(WHYOOM_PRINTED ${WHYOOM_PRINTED} ${WHYOOM_GENERATED}/${file} PARENT_SCOPE)
-endfunction()
-whyoom_printed(whyoom.bash completions bash)
-whyoom_printed(_whyoom completions zsh)
-whyoom_printed(whyoom.fish completions fish)
 
 configure_file(packaging/changelog.in ${WHYOOM_GENERATED}/changelog @ONLY)
 
@@ -48,8 +36,7 @@ endforeach()
 add_custom_target(whyoom_printed ALL DEPENDS ${WHYOOM_PRINTED})
 
 install(TARGETS whyoom RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${WHYOOM_GENERATED}/whyoom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME whyoom)
-install(FILES ${WHYOOM_GENERATED}/whyoom.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES integrations/completions/whyoom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME whyoom)
 if(WHYOOM_STATIC)  # the licences of linked libraries must be distributed, too
   foreach(part ${WHYOOM_STATIC_PARTS})
     install(FILES /usr/share/doc/${part}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/licenses RENAME ${part} OPTIONAL)
@@ -58,7 +45,7 @@ endif()
 install(FILES docs/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom)
 install(FILES ${WHYOOM_SKILL} DESTINATION ${CMAKE_INSTALL_DATADIR}/whyoom/skills/whyoom)  # the folder is named after the skill
 if(SKBUILD)
-  install(FILES ${WHYOOM_GENERATED}/_whyoom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES integrations/completions/_whyoom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 else()
   install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES packaging/copyright ${WHYOOM_GENERATED}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -70,5 +57,5 @@ else()
     if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\" AND EXISTS /etc/debian_version)
       set(folder vendor-completions)
     endif()
-    file(INSTALL \"${WHYOOM_GENERATED}/_whyoom\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+    file(INSTALL \"${CMAKE_SOURCE_DIR}/integrations/completions/_whyoom\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
 endif()

@@ -34,7 +34,7 @@ The folder in which \fBwhyoom run\fR keeps the XLA dump while the job runs.
 END
   echo '[COMMANDS]'
   for command in run explain diff merge 'rules list' 'rules check' 'rules test' 'rules trace' \
-      'rules schema' completions skill; do
+      'rules schema' skill; do
     printf '.SS whyoom %s\n.nf\n' "$command"
     # Escape what roff interprets: backslashes, hyphens, and a dot or quote at the start of a line.
     "$whyoom" $command --help | sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/'

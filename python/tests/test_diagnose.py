@@ -132,7 +132,7 @@ class Diagnose(unittest.TestCase):
         for log, name in ((HBM, "<text>"), (HBM.encode(), "<bytes>"), (RuntimeError(HBM), "<traceback>")):
             report = whyoom.diagnose(log)
             self.assertEqual(report.diagnoses[0].where.path, name)
-            self.assertIn(f"\n{name}:1\n", str(report))
+            self.assertIn(f"\n{name}:1 · ", str(report))
             self.assertEqual(whyoom.diagnose(log, name="job 7").diagnoses[0].where.path, "job 7")
 
     def test_options(self):

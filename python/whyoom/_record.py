@@ -45,5 +45,11 @@ class Record(Dict[str, Any]):
         for each in cls.__mro__:
             yield from (name for name in getattr(each, "__annotations__", ()) if not name.startswith("_"))
 
+    def __repr__(self) -> str:
+        """A line that names the record; print(dict(record)) shows everything."""
+        known = [name for name in ("rank", "code", "id", "kind", "title", "module", "path", "line") if name in self]
+        shown = ", ".join(f"{name}={self[name]!r}" for name in known[:4])
+        return f"<{type(self).__name__} {shown or f'of {len(self)} fields'}>"
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._fields()})

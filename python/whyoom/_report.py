@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,16 +11,10 @@ from typing import Any
 from ._program import WhyoomError, run
 from .records import ReportFields
 
-_PAGE = re.compile(r"<style>/\*<!\[CDATA\[\*/(.*?)/\*\]\]>\*/</style>.*?<body>(.*)</body>", re.DOTALL)
-
-# Overrides what notebooks set for all tables and lists.
-_RESET = "dt, dd { float: none; width: auto; }\ntbody tr:nth-child(n) { background: none; }\ntd { text-align: left; }\n"
-
-
 class Report(ReportFields):
     """The result of diagnose(). Fields are both keys and attributes: ``report.diagnoses[0].code``.
 
-    A notebook shows a report as a page with charts. ``print(report)`` prints the text of the command line.
+    A notebook shows a report as a page. ``print(report)`` prints the text of the command line.
     """
 
     __slots__ = ("_printed", "_arguments", "_timeout")
@@ -82,14 +75,14 @@ class Report(ReportFields):
             printer.text(self.to_text(color="always" if coloured else "never").rstrip("\n"))
 
     def _repr_html_(self) -> str | None:
-        """Returns the page as a fragment of another page. Its style is scoped; it has no script and loads nothing."""
+        """Returns the page in a frame, where its scripts may run but cannot reach the notebook, and the text below it,
+        for viewers that remove frames."""
         if self._printed is None:
             return None
-        page = _PAGE.search(self.to_html())
-        if page is None:  # a version of the program whose pages differ
-            return f"<pre>{html.escape(self.to_text())}</pre>"
-        style, body = page.groups()
-        # Nested rules apply only below their element. Its class is named twice to override the notebook's own style.
-        style = re.sub(r"(?m)^(\s*)(?::root|html|body)(?= \{)", r"\1&", style)
-        scope = ".whyoom-report.whyoom-report"
-        return f'<div class="whyoom-report"><style>{scope} {{\n{_RESET}{style}}}</style>{body}</div>'
+        frame = f'<iframe sandbox="allow-scripts" width="100%" height="640" srcdoc="{html.escape(self.to_html())}"></iframe>'
+        text = f"<details><summary>The report as text</summary><pre>{html.escape(self.to_text())}</pre></details>"
+        return f'<div class="whyoom-report">{frame}{text}</div>'
+
+    def _repr_markdown_(self) -> str | None:
+        """Returns Markdown, for viewers that show no HTML."""
+        return None if self._printed is None else self.to_markdown()

@@ -12,8 +12,8 @@ namespace whyoom {
 namespace {
 
 constexpr const char* kAbout =
-    "Finds XLA:TPU out-of-memory errors in job logs and XLA dumps, and reports which error it is, why it happened and "
-    "what to do first.";
+    "Finds XLA:TPU out-of-memory errors in job logs and XLA dumps, and reports which "
+    "error it is, why it happened and what to do first.";
 
 constexpr const char* kFooter =
     "More commands:\n"
@@ -23,37 +23,30 @@ constexpr const char* kFooter =
     "  whyoom try DUMPDIR|-- CMD           compile a program again with remedies, without a TPU\n"
     "  whyoom merge FILE ...               combine reports written with --format ndjson into one\n"
     "  whyoom rules list|check|test|trace|schema   show, check and extend the rules\n"
-    "  whyoom completions bash|zsh|fish    print a shell completion script\n"
     "  whyoom skill                        print a SKILL.md for coding agents\n"
     "\n"
-    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read completely\n"
+    "Exit status: 0 nothing found, 1 something found, 2 could not run, 3 some input could not be read completely "
     "(whether or not something was found), 128 + N stopped by signal N after printing the results so far.\n"
-    "Memory errors that match no rule are shown, but count as found only with --strict.\n"
-    "\n"
-    "Examples:\n"
-    "  whyoom run -- python train.py       run a job; if it fails, explain why\n"
-    "  whyoom train.log logs/              read logs: files, folders, archives\n"
-    "  kubectl logs job/train | whyoom     read standard input\n"
-    "  whyoom diff before.log after.log    compare two runs of one job\n"
-    "  whyoom explain E1000.3              what a code means and what helps\n";
+    "Memory errors that match no rule are shown, but count as found only with --strict.\n";
 
 bool IsWholeNumber(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 CommandArguments Begin(const std::string& about, const std::string& name) {
-  CommandArguments command = {std::make_unique<CLI::App>(about, name), {}, ""};
-  command.app->set_help_flag("-h,--help", "Print a summary (-h) or all options (--help)");
+  CommandArguments command = {std::make_unique<CLI::App>(about, name)};
+  command.app->get_formatter()->column_width(27);
+  command.app->set_help_flag("-h,--help", "Print this");
   return command;
 }
 
 // The options of the commands that make a report from a job's logs or dumps.
-void AddReport(CLI::App& app, Options* options, ValueWords* words) {
-  AddFormat(app, kReportFormats, options, words);
+void AddReport(CLI::App& app, Options* options) {
+  AddFormat(app, kReportFormats, options);
   AddDetail(app, options);
   AddFramework(app, options);
   AddForCi(app, options);
-  AddCommon(app, options, words);
+  AddCommon(app, options);
   AddVerbose(app, options);
 }
 
@@ -62,30 +55,23 @@ CommandArguments BuildDiagnose(Options* options) {
   CLI::App& app = *command.app;
   app.footer(kFooter);
   app.set_version_flag("--version", VersionText);
-  app.add_option("path", options->paths,
-                 "Files, folders and archives to read; - for standard input, which is also read if no PATH is given "
-                 "and it is a pipe")
-      ->type_name("PATH");
-  AddFilesFrom(app, options, &command.words);
+  app.add_option("PATH", options->paths, "Files, folders and archives; - or a pipe: standard input")->type_name("");
+  AddFilesFrom(app, options);
   app.add_option("--xla-dump", options->xla_dump,
-                 "XLA dump of the failed compile (XLA_FLAGS=--xla_dump_to=DIR), which contains the allocations that "
-                 "newer compilers no longer print")
+                 "XLA dump of the failed compile, with its allocations\n(XLA_FLAGS=--xla_dump_to=DIR)")
       ->type_name("DIR")
       ->group(kInputs);
-  app.add_option("--tried", options->tried, "Results of remedies that whyoom.install(try_remedies=True) has compiled")
+  app.add_option("--tried", options->tried, "Remedies compiled by whyoom.install(try_remedies=True)")
       ->type_name("FILE")
       ->group(kInputs);
   AddHbm(app, options);
   AddTimeRange(app, options);
-  app.add_flag("--follow", options->follow,
-               "Keep reading as files grow or are replaced, and print each diagnosis as soon as its message is "
-               "complete; ends with the pipe or when interrupted")
-      ->group(kInputs);
-  AddReport(app, options, &command.words);
+  app.add_flag("--follow", options->follow, "Keep reading, and print each failure when complete")->group(kInputs);
+  AddReport(app, options);
   AddSelection(app, options);
   AddFailOn(app, options);
   AddExitStatus(app, options);
-  AddBatches(app, options, &command.words);
+  AddBatches(app, options);
   AddLimits(app, &options->limits);
   return command;
 }
@@ -96,20 +82,17 @@ CommandArguments BuildMerge(Options* options) {
             "whyoom merge");
   CLI::App& app = *command.app;
   app.footer(
-      "The order of files and lines does not matter. A file may contain several reports. The output of merge\n"
+      "The order of files and lines does not matter. A file may contain several reports. The output of merge "
       "--format ndjson can be merged again. In folders, files named _* and .* are skipped.\n"
       "\n"
       "Examples:\n"
       "  whyoom merge --format ndjson part-*.ndjson > all.ndjson\n"
       "  cat part-* | whyoom merge\n");
-  app.add_option("file", options->paths,
-                 "Reports, or folders of reports; - for standard input, which is also read if no FILE is given and it "
-                 "is a pipe")
-      ->type_name("FILE");
-  AddFormat(app, kReportFormats, options, &command.words);
+  app.add_option("FILE", options->paths, "Reports and folders of reports; - or a pipe: standard\ninput")->type_name("");
+  AddFormat(app, kReportFormats, options);
   AddDetail(app, options);
   AddForCi(app, options);
-  AddCommon(app, options, &command.words);
+  AddCommon(app, options);
   AddVerbose(app, options);
   AddSelection(app, options);
   AddFailOn(app, options);
@@ -127,18 +110,13 @@ CommandArguments BuildExplain(Options* options) {
       "  whyoom explain E1000                 overview, scenarios and remedies\n"
       "  whyoom explain 0101.fragmentation    one scenario and how to fix it\n"
       "  whyoom explain donate_buffers --framework keras\n");
-  app.add_option("topic", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
-      ->type_name("TOPIC");
-  app.add_option("--framework", options->framework,
-                 "Show the steps for this framework, by id or name (pytorch_xla, MaxText), or the default steps if it "
-                 "has none; 'all' shows every framework")
+  app.add_option("TOPIC", options->topic, "E1000, E1000.3, E1000.3.C, 0101.fragmentation, donate_buffers, …")
+      ->type_name("");
+  app.add_option("--framework", options->framework, "Show the steps of this framework, or of all")
       ->type_name("FRAMEWORK|all");
-  app.add_option("--pages", options->pages,
-                 "Write Markdown pages into this folder: an index, one page per failure and one per remedy, with the "
-                 "steps for every framework")
-      ->type_name("DIR");
-  AddFormat(app, kExplainFormats, options, &command.words);
-  AddCommon(app, options, &command.words);
+  app.add_option("--pages", options->pages, "Write Markdown pages of all topics into this folder")->type_name("DIR");
+  AddFormat(app, kExplainFormats, options);
+  AddCommon(app, options);
   options->command = Command::kExplain;
   return command;
 }
@@ -149,34 +127,34 @@ CommandArguments BuildDiff(Options* options) {
             "whyoom diff");
   CLI::App& app = *command.app;
   app.footer(
-      "A run is a log or an XLA dump folder (XLA_FLAGS=--xla_dump_to=DIR), whether or not its program fitted.\n"
+      "A run is a log or an XLA dump folder (XLA_FLAGS=--xla_dump_to=DIR), whether or not its program fitted. "
       "Dumps of both runs show what was changed; logs list only the largest allocations.\n"
       "\n"
-      "AFTER counts as fitting only if there is evidence that its program compiled or ran: training steps after the\n"
-      "compile, a dump that fits, CompiledMemoryStats, or, given as AFTER, the JSON that `whyoom run --format\n"
-      "json=FILE -- CMD` writes for a job that succeeded. A log without a failure is not evidence. Other whyoom\n"
+      "AFTER counts as fitting only if there is evidence that its program compiled or ran: training steps after the "
+      "compile, a dump that fits, CompiledMemoryStats, or, given as AFTER, the JSON that `whyoom run --format "
+      "json=FILE -- CMD` writes for a job that succeeded. A log without a failure is not evidence. Other whyoom "
       "reports are rejected.\n"
       "\n"
-      "Exit status: 0 AFTER fits, 1 AFTER still needs too much or fails, 2 could not run, 3 some input could not be\n"
+      "Exit status: 0 AFTER fits, 1 AFTER still needs too much or fails, 2 could not run, 3 some input could not be "
       "read completely, 4 no evidence whether AFTER fits.\n"
       "\n"
       "Examples:\n"
       "  whyoom diff before.log after.log\n"
       "  whyoom diff dump-before/ dump-after/\n");
   app.add_option_function<std::string>(
-         "before", [options](const std::string& path) { options->paths.insert(options->paths.begin(), path); },
-         "Run before the change: a log or an XLA dump; - for standard input")
-      ->type_name("BEFORE")
+         "BEFORE", [options](const std::string& path) { options->paths.insert(options->paths.begin(), path); },
+         "Run before the change: a log or an XLA dump")
+      ->type_name("")
       ->required();
   app.add_option_function<std::string>(
-         "after", [options](const std::string& path) { options->paths.push_back(path); }, "Run after the change")
-      ->type_name("AFTER")
+         "AFTER", [options](const std::string& path) { options->paths.push_back(path); }, "Run after the change")
+      ->type_name("")
       ->required();
   app.add_option("--xla-dump-before", options->xla_dump_before, "XLA dump of BEFORE, if BEFORE is a log")
       ->type_name("DIR");
   app.add_option("--xla-dump-after", options->xla_dump_after, "XLA dump of AFTER, if AFTER is a log")->type_name("DIR");
-  AddFormat(app, kDiffFormats, options, &command.words);
-  AddCommon(app, options, &command.words);
+  AddFormat(app, kDiffFormats, options);
+  AddCommon(app, options);
   AddLimits(app, &options->limits);
   options->command = Command::kDiff;
   return command;
@@ -193,8 +171,7 @@ int ToExitStatus(const std::string& text) {
 void AddExitRetry(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--exit-retry", [options](const std::string& text) { options->exit_retry = ToExitStatus(text); },
-         "Exit with STATUS if a retry would fail the same way, so that a scheduler can stop retrying (default: " +
-             std::to_string(kFailsAgain) + "); otherwise with the job's exit status")
+         "Exit with STATUS (42) if a retry would fail again")
       ->type_name("[STATUS]")
       ->expected(0, 1)
       ->default_str(std::to_string(kFailsAgain));
@@ -207,33 +184,31 @@ CommandArguments BuildRun(Options* options) {
       "whyoom run");
   CLI::App& app = *command.app;
   app.footer(
-      "The exit status is the job's (128 + N if signal N ended it, 127 if CMD was not found, 126 if it cannot run).\n"
-      "Nothing is printed if the job succeeds or nothing is found. whyoom adds --xla_dump_to to the job's\n"
-      "XLA_FLAGS, because newer compilers write the allocations only to the dump. If XLA_FLAGS already names a\n"
+      "The exit status is the job's (128 + N if signal N ended it, 127 if CMD was not found, 126 if it cannot run). "
+      "Nothing is printed if the job succeeds or nothing is found. whyoom adds --xla_dump_to to the job's "
+      "XLA_FLAGS, because newer compilers write the allocations only to the dump. If XLA_FLAGS already names a "
       "dump folder, whyoom reads that one and does not remove it.\n"
       "\n"
-      "With --exit-retry, whyoom exits with 42, or STATUS, if every failure found ended the job and would occur\n"
-      "again in a retry. A failure ended the job if no signal from outside did, if no later line shows that\n"
-      "the job went on or met another error, and if the job printed at most 500 lines, for at most ten minutes,\n"
+      "With --exit-retry, whyoom exits with 42, or STATUS, if every failure found ended the job and would occur "
+      "again in a retry. A failure ended the job if no signal from outside did, if no later line shows that "
+      "the job went on or met another error, and if the job printed at most 500 lines, for at most ten minutes, "
       "after it. In doubt, whyoom returns the job's exit status.\n"
       "\n"
       "Examples:\n"
       "  whyoom run -- python train.py --steps 10\n"
       "  whyoom run --format json --output report.json -- python train.py\n"
       "  whyoom run --exit-retry -- python train.py\n");
-  AddReport(app, options, &command.words);
+  AddReport(app, options);
   AddSelection(app, options);
   app.get_option("--output")->description("Write the diagnosis to FILE instead of standard error");
   app.add_flag_callback(
       "--no-dump", [options] { options->dump = false; }, "Do not change XLA_FLAGS");
   app.add_flag("--keep-dump", options->keep_dump, "Keep the XLA dump and print its path");
   AddExitRetry(app, options);
-  app.add_flag("--try", options->attempts.after_failure,
-               "If the program does not fit, compile it again with each remedy; needs Python with jax and libtpu")
+  app.add_flag("--try", options->attempts.after_failure, "Compile a program that does not fit with each remedy")
       ->group(kTrying);
   AddTry(app, options);
   options->command = Command::kRun;
-  command.trailer = "-- CMD ...";
   return command;
 }
 
@@ -245,18 +220,18 @@ CommandArguments BuildTry(Options* options) {
   CLI::App& app = *command.app;
   app.footer(
       "CMD runs a Python program that uses jax.jit. When a compile runs out of memory, whyoom traces the same "
-      "function\n"
+      "function "
       "with a smaller batch, micro-batches, jax.checkpoint, donation, shardings or bfloat16, compiles the results, "
-      "and\n"
+      "and "
       "writes a patch for the cheapest change that fits. It never changes your files: it runs CMD again with the "
-      "patch\n"
-      "in memory, up to that compile, and reports the need that it really had. Commands such as MaxText's\n"
+      "patch "
+      "in memory, up to that compile, and reports the need that it really had. Commands such as MaxText's "
       "train_compile are also run with other settings.\n"
       "\n"
-      "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. A dump contains no\n"
+      "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. A dump contains no "
       "source, so only compiler options, donation, shardings and host memory can be tried.\n"
       "\n"
-      "Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so far.\n"
+      "Each compile stops as soon as the memory need is known. Interrupt it (Ctrl-C) to see the results so far. "
       "Results are kept in ~/.cache/whyoom.\n"
       "\n"
       "Exit status: 0 a change fits, 1 none does, 2 could not run, 128 + N stopped by signal N.\n"
@@ -266,17 +241,15 @@ CommandArguments BuildTry(Options* options) {
       "  whyoom try --topology v5e-8 --patch fits.patch -- python train.py\n"
       "  whyoom try dump/ --python venv/bin/python --remedy donate_buffers\n"
       "  whyoom try -- python3 -m maxtext...train_compile compile_topology=v5e-16\n");
-  app.add_option("dump", options->paths, "The folder of the dump")->type_name("DUMPDIR")->expected(0, 1);
+  app.add_option("DUMP", options->paths, "The folder of the dump")->type_name("")->expected(0, 1);
   AddTry(app, options);
-  app.add_option("--topology", options->attempts.topology,
-                 "Run CMD without a TPU, and compile its large steps for these chips, such as v5e-8 or v5e:2x4")
+  app.add_option("--topology", options->attempts.topology, "Run CMD without a TPU, for chips such as v5e-8")
       ->type_name("CHIPS")
       ->group(kTrying);
-  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, &command.words)->group(kTrying);
+  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress)->group(kTrying);
   AddHbm(app, options);
-  AddReport(app, options, &command.words);
+  AddReport(app, options);
   options->command = Command::kTry;
-  command.trailer = "[-- CMD ...]";
   return command;
 }
 
@@ -286,14 +259,13 @@ void TakeRuleFiles(Options* options, Command command) {
   options->rules.insert(options->rules.end(), options->paths.begin(), options->paths.end());
 }
 
-void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
-  CLI::App* sub = app.add_subcommand(
-      "trace", "Show which rules matched a log, which values its conditions had, and how remedies were ranked");
+void AddTrace(CLI::App& app, Options* options) {
+  CLI::App* sub = app.add_subcommand("trace", "Show which rules matched a log and why");
   sub->footer(
-      "Shows the lines that whyoom examines, because they contain a fixed text (literal) of a pattern, and what each\n"
+      "Shows the lines that whyoom examines, because they contain a fixed text (literal) of a pattern, and what each "
       "header pattern (the start of an error message) and context did there; with LINE (counted from 1), only that "
-      "line.\n"
-      "Then shows for each failure its facts, the conditions with the values used in them, and the order of the\n"
+      "line. "
+      "Then shows for each failure its facts, the conditions with the values used in them, and the order of the "
       "remedies.\n"
       "\n"
       "Exit status: 0 traced, even if nothing was found, 2 could not run, 3 some input could not be read completely.\n"
@@ -302,15 +274,12 @@ void AddTrace(CLI::App& app, Options* options, ValueWords* words) {
       "  whyoom rules trace train.log:812\n"
       "  whyoom rules trace --rules my-rules.json --rule my.pool train.log\n");
   sub->add_option_function<std::string>(
-         "log", [options](const std::string& word) { SetTracedPlace(word, options); },
-         "Log, optionally with a line number; - for standard input, which is also read if no LOG is given and it is a "
-         "pipe")
-      ->type_name("LOG[:LINE]");
-  sub->add_option("--rule", options->trace_rules,
-                  "Also list the literals of this failure's header patterns that do not occur there (may be repeated)")
+         "LOG", [options](const std::string& word) { SetTracedPlace(word, options); }, "A log, and a line of it")
+      ->type_name("");
+  sub->add_option("--rule", options->trace_rules, "Also list patterns of this failure without a match")
       ->type_name("CODE")
       ->allow_extra_args(false);
-  AddCommon(*sub, options, words);
+  AddCommon(*sub, options);
   AddLimits(*sub, &options->limits);
   sub->callback([options] { options->command = Command::kRulesTrace; });
 }
@@ -333,48 +302,23 @@ CommandArguments BuildRules(Options* options) {
       "    \"heads\": [\"Pool full: %{size:request_bytes}\"],\n"
       "    \"examples\": [\"Pool full: 12.5GiB\"]}]}\n");
   const std::map<std::string, std::pair<Command, std::string>> commands = {
-      {"list",
-       {Command::kRulesList,
-        "List failures, remedies and other entries, the file that defines each one, and what user files change"}},
+      {"list", {Command::kRulesList, "List all entries, and what user files change"}},
       {"check", {Command::kRulesCheck, "Report all errors in rule files"}},
-      {"test",
-       {Command::kRulesTest, "Check the rules, then run the examples of failures (exit status 1 if some fail)"}},
+      {"test", {Command::kRulesTest, "Run the examples of failures"}},
       {"schema", {Command::kRulesSchema, "Print the JSON schema of rule files (for editors)"}},
   };
   app.require_subcommand(0, 1);  // MissingSubcommand() reports a missing subcommand
   for (const auto& [name, what] : commands) {
     CLI::App* sub = app.add_subcommand(name, what.second);
     const bool lists = what.first == Command::kRulesList;
-    sub->add_option("file", options->paths,
-                    lists ? "Sections to list (remedies, contexts, …; default: all), rule files and folders"
-                          : "Rule files or folders")
-        ->type_name(lists ? "SECTION|FILE" : "FILE|DIR");
-    if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kListFormats, &options->format, &command.words);
-    AddCommon(*sub, options, &command.words);
+    sub->add_option("FILE", options->paths,
+                    lists ? "Sections (remedies, …), rule files and folders" : "Rule files or folders")
+        ->type_name("");
+    if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kListFormats, &options->format);
+    AddCommon(*sub, options);
     sub->callback([options, code = what.first] { TakeRuleFiles(options, code); });
   }
-  AddTrace(app, options, &command.words);
-  return command;
-}
-
-CommandArguments BuildCompletions(Options* options) {
-  CommandArguments command = Begin(
-      "Prints a shell script that completes whyoom's commands, options and values. The script calls whyoom for the "
-      "words, so it stays valid when whyoom is updated.",
-      "whyoom completions");
-  CLI::App& app = *command.app;
-  app.footer(
-      "Examples:\n"
-      "  eval \"$(whyoom completions bash)\"        in ~/.bashrc\n"
-      "  whyoom completions zsh > ~/.zfunc/_whyoom   with ~/.zfunc in $fpath\n"
-      "  whyoom completions fish > ~/.config/fish/completions/whyoom.fish\n");
-  CLI::Option* shell = app.add_option_function<std::string>(
-      "shell", [options](const std::string& name) { options->shell = ToChoice("completions", "shell", kShells, name); },
-      Listing(kShells, false));
-  shell->type_name("SHELL")->required();
-  command.words[shell] = ChoiceWords(kShells);
-  AddOutput(app, options);
-  options->command = Command::kCompletions;
+  AddTrace(app, options);
   return command;
 }
 
@@ -398,9 +342,8 @@ CommandArguments BuildSkill(Options* options) {
 
 const std::vector<CommandDefinition>& Commands() {
   static const std::vector<CommandDefinition> commands = {
-      {"", BuildDiagnose},  {"run", BuildRun},     {"explain", BuildExplain}, {"diff", BuildDiff},
-      {"try", BuildTry},    {"merge", BuildMerge}, {"rules", BuildRules},     {"completions", BuildCompletions},
-      {"skill", BuildSkill}};
+      {"", BuildDiagnose}, {"run", BuildRun},     {"explain", BuildExplain}, {"diff", BuildDiff},
+      {"try", BuildTry},   {"merge", BuildMerge}, {"rules", BuildRules},     {"skill", BuildSkill}};
   return commands;
 }
 

@@ -1,4 +1,4 @@
-// Defines the commands and their options, once for parsing, --help, the manual page and completions.
+// Defines the commands and their options, once for parsing, --help and the manual page.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,8 +14,6 @@ namespace whyoom {
 // The arguments of one command.
 struct CommandArguments {
   std::unique_ptr<CLI::App> app;  // writes to the Options passed to `build`
-  ValueWords words;               // values of the options of `app` and its subcommands
-  std::string trailer;            // usage text for arguments that CLI11 does not parse ("-- CMD ..."); may be empty
 };
 
 struct CommandDefinition {
@@ -45,24 +43,24 @@ constexpr const char* kSelection = "Which failures count";
 constexpr const char* kBatches = "Batches";
 constexpr const char* kTrying = "Compiling remedies";
 
-void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words);
+void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options);
 void AddForCi(CLI::App& app, Options* options);
 void AddOutput(CLI::App& app, Options* options);
-void AddCommon(CLI::App& app, Options* options, ValueWords* words);
+void AddCommon(CLI::App& app, Options* options);
 void AddExitStatus(CLI::App& app, Options* options);
 void AddDetail(CLI::App& app, Options* options);     // --brief, --all
 void AddVerbose(CLI::App& app, Options* options);    // AddCommon adds --quiet
 void AddSelection(CLI::App& app, Options* options);  // --select, --ignore, --baseline, --write-baseline
 void AddFailOn(CLI::App& app, Options* options);     // for commands whose exit status depends on what was found
 void AddFramework(CLI::App& app, Options* options);
-void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words);
+void AddFilesFrom(CLI::App& app, Options* options);
 void AddTimeRange(CLI::App& app, Options* options);
 
 // Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
 // seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
 std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
 
-void AddBatches(CLI::App& app, Options* options, ValueWords* words);
+void AddBatches(CLI::App& app, Options* options);
 void AddHbm(CLI::App& app, Options* options);
 void AddTry(CLI::App& app, Options* options);
 void AddLimits(CLI::App& app, Limits* limits);  // per path, including everything packed in it

@@ -22,7 +22,6 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/remote_names.h"
 #include "cli/resume_journal.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
@@ -72,7 +71,7 @@ class Batch {
   bool IsToRead(const Artifact& input);
   void Work();
   Report Read(const Artifact& input, std::size_t threads);
-  void CountDone(const FileStamp& stamp, const Report& found, bool reused);
+  void CountDone(const Report& found);
   void Close(bool drop);
   std::string InterruptText(int signal) const;
 
@@ -80,7 +79,6 @@ class Batch {
   XlaDump& dump_;
   ReadControl& control_;
   const std::size_t jobs_;
-  const bool wants_sizes_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
   std::atomic<std::uint64_t> not_read_{0};   // listed, but not begun when the run was interrupted
@@ -106,8 +104,7 @@ Batch::Batch(const RunContext& run, ReadControl* control, XlaDump* dump)
     : run_(run),
       dump_(*dump),
       control_(*control),
-      jobs_(run.options.jobs > 0 ? run.options.jobs : std::max(1U, std::thread::hardware_concurrency())),
-      wants_sizes_(ProgressBar::IsWanted(ProgressOf(run.options))) {
+      jobs_(run.options.jobs > 0 ? run.options.jobs : std::max(1U, std::thread::hardware_concurrency())) {
   const std::string& resume = run.options.resume;
   if (resume.empty()) return;
   journal_.emplace(resume, run.rules, Settings(run.rules, run.options));
@@ -140,11 +137,6 @@ bool Batch::IsToRead(const Artifact& input) {
   if (is_of_dump || !is_own) {
     run_.log.Skipped(input.path, is_of_dump ? "part of an XLA dump" : "belongs to another shard");
     return false;
-  }
-  if (wants_sizes_) {
-    const FileStamp stamp = StampOf(input.path);
-    counts_.size_known += stamp.size;
-    if (!stamp.regular) counts_.size_unknown = true;
   }
   ++counts_.files_known;
   if (control_.stopped()) ++not_read_;
@@ -202,7 +194,8 @@ Report Batch::Read(const Artifact& input, std::size_t threads) {
     ++not_read_;
     return {};
   }
-  const FileStamp stamp = wants_sizes_ || journal_ ? StampOf(input.path) : FileStamp();
+  const FileStamp stamp = journal_ ? StampOf(input.path) : FileStamp();
+  counts_.Begin(input.path);
   if (journal_) {
     if (journal_->IsJournalFile(stamp)) {
       run_.log.Skipped(input.path, "the journal of --resume");
@@ -210,7 +203,7 @@ Report Batch::Read(const Artifact& input, std::size_t threads) {
       return {};
     }
     if (std::optional<Report> earlier = journal_->Recall(input, stamp)) {
-      CountDone(stamp, *earlier, true);
+      CountDone(*earlier);
       run_.log.Skipped(input.path, "already read by an earlier run, and unchanged");
       return *std::move(earlier);
     }
@@ -222,14 +215,12 @@ Report Batch::Read(const Artifact& input, std::size_t threads) {
   } else if (journal_) {
     journal_->Record(input, stamp, found);
   }
-  CountDone(stamp, found, false);
+  CountDone(found);
   run_.log.Read(input.path, found, begin);
   return found;
 }
 
-void Batch::CountDone(const FileStamp& stamp, const Report& found, bool reused) {
-  (reused ? counts_.size_reused : counts_.size_done) += stamp.size;
-  if (!reused) counts_.bytes_done += found.bytes;
+void Batch::CountDone(const Report& found) {
   if (found.table) counts_.failures += found.table->entries().size();
   ++counts_.files_done;
 }
@@ -259,15 +250,6 @@ Report Batch::Finish(bool listed, const Interrupt& interrupt) {
   if (interrupt.signal() != 0 && (not_read_ + cut_short_ > 0 || !listed))
     found_.problems.push_back({"the rest", "", InterruptText(interrupt.signal())});
   return std::move(found_);
-}
-
-// A list may contain remote names: suggest the command that reads them.
-void SuggestReadCommands(std::vector<Problem>* problems) {
-  for (Problem& problem : *problems) {
-    const std::optional<std::string> command = problem.line > 0 ? std::nullopt : ReadCommand(problem.path);
-    if (command && problem.member.empty())
-      problem.what = "whyoom cannot read remote files, try: " + *command + " | whyoom";
-  }
 }
 
 // If no log contains a failure, treats the dump itself as an input. Not done in a shard, which does not know the other
@@ -315,7 +297,6 @@ int RunDiagnose(const RunContext& run) {
     }
     for (Problem& problem : inputs.TakeProblems(&found.problems_left_out)) problems.push_back(std::move(problem));
     std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
-    SuggestReadCommands(&found.problems);
     dump.StopAt(&control, options.limits);
     AddDumps(run, limit, &dump, &found);
     report = run.MakeReport(std::move(found));

@@ -1,4 +1,4 @@
-// Data that the build embeds: completion scripts, the skill for coding agents, and build facts.
+// Data that the build embeds: the skill for coding agents, and build facts.
 #pragma once
 
 #include <string>
@@ -19,9 +19,6 @@ const BuildFacts& TheBuild();
 
 // At most 80 columns wide, without a final line break. The first line is only "whyoom X.Y.Z", for scripts.
 std::string VersionText();
-
-// The scripts of integrations/completions.
-const std::vector<EmbeddedFile>& CompletionScripts();
 
 // resources/SKILL.md, so that every installation can print it.
 const std::vector<EmbeddedFile>& EmbeddedSkill();

@@ -123,28 +123,8 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
   return kNothing;
 }
 
-std::vector<Word> TopicWords(const RuleSet& rules) {
-  std::vector<Word> words;
-  for (const Topic& topic : Topics(rules)) words.push_back({topic.name, topic.title});
-  return words;
-}
-
-std::vector<Word> CodeWords(const RuleSet& rules) {
-  std::vector<Word> words;
-  for (const Topic& topic : Topics(rules)) {
-    if (rules.FindRemedy(topic.name) == nullptr) words.push_back({topic.name, topic.title});
-  }
-  return words;
-}
-
 std::string SelectedFramework(const Options& options, const RuleSource& rules) {
   return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
-}
-
-std::vector<Word> FrameworkWords(const RuleSet& rules) {
-  std::vector<Word> words;
-  for (const Framework& framework : rules.frameworks) words.push_back({framework.id, framework.name});
-  return words;
 }
 
 }  // namespace whyoom

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "cli/choices.h"
 #include "cli/options.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_set.h"
@@ -13,11 +11,6 @@ namespace whyoom {
 
 // Returns the exit status. Throws Error for an unknown topic or framework.
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text);
-
-// Words for TOPIC, CODE and FRAMEWORK on the command line.
-std::vector<Word> TopicWords(const RuleSet& rules);
-std::vector<Word> CodeWords(const RuleSet& rules);  // the topics that are failures or scenarios
-std::vector<Word> FrameworkWords(const RuleSet& rules);
 
 // The id of the framework of --framework; empty if the option is not used. Throws Error, which lists the frameworks, if
 // there is no framework of that id or name.

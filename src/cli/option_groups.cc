@@ -33,7 +33,7 @@ std::uint64_t ToSize(const std::string& option, const std::string& text) {
 }  // namespace
 
 // "FORMAT" selects the format of standard output or --output; "FORMAT=FILE" adds another output.
-void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, ValueWords* words) {
+void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options) {
   const auto take = [=, seen = std::make_shared<bool>(false)](const std::vector<std::string>& given) {
     for (const std::string& word : given) {
       const std::size_t equals = word.find('=');
@@ -53,10 +53,11 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options, 
       }
     }
   };
-  CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-      "--format", take, Listing(formats, true) + "; FORMAT=FILE writes an additional report to FILE (may be repeated)");
-  option->type_name("FORMAT[=FILE]")->allow_extra_args(false)->group(kOutput);
-  (*words)[option] = ChoiceWords(formats);
+  app.add_option_function<std::vector<std::string>>("--format", take,
+                                                    Listing(formats) + ";\nFORMAT=FILE writes one more report to FILE")
+      ->type_name("FORMAT[=FILE]")
+      ->allow_extra_args(false)
+      ->group(kOutput);
 }
 
 void AddForCi(CLI::App& app, Options* options) {
@@ -65,13 +66,10 @@ void AddForCi(CLI::App& app, Options* options) {
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Root of your sources (default: this folder): reports show the lines of Python files that a failure names; "
-         "github "
-         "and sarif reports name files relative to it")
+         "Root of your sources, to show the lines that a failure\nnames (default: this folder)")
       ->type_name("DIR")
       ->group(kOutput);
-  app.add_flag("--step-summary", options->step_summary,
-               "Append a Markdown report to the file named by GITHUB_STEP_SUMMARY")
+  app.add_flag("--step-summary", options->step_summary, "Append a report to the file in GITHUB_STEP_SUMMARY")
       ->group(kOutput);
 }
 
@@ -84,27 +82,33 @@ void AddOutput(CLI::App& app, Options* options) {
 }
 
 void AddDetail(CLI::App& app, Options* options) {
-  CLI::Option* brief = app.add_flag_callback(
-      "--brief", [options] { options->detail = Detail::kBrief; },
-      "Only the first lines of each failure; with --format json, only the fields that a first look needs");
-  CLI::Option* all = app.add_flag_callback(
-      "--all", [options] { options->detail = Detail::kAll; },
-      "In text format, show every failure with all its rows and remedies in full");
-  brief->group(kOutput);
-  all->group(kOutput)->excludes(brief);
+  app.add_flag_callback(
+         "--brief",
+         [options] {
+           if (std::exchange(options->detail, Detail::kBrief) == Detail::kAll)
+             throw CLI::ExcludesError("--brief", "--all");
+         },
+         "Print only the first lines of each failure, or few\nfields of JSON")
+      ->group(kOutput);
+  app.add_flag_callback(
+         "--all",
+         [options] {
+           if (std::exchange(options->detail, Detail::kAll) == Detail::kBrief)
+             throw CLI::ExcludesError("--all", "--brief");
+         },
+         "Show every failure, remedy and reason in text")
+      ->group(kOutput);
 }
 
 void AddVerbose(CLI::App& app, Options* options) {
-  app.add_flag("-v,--verbose", options->verbose,
-               "Print what is read and skipped, with counts and times, to standard error")
-      ->group(kOutput);
+  app.add_flag("-v,--verbose", options->verbose, "Print what is read and skipped to standard error")->group(kOutput);
 }
 
 namespace {
 
 CLI::Option* AddCodes(CLI::App& app, const char* name, std::vector<std::string>* codes, const std::string& about) {
   return app.add_option(name, *codes, about)
-      ->type_name("CODE,...")
+      ->type_name("CODE")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kSelection);
@@ -121,60 +125,45 @@ CLI::Option* AddFile(CLI::App& app, const char* name, std::string* file, const s
 }  // namespace
 
 void AddSelection(CLI::App& app, Options* options) {
-  AddCodes(app, "--select", &options->select,
-           "Report only these failures: a code (E1000), a scenario (E1000.3), a prefix (E3) or a pattern (tpu.*); may "
-           "be repeated");
-  AddCodes(app, "--ignore", &options->ignore, "Do not report these failures; takes precedence over --select");
-  AddFile(app, "--baseline", &options->baseline,
-          "Hide failures recorded in FILE and report only how many were hidden; create FILE with --write-baseline");
-  AddFile(app, "--write-baseline", &options->write_baseline,
-          "Write the failures found, and those of --baseline, to FILE; none of them counts as found in this run");
+  AddCodes(app, "--select", &options->select, "Report only these: E1000, E1000.3, E3, tpu.*");
+  AddCodes(app, "--ignore", &options->ignore, "Do not report these, even if selected");
+  AddFile(app, "--baseline", &options->baseline, "Hide the failures recorded in FILE");
+  AddFile(app, "--write-baseline", &options->write_baseline, "Record the failures found in FILE, and hide them");
 }
 
 void AddFailOn(CLI::App& app, Options* options) {
-  AddCodes(app, "--fail-on", &options->fail_on,
-           "Exit with 1 only for these failures (same syntax as --select); the others are still shown");
+  AddCodes(app, "--fail-on", &options->fail_on, "Exit with 1 only for these, as in --select");
 }
 
 void AddFramework(CLI::App& app, Options* options) {
-  app.add_option(
-         "--framework", options->framework,
-         "Show steps for this framework, by id or name (maxtext, PyTorch/XLA), instead of the one detected in the log")
+  app.add_option("--framework", options->framework, "Show the steps of maxtext, keras, PyTorch/XLA, …")
       ->type_name("FRAMEWORK")
       ->group(kOutput);
 }
 
-void AddCommon(CLI::App& app, Options* options, ValueWords* words) {
+void AddCommon(CLI::App& app, Options* options) {
   app.add_option("--rules", options->rules,
-                 "Add rules from a file or a folder's *.json, and replace entries of the same id (may be repeated)")
+                 "Add rules, and replace those of the same id")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);  // the next word is an input, not a second rule file
   app.add_flag_callback(
       "--no-project-rules", [options] { options->project_rules = false; },
-      "Ignore project rules: .whyoom/rules in this folder or its parents, up to the root of the git repository or the "
-      "home folder");
+      "Ignore .whyoom/rules of this folder and its parents");
   AddOutput(app, options);
-  AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color, words)->group(kOutput);
-  app.add_flag("-q,--quiet", options->quiet,
-               "Print only the result and fatal errors: no notes in text (nothing found, unreadable inputs, unknown "
-               "errors, hidden failures), no progress, no warnings on standard error. The exit status is the same")
-      ->group(kOutput);
+  AddChoice(app, "--color", "choice", "WHEN", kColors, &options->color)->group(kOutput);
+  app.add_flag("-q,--quiet", options->quiet, "Print only the result and fatal errors")->group(kOutput);
 }
 
 void AddExitStatus(CLI::App& app, Options* options) {
-  app.add_flag("--strict", options->strict, "Count memory errors that match no rule as found (exit status 1)")
-      ->group(kOutput);
-  app.add_flag("--exit-zero", options->exit_zero,
-               "Exit with 0 even if something was found or some input could not be read completely")
-      ->group(kOutput);
+  app.add_flag("--strict", options->strict, "Count memory errors that match no rule as found")->group(kOutput);
+  app.add_flag("--exit-zero", options->exit_zero, "Exit with 0 instead of 1 or 3")->group(kOutput);
 }
 
-void AddFilesFrom(CLI::App& app, Options* options, ValueWords* words) {
-  app.add_option("--files-from", options->files_from,
-                 "Also read the files and folders listed in FILE; - for a list on standard input")
+void AddFilesFrom(CLI::App& app, Options* options) {
+  app.add_option("--files-from", options->files_from, "Read the inputs listed in FILE, or standard input (-)")
       ->type_name("FILE")
       ->group(kInputs);
-  AddChoice(app, "--files-format", "list format", "FORM", kListForms, &options->files_form, words)->group(kInputs);
+  AddChoice(app, "--files-format", "list format", "FORM", kListForms, &options->files_form)->group(kInputs);
   app.add_flag_callback(
          "-0,--null", [options] { options->files_form = PathListForm::kNull; }, "Same as --files-format null")
       ->group(kInputs);
@@ -220,36 +209,28 @@ void AddTimeRange(CLI::App& app, Options* options) {
         ->group(kInputs);
   };
   bound("--since", &options->range.since,
-        "Only failures at or after TIME, by the timestamp of their line: a date, a date and time, or an age (30m, 2h, "
-        "7d before the start of this command). A TIME without a zone is compared with timestamps as printed, and "
-        "counts as UTC if the timestamp has a zone. A TIME with a zone is compared only with timestamps that have one. "
-        "Failures whose time cannot be compared are kept, and a note gives their number");
-  bound("--until", &options->range.until, "Only failures before TIME (same syntax as --since)");
+        "Only failures since TIME: 2026-11-20,\n\"2026-11-20 12:00\" or an age such as 2h");
+  bound("--until", &options->range.until, "Only failures before TIME");
 }
 
-void AddBatches(CLI::App& app, Options* options, ValueWords* words) {
-  app.add_option("-j,--jobs", options->jobs,
-                 "Read N inputs, or parts of a large input, in parallel (default: one per processor)")
+void AddBatches(CLI::App& app, Options* options) {
+  app.add_option("-j,--jobs", options->jobs, "Read N inputs at once (default: one per processor)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->group(kBatches);
   app.add_option_function<std::string>(
          "--shard", [options](const std::string& text) { options->shard = ParseShard(text); },
-         "Read only part I (counted from 0) of N parts of the inputs, chosen by a digest of the path (Slurm: "
-         "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT with --array=0-...)")
+         "Read only part I (from 0) of N parts of the inputs")
       ->type_name("I/N")
       ->group(kBatches);
-  app.add_option("--resume", options->resume,
-                 "Record results in this journal; a later run reuses those of unchanged inputs and reads only the rest")
+  app.add_option("--resume", options->resume, "Record results, to continue an interrupted batch")
       ->type_name("JOURNAL")
       ->group(kBatches);
-  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress, words)->group(kBatches);
+  AddChoice(app, "--progress", "choice", "WHEN", kProgress, &options->progress)->group(kBatches);
 }
 
 void AddHbm(CLI::App& app, Options* options) {
-  app.add_option("--hbm", options->hbm,
-                 "HBM of one device, as in error messages (15.75G), or its chip (v5e); the limit for programs in an "
-                 "XLA dump, and for programs whose log contains no limit")
+  app.add_option("--hbm", options->hbm, "HBM of a device (15.75G) or its chip (v5e), if the\ninput does not tell")
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
 }
@@ -267,15 +248,11 @@ void AddTry(CLI::App& app, Options* all) {
   app.add_option_function<std::vector<std::string>>(
          "--remedy",
          [take](const std::vector<std::string>& all_given) { std::for_each(all_given.begin(), all_given.end(), take); },
-         "Try only this remedy (may be repeated), or one setting of it: an option of the compiler, an argument to "
-         "donate, split or keep on the host, a mesh axis, or a setting of the command; for example donate_buffers, "
-         "xla_flags_remat=--xla_tpu_pre_fusion_remat=true, shard_tensor=fsdp")
-      ->type_name("ID[=SETTING],...")
+         "Try only these, such as donate_buffers, or one setting,\nsuch as shard_tensor=fsdp")
+      ->type_name("ID[=SETTING]")
       ->allow_extra_args(false)
       ->group(kTrying);
-  app.add_option("--python", options->python, "The Python that has jax and libtpu (default: the job's, or python3)")
-      ->type_name("PATH")
-      ->group(kTrying);
+  app.add_option("--python", options->python, "The Python with jax and libtpu")->type_name("PATH")->group(kTrying);
   const auto add_seconds = [&](const char* name, std::uint32_t* seconds, const char* about) {
     app.add_option(name, *seconds, fmt::format("{} (default: {})", about, *seconds))
         ->type_name("SECONDS")
@@ -285,26 +262,24 @@ void AddTry(CLI::App& app, Options* all) {
   add_seconds("--total-time", &options->total_seconds, "Stop after this time");
   app.add_option_function<std::string>(
          "--memory", [options](const std::string& text) { options->memory = ToSize("--memory", text); },
-         "Stop a compile that needs more host memory (default: three quarters of the machine's)")
+         "Stop a compile that needs more host memory")
       ->type_name("SIZE")
       ->group(kTrying);
-  app.add_flag("--whole", options->whole,
-               "Compile to the end, not only until the need is known; takes several times as long")
-      ->group(kTrying);
-  app.add_option("--patch", options->patch, "Write the patch of the first remedy that fits to this file")
+  app.add_flag("--whole", options->whole, "Compile to the end, not only until the need is known")->group(kTrying);
+  app.add_option("--patch", options->patch, "Write the patch of the first remedy that fits")
       ->type_name("FILE")
       ->group(kTrying);
   app.add_flag_callback(
          "--no-cache", [options] { options->use_cache = false; }, "Compile again what was compiled before")
       ->group(kTrying);
-  app.add_option("-j,--jobs", all->jobs, "Number of compiles at once (default: half the processors)")
+  app.add_option("-j,--jobs", all->jobs, "Compiles at once (default: half the processors)")
       ->type_name("N")
       ->check(CLI::Range(1, 64).description(""))
       ->group(kTrying);
 }
 
 void AddLimits(CLI::App& app, Limits* limits) {
-  const std::string group = "Limits per input (reaching one is reported, exit status 3)";
+  const std::string group = "Limits per input";
   const Limits usual;
   const auto add_size = [&](const char* name, const std::string& about, auto set) {
     app.add_option_function<std::string>(
@@ -312,31 +287,27 @@ void AddLimits(CLI::App& app, Limits* limits) {
         ->type_name("SIZE")
         ->group(group);
   };
-  add_size("--max-bytes",
-           "Unpack at most SIZE (default: " + WholeSize(usual.bytes) + "; also stops after " +
-               WholeSize(usual.suspicious_bytes) + " if that is over " + std::to_string(usual.suspicious_ratio) +
-               " times the packed size)",
+  add_size("--max-bytes", "Unpack at most SIZE (default: " + WholeSize(usual.bytes) + ")",
            [limits](std::uint64_t size) {
              limits->bytes = size;
              limits->suspicious_ratio = 0;  // an explicit --max-bytes turns the ratio check off
            });
-  add_size("--max-memory", "Limit the memory of each decoder to SIZE (default: " + WholeSize(usual.memory) + ")",
+  add_size("--max-memory", "Memory of each decoder (default: " + WholeSize(usual.memory) + ")",
            [limits](std::uint64_t size) { limits->memory = static_cast<std::size_t>(size); });
   constexpr int kDeepest = 64;  // each level needs a decoder's memory
-  app.add_option("--max-depth", limits->depth, "Unpack at most N nested levels (default: 8)")
+  app.add_option("--max-depth", limits->depth, "Nested levels to unpack (default: 8)")
       ->check(CLI::Range(0, kDeepest).description(""))
       ->type_name("N")
       ->group(group);
-  app.add_option("--max-members", limits->members, "Read at most N archive members (default: 1000000)")
+  app.add_option("--max-members", limits->members, "Archive members to read (default: 1000000)")
       ->type_name("N")
       ->group(group);
-  app.add_option("--max-time", limits->seconds, "Stop after SECONDS (default: no limit)")
-      ->check(CLI::Range(0.0, 1e9))
+  app.add_option("--max-time", limits->seconds, "Stop after this time (default: no limit)")
+      ->check(CLI::Range(0.0, 1e9).description(""))
       ->type_name("SECONDS")
       ->group(group);
   app.add_flag_callback(
-         "--no-sandbox", [limits] { limits->sandbox = false; },
-         "Unpack in this process instead of in a sandboxed child process")
+         "--no-sandbox", [limits] { limits->sandbox = false; }, "Unpack in this process, not in a sandboxed child")
       ->group(group);
 }
 

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/help.h"
 #include "cli/terminal.h"
 #include "input/error.h"
+#include "report/layout.h"
 #include "rules/sha256.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
@@ -48,27 +48,40 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   return UsageError(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 
-// "missing AFTER (Run after the change), usage: whyoom diff [OPTIONS] BEFORE AFTER".
+// "missing AFTER (Run after the change)".
 std::string MissingText(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() && option->get_required() && option->count() == 0)
-      return fmt::format("missing {} ({}), usage: {}", option->get_type_name(), option->get_description(),
-                         UsageLine(app, ""));
+      return fmt::format("missing {} ({})", option->get_name(true), option->get_description());
   }
   return {};
+}
+
+// Wraps the lines of CLI11's help at 80 columns, below their last column, and removes double empty lines.
+std::string InColumns(const std::string& help) {
+  constexpr std::size_t kColumns = 80;
+  std::string text;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() && text.ends_with("\n\n")) continue;
+    const std::size_t gap = line.rfind("  ");
+    const std::size_t column = gap == line.npos ? 0 : gap + 2;
+    text += Hanging(line.substr(0, column), column, line.substr(column), kColumns);
+  }
+  return text;
 }
 
 // Parses the arguments with CLI11, which throws for help and errors. Returns the text to print then.
 std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
   CLI::App& app = *command.app;
-  const bool in_full = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the last argument first
   try {
     app.parse(arguments);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& about = InnermostCommand(app);
-    return EarlyExit{0, in_full ? LongHelp(about, command.trailer, HelpWidth()) : ShortHelp(about, command.trailer)};
+    const CLI::App& innermost = InnermostCommand(app);
+    const CLI::App* parent = innermost.get_parent();
+    return EarlyExit{0, InColumns(innermost.help(parent == nullptr ? "" : parent->get_name()))};
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> unknown = app.remaining(true);
     return UnknownArgument(InnermostCommand(app), unknown.empty() ? "" : unknown.front());
@@ -105,7 +118,22 @@ std::optional<EarlyExit> CheckCombinations(const CLI::App& app, const Options& o
 
 bool HasBriefForm(Format format) { return format == Format::kText || format == Format::kJson; }
 
+// whyoom does not access the network.
+std::optional<EarlyExit> CheckRemote(const Options& options) {
+  for (const std::string& path : options.paths) {
+    std::error_code error;
+    const std::size_t scheme = path.find("://");
+    if (scheme == path.npos || scheme == 0 || path.starts_with("file:") || std::filesystem::exists(path, error))
+      continue;
+    return EarlyExit{2, fmt::format("whyoom: {}: whyoom cannot read remote files; pipe the file in, for example: "
+                                    "gcloud storage cat {} | whyoom\n",
+                                    Printable(path), Printable(path))};
+  }
+  return std::nullopt;
+}
+
 std::optional<EarlyExit> CheckForms(const Options& options) {
+  if (std::optional<EarlyExit> remote = CheckRemote(options)) return remote;
   if (options.quiet && options.verbose) return UsageError("--quiet and --verbose cannot be used together");
   const bool any_brief =
       HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),
@@ -189,12 +217,6 @@ std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vecto
 }  // namespace
 
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
-  if (!arguments.empty() && arguments[0] == "__complete") {
-    options->command = Command::kComplete;
-    options->words.assign(arguments.begin() + 1, arguments.end());
-    if (!options->words.empty() && options->words[0] == "--") options->words.erase(options->words.begin());
-    return std::nullopt;
-  }
   const CommandDefinition& command = FindCommand(arguments.empty() ? "" : arguments[0]);
   const bool named = *command.name != '\0';
   const CommandArguments built = command.build(options);

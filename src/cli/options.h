@@ -1,5 +1,4 @@
-// The parsed command line. commands.cc and option_groups.cc describe each option once, for --help, the manual page and
-// shell completions.
+// The parsed command line. commands.cc and option_groups.cc describe each option once, for --help and the manual page.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +27,7 @@ enum class Command {
   kRun,
   kMerge,
   kTry,
-  kCompletions,
-  kSkill,
-  kComplete
+  kSkill
 };
 enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
 enum class ColorMode { kAuto, kAlways, kNever };
@@ -39,8 +36,6 @@ enum class ProgressMode { kAuto, kAlways, kNever };
 // Format of the list of --files-from. Lines end with LF or CRLF. With kLines and kJsonl, a name may also be a file:
 // URI; kNull expects plain names.
 enum class PathListForm { kLines, kNull, kJsonl };
-
-enum class Shell { kBash, kZsh, kFish };
 
 // One of N equal parts of a batch, for jobs that share it (--shard). Only its path decides which part a file belongs
 // to, so all machines agree, and new files do not move old ones to another part.
@@ -124,8 +119,6 @@ struct Options {
   bool keep_dump = false;
   std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
   TryOptions attempts;              // for kTry and kRun
-  Shell shell = Shell::kBash;       // for kCompletions
-  std::vector<std::string> words;   // for kComplete: the words after "whyoom" up to the cursor
   bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way
 };
 

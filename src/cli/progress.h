@@ -1,15 +1,12 @@
-// Shows the progress of a batch on standard error: a bar on a terminal. A separate thread samples the
-// counters, so that reading never waits for it.
+// Shows the progress of a batch in one line on a terminal. A thread samples the counters, so that reading never waits.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,38 +17,23 @@ namespace whyoom {
 
 struct BatchCounts {
   std::atomic<std::uint64_t> files_known{0};
-  std::atomic<bool> listed{false};           // all files are known
-  std::atomic<std::uint64_t> size_known{0};  // of the known files, on disk
-  std::atomic<bool> size_unknown{false};     // some input is a pipe
+  std::atomic<bool> listed{false};  // all files are known
   std::atomic<std::uint64_t> files_done{0};
-  std::atomic<std::uint64_t> size_done{0};  // on disk, of the files done and not reused
-  std::atomic<std::uint64_t> size_reused{0};
-  std::atomic<std::uint64_t> bytes_done{0};  // unpacked, of the files done and not reused
-  std::atomic<std::uint64_t> failures{0};    // before equal failures of several inputs are joined
+  std::atomic<std::uint64_t> failures{0};  // before equal failures of several inputs are joined
+
+  // Called when the reading of a file begins, from any thread.
+  void Begin(const std::string& path);
+  std::string Current() const;  // the file begun last
+
+ private:
+  mutable std::mutex mutex_;
+  std::string current_;
 };
 
-// A snapshot of the counters, and what follows from it.
-struct ProgressState {
-  std::uint64_t files_done = 0;
-  std::uint64_t files_known = 0;
-  bool listed = false;
-  std::uint64_t bytes = 0;  // read so far, unpacked
-  std::uint64_t failures = 0;
-  double seconds = 0;
-  std::optional<double> part_done;     // 0 to 1, by size; nullopt until all inputs are listed, and if a size is unknown
-  std::optional<double> seconds_left;  // likewise, and nullopt in the first second
-};
-
-// `bytes`: read so far.
-ProgressState StateOf(const BatchCounts& counts, std::uint64_t bytes, double seconds);
-
-// One line of at most `columns`; drops less important parts if necessary.
-std::string ProgressText(const ProgressState& state, std::size_t columns);
-
-// Makes a line of at most `columns` to show; called from a thread of the bar.
+// Makes a line of at most `columns` to show; called from the thread of the bar.
 using BarLine = std::function<std::string(std::size_t columns)>;
 
-// The line of a batch that starts now. Borrows the arguments.
+// "12 of 40 files · 3 findings · 1.20 GiB · logs/worker-7.log". Borrows the arguments.
 BarLine BatchProgress(const BatchCounts& counts, const ReadControl& control);
 
 // The mode of the options; --quiet hides the bar unless --progress was given.
@@ -59,12 +41,9 @@ ProgressMode ProgressOf(const Options& options);
 
 class ProgressBar {
  public:
-  // Whether anything will be shown. If not, file sizes are not needed.
-  static bool IsWanted(ProgressMode mode);
-
-  // With kAuto, the bar appears after half a second.
+  // With kAuto, the line appears after half a second, and only on a terminal.
   ProgressBar(ProgressMode mode, BarLine line);
-  ~ProgressBar();  // clears the bar
+  ~ProgressBar();  // clears the line
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 

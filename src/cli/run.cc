@@ -15,7 +15,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/complete.h"
 #include "cli/diff.h"
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
@@ -23,7 +22,6 @@
 #include "cli/file_writer.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
-#include "cli/remote_names.h"
 #include "cli/rules_command.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
@@ -54,16 +52,6 @@ int RunWithReport(const Options& given, const OutputFiles& outputs) {
   return options.follow ? RunFollow(context) : RunDiagnose(context);
 }
 
-int RunComplete(const Options& options) {
-  Options quiet = options;
-  quiet.project_rules = false;  // so that no warning appears in the command line being edited
-  WriteOutput(ToText(CompleteLine(options.words, {[&] { return TopicWords(LoadRules(quiet)); },
-                                                  [&] { return CodeWords(LoadRules(quiet)); },
-                                                  [&] { return FrameworkWords(LoadRules(quiet)); }})),
-              "");
-  return kNothing;
-}
-
 // Whether the only path is no file but a code, scenario or remedy: `whyoom E1000`.
 bool AsksForTopic(const Options& options) {
   std::error_code error;
@@ -72,7 +60,6 @@ bool AsksForTopic(const Options& options) {
 }
 
 int Dispatch(Options options) {
-  ThrowIfRemote(options);
   if (AsksForTopic(options)) {
     options.command = Command::kExplain;
     options.topic = options.paths[0];
@@ -91,14 +78,9 @@ int Dispatch(Options options) {
     case Command::kRulesSchema:
     case Command::kRulesTrace:
       return RunRules(options, TextStyle(options));
-    case Command::kCompletions:
-      WriteOutput(CompletionScript(options.shell), options.output);
-      return kNothing;
     case Command::kSkill:
       WriteOutput(Skill(), options.output);
       return kNothing;
-    case Command::kComplete:
-      return RunComplete(options);
     default:
       return RunWithReport(options, outputs);
   }

@@ -73,8 +73,6 @@ std::size_t TerminalRows(int descriptor) {
   return rows > 0 ? rows : kUsualRows;
 }
 
-std::size_t HelpWidth() { return std::clamp<std::size_t>(Columns(STDOUT_FILENO), 40, 110); }
-
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor) {
   if (!path.empty()) {
     WriteFile(text, path);

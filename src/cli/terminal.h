@@ -22,9 +22,6 @@ std::size_t TextWidth(bool to_file, int descriptor = 1);
 // The rows of the terminal, by LINES or its size; 0 if the output is no terminal.
 std::size_t TerminalRows(int descriptor);
 
-// The width of --help, between 40 and 110: longer lines are hard to read.
-std::size_t HelpWidth();
-
 // Writes `text` to the file `path` (cli/file_writer.h), or to `descriptor` if `path` is empty. Returns false if the
 // reader closed the pipe. Throws Error on other failures.
 bool WriteOutput(std::string_view text, const std::string& path, int descriptor = 1);

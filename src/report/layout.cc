@@ -1,7 +1,6 @@
 #include "report/layout.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -109,21 +108,6 @@ std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_v
     first = false;
   }
   return result;
-}
-
-std::string Bar(double part, double whole, std::size_t columns) {
-  if (!(whole > 0) || !(part > 0)) return std::string(columns, ' ');
-  // Draws eighths of a cell, so that small differences are visible.
-  static const char* const kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const double cells = std::min(1.0, part / whole) * static_cast<double>(columns);
-  const auto eighths = std::max<long>(1, std::lround(cells * 8));
-  const auto full = static_cast<std::size_t>(eighths / 8);
-  std::string bar;
-  for (std::size_t i = 0; i < full; ++i) bar += "█";
-  bar += kEighths[eighths % 8];
-  const std::size_t taken = full + (eighths % 8 != 0 ? 1 : 0);
-  if (taken < columns) bar.append(columns - taken, ' ');
-  return bar;
 }
 
 std::string Fit(std::string_view text, std::size_t columns) {

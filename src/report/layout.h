@@ -1,4 +1,4 @@
-// Text layout in columns: wrapping, indenting, bars.
+// Text layout in columns: wrapping, indenting.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,6 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width);
 // Returns `text` wrapped, with `lead` before the first line and blanks before the others; each line ends with a line
 // feed. `lead_width` is the visible width of `lead`, which may contain colour codes.
 std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_view text, std::size_t width);
-
-// Returns a bar of `columns` cells, filled in proportion part/whole; visible for any part above zero.
-std::string Bar(double part, double whole, std::size_t columns);
 
 // Pads `text` with blanks to `columns`, or cuts its end and adds "…".
 std::string Fit(std::string_view text, std::size_t columns);

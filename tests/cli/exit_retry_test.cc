@@ -116,8 +116,6 @@ TEST_CASE("run --exit-retry accepts a status and does not mistake the command fo
   CHECK(RunWhyoom({"run", "--exit-retry", "43", "echo", "x"}).out == "x\n");
   CHECK(RunWhyoom({"run", "--exit-retry", "--", "echo", "--exit-retry"}).out == "--exit-retry\n");
   CHECK(RunWhyoom({"run", "--exit-retry", "--no-dump", "--", "echo", "x"}).out == "x\n");
-  CHECK(RunWhyoom({"__complete", "--", "run", "--exit-retry", ""}).out == "job\t2\n");
-  CHECK(RunWhyoom({"__complete", "--", "run", "--exit-retry", "43", "python", ""}).out == "job\t3\n");
 }
 
 TEST_CASE("reports, merged reports and resumed batches contain the retry verdict", "[cli]") {

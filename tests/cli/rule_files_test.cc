@@ -159,12 +159,6 @@ TEST_CASE("faulty project rules do not prevent a job from running", "[cli]") {
   CHECK(RunWhyoom({"run", "--rules", named, "--", "/bin/echo", "done"}, "", project.root()).exit_status == 2);
 }
 
-TEST_CASE("completions print no warnings about ignored rules", "[cli]") {
-  const Project project;
-  fs::permissions(project.rules(), fs::perms(0777));
-  CHECK(RunWhyoom({"__complete", "--", "explain", "E1"}, "", project.root()).err == "");
-}
-
 TEST_CASE("the rule file in the help is valid", "[cli]") {
   const Project project;
   const std::string help = RunWhyoom({"rules", "--help"}, "").out;

@@ -48,8 +48,7 @@ TEST_CASE("errors for typos suggest the intended word", "[cli]") {
   CHECK(Holds(error_of({"help"}), "did you mean '--help'?"));
   CHECK(Holds(error_of({"rules", "tset"}), "rules: unknown command 'tset', did you mean 'test'?"));
   CHECK(Holds(error_of({"rules"}), "rules: missing command (expected one of "));
-  CHECK(Holds(error_of({"diff", "a"}),
-              "missing AFTER (Run after the change), usage: whyoom diff [OPTIONS] BEFORE AFTER"));
+  CHECK(Holds(error_of({"diff", "a"}), "missing AFTER (Run after the change)"));
   CHECK(Holds(error_of({"run", "--keep-dmp", "--", "true"}), "did you mean '--keep-dump'?"));
   CHECK(Holds(error_of({"explain", "E100"}), "did you mean 'E1000'?"));
   CHECK(Holds(error_of({"explain", "bf61"}), "did you mean 'bf16'?"));
@@ -57,7 +56,7 @@ TEST_CASE("errors for typos suggest the intended word", "[cli]") {
   CHECK(Holds(error_of({"--select", "E100O", "x"}), "did you mean 'E1000'?"));
   CHECK(Holds(error_of({"-q", "-v", "x"}), "--quiet and --verbose cannot be used together"));
   CHECK(Holds(error_of({"--brief", "--format", "html", "x"}), "--brief requires --format text or json"));
-  CHECK(Holds(error_of({"gs://b/a b.log"}), "gcloud storage cat 'gs://b/a b.log' | whyoom"));
+  CHECK(Holds(error_of({"gs://b/a b.log"}), "whyoom cannot read remote files; pipe the file in"));
 }
 
 TEST_CASE("a file whose name resembles a command is read", "[cli]") {
@@ -68,19 +67,25 @@ TEST_CASE("a file whose name resembles a command is read", "[cli]") {
   CHECK(RunWhyoom({"gone.log"}, "", scratch.path()).exit_status == 3);
 }
 
-TEST_CASE("help respects COLUMNS, and -h is shorter than --help", "[cli]") {
-  CHECK(WidestOf(RunWhyoom({"--help"}).out) <= 80);
-  CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=300"}).out) <= 110);
-  CHECK(WidestOf(RunWhyoom({"--help"}, "", ".", {"COLUMNS=110"}).out) > 80);
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{}, {"run"}, {"explain"}, {"diff"}, {"merge"}, {"rules"}, {"rules", "test"}}) {
+TEST_CASE("help fits 80 columns and is short", "[cli]") {
+  CHECK(LinesOf(RunWhyoom({"--help"}).out) <= 90);
+  for (const std::vector<std::string>& command : {std::vector<std::string>{},
+                                                  {"run"},
+                                                  {"explain"},
+                                                  {"diff"},
+                                                  {"try"},
+                                                  {"merge"},
+                                                  {"rules"},
+                                                  {"rules", "test"},
+                                                  {"skill"}}) {
     std::vector<std::string> arguments = command;
-    arguments.emplace_back("-h");
-    const ProcessResult brief = RunWhyoom(arguments);
-    CHECK(brief.exit_status == 0);
-    CHECK(LinesOf(brief.out) < 24);
-    arguments.back() = "--help";
-    CHECK(RunWhyoom(arguments).out.size() > brief.out.size());
+    arguments.emplace_back("--help");
+    const ProcessResult help = RunWhyoom(arguments);
+    INFO(help.out);
+    CHECK(help.exit_status == 0);
+    CHECK(WidestOf(help.out) <= 80);
+    arguments.back() = "-h";
+    CHECK(RunWhyoom(arguments).out == help.out);
   }
 }
 
@@ -369,11 +374,8 @@ TEST_CASE("a report on unreadable inputs does not claim that nothing was found",
   }
 }
 
-TEST_CASE("the errors for remote names and for messages given as names suggest a command", "[cli]") {
+TEST_CASE("the error for a message given as a name suggests a command", "[cli]") {
   const ScratchFolder scratch;
-  scratch.Write("list", "s3://bucket/train.log\n");
-  CHECK(Holds(RunWhyoom({"--files-from", "list"}, "", scratch.path()).out,
-              "whyoom cannot read remote files, try: aws s3 cp"));
   const std::string message = "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.";
   CHECK(Holds(RunWhyoom({message}, "", scratch.path()).out, "to read a message from a pipe"));
   CHECK(Holds(RunWhyoom({"--run", "--", "true"}, "", scratch.path()).err, "did you mean 'whyoom run'?"));

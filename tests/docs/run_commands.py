@@ -33,7 +33,6 @@ ELSEWHERE = [
     (r"get-whyoom\.sh", "tests/integrations/get_test.py"),
     (r"^packaging/release\.sh", "tests/packaging/run_release.sh"),
     (r"^packaging/wheel\.sh", "tests/packaging/run_wheel.sh"),
-    (r"\| source$", "tests/packaging/completions_test.py"),  # fish
     (r"train\.sbatch", "tests/integrations/retry_test.py"),
     (r"whyoom_parallel\.sh|sbatch", "tests/integrations/shards_test.sh"),
     (r"^whyoom (try|run --try)", "tests/real_compiler/run.sh"),

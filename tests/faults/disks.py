@@ -22,7 +22,7 @@ def disk__dev_full(lab):
                                 ("--format =FILE", lab.run("--format", f"{name}=/dev/full", lab.small)),
                                 ("merge", lab.run("merge", "--format", name, "--output", "/dev/full", part))):
                 yield f"{name} to {what}", ended.seconds, told(ended)
-        for command in lab.some((["explain", "E1000"], ["--help"], ["--version"], ["completions", "bash"], ["rules", "list"],
+        for command in lab.some((["explain", "E1000"], ["--help"], ["--version"], ["skill"], ["rules", "list"],
                                  ["rules", "schema"], ["diff", lab.small, lab.other]), 3):
             ended = lab.run(*command, stdout=full)
             yield " ".join(map(str, command)), ended.seconds, told(ended)

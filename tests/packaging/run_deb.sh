@@ -18,7 +18,7 @@ chmod 755 "$work"
 
 cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
 for file in bin/whyoom share/man/man1/whyoom.1.gz share/bash-completion/completions/whyoom share/zsh/site-functions/_whyoom \
-    share/fish/vendor_completions.d/whyoom.fish share/whyoom/report.schema.json share/whyoom/skills/whyoom/SKILL.md share/doc/whyoom/copyright; do
+    share/whyoom/report.schema.json share/whyoom/skills/whyoom/SKILL.md share/doc/whyoom/copyright; do
   [ -s "$work/prefix/$file" ] || fail "cmake --install did not install $file"
 done
 "$work/prefix/bin/whyoom" skill | cmp - "$work/prefix/share/whyoom/skills/whyoom/SKILL.md" || fail "the skill file is of another version"

@@ -36,17 +36,6 @@ TEST_CASE("a hanging paragraph is indented under its first line", "[report]") {
   CHECK(Hanging("why   ", 6, "one two three four", 16) == "why   one two\n      three four\n");
 }
 
-TEST_CASE("bars are proportional", "[report]") {
-  CHECK(Bar(1, 1, 4) == "████");
-  CHECK(Bar(1, 2, 4) == "██  ");
-  CHECK(Bar(1, 8, 1) == "▏");
-  CHECK(Bar(0, 1, 3) == "   ");
-  CHECK(Bar(1, 0, 3) == "   ");
-  CHECK(Bar(1, 1e12, 3) == "▏  ");
-  CHECK(Bar(5, 1, 3) == "███");
-  for (double part = 0; part < 1.2; part += 0.01) CHECK(DisplayWidth(Bar(part, 1, 10)) == 10);
-}
-
 TEST_CASE("text is shortened in the middle", "[report]") {
   CHECK(Shorten("abcdefghij", 10) == "abcdefghij");
   CHECK(Shorten("abcdefghijk", 7) == "abc…ijk");
