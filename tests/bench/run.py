@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how fast whyoom is, compared with rg and grep that search for the same texts at the same time.
 
-  python3 tests/bench/run.py [--size 1G] [--rounds 5] [--write docs/benchmarks.md]
+  python3 tests/bench/run.py [--size 1G] [--rounds 5] [--write FILE]
 
 Generates its data first (in --data, 9 times --size on disk). Times a row only if both sides give the right answer:
 whyoom finds the same in a packed log as in the plain one, and rg and grep count the same lines. The row of a log that
@@ -283,7 +283,7 @@ class Bench:
         """Writes the rows so far. Called after each case, so that an aborted run keeps its results."""
         if self.args.write:
             path = pathlib.Path(self.args.write)
-            path.write_text(document(self) + other_sections(path), encoding="utf-8")
+            path.write_text(document(self), encoding="utf-8")
 
 
 def version(command):
@@ -341,13 +341,6 @@ def document(bench):
     )
 
 
-def other_sections(path):
-    """The sections that people added to the document, after the section that this program writes."""
-    known = path.read_text(encoding="utf-8") if path.exists() else ""
-    begin = known.find("\n## ")
-    return known[begin:] if begin >= 0 else ""
-
-
 def byte_size(text):
     match = re.fullmatch(r"(\d+)([MG])", text)
     if not match:
@@ -369,7 +362,7 @@ def main():
         help="folder that keeps the data for the next run (default: build/bench)",
     )
     parser.add_argument("--only", metavar="REGEX", help="only cases whose names match")
-    parser.add_argument("--write", metavar="FILE", help="also write the table to FILE")
+    parser.add_argument("--write", metavar="FILE", help="also write the page to FILE; docs/benchmarks.md is an excerpt")
     bench = Bench(parser.parse_args())
     bench.run()
     print(document(bench), end="")
