@@ -114,7 +114,6 @@ CommandArguments BuildExplain(Options* options) {
       ->type_name("");
   app.add_option("--framework", options->framework, "Show the steps of this framework, or of all")
       ->type_name("FRAMEWORK|all");
-  app.add_option("--pages", options->pages, "Write Markdown pages of all topics into this folder")->type_name("DIR");
   AddFormat(app, kExplainFormats, options);
   AddCommon(app, options);
   options->command = Command::kExplain;

@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
 
 #include "cli/exit_status.h"
-#include "cli/file_writer.h"
 #include "cli/print_report.h"
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
 #include "report/explanation_document.h"
 #include "report/failure_view.h"
-#include "report/markdown/failure_pages.h"
 #include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "rules/suggest.h"
@@ -25,8 +21,6 @@
 
 namespace whyoom {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kAll = "all";
 
@@ -42,10 +36,10 @@ const Framework& NamedFramework(const RuleSet& rules, const std::string& name, b
 }
 
 // Returns the frameworks whose steps are shown; empty for all.
-Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked, bool all_unless_asked) {
+Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked) {
   if (asked == kAll) return {};
   if (asked.empty()) {
-    const Framework* usual = all_unless_asked ? nullptr : rules.default_framework();
+    const Framework* usual = rules.default_framework();
     return usual == nullptr ? Frameworks() : Frameworks{usual};
   }
   return {&NamedFramework(rules, asked, true)};
@@ -75,44 +69,11 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
       fmt::format("unknown topic '{}'{} (`whyoom explain` lists the topics)", Printable(topic), Printable(meant)));
 }
 
-// Refuses to overwrite files that `explain --pages` did not create.
-void ThrowIfForeignFile(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return;
-  std::string begin(kPageMark.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (file.gcount() != static_cast<std::streamsize>(begin.size()) || begin != kPageMark)
-    throw Error("--pages: refusing to overwrite " + Printable(path.string()) +
-                ", which `whyoom explain` did not create");
-}
-
-int WritePages(const std::vector<Page>& pages, const fs::path& folder) {
-  std::error_code error;
-  for (const Page& page : pages) {
-    ThrowIfForeignFile(folder / page.path);
-    fs::create_directories((folder / page.path).parent_path(), error);
-    if (error)
-      throw Error(fmt::format("--pages: cannot create folder {}: {}",
-                              Printable((folder / page.path).parent_path().string()), error.message()));
-  }
-  for (const Page& page : pages) WriteFile(page.text, (folder / page.path).string());
-  return kNothing;
-}
-
 }  // namespace
 
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
-  const bool something_else = !options.topic.empty() || !options.output.empty() || !options.extra_outputs.empty() ||
-                              (options.format != Format::kText && options.format != Format::kMarkdown);
-  if (!options.pages.empty() && something_else)
-    throw Error("--pages writes every page in Markdown and cannot be combined with a topic, --output or other formats");
-  if (!options.pages.empty()) {
-    const Frameworks frameworks = FrameworksOf(rules, options.framework, true);
-    return WritePages(MakeFailurePages(rules, frameworks), options.pages);
-  }
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
-  const Frameworks frameworks = FrameworksOf(rules, options.framework, false);
+  const Frameworks frameworks = FrameworksOf(rules, options.framework);
   const auto print = [&](Format format, const TextOptions& style) {
     const doc::Blocks blocks =
         explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules, {});

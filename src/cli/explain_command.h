@@ -1,4 +1,4 @@
-// `whyoom explain`: prints explanations from the rules, or writes them as pages.
+// `whyoom explain`: prints explanations from the rules.
 #pragma once
 
 #include <string>

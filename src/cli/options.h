@@ -79,7 +79,6 @@ struct Options {
   std::string topic;               // for kExplain; empty: list the topics
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
-  std::string pages;      // for kExplain: folder for all pages; empty: none
   std::vector<std::string> rules;        // files and folders; for kRulesList also sections
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
   std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced

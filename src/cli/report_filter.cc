@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -91,7 +92,7 @@ bool IsGlob(std::string_view text) {
 }
 
 bool Matches(std::string_view name, bool exact, std::string_view known) {
-  if (IsGlob(name)) return MatchesGlob(name, known);
+  if (IsGlob(name)) return fnmatch(std::string(name).c_str(), std::string(known).c_str(), FNM_NOESCAPE) == 0;
   if (!known.starts_with(name)) return false;
   return !exact || known.size() == name.size() || known[name.size()] == '.';
 }
@@ -144,29 +145,6 @@ int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
   if (!AllRead(report)) return kUnreadInput;
   return Fails(report) ? kFound : kNothing;
-}
-
-bool MatchesGlob(std::string_view pattern, std::string_view text) {
-  std::size_t at = 0;
-  std::size_t in = 0;
-  std::size_t star = std::string_view::npos;  // the last *, and the end of the text that it matches
-  std::size_t star_end = 0;
-  while (in < text.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      star_end = in;
-    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[in])) {
-      ++at;
-      ++in;
-    } else if (star != std::string_view::npos) {
-      at = star + 1;
-      in = ++star_end;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
 }
 
 Selection::Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules) {

@@ -46,9 +46,6 @@ class Selection {
   std::vector<Name> names_;
 };
 
-// Whether `text` matches `pattern`: * matches any characters, ? matches one.
-bool MatchesGlob(std::string_view pattern, std::string_view text);
-
 class ReportFilter {
  public:
   // Borrows the options. Throws Error if they name an unknown failure or an unreadable baseline.

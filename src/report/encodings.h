@@ -21,7 +21,4 @@ std::string PathUri(std::string_view path);
 // inserts a blank into "[…](…)", which would be a link.
 std::string SarifText(std::string_view text);
 
-// Escapes text for Markdown in SARIF: doubles braces, and escapes all markup except code between backquotes.
-std::string SarifMarkdown(std::string_view text);
-
 }  // namespace whyoom

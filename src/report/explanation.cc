@@ -15,8 +15,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostLinesCompared = 1'000'000;  // lines before times lines after
-
 struct Nothing : Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
@@ -180,41 +178,6 @@ std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy,
   for (const Framework* framework : frameworks)
     add(remedy.snippets.contains(framework->id) ? framework->id : rules.KeyOfSteps(remedy, framework->id));
   return shown;
-}
-
-CodeChange ChangeIn(const Snippet& snippet) {
-  CodeChange change;
-  for (const auto& [text, lines] :
-       {std::pair(&snippet.before, &change.before), std::pair(&snippet.after, &change.after)}) {
-    const auto kind = lines == &change.before ? doc::CodeLine::Kind::kRemoved : doc::CodeLine::Kind::kAdded;
-    for (std::size_t begin = 0; begin <= text->size();) {
-      const std::size_t end = std::min(text->find('\n', begin), text->size());
-      lines->push_back({text->substr(begin, end - begin), kind});
-      begin = end + 1;
-    }
-  }
-  // The longest common subsequence: best[i][j] is its length for the lines from i and j on.
-  const std::size_t rows = change.before.size();
-  const std::size_t columns = change.after.size();
-  if (rows * columns > kMostLinesCompared) return change;
-  std::vector<std::vector<std::size_t>> best(rows + 1, std::vector<std::size_t>(columns + 1));
-  for (std::size_t i = rows; i-- > 0;) {
-    for (std::size_t j = columns; j-- > 0;) {
-      best[i][j] = change.before[i].text == change.after[j].text ? best[i + 1][j + 1] + 1
-                                                                 : std::max(best[i + 1][j], best[i][j + 1]);
-    }
-  }
-  for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
-    if (change.before[i].text == change.after[j].text) {
-      change.before[i++].kind = doc::CodeLine::Kind::kSame;
-      change.after[j++].kind = doc::CodeLine::Kind::kSame;
-    } else if (best[i + 1][j] >= best[i][j + 1]) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return change;
 }
 
 std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,

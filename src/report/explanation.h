@@ -69,12 +69,6 @@ struct ShownSnippet {
 // For the same frameworks as StepsIn, with the same fallback to the default framework.
 std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
-struct CodeChange {
-  std::vector<doc::CodeLine> before;
-  std::vector<doc::CodeLine> after;
-};
-CodeChange ChangeIn(const Snippet& snippet);
-
 // The names in steps and code that only some releases have: "jax.memory: jax 0.7.0 or newer".
 std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
                                             const std::vector<ShownSnippet>& snippets);

@@ -152,10 +152,12 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
 void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks) {
   doc::Blocks code;
   for (const ShownSnippet& one : snippets) {
-    CodeChange change = ChangeIn(*one.snippet);
-    const std::string& language = one.snippet->language;
-    code.emplace_back(doc::Code{one.framework->name + ", before:", language, std::move(change.before)});
-    code.emplace_back(doc::Code{"After:", language, std::move(change.after)});
+    const auto add = [&](const std::string& caption, const std::string& text) {
+      doc::Code lines = doc::CodeOf(text);
+      code.emplace_back(doc::Code{caption, one.snippet->language, std::move(lines.lines)});
+    };
+    add(one.framework->name + ", before:", one.snippet->before);
+    add("After:", one.snippet->after);
   }
   doc::AddSection({"Before and after", std::move(code)}, blocks);
 }

@@ -1,5 +1,7 @@
 #include "report/phrases.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -10,61 +12,19 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kWordsOfCall = 16;  // a bracket that stays open longer does not start a call
-constexpr std::size_t kShortestHash = 7;  // GitHub links hexadecimal words of at least this length to commits
-
 bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-// True if a run of letters and digits could be the hash of a commit.
-bool ContainsHash(std::string_view word) {
-  std::size_t digits = 0;
-  bool hex = true;
-  for (std::size_t i = 0; i <= word.size(); ++i) {
-    if (i < word.size() && IsAlnum(word[i])) {
-      hex = hex && std::isxdigit(static_cast<unsigned char>(word[i])) != 0;
-      ++digits;
-      continue;
-    }
-    if (hex && digits >= kShortestHash) return true;
-    digits = 0;
-    hex = true;
-  }
-  return false;
-}
-
-// "GH-123", "TICKET-7": issue trackers turn these into links.
-bool IsTicket(std::string_view word) {
-  const std::size_t dash = word.rfind('-');
-  return dash != std::string_view::npos && dash > 0 && dash + 1 < word.size() && IsAlnum(word[dash - 1]) &&
-         std::isdigit(static_cast<unsigned char>(word[dash + 1])) != 0;
-}
-
-bool IsWebHost(std::string_view word) {
-  return word.size() >= 4 && std::tolower(static_cast<unsigned char>(word[0])) == 'w' &&
-         std::tolower(static_cast<unsigned char>(word[1])) == 'w' &&
-         std::tolower(static_cast<unsigned char>(word[2])) == 'w' && word[3] == '.';
-}
-
-// "jax.jit", "train.py": a dot between letters, with a second letter or digit on at least one side (unlike in "e.g.").
-bool IsDotted(std::string_view word) {
-  for (std::size_t dot = word.find('.', 1); dot != std::string_view::npos; dot = word.find('.', dot + 1)) {
-    if (dot + 1 == word.size() || std::isalpha(static_cast<unsigned char>(word[dot - 1])) == 0 ||
-        std::isalpha(static_cast<unsigned char>(word[dot + 1])) == 0) {
-      continue;
-    }
-    if ((dot >= 2 && IsAlnum(word[dot - 2])) || (dot + 2 < word.size() && IsAlnum(word[dot + 2]))) return true;
-  }
-  return false;
-}
-
+// Words of letters, digits and harmless punctuation, unless GitHub or an issue tracker would turn them into a link (the
+// hash of a commit, "GH-123", "www.…") or they are code: options, and a dot between letters ("jax.jit", "train.py",
+// but not "e.g.").
 bool IsWord(std::string_view core) {
-  constexpr std::string_view kHarmless = ".,'-/%";
-  bool any = false;
-  for (const char c : core) {
-    any = any || !IsAscii(c) || IsAlnum(c);
-    if (IsAscii(c) && !IsAlnum(c) && kHarmless.find(c) == std::string_view::npos) return false;
-  }
-  return any && core.front() != '-' && !ContainsHash(core) && !IsTicket(core) && !IsWebHost(core) && !IsDotted(core);
+  static const re2::RE2 name(
+      R"(^-|[^A-Za-z0-9.,'\-/%\x80-\xff]|(?:^|[^A-Za-z0-9])[0-9A-Fa-f]{7,}(?:$|[^A-Za-z0-9])|[A-Za-z0-9]-[0-9][^-]*$|)"
+      R"(^[Ww]{3}\.|[A-Za-z0-9][A-Za-z]\.[A-Za-z]|[A-Za-z]\.[A-Za-z][A-Za-z0-9])",
+      re2::RE2::Latin1);
+  static const re2::RE2 any(R"([A-Za-z0-9\x80-\xff])", re2::RE2::Latin1);
+  return re2::RE2::PartialMatch(core, any) && !re2::RE2::PartialMatch(core, name);
 }
 
 int BracketDepth(std::string_view text) {

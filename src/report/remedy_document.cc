@@ -166,7 +166,7 @@ void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Bl
   doc::AddSection({"These remedies in full", {std::move(more)}}, blocks);
   doc::List list{doc::List::Style::kNumbered, {}, 0};
   for (const RankedRemedy* ranked : remedies.others) {
-    list.items.push_back(RemedyItem(failure, *ranked, true, false));
+    list.items.push_back(RemedyItem(failure, *ranked, false, false));
     list.items.back().id = ranked->remedy->id;
   }
   doc::AddSection({"Other remedies", {std::move(list)}}, blocks);

@@ -94,35 +94,6 @@ TEST_CASE("explain rejects formats that it does not support", "[cli]") {
   CHECK(ReadText(file).starts_with("# "));
 }
 
-TEST_CASE("explain writes its pages into a folder and overwrites nothing else", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string folder = scratch.path() + "/a/pages";
-  const std::string rules = scratch.Write("rules.json", kRules);
-  const std::vector<std::string> command = {"explain", "--pages", folder, "--rules", rules};
-  for (int times = 0; times < 2; ++times) {
-    const ProcessResult result = RunWhyoom(command);
-    CHECK(result.exit_status == 0);
-    CHECK(result.out + result.err == "");
-  }
-  CHECK(Holds(ReadText(folder + "/README.md"), "](our.pool.md)"));
-  CHECK(Holds(ReadText(folder + "/our.pool.md"), "our own pool is full"));
-  CHECK(Holds(ReadText(folder + "/E1000.md"), "](remedies/donate_buffers.md)"));
-  std::ofstream(folder + "/E1000.md") << "mine\n";
-  fs::remove(folder + "/README.md");
-  const ProcessResult refused = RunWhyoom(command);
-  CHECK(refused.exit_status == 2);
-  CHECK(Holds(refused.err, "E1000.md"));
-  CHECK(ReadText(folder + "/E1000.md") == "mine\n");
-  CHECK_FALSE(fs::exists(folder + "/README.md"));
-  for (const std::vector<std::string>& with :
-       {std::vector<std::string>{"E1000"}, {"--format", "text=y"}, {"--output", "x"}}) {
-    std::vector<std::string> both = {"explain", "--pages", scratch.path() + "/b"};
-    both.insert(both.end(), with.begin(), with.end());
-    CHECK(RunWhyoom(both).exit_status == 2);
-  }
-  CHECK_FALSE(fs::exists(scratch.path() + "/b"));
-}
-
 TEST_CASE("commands in a report work as printed", "[cli]") {
   const ScratchFolder scratch;
   fs::create_directory(scratch.path() + "/team's rules");

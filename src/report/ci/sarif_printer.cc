@@ -154,45 +154,9 @@ Json Related(Json location, const std::string& text) {
 constexpr std::size_t kLongestUri = 255;  // GitHub's code scanning cuts longer names
 constexpr std::size_t kLongestDescription = 1000;
 
-// A help text, plain or as Markdown.
-class HelpText {
- public:
-  explicit HelpText(bool markdown) : markdown_(markdown) {}
-
-  void Heading(const std::string& text) { Block(markdown_ ? "## " + Inline(text) : Inline(text)); }
-  void Paragraph(const std::string& text) {
-    if (!text.empty()) Block(Inline(text));
-  }
-  void Item(const std::string& title, const std::string& text) {
-    Block((markdown_ ? "- **" + Inline(title) + "**" : "- " + Inline(title)) + (text.empty() ? "" : ": ") +
-          Inline(text));
-  }
-  void Address(const Link& link) {
-    Block("- " + Inline(link.title) + ": " + (markdown_ ? "<" + SarifText(link.url) + ">" : SarifText(link.url)));
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  std::string Inline(const std::string& text) const {
-    return markdown_ ? SarifMarkdown(Printable(text)) : SarifText(Printable(text));
-  }
-  void Block(const std::string& block) { text_ += (text_.empty() ? "" : "\n\n") + block; }
-
-  bool markdown_;
-  std::string text_;
-};
-
-const std::vector<RemedyUse>& UsesOf(const Failure& failure) {
-  const bool own = failure.scenario != nullptr && !failure.scenario->remedies.empty();
-  return own ? failure.scenario->remedies : failure.rule->remedies;
-}
-
 // The rules of a run: the codes and scenarios that occur in the report, described from the rule data.
 class SarifRules {
  public:
-  // Borrows the report, whose failures contain the remedies.
-  explicit SarifRules(const Report& report);
-
   // Returns the index of the failure's rule, which is added if it is new.
   std::size_t IndexOf(const Failure& failure);
 
@@ -200,19 +164,9 @@ class SarifRules {
 
  private:
   Json Describe(const Failure& failure) const;
-  std::string Help(const Failure& failure, bool markdown) const;
-
-  std::map<std::string, const Remedy*> remedies_;  // by id
-  std::map<std::string, std::size_t> index_;       // by id of the rule
+  std::map<std::string, std::size_t> index_;  // by id of the rule
   Json rules_ = Json::array();
 };
-
-SarifRules::SarifRules(const Report& report) {
-  for (const Failure& failure : report.failures) {
-    for (const RankedRemedy& ranked : failure.remedies) remedies_.emplace(ranked.remedy->id, ranked.remedy);
-    for (const RuledOut& ruled_out : failure.ruled_out) remedies_.emplace(ruled_out.remedy->id, ruled_out.remedy);
-  }
-}
 
 std::size_t SarifRules::IndexOf(const Failure& failure) {
   const auto [entry, is_new] = index_.emplace(RuleId(failure), index_.size());
@@ -220,24 +174,17 @@ std::size_t SarifRules::IndexOf(const Failure& failure) {
   return entry->second;
 }
 
-std::string SarifRules::Help(const Failure& failure, bool markdown) const {
-  HelpText help(markdown);
-  for (const std::string& paragraph : failure.rule->about) help.Paragraph(paragraph);
-  if (failure.scenario != nullptr) {
-    help.Heading(failure.scenario->title);
-    help.Paragraph(failure.scenario->about);
-  }
-  std::vector<RemedyUse> uses = UsesOf(failure);
-  std::stable_sort(uses.begin(), uses.end(), [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
-  if (!uses.empty()) help.Heading("What helps");
-  for (const RemedyUse& use : uses) {
-    const auto remedy = remedies_.find(use.remedy);
-    if (remedy != remedies_.end()) help.Item(remedy->second->title, remedy->second->gain);
-  }
-  help.Heading("More");
-  for (const Link& link : failure.rule->links) help.Address(link);
-  help.Paragraph("`" + ExplainCommand(failure) + "`");
-  return help.Take();
+// What the failure means, and where to read more.
+std::string HelpText(const Failure& failure) {
+  std::string text;
+  const auto add = [&](const std::string& paragraph) {
+    if (!paragraph.empty()) text += (text.empty() ? "" : "\n\n") + SarifText(Printable(paragraph));
+  };
+  for (const std::string& paragraph : failure.rule->about) add(paragraph);
+  if (failure.scenario != nullptr) add(failure.scenario->about);
+  for (const Link& link : failure.rule->links) add(link.title + ": " + link.url);
+  add(ExplainCommand(failure));
+  return text;
 }
 
 // Depends only on the rule data, so failures of the same rule give the same description.
@@ -252,7 +199,7 @@ Json SarifRules::Describe(const Failure& failure) const {
                {"shortDescription", Message(Printable(CutBytes(title, kLongestDescription)))},
                {"fullDescription", Message(Printable(CutBytes(what, kLongestDescription)))}};
   if (!rule.links.empty() && rule.links.front().url.starts_with("http")) json["helpUri"] = rule.links.front().url;
-  json["help"] = {{"text", Help(failure, false)}, {"markdown", Help(failure, true)}};
+  json["help"] = {{"text", HelpText(failure)}};
   json["defaultConfiguration"] = {{"level", "error"}};
   const char* phase = rule.phase == "compile" ? "compile-time" : "run-time";
   json["properties"] = {{"tags", {"xla", phase}}, {"problem.severity", "error"}};
@@ -262,7 +209,7 @@ Json SarifRules::Describe(const Failure& failure) const {
 class SarifRun {
  public:
   SarifRun(const Report& report, const std::string& source_root)
-      : report_(report), source_root_(source_root), places_(report, source_root), rules_(report) {}
+      : report_(report), source_root_(source_root), places_(report, source_root) {}
 
   Json Make();
 

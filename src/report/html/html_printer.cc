@@ -17,7 +17,7 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostDetails = 4 << 20;  // total size of the diagnoses in full
+constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in full
 constexpr std::size_t kMostFailures = 2000;
 
 std::string Escaped(std::string_view text) {

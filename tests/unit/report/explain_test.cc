@@ -113,13 +113,6 @@ TEST_CASE("snippets are the framework's own, or the default ones if its steps ar
   const auto found = FindExplanation(rules, "watch");
   CHECK(InOrder(PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
                 {"before:", "```python\na = 1\nb = f(a)\n```\n", "After:", "```python\na = 2\n"}));
-  const CodeChange change = ChangeIn({"python", "a\nb\nc", "a\nx\nc\ny"});
-  std::string marks;
-  for (const std::vector<doc::CodeLine>* lines : {&change.before, &change.after}) {
-    for (const doc::CodeLine& line : *lines)
-      marks += line.text + (line.kind == doc::CodeLine::Kind::kSame ? " " : "! ");
-  }
-  CHECK(marks == "a b! c a x! c y! ");
 }
 
 TEST_CASE("a snippet needs a known framework and language, and two different sides", "[report]") {

@@ -1,4 +1,4 @@
-#include "report/markdown/failure_pages.h"
+#include "pages/failure_pages.h"
 
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
 // docs/failures/ documents all of the rule data. WHYOOM_BLESS=1 writes the pages.
-#include "report/markdown/failure_pages.h"
+#include "pages/failure_pages.h"
 
 #include <algorithm>
 #include <cstdlib>

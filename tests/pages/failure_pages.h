@@ -1,5 +1,5 @@
 // The documentation of the rule data as linked Markdown pages: an index, a page per failure and a page per remedy.
-// docs/failures/ contains the pages of the built-in rules.
+// docs/failures/ contains the pages of the built-in rules; the test writes them with WHYOOM_BLESS=1.
 #pragma once
 
 #include <string>
@@ -11,9 +11,8 @@
 
 namespace whyoom {
 
-// The first line of every page. A file without it was not created by `explain --pages`.
 inline constexpr std::string_view kPageMark =
-    "<!-- Made by whyoom explain --pages from the rule data; do not edit. -->";
+    "<!-- Made from the rule data by tests/pages/failure_pages_test.cc; do not edit. -->";
 
 struct Page {
   std::string path;  // below the output folder: "README.md", "E1000.md", "remedies/bf16.md"; plain ASCII
