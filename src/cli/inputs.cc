@@ -154,6 +154,7 @@ std::optional<Artifact> Inputs::Next() {
 bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
+    if (IsEndless(options_.files_from)) throw Error("--files-from: device with endless output");
     list_.emplace(options_.files_from, OpenFile(options_.files_from, &stop_), options_.files_form);
   }
   std::optional<std::string> name = control_.stopped() ? std::nullopt : list_->Next(problems);

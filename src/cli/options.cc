@@ -74,6 +74,13 @@ std::string InColumns(const std::string& help) {
 // Parses the arguments with CLI11, which throws for help and errors. Returns the text to print then.
 std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
   CLI::App& app = *command.app;
+  // CLI11 would take the next argument as the value.
+  const auto is_empty = [](const std::string& each) {
+    return each.starts_with("--") && each.find('=') == each.size() - 1;
+  };
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  if (const auto empty = std::find_if(arguments.begin(), end, is_empty); empty != end)
+    return UsageError("missing value: " + Printable(*empty));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the last argument first
   try {
     app.parse(arguments);

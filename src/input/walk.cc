@@ -13,12 +13,6 @@ void Report(const fs::path& path, const std::string& what, std::vector<Problem>*
   problems->push_back({path.string(), "", what});
 }
 
-bool IsEndless(const fs::path& device) {
-  std::error_code error;
-  const fs::path path = fs::canonical(device, error);
-  return path == "/dev/zero" || path == "/dev/full" || path == "/dev/random" || path == "/dev/urandom";
-}
-
 // Links into the same tree ("latest-run") lead to files that are found anyway.
 bool IsInside(const fs::path& link, const fs::path& tree) {
   std::error_code error;
@@ -75,6 +69,12 @@ bool Walk::IsFile(const Entry& entry, std::vector<Problem>* problems) {
     return true;
   }
   return false;
+}
+
+bool IsEndless(const fs::path& device) {
+  std::error_code error;
+  const fs::path path = fs::canonical(device, error);
+  return path == "/dev/zero" || path == "/dev/full" || path == "/dev/random" || path == "/dev/urandom";
 }
 
 void Walk::Open(const fs::path& folder, std::vector<Problem>* problems) {

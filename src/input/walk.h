@@ -10,6 +10,8 @@
 
 namespace whyoom {
 
+bool IsEndless(const std::filesystem::path& device);
+
 // Iterates over the files at or below each path: paths in the given order, folder entries sorted by name (bytes). "-"
 // is standard input. Follows symbolic links to files. Follows links to folders only if they are on the command line,
 // because a link inside a tree could loop. Reads a FIFO or device on the command line. Everything else that is not a

@@ -389,4 +389,16 @@ TEST_CASE("failures without a time are reported and do not make the status 3", "
   CHECK(Holds(result.out, "has no time that can be compared"));
 }
 
+TEST_CASE("an option without a value after = does not take the next argument", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string log = scratch.Write("a.log", "a log to keep\n");
+  for (const char* option : {"--output=", "--write-baseline=", "--source-root=", "--tried="}) {
+    const ProcessResult result = RunWhyoom({option, log});
+    CHECK(result.exit_status == 2);
+    CHECK(result.err.starts_with(std::string("whyoom: missing value: ") + option));
+  }
+  CHECK(ReadText(log) == "a log to keep\n");
+  CHECK(RunWhyoom({"run", "--", "echo", "--output="}).out == "--output=\n");  // an argument of the job
+}
+
 }  // namespace TEST_FILE
