@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "facts/evidence.h"
@@ -76,14 +77,21 @@ std::string ReadBelow(const fs::path& root, const fs::path& path) {
   return text;
 }
 
-// The text of `path` below `root`: of the longest end of `path` that exists there. Empty if there is none.
-std::string TextOf(const fs::path& root, const std::string& path) {
+struct SourceText {
+  std::string path;  // relative to the root
+  std::string text;
+};
+
+// The text of `path` below `root`: of the longest end of `path` that exists there. Empty if there is none, or
+// if it cannot be read.
+SourceText TextOf(const fs::path& root, const std::string& path) {
   const fs::path parts = fs::path(path).lexically_normal().relative_path();
   if (parts.extension() != ".py") return {};
   for (auto from = parts.begin(); from != parts.end(); ++from) {
     fs::path end;
     for (auto part = from; part != parts.end(); ++part) end /= *part;
-    if (std::string text = ReadBelow(root, root / end); !text.empty()) return text;
+    std::error_code error;
+    if (fs::exists(root / end, error)) return {end, ReadBelow(root, root / end)};
   }
   return {};
 }
@@ -107,9 +115,9 @@ void AddLines(const fs::path& root, Failure* failure) {
     const auto is_same = [&](const CodeLine& one) { return one.file == name && one.line == place.line; };
     if (failure->code.size() == kLines || std::any_of(failure->code.begin(), failure->code.end(), is_same)) continue;
     if (IsLibraryPath(place.path)) continue;
-    const std::string text = TextOf(root, place.path == name ? FullPath(*failure, name) : place.path);
-    const std::string code = LineIn(text, place.line);
-    if (!code.empty()) failure->code.push_back({name, place.line, code});
+    const SourceText source = TextOf(root, place.path == name ? FullPath(*failure, name) : place.path);
+    const std::string code = LineIn(source.text, place.line);
+    if (!code.empty()) failure->code.push_back({name, place.line, code, source.path});
   }
 }
 

@@ -36,6 +36,7 @@ struct CodeLine {
   std::string file;  // its last part
   std::int64_t line = 0;
   std::string text;
+  std::string path;  // relative to the root of the sources; empty if unknown
 };
 
 // Figures of the log that cannot all be right. They are removed from the facts, and nothing is derived from them.

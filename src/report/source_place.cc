@@ -10,6 +10,8 @@
 namespace whyoom {
 
 std::optional<SourcePlace> UserSource(const Failure& failure) {
+  if (!failure.code.empty() && !failure.code.front().path.empty())
+    return SourcePlace{Printable(failure.code.front().path), failure.code.front().line};
   const Allocation* largest = nullptr;
   for (const Allocation& row : failure.allocations) {
     if (largest == nullptr || row.size_bytes.value_or(0) > largest->size_bytes.value_or(0)) largest = &row;

@@ -14,7 +14,8 @@ struct SourcePlace {
   std::int64_t line = 1;  // 1-based
 };
 
-// Returns the line that makes the largest allocation. If the log does not name that line, or the line is in a library,
+// Returns the first of the user's lines that the report shows. If it shows none, the line that makes the largest
+// allocation. If the log does not name that line, or the line is in a library,
 // returns the innermost call outside libraries in the traceback above the failure. Returns nullopt if neither is known.
 std::optional<SourcePlace> UserSource(const Failure& failure);
 

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "process.h"
+#include "report/source_place.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;
@@ -42,6 +43,30 @@ TEST_CASE("the line of code is found below the root, whatever folder the log nam
   CHECK(Shown(scratch.path(), "model/net.py:3").empty());  // no such line
   CHECK(Shown("", "model/net.py:2").empty());              // no root
   CHECK(Shown(scratch.path() + "/no", "net.py:2").empty());
+}
+
+TEST_CASE("no other file stands in for one that is there but empty", "[cli]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/model");
+  scratch.Write("model/net.py", "");
+  scratch.Write("net.py", "import unrelated\n");
+  CHECK(Shown(scratch.path(), "model/net.py:1").empty());
+}
+
+TEST_CASE("an annotation points at the line that the report shows", "[cli]") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() + "/model");
+  scratch.Write("model/net.py", "y = f(x)\n");
+  const FailureRule rule = MadeFailure();
+  Report report;
+  report.failures.push_back(MadeFailure(rule));
+  report.failures[0].why = {{"One array is made at /job/model/net.py:1."}};
+  SetSource("/job/train.py", 9, &report.failures[0]);
+  AddSourceLines(scratch.path(), &report);
+  const std::optional<SourcePlace> place = UserSource(report.failures[0]);
+  REQUIRE(place);
+  CHECK(place->path == "model/net.py");
+  CHECK(place->line == 1);
 }
 
 TEST_CASE("a hostile log shows no file outside the root, and no other kind of file", "[cli]") {
