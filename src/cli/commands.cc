@@ -58,7 +58,7 @@ CommandArguments BuildDiagnose(Options* options) {
   app.add_option("PATH", options->paths, "Files, folders and archives; - or a pipe: standard input")->type_name("");
   AddFilesFrom(app, options);
   app.add_option("--xla-dump", options->xla_dump,
-                 "XLA dump of the failed compile, with its allocations\n(XLA_FLAGS=--xla_dump_to=DIR)")
+                 "XLA dump of the failed compile, with its allocations (XLA_FLAGS=--xla_dump_to=DIR)")
       ->type_name("DIR")
       ->group(kInputs);
   app.add_option("--tried", options->tried, "Remedies compiled by whyoom.install(try_remedies=True)")
@@ -214,7 +214,7 @@ CommandArguments BuildRun(Options* options) {
 CommandArguments BuildTry(Options* options) {
   CommandArguments command = Begin(
       "Compiles a program that does not fit again, with one remedy after another, and reports what it then needs. "
-      "Needs Python with jax and libtpu, but no TPU.",
+      "Needs Python with jax and libtpu, but no TPU: whyoom try [OPTIONS] DUMP, or whyoom try [OPTIONS] -- CMD ...",
       "whyoom try");
   CLI::App& app = *command.app;
   app.footer(

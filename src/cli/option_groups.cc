@@ -54,7 +54,7 @@ void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options) 
     }
   };
   app.add_option_function<std::vector<std::string>>("--format", take,
-                                                    Listing(formats) + ";\nFORMAT=FILE writes one more report to FILE")
+                                                    Listing(formats) + "; FORMAT=FILE writes one more report to FILE")
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false)
       ->group(kOutput);
@@ -66,7 +66,7 @@ void AddForCi(CLI::App& app, Options* options) {
          [options](const std::string& folder) {
            if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
-         "Root of your sources, to show the lines that a failure\nnames (default: this folder)")
+         "Root of your sources, to show the lines that a failure names (default: this folder)")
       ->type_name("DIR")
       ->group(kOutput);
   app.add_flag("--step-summary", options->step_summary, "Append a report to the file in GITHUB_STEP_SUMMARY")
@@ -88,7 +88,7 @@ void AddDetail(CLI::App& app, Options* options) {
            if (std::exchange(options->detail, Detail::kBrief) == Detail::kAll)
              throw CLI::ExcludesError("--brief", "--all");
          },
-         "Print only the first lines of each failure, or few\nfields of JSON")
+         "Print only the first lines of each failure, or few fields of JSON")
       ->group(kOutput);
   app.add_flag_callback(
          "--all",
@@ -209,7 +209,7 @@ void AddTimeRange(CLI::App& app, Options* options) {
         ->group(kInputs);
   };
   bound("--since", &options->range.since,
-        "Only failures since TIME: 2026-11-20,\n\"2026-11-20 12:00\" or an age such as 2h");
+        "Only failures since TIME: 2026-11-20, \"2026-11-20 12:00\" or an age such as 2h");
   bound("--until", &options->range.until, "Only failures before TIME");
 }
 
@@ -230,7 +230,7 @@ void AddBatches(CLI::App& app, Options* options) {
 }
 
 void AddHbm(CLI::App& app, Options* options) {
-  app.add_option("--hbm", options->hbm, "HBM of a device (15.75G) or its chip (v5e), if the\ninput does not tell")
+  app.add_option("--hbm", options->hbm, "HBM of a device (15.75G) or its chip (v5e), if the input does not tell")
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
 }
@@ -248,7 +248,7 @@ void AddTry(CLI::App& app, Options* all) {
   app.add_option_function<std::vector<std::string>>(
          "--remedy",
          [take](const std::vector<std::string>& all_given) { std::for_each(all_given.begin(), all_given.end(), take); },
-         "Try only these, such as donate_buffers, or one setting,\nsuch as shard_tensor=fsdp")
+         "Try only these, such as donate_buffers, or one setting, such as shard_tensor=fsdp")
       ->type_name("ID[=SETTING]")
       ->allow_extra_args(false)
       ->group(kTrying);

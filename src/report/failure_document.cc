@@ -22,11 +22,11 @@ using Kind = doc::Span::Kind;
 constexpr std::size_t kLargest = 3;          // rows of allocations among the first blocks
 constexpr std::size_t kLargestOfAll = 12;    // rows of allocations; the JSON lists all
 constexpr std::int64_t kSmallest = 1 << 20;  // bytes of an allocation among the first blocks
-constexpr std::size_t kMostGroups = 256;     // no compiler lists more different ones
+constexpr std::size_t kAttemptsPerRemedy = 2;
+constexpr std::size_t kMostGroups = 256;  // no compiler lists more different ones
 constexpr std::size_t kPlaces = 50;
-constexpr std::size_t kPlace = 150;     // columns
-constexpr std::size_t kShortName = 40;  // columns
-constexpr std::size_t kMessage = 8000;  // bytes
+constexpr std::size_t kLongestPath = 1000;  // columns
+constexpr std::size_t kMessage = 8000;      // bytes
 
 doc::Verdict VerdictOf(const Failure& failure) {
   doc::Verdict verdict{1, failure.rule->code, doc::Sentence(Verdict(failure))};
@@ -34,13 +34,13 @@ doc::Verdict VerdictOf(const Failure& failure) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
   const std::optional<Need> need = NeedOf(failure);
-  verdict.facts = {doc::Name(PlaceText(failure.where), kPlace)};
+  verdict.facts = {doc::Name(PlaceText(failure.where), kLongestPath)};
   const std::string scenario = failure.scenario == nullptr ? "" : failure.scenario->id;
   if (!scenario.empty() && scenario[0] >= '0' && scenario[0] <= '9')
     verdict.facts.push_back(Words("scenario " + scenario));
   for (const char* fact : {"module", "program", "device"}) {
     const std::string name = Printable(failure.facts.Text(fact));
-    if (!need || name != ProgramOf(failure)) verdict.facts.push_back(doc::Name(name, kShortName));
+    if (!need || name != ProgramOf(failure)) verdict.facts.push_back(doc::Name(name));
   }
   const auto limit = failure.facts.Number("limit_bytes");
   if (limit && (!need || *limit != need->have)) verdict.facts.push_back(Words(SizeText(*limit) + " limit"));
@@ -59,22 +59,22 @@ doc::Verdict VerdictOf(const Failure& failure) {
 std::string LineNote(const Failure& failure, const CodeLine& line) {
   const Allocation* largest = nullptr;
   for (const Allocation& row : failure.allocations) {
-    const bool is_here = row.source_line == line.line && BaseName(row.source_file) == line.file && row.size_bytes;
+    const bool is_file = row.source_file.ends_with(line.path.empty() ? line.file : line.path);
+    const bool is_here = is_file && row.source_line == line.line && row.size_bytes;
     if (is_here && (largest == nullptr || *row.size_bytes > *largest->size_bytes)) largest = &row;
   }
   if (largest != nullptr) return FormatSize(*largest->size_bytes) + " " + Printable(ShapeOf(*largest));
   return failure.facts.Text("user_source") == fmt::format("{}:{}", line.file, line.line) ? "the call that failed" : "";
 }
 
-// The user's lines, underlined.
+// The user's lines, each with a note below it.
 void AddSource(const Failure& failure, std::size_t most, Blocks* blocks) {
   doc::Code code{"", "python", {}};
   for (std::size_t i = 0; i < std::min(failure.code.size(), most); ++i) {
     const CodeLine& line = failure.code[i];
     const std::string place = fmt::format("{}:{}  ", line.file, line.line);
     code.lines.push_back({place + line.text});
-    code.lines.push_back({fmt::format("{:>{}}{} {}", "", DisplayWidth(place), std::string(DisplayWidth(line.text), '^'),
-                                      LineNote(failure, line))});
+    code.lines.push_back({fmt::format("{:>{}}{} {}", "", DisplayWidth(place), "^", LineNote(failure, line))});
   }
   if (!code.lines.empty()) blocks->emplace_back(std::move(code));
 }
@@ -134,23 +134,26 @@ doc::Table AllocationTable(const Failure& failure, std::size_t most) {
   return table;
 }
 
-// What was compiled, without the changes that do nothing.
-doc::Table AttemptTable(const Failure& failure) {
+// What was compiled, smallest need first, without the changes that do nothing.
+doc::Table AttemptTable(const Failure& failure, std::size_t most) {
   const Recompilation& recompilation = *failure.recompilation;
   std::vector<CompiledAttempt> attempts = recompilation.attempts;
   attempts.push_back({"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
-  doc::Table table{{{"needs", true}, {"fits"}, {"seconds", true}, {"change"}}, {}, 0};
+  doc::Table table{{{"needs", true}, {"fits"}, {"change"}}, {}, 0};
   for (const CompiledAttempt& attempt : SortedByNeed(std::move(attempts))) {
     const std::string verdict = AttemptText(failure, attempt);
     const std::string needs = attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown";
     const bool is_same = needs == FormatSize(recompilation.unchanged_bytes) && !attempt.remedy.empty();
-    if (is_same && verdict != "yes") {
+    if (table.rows.size() == most || (is_same && verdict != "yes")) {
       ++table.left_out;
       continue;
     }
+    // The compiler's options are long, and the remedy shows where to set them.
+    std::string_view setting = attempt.setting;
+    if (setting.starts_with(kCompilerOptions)) setting.remove_prefix(kCompilerOptions.size());
     const std::string problem = attempt.need_bytes ? "" : ": " + Printable(attempt.problem);
-    table.rows.push_back({Words(needs), Words(verdict), Words(fmt::format("{:.1f}", attempt.seconds)),
-                          doc::Joined({Words(Printable(attempt.setting), Kind::kCode), Words(problem)})});
+    table.rows.push_back(
+        {Words(needs), Words(verdict), doc::Joined({Words(Printable(setting), Kind::kCode), Words(problem)})});
   }
   return table;
 }
@@ -210,8 +213,12 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
       largest.left_out = 0;
       doc::AddSection({"top", {std::move(largest)}}, &blocks);
     }
-    if (failure.recompilation)
-      doc::AddSection({"tried", {doc::Paragraph{doc::Sentence(RecompilationText(failure))}}}, &blocks);
+    if (failure.recompilation) {
+      doc::Table attempts = AttemptTable(
+          failure, extent.is_whole ? failure.recompilation->attempts.size() + 1 : kAttemptsPerRemedy * extent.remedies);
+      doc::AddSection({"tried", {doc::Paragraph{doc::Sentence(RecompilationText(failure))}, std::move(attempts)}},
+                      &blocks);
+    }
   }
   AddRemedies(failure, extent, &blocks);
   if (extent.is_headline) return blocks;
@@ -227,7 +234,6 @@ Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent) {
   AddOtherRemedies(failure, extent, &blocks);
   if (failure.retry.answer != Retry::Answer::kMaybe)
     doc::AddSection({"retry", {doc::Paragraph{doc::Sentence(RetryText(failure.retry))}}}, &blocks);
-  if (failure.recompilation) doc::AddSection({"Compiled with each change", {AttemptTable(failure)}}, &blocks);
   if (failure.estimates) {
     AddMemoryTables(*failure.estimates, &blocks);
   } else {

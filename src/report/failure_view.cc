@@ -18,7 +18,6 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kLongestProgram = 200;
-constexpr std::size_t kProgramInSentence = 40;
 
 // The possible scenarios, if the log does not decide.
 std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
@@ -181,7 +180,7 @@ std::string RecompilationText(const Failure& failure) {
               ? ", as reported."
               : fmt::format(
                     " here, {} {} than reported, because the version of the compiler or the topology differs. The "
-                    "remedies above are corrected by this difference.",
+                    "remedies are corrected by this difference.",
                     FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
   if (recompilation.stopped.empty()) return text;
   return text + fmt::format(" Not all changes were compiled: {}.", Printable(recompilation.stopped));
@@ -201,7 +200,7 @@ std::string NeedText(const Failure& failure) {
   const std::optional<Need> need = NeedOf(failure);
   if (!need) return {};
   constexpr double kManyTimes = 2;
-  const std::string name = CutBytes(ProgramOf(failure), kProgramInSentence);
+  const std::string name = ProgramOf(failure);
   const bool asks = std::string_view(need->need_word) == "asked for";
   const std::string size = (need->at_least ? "≥ " : "") + SizeText(need->need);
   std::string text = !name.empty() ? name + (asks ? " asks for " : " needs ") + size

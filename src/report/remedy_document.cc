@@ -60,7 +60,8 @@ void AddSettingSteps(std::string_view setting, doc::List* steps) {
       add(is_word ? "add to the command: " : "change: ", part);
     }
   }
-  if (!variables.empty()) add("type ", variables + "python train.py");
+  if (!variables.empty())
+    steps->items.push_back({Words("type:"), {doc::Command{Printable(variables) + "python train.py", {}}}});
 }
 
 // The remedy that is shown together with this one, because the compiler confirmed that both fit; null if there is none.

@@ -1,5 +1,6 @@
 // Joins resources/page.html, the report's JSON and the texts that the page shares with other formats.
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in full
 constexpr std::size_t kMostFailures = 2000;
+constexpr std::size_t kFewReasons = 2;
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
@@ -70,22 +72,27 @@ Json SentencesJson(const auto& texts) {
 }
 
 // `number` makes the anchor unique; ids that were read from files may be anything.
-Json TextsOf(const Failure& failure, std::size_t number, bool whole) {
+Json TextsOf(const Failure& failure, std::size_t number, bool whole, const std::string& folder) {
   const doc::Blocks blocks = FirstBlocks(failure, {.remedies = 0, .is_headline = true});
   const auto& verdict = std::get<doc::Verdict>(blocks.front().content);
+  const FailureRow row = RowOf(failure);
   const bool is_plain = !failure.id.empty() && failure.id.size() <= 64 &&
                         failure.id.find_first_not_of("0123456789abcdef") == std::string::npos;
   Json texts = {{"anchor", is_plain ? failure.id : std::to_string(number)},
                 {"verdict", SpansJson(verdict.title)},
                 {"need", SpansJson(doc::Joined(verdict.notes, ". "))},
                 {"facts", SpansJson(doc::Joined(verdict.facts, " · "))},
-                {"place", PlaceText(failure.where)}};
-  if (!whole) return texts;
-  texts["why"] = SentencesJson(failure.why);
+                {"name", row.name},
+                {"excess", row.excess},
+                {"excess_bytes", row.excess_bytes},
+                {"place", BelowFolder(row.place, folder)}};
+  const std::size_t reasons = whole ? failure.why.size() : std::min(failure.why.size(), kFewReasons);
+  const std::size_t remedies = whole ? failure.remedies.size() : std::min<std::size_t>(failure.remedies.size(), 1);
+  texts["why"] = SentencesJson(std::span(failure.why).first(reasons));
   if (const std::string retry = RetryText(failure.retry); !retry.empty())
     texts["retry"] = SpansJson(doc::Sentence(retry));
   texts["remedies"] = Json::array();
-  for (const RankedRemedy& ranked : failure.remedies) {
+  for (const RankedRemedy& ranked : std::span(failure.remedies).first(remedies)) {
     texts["remedies"].push_back({{"effect", SpansJson(doc::Sentence(EffectText(ranked, failure)))},
                                  {"why", SentencesJson(ranked.why)},
                                  {"steps", SentencesJson(ranked.how)}});
@@ -113,12 +120,13 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
   data.report["summary"].update(ToRecord(BoundedSummary(report)));
   Json& diagnoses = data.report["diagnoses"];
   Json& texts = data.texts["diagnoses"] = Json::array();
+  const std::string folder = document.is_batch ? CommonFolder(report) : "";
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < std::min(document.failures.size(), kMostFailures); ++i) {
     const Failure& failure = *document.failures[i];
     const bool whole = bytes < kMostDetails;
     diagnoses.push_back(whole ? ToRecord(failure) : BriefRecord(failure));
-    texts.push_back(TextsOf(failure, i, whole));
+    texts.push_back(TextsOf(failure, i, whole, folder));
     bytes += diagnoses.back().dump(-1, ' ', true, Json::error_handler_t::replace).size();
   }
   if (const auto* verdict =
@@ -126,6 +134,8 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
     for (const doc::Spans& note : verdict->notes) data.texts["notes"].push_back(SpansJson(note));
     data.texts["notes"].push_back(SpansJson(doc::Joined(verdict->facts, " · ")));
   }
+  if (bytes >= kMostDetails)
+    data.texts["notes"].push_back(Json::array({"Less frequent failures are shown in brief; --format json has all."}));
   if (document.failures.size() > kMostFailures)
     data.texts["notes"].push_back(Json::array({"Only the most frequent failures are listed; --format json has all."}));
   for (const CompiledProgram& program : report.programs)

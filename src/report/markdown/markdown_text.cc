@@ -53,7 +53,7 @@ std::string LeftOut(std::size_t parts, std::size_t sections) {
     what += fmt::format("{}{} {}", what.empty() ? "" : " and ", sections,
                         sections == 1 ? "folded section" : "folded sections");
   return "\n_Left out because of the size limit: " + what +
-         ". The same command with `--format html` shows everything._\n";
+         ". The same command with `--format text --all` shows everything._\n";
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr std::size_t kLeast = 12;      // columns of text
 constexpr std::size_t kBelow = 2;       // indentation of content below a title
 constexpr std::size_t kGap = 2;         // columns between the cells of a table
 constexpr std::size_t kTableRows = 200;
+constexpr std::size_t kFewRows = 5;
+constexpr std::size_t kAroundTable = 7;  // lines on a screen: rule, titles, how many more, a prompt
 
 // From the most that a large terminal shows to the least; the second is the usual one.
 constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1}, {1, 3, 1}, {1, 2, 1}, {1, 1, 1}};
@@ -37,6 +39,16 @@ doc::Table WithoutEmptyColumns(doc::Table table) {
     for (std::vector<doc::Spans>& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return table;
+}
+
+// The rows of a terminal that the lines fill.
+std::size_t RowsOf(std::string_view text, std::size_t width) {
+  std::size_t rows = 0;
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    rows += std::max<std::size_t>(1, (DisplayWidth(text.substr(0, end)) + width - 1) / width);
+    text.remove_prefix(end + 1);
+  }
+  return rows;
 }
 
 class TextRenderer {
@@ -89,6 +101,7 @@ class TextRenderer {
 
   TextOptions options_;
   std::string out_;
+  std::size_t table_rows_ = kTableRows;
   std::size_t indent_ = 0;
   std::string lead_;            // styled
   std::size_t lead_width_ = 0;  // columns
@@ -280,7 +293,7 @@ void TextRenderer::operator()(const doc::Table& whole) {
   std::vector<std::string> cells;
   for (const doc::Column& column : table.columns) cells.push_back(column.title);
   AddRow(table, widths, cells, Look::kFaint);
-  const std::size_t shown = std::min(table.rows.size(), kTableRows);
+  const std::size_t shown = std::min(table.rows.size(), table_rows_);
   for (std::size_t i = 0; i < shown; ++i) {
     cells.clear();
     for (const doc::Spans& cell : table.rows[i]) cells.push_back(doc::PlainText(cell));
@@ -318,29 +331,35 @@ void TextRenderer::AddFailure(const Failure& failure) {
     return Add(MoreBlocks(failure, kWhole));
   }
   if (options_.rows == 0) return Add(FirstBlocks(failure, kUsual));
-  const std::string before = out_;
-  for (const doc::Extent& extent : kExtents) {
-    out_ = before;
-    Add(FirstBlocks(failure, extent));
-    const auto lines = std::count(out_.begin() + static_cast<std::ptrdiff_t>(before.size()), out_.end(), '\n');
-    if (static_cast<std::size_t>(lines) < options_.rows) return;
-  }
+  const auto fits = [&](const doc::Extent& extent) {
+    TextRenderer trial({.width = options_.width, .rows = options_.rows});
+    trial.Add(FirstBlocks(failure, extent));
+    return RowsOf(trial.out_, options_.width) < options_.rows;
+  };
+  Add(FirstBlocks(failure, *std::find_if(std::begin(kExtents), std::end(kExtents) - 1, fits)));
 }
 
 void TextRenderer::AddReport(const Report& report) {
   const ReportDocument document = MakeDocument(report);
   const bool is_brief = options_.detail == Detail::kBrief;
   const bool none = document.failures.empty();
-  if (none ? options_.notes : !is_brief) Add(document.head);
-  const bool shows_all = options_.detail != Detail::kUsual;
-  const std::size_t whole = shows_all ? document.failures.size() : document.whole;
+  const bool is_large = document.whole < document.failures.size();
+  const bool is_screen = options_.rows > 0 && options_.detail == Detail::kUsual;
+  if (none ? options_.notes : !is_brief || is_large) Add(document.head);
+  std::size_t whole = document.whole;
+  if (is_large && (is_brief || is_screen)) whole = 0;
+  if (options_.detail == Detail::kAll) whole = document.failures.size();
   for (std::size_t i = 0; i < whole; ++i) {
     is_brief ? Blank() : Rule();
     AddFailure(*document.failures[i]);
   }
-  if (whole < document.failures.size()) {
+  if (whole < document.failures.size() && !is_brief) {
+    if (is_screen)
+      table_rows_ =
+          std::max(kFewRows, options_.rows - std::min(options_.rows, RowsOf(out_, options_.width) + kAroundTable));
     Rule();
     Add(document.table);
+    table_rows_ = kTableRows;
   }
   for (const doc::Blocks& program : document.programs) {
     Blank();
