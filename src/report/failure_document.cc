@@ -203,7 +203,7 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
   if (!extent.is_headline) {
     AddSource(failure, extent.is_whole ? failure.code.size() : 1, &blocks);
     AddWhy(failure, 0, extent.reasons, &blocks);
-    if (failure.estimates) {
+    if (failure.estimates && extent.remedies > 1) {
       ProgramEstimates estimates = *failure.estimates;
       if (failure.recompilation) estimates.room = {};  // what was compiled is exact
       AddMemory(estimates, &blocks);

@@ -319,7 +319,9 @@ void TextRenderer::operator()(const doc::Code& code) {
     const Look look = line.kind == doc::CodeLine::Kind::kAdded     ? Look::kGood
                       : line.kind == doc::CodeLine::Kind::kRemoved ? Look::kCareful
                                                                    : Look::kPlain;
-    PrintLine(Printable(line.text), look);
+    const bool is_source = code.language == "python";
+    const std::size_t room = std::max(options_.width - std::min(indent_, options_.width), kNarrowest);
+    PrintLine(is_source && options_.rows > 0 ? Shorten(Printable(line.text), room) : Printable(line.text), look);
   }
 }
 
