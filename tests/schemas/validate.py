@@ -30,7 +30,6 @@ WRONG = {
         (["summary", "by_scenario"], {"E1000.2": 1}),
         (["summary", "first_time"], "yesterday"),
     ],
-    "brief": [(["schema"], "whyoom.brief/2"), (["diagnoses"], 1)],
     "baseline": [(["schema"], "whyoom.baseline/2")],
     "diff": [(["verdict"], "splendid")],
     "sarif": [
@@ -72,6 +71,21 @@ def check_rejections(name, value):
             faults.append(f"{name}: accepts {wrong_value!r} at {place}")
 
 
+def check_part(brief, report, place):
+    """Brief JSON has some fields of the report, and the same values, except that long texts are cut."""
+    if isinstance(brief, dict):
+        for key, value in brief.items():
+            if key in report:
+                check_part(value, report[key], [*place, key])
+            else:
+                faults.append(f"--brief: {[*place, key]} is not in the report")
+    elif isinstance(brief, list):
+        for i, value in enumerate(brief):
+            check_part(value, report[i], [*place, i])
+    elif brief != report and not (isinstance(brief, str) and report.startswith(brief[:100])):
+        faults.append(f"--brief: {place} differs from the report")
+
+
 def check_outputs(binary, folder):
     def run(*arguments):
         return subprocess.run([binary, *arguments], cwd=folder, stdout=subprocess.PIPE, timeout=300).stdout
@@ -86,9 +100,7 @@ def check_outputs(binary, folder):
     check_rejections("report", report)
     for line in run("--format", "ndjson", *inputs).splitlines():
         check("report", json.loads(line), "--format ndjson")
-    brief = json.loads(run("--brief", "--format", "json", *inputs))
-    check("brief", brief, "--brief")
-    check_rejections("brief", brief)
+    check_part(json.loads(run("--brief", "--format", "json", *inputs)), report, [])
     for path in CASES:
         check("sarif", json.loads(run("--format", "sarif", str(path))), path.parent.name)
     sarif = json.loads(run("--format", "sarif", *inputs))

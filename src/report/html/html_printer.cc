@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in full
 constexpr std::size_t kMostFailures = 2000;
-constexpr std::size_t kFewReasons = 2;
+constexpr std::size_t kMostBrief = 8 << 20;  // total size of the diagnoses with a reason and a remedy
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
@@ -71,8 +71,8 @@ Json SentencesJson(const auto& texts) {
   return json;
 }
 
-// `number` makes the anchor unique; ids that were read from files may be anything.
-Json TextsOf(const Failure& failure, std::size_t number, bool whole, const std::string& folder) {
+// `number` makes the anchor unique; ids that were read from files may be anything. `most` limits reasons and remedies.
+Json TextsOf(const Failure& failure, std::size_t number, std::size_t most, const std::string& folder) {
   const doc::Blocks blocks = FirstBlocks(failure, {.remedies = 0, .is_headline = true});
   const auto& verdict = std::get<doc::Verdict>(blocks.front().content);
   const FailureRow row = RowOf(failure);
@@ -86,13 +86,11 @@ Json TextsOf(const Failure& failure, std::size_t number, bool whole, const std::
                 {"excess", row.excess},
                 {"excess_bytes", row.excess_bytes},
                 {"place", BelowFolder(row.place, folder)}};
-  const std::size_t reasons = whole ? failure.why.size() : std::min(failure.why.size(), kFewReasons);
-  const std::size_t remedies = whole ? failure.remedies.size() : std::min<std::size_t>(failure.remedies.size(), 1);
-  texts["why"] = SentencesJson(std::span(failure.why).first(reasons));
+  texts["why"] = SentencesJson(std::span(failure.why).first(std::min(failure.why.size(), most)));
   if (const std::string retry = RetryText(failure.retry); !retry.empty())
     texts["retry"] = SpansJson(doc::Sentence(retry));
   texts["remedies"] = Json::array();
-  for (const RankedRemedy& ranked : std::span(failure.remedies).first(remedies)) {
+  for (const RankedRemedy& ranked : std::span(failure.remedies).first(std::min(failure.remedies.size(), most))) {
     texts["remedies"].push_back({{"effect", SpansJson(doc::Sentence(EffectText(ranked, failure)))},
                                  {"why", SentencesJson(ranked.why)},
                                  {"steps", SentencesJson(ranked.how)}});
@@ -125,8 +123,9 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
   for (std::size_t i = 0; i < std::min(document.failures.size(), kMostFailures); ++i) {
     const Failure& failure = *document.failures[i];
     const bool whole = bytes < kMostDetails;
+    const std::size_t most = whole ? std::string::npos : bytes < kMostBrief ? 1 : 0;
     diagnoses.push_back(whole ? ToRecord(failure) : BriefRecord(failure));
-    texts.push_back(TextsOf(failure, i, whole, folder));
+    texts.push_back(TextsOf(failure, i, most, folder));
     bytes += diagnoses.back().dump(-1, ' ', true, Json::error_handler_t::replace).size();
   }
   if (const auto* verdict =
