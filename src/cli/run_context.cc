@@ -48,8 +48,8 @@ void VerboseLog::Skipped(const std::string& path, const char* why) const {
 
 void VerboseLog::Sum(const Report& report) const {
   if (!options_.verbose) return;
-  constexpr std::size_t kFingerprint = 12;
-  std::string rules = "rules " + report.rules_fingerprint.substr(0, kFingerprint);
+  constexpr std::size_t kDigits = 12;
+  std::string rules = "rules " + report.rules_fingerprint.substr(0, kDigits);
   if (!report.rule_files.empty()) rules += " with " + RuleFilesPhrase(report.rule_files);
   Say(rules);
   for (const Problem* problem : UnreadInputs(report))
