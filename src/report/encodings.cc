@@ -1,7 +1,11 @@
 #include "report/encodings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -17,6 +21,11 @@ std::string DoubleBraces(std::string_view text) {
   std::string doubled;
   for (const char c : text) doubled.append(c == '{' || c == '}' ? 2 : 1, c);
   return doubled;
+}
+
+// Characters that XML 1.0 cannot represent.
+bool IsIllegal(char32_t code) {
+  return (code < 0x20 && code != '\n' && code != '\t') || code == 0xFFFE || code == 0xFFFF;
 }
 
 }  // namespace
@@ -70,6 +79,28 @@ std::string SarifText(std::string_view text) {
     parted += c;
   }
   return DoubleBraces(parted);
+}
+
+std::string EscapeMarkup(std::string_view text, bool attribute) {
+  std::string escaped;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = DecodeUtf8(text, at);
+    at += point.length;
+    if (point.code == '&') {
+      escaped += "&amp;";
+    } else if (point.code == '<') {
+      escaped += "&lt;";
+    } else if (point.code == '>') {
+      escaped += "&gt;";
+    } else if (point.code == '"') {
+      escaped += "&quot;";
+    } else if (attribute && (point.code == '\n' || point.code == '\t')) {
+      escaped += fmt::format("&#{};", static_cast<unsigned>(point.code));
+    } else {
+      AppendUtf8(IsIllegal(point.code) ? kReplacement : point.code, &escaped);
+    }
+  }
+  return escaped;
 }
 
 }  // namespace whyoom

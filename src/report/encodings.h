@@ -21,4 +21,8 @@ std::string PathUri(std::string_view path);
 // inserts a blank into "[…](…)", which would be a link.
 std::string SarifText(std::string_view text);
 
+// Escapes text for XML and HTML, and replaces characters that XML 1.0 cannot represent. In attributes, writes line
+// breaks and tabs as references, because parsers would turn them into blanks.
+std::string EscapeMarkup(std::string_view text, bool attribute = false);
+
 }  // namespace whyoom

@@ -16,8 +16,8 @@ namespace whyoom {
 std::string PrintGithub(const Report& report, const std::string& source_root);
 
 // A single page without external resources: resources/page.html with the report's JSON in it, which the page's script
-// draws, and the text report for readers without scripts. Its content security policy forbids fetching. At most a few
-// megabytes: if the details of all failures do not fit, only the most frequent ones have details.
+// draws, and the text report for readers without scripts. Its content security policy forbids fetching. Bounded: if the
+// details of all failures do not fit, the less frequent ones have one reason and one remedy, or only their titles.
 std::string PrintHtml(const Report& report);
 
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis

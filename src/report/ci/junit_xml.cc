@@ -5,42 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include "text/utf8.h"
+#include "report/encodings.h"
 
 namespace whyoom {
 namespace {
 
-// Characters that XML 1.0 cannot represent.
-bool IsIllegal(char32_t code) {
-  return (code < 0x20 && code != '\n' && code != '\t') || code == 0xFFFE || code == 0xFFFF;
-}
-
-// Escapes attributes and text. In attributes, writes line breaks and tabs as references, because parsers would turn
-// them into blanks.
-std::string Escape(std::string_view text, bool attribute) {
-  std::string escaped;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeUtf8(text, at);
-    at += point.length;
-    if (point.code == '&') {
-      escaped += "&amp;";
-    } else if (point.code == '<') {
-      escaped += "&lt;";
-    } else if (point.code == '>') {
-      escaped += "&gt;";
-    } else if (point.code == '"') {
-      escaped += "&quot;";
-    } else if (attribute && (point.code == '\n' || point.code == '\t')) {
-      escaped += fmt::format("&#{};", static_cast<unsigned>(point.code));
-    } else {
-      AppendUtf8(IsIllegal(point.code) ? kReplacement : point.code, &escaped);
-    }
-  }
-  return escaped;
-}
-
 std::string Attribute(const char* name, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", name, Escape(value, true));
+  return fmt::format(" {}=\"{}\"", name, EscapeMarkup(value, true));
 }
 
 std::string Element(const JunitTest& test) {
@@ -48,7 +19,7 @@ std::string Element(const JunitTest& test) {
   if (test.outcome == nullptr) return head + "/>\n";
   return head + ">\n" +
          fmt::format("      <{0}{1}{2}>{3}</{0}>\n", test.outcome, Attribute("type", test.type),
-                     Attribute("message", test.message), Escape(test.text, false)) +
+                     Attribute("message", test.message), EscapeMarkup(test.text, false)) +
          "    </testcase>\n";
 }
 

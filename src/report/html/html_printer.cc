@@ -22,25 +22,9 @@ constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in
 constexpr std::size_t kMostFailures = 2000;
 constexpr std::size_t kMostBrief = 8 << 20;  // total size of the diagnoses with a reason and a remedy
 
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '"') {
-      escaped += "&quot;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 // JSON that cannot end the element that contains it.
 std::string InScript(const Json& json) {
-  std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text = LineOf(json);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
     text.replace(at, 1, "\\u003c");
   return text;
@@ -118,15 +102,14 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
   data.report["summary"].update(ToRecord(BoundedSummary(report)));
   Json& diagnoses = data.report["diagnoses"];
   Json& texts = data.texts["diagnoses"] = Json::array();
-  const std::string folder = document.is_batch ? CommonFolder(report) : "";
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < std::min(document.failures.size(), kMostFailures); ++i) {
     const Failure& failure = *document.failures[i];
     const bool whole = bytes < kMostDetails;
     const std::size_t most = whole ? std::string::npos : bytes < kMostBrief ? 1 : 0;
     diagnoses.push_back(whole ? ToRecord(failure) : BriefRecord(failure));
-    texts.push_back(TextsOf(failure, i, most, folder));
-    bytes += diagnoses.back().dump(-1, ' ', true, Json::error_handler_t::replace).size();
+    texts.push_back(TextsOf(failure, i, most, document.folder));
+    if (bytes < kMostBrief) bytes += LineOf(diagnoses.back()).size();
   }
   if (const auto* verdict =
           document.head.empty() ? nullptr : std::get_if<doc::Verdict>(&document.head.front().content)) {
@@ -162,10 +145,10 @@ std::string PrintHtml(const Report& report) {
                              HashOf(page, "<style>", "</style>") + "; script-src " +
                              HashOf(page, "<script>", "</script>");
   const std::pair<std::string_view, std::string> parts[] = {
-      {"{title}", Escaped(Printable(document.title) + " · whyoom")},
+      {"{title}", EscapeMarkup(Printable(document.title) + " · whyoom")},
       {"{policy}", policy},
-      {"{text}", Escaped(PrintText(report, {.detail = document.is_batch ? Detail::kUsual : Detail::kAll}))},
-      {"{footer}", Escaped(doc::PlainText(doc::Joined(document.footer, " · ")))},
+      {"{text}", EscapeMarkup(PrintText(report, {.detail = document.is_batch ? Detail::kUsual : Detail::kAll}))},
+      {"{footer}", EscapeMarkup(doc::PlainText(doc::Joined(document.footer, " · ")))},
       {"{report}", InScript(data.report)},
       {"{texts}", InScript(data.texts)}};
   std::string made;
