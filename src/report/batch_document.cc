@@ -96,16 +96,6 @@ doc::Table TableOf(const std::vector<const Failure*>& failures, const std::strin
   return table;
 }
 
-doc::Spans SummaryOf(const Failure& failure, const std::string& folder) {
-  const FailureRow row = RowOf(failure);
-  return doc::Joined(
-      {doc::Joined({doc::Name(row.name), Words(" "),
-                    row.program.empty() ? doc::Sentence(failure.rule->title) : doc::Name(row.program, kLongProgram)}),
-       Words(row.excess.empty() ? "" : row.excess + " too much"),
-       doc::Name(BelowFolder(row.place, folder), kLongProgram)},
-      " · ");
-}
-
 }  // namespace
 
 std::string CommonFolder(const Report& report) {
@@ -124,6 +114,16 @@ std::string BelowFolder(const std::string& place, const std::string& folder) {
   return place.starts_with(printable) ? place.substr(printable.size()) : place;
 }
 
+doc::Spans SummaryOf(const Failure& failure, const std::string& folder) {
+  const FailureRow row = RowOf(failure);
+  return doc::Joined(
+      {doc::Joined({doc::Name(row.name), Words(" "),
+                    row.program.empty() ? doc::Sentence(failure.rule->title) : doc::Name(row.program, kLongProgram)}),
+       Words(row.excess.empty() ? "" : row.excess + " too much"),
+       doc::Name(BelowFolder(row.place, folder), kLongProgram)},
+      " · ");
+}
+
 std::string BatchTitle(const Report& report) {
   return Counted(report.failures.size(), "different failure", "different failures") + " in " +
          Counted(report.artifacts, "input", "inputs");
@@ -131,11 +131,10 @@ std::string BatchTitle(const Report& report) {
 
 void AddBatch(const Report& report, ReportDocument* document) {
   document->failures = MostFrequentFirst(report);
-  const std::string folder = CommonFolder(report);
-  document->head = Overview(report, *document->failures.front(), folder);
-  for (const Failure* failure : document->failures) document->summaries.push_back(SummaryOf(*failure, folder));
+  document->folder = CommonFolder(report);
+  document->head = Overview(report, *document->failures.front(), document->folder);
   if (document->failures.size() > kLargeBatch) document->whole = kWholeOfLarge;
-  document->table = {doc::Section{"All failures", {TableOf(document->failures, folder)}}};
+  document->table = {doc::Section{"All failures", {TableOf(document->failures, document->folder)}}};
 }
 
 }  // namespace whyoom

@@ -110,14 +110,6 @@ std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_v
   return result;
 }
 
-std::string Fit(std::string_view text, std::size_t columns) {
-  const std::size_t width = DisplayWidth(text);
-  if (width <= columns) return std::string(text) + std::string(columns - width, ' ');
-  if (columns <= 1) return std::string(columns, ' ');
-  const std::string cut = std::string(text.substr(0, FittingBytes(text, columns - 1))) + "…";
-  return cut + std::string(columns - std::min(columns, DisplayWidth(cut)), ' ');
-}
-
 std::string Shorten(std::string_view text, std::size_t columns) {
   if (DisplayWidth(text) <= columns) return std::string(text);
   if (columns <= 1) return "…";

@@ -16,9 +16,6 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width);
 // feed. `lead_width` is the visible width of `lead`, which may contain colour codes.
 std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_view text, std::size_t width);
 
-// Pads `text` with blanks to `columns`, or cuts its end and adds "…".
-std::string Fit(std::string_view text, std::size_t columns);
-
 // Cuts the middle of `text` to at most `columns`, with "…".
 std::string Shorten(std::string_view text, std::size_t columns);
 

@@ -12,6 +12,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kWordsOfCall = 16;  // a bracket that stays open longer does not start a call
+
 bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
@@ -23,8 +24,8 @@ bool IsWord(std::string_view core) {
       R"(^-|[^A-Za-z0-9.,'\-/%\x80-\xff]|(?:^|[^A-Za-z0-9])[0-9A-Fa-f]{7,}(?:$|[^A-Za-z0-9])|[A-Za-z0-9]-[0-9][^-]*$|)"
       R"(^[Ww]{3}\.|[A-Za-z0-9][A-Za-z]\.[A-Za-z]|[A-Za-z]\.[A-Za-z][A-Za-z0-9])",
       re2::RE2::Latin1);
-  static const re2::RE2 any(R"([A-Za-z0-9\x80-\xff])", re2::RE2::Latin1);
-  return re2::RE2::PartialMatch(core, any) && !re2::RE2::PartialMatch(core, name);
+  const bool any = std::any_of(core.begin(), core.end(), [](char c) { return IsAlnum(c) || !IsAscii(c); });
+  return any && !re2::RE2::PartialMatch(core, name);
 }
 
 int BracketDepth(std::string_view text) {

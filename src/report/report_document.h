@@ -18,10 +18,10 @@ doc::Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent);
 
 struct ReportDocument {
   std::string title;
-  bool is_batch = false;  // each failure is folded below a line of `summaries`
+  bool is_batch = false;  // Markdown folds each failure below its SummaryOf
   doc::Blocks head;       // of a batch, or a report without failures
   std::vector<const Failure*> failures;
-  std::vector<doc::Spans> summaries;  // batch only: of each failure
+  std::string folder;                 // batch only: see CommonFolder
   std::size_t whole = 0;              // the number of failures that text shows in full
   doc::Blocks table;                  // batch only: of all failures
   std::vector<doc::Blocks> programs;  // programs that fit
@@ -52,6 +52,8 @@ std::vector<doc::Blocks> ProgramBlocks(const Report& report);
 
 // Adds the overview, the failures, and the table of all failures.
 void AddBatch(const Report& report, ReportDocument* document);
+// A failure in one line: "E1000.2 jit_step · 5.02 GiB too much · a.log:7".
+doc::Spans SummaryOf(const Failure& failure, const std::string& folder);
 std::string BatchTitle(const Report& report);  // "3 different failures in 40 inputs"
 
 // The common parent folder of all failures' inputs, "logs/run1/"; empty if there is none or it is very short.

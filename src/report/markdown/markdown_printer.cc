@@ -186,7 +186,7 @@ MarkdownPart PartOf(const ReportDocument& document, std::size_t at) {
   const Failure& failure = *document.failures[at];
   MarkdownPart part{Render(FirstBlocks(failure, {})), FoldedSections(MoreBlocks(failure, {})), ""};
   if (!document.is_batch) return part;
-  const std::string summary = SpansText(document.summaries[at], Where::kHtml);
+  const std::string summary = SpansText(SummaryOf(failure, document.folder), Where::kHtml);
   part.text = "<details>\n<summary>" + WithoutCommands(summary) + "</summary>\n\n" + part.text;
   part.end = "\n</details>\n";
   return part;
