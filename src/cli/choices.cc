@@ -5,9 +5,8 @@ namespace whyoom {
 const Choices<Format> kReportFormats = {
     {"text", Format::kText}, {"json", Format::kJson},     {"ndjson", Format::kNdjson}, {"markdown", Format::kMarkdown},
     {"html", Format::kHtml}, {"github", Format::kGithub}, {"sarif", Format::kSarif},   {"junit", Format::kJunit}};
-const Choices<Format> kDiffFormats = {{"text", Format::kText}, {"json", Format::kJson}};
+const Choices<Format> kTextOrJson = {{"text", Format::kText}, {"json", Format::kJson}};
 const Choices<Format> kExplainFormats = {{"text", Format::kText}, {"markdown", Format::kMarkdown}};
-const Choices<Format> kListFormats = {{"text", Format::kText}, {"json", Format::kJson}};
 const Choices<ColorMode> kColors = {
     {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
 const Choices<ProgressMode> kProgress = {

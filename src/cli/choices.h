@@ -24,9 +24,8 @@ template <typename T>
 using Choices = std::vector<Choice<T>>;
 
 extern const Choices<Format> kReportFormats;
-extern const Choices<Format> kDiffFormats;
+extern const Choices<Format> kTextOrJson;
 extern const Choices<Format> kExplainFormats;
-extern const Choices<Format> kListFormats;
 extern const Choices<ColorMode> kColors;
 extern const Choices<ProgressMode> kProgress;
 extern const Choices<PathListForm> kListForms;

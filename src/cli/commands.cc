@@ -88,7 +88,7 @@ CommandArguments BuildMerge(Options* options) {
       "Examples:\n"
       "  whyoom merge --format ndjson part-*.ndjson > all.ndjson\n"
       "  cat part-* | whyoom merge\n");
-  app.add_option("FILE", options->paths, "Reports and folders of reports; - or a pipe: standard\ninput")->type_name("");
+  app.add_option("FILE", options->paths, "Reports and folders of reports; - or a pipe: standard input")->type_name("");
   AddFormat(app, kReportFormats, options);
   AddDetail(app, options);
   AddForCi(app, options);
@@ -152,7 +152,7 @@ CommandArguments BuildDiff(Options* options) {
   app.add_option("--xla-dump-before", options->xla_dump_before, "XLA dump of BEFORE, if BEFORE is a log")
       ->type_name("DIR");
   app.add_option("--xla-dump-after", options->xla_dump_after, "XLA dump of AFTER, if AFTER is a log")->type_name("DIR");
-  AddFormat(app, kDiffFormats, options);
+  AddFormat(app, kTextOrJson, options);
   AddCommon(app, options);
   AddLimits(app, &options->limits);
   options->command = Command::kDiff;
@@ -219,13 +219,10 @@ CommandArguments BuildTry(Options* options) {
   CLI::App& app = *command.app;
   app.footer(
       "CMD runs a Python program that uses jax.jit. When a compile runs out of memory, whyoom traces the same "
-      "function "
-      "with a smaller batch, micro-batches, jax.checkpoint, donation, shardings or bfloat16, compiles the results, "
-      "and "
-      "writes a patch for the cheapest change that fits. It never changes your files: it runs CMD again with the "
-      "patch "
-      "in memory, up to that compile, and reports the need that it really had. Commands such as MaxText's "
-      "train_compile are also run with other settings.\n"
+      "function with a smaller batch, micro-batches, jax.checkpoint, donation, shardings or bfloat16, compiles the "
+      "results, and writes a patch for the cheapest change that fits. It never changes your files: it runs CMD again "
+      "with the patch in memory, up to that compile, and reports the need that it really had. Commands such as "
+      "MaxText's train_compile are also run with other settings.\n"
       "\n"
       "DUMPDIR is the folder of XLA_FLAGS=--xla_dump_to=DIR, written by a compiler since 2026. A dump contains no "
       "source, so only compiler options, donation, shardings and host memory can be tried.\n"
@@ -263,8 +260,7 @@ void AddTrace(CLI::App& app, Options* options) {
   sub->footer(
       "Shows the lines that whyoom examines, because they contain a fixed text (literal) of a pattern, and what each "
       "header pattern (the start of an error message) and context did there; with LINE (counted from 1), only that "
-      "line. "
-      "Then shows for each failure its facts, the conditions with the values used in them, and the order of the "
+      "line. Then shows for each failure its facts, the conditions with the values used in them, and the order of the "
       "remedies.\n"
       "\n"
       "Exit status: 0 traced, even if nothing was found, 2 could not run, 3 some input could not be read completely.\n"
@@ -313,7 +309,7 @@ CommandArguments BuildRules(Options* options) {
     sub->add_option("FILE", options->paths,
                     lists ? "Sections (remedies, …), rule files and folders" : "Rule files or folders")
         ->type_name("");
-    if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kListFormats, &options->format);
+    if (lists) AddChoice(*sub, "--format", "format", "FORMAT", kTextOrJson, &options->format);
     AddCommon(*sub, options);
     sub->callback([options, code = what.first] { TakeRuleFiles(options, code); });
   }

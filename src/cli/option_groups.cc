@@ -82,22 +82,15 @@ void AddOutput(CLI::App& app, Options* options) {
 }
 
 void AddDetail(CLI::App& app, Options* options) {
-  app.add_flag_callback(
-         "--brief",
-         [options] {
-           if (std::exchange(options->detail, Detail::kBrief) == Detail::kAll)
-             throw CLI::ExcludesError("--brief", "--all");
-         },
-         "Print only the first lines of each failure, or few fields of JSON")
-      ->group(kOutput);
-  app.add_flag_callback(
-         "--all",
-         [options] {
-           if (std::exchange(options->detail, Detail::kAll) == Detail::kBrief)
-             throw CLI::ExcludesError("--all", "--brief");
-         },
-         "Show every failure, remedy and reason in text")
-      ->group(kOutput);
+  const auto add = [&](const char* name, Detail detail, const char* other, const char* about) {
+    const auto take = [=] {
+      const Detail before = std::exchange(options->detail, detail);
+      if (before != Detail::kUsual && before != detail) throw CLI::ExcludesError(name, other);
+    };
+    app.add_flag_callback(name, take, about)->group(kOutput);
+  };
+  add("--brief", Detail::kBrief, "--all", "Print only the first lines of each failure, or few fields of JSON");
+  add("--all", Detail::kAll, "--brief", "Show every failure, remedy and reason in text");
 }
 
 void AddVerbose(CLI::App& app, Options* options) {
