@@ -3,11 +3,12 @@
 
   tools/format_rules.py [--check] [FILE ...]     (default: all files below rules/)
 
-Longer texts, patterns and expressions become arrays, which the loader joins with a blank or a line break. Text without blanks is
+The first value of a list or object follows its bracket, and the last one precedes the closing bracket. Longer texts, patterns and expressions become arrays, which the loader joins with a blank or a line break. Text without blanks is
 split into an array of pieces (rules/schema.json defines where that is allowed). The loaded data does not change. --check writes
 nothing. The exit status is 1 if --check finds a file that is not formatted, or if a line cannot be made to fit.
 """
 import argparse
+import itertools
 import json
 import pathlib
 import re
@@ -64,19 +65,21 @@ class Layout:
         if indent + size(lead) + size(flat(value)) + size(trail) <= WIDTH:
             return [" " * indent + lead + flat(value) + trail]
         if joint is not None and isinstance(value, str):
-            value = self.wrapped(value, indent) if joint == " " else [value]
+            value = self.wrapped(value, indent + size(trail)) if joint == " " else [value]
         if isinstance(value, dict):
             items = [(flat(key) + ": ", item, self.of_key(rule, key)) for key, item in value.items()]
             brackets = "{}"
         elif isinstance(value, list):
-            items = [("", self.pieces(item, indent, " ," if joint == "\n" else "|)") if joint else item, self.resolve(rule).get("items", {})) for item in value]
+            items = [("", self.pieces(item, indent + size(trail), " ," if joint == "\n" else "|)") if joint else item, self.resolve(rule).get("items", {})) for item in value]
             brackets = "[]"
         else:
             return [" " * indent + lead + flat(value) + trail]
-        lines = [" " * indent + lead + brackets[0]]
-        for i, (key, item, inner) in enumerate(items):
-            lines += self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else "")
-        return lines + [" " * indent + brackets[1] + trail]
+        parts = [self.write(item, inner, indent + STEP, key, "," if i + 1 < len(items) else brackets[1] + trail) for i, (key, item, inner) in enumerate(items)]
+        start = " " * indent + lead + brackets[0]
+        joined = start + parts[0][0].lstrip()
+        if lead and (len(parts[0]) > 1 or size(joined) > WIDTH):
+            return [start, *itertools.chain(*parts)]
+        return [joined, *parts[0][1:], *itertools.chain(*parts[1:])]
 
     def wrapped(self, text, indent):
         """Splits `text` at blanks into strings that fit, but not at a blank to which an operator of a pattern applies."""
