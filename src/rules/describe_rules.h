@@ -6,7 +6,7 @@
 //   Need(key, value, field)         a member that must be present
 //   Maybe(key, value, field)        a member that may be absent; then the value keeps its default
 //   Short(key, value, field)        like Need, but the record may be given as just this value
-//   Self(value, field)              the record is this value
+//   Self(value)                     the record is this value
 //   Computed(value)                 a value that is stored but not in the files
 //   Samples(samples, matches, is_needed)   examples and counterexamples; matches(example) is whether the entry matches
 //                                   one, or nullopt if only a whole log shows it
@@ -296,7 +296,11 @@ void Describe(auto& v, LineRule& line) {
   });
 }
 
-void Describe(auto& v, Term& term) { v.Self(term.expression, {.is_term = true}); }
+void Describe(auto& v, Term& term) {
+  v.Record("Term");
+  v.Short("is", term.expression, {.is_term = true});
+  v.Maybe("why", term.why);
+}
 
 void Describe(auto& v, Wording& wording) { v.Self(wording.sentences); }
 

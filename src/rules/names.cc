@@ -25,19 +25,17 @@ const std::vector<std::string>& BuiltInNames() {
         "scoped_bytes overlays_bytes heap_bytes module main_kind main_kind_bytes list_seen lines_mixed "
         // Of two runs: diagnose/compare.h.
         "lists_compared same_job verdict change");
-    for (const std::string object : {"batch.", "sequence.", "made."}) {
+    for (const std::string object : {"batch.", "sequence.", "made."})
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(object + field);
-    }
     for (const std::string& mistake : WordsOf(
              "whole_state replicated_state kept_state kept_arguments frozen float64 float32_cache evaluation_logits "
              "dequantized example_gradients repeated_gradients whole_result fetched host_transfer stacked_again "
              "gathered_layers dispatch interacting halves long_cache"))
       all.insert(all.end(), {mistake + "_bytes", mistake + "_array"});
-    for (const std::string run : {"before.", "after."}) {
-      for (const std::string& name : WordsOf("failed measured ran compiles title path other_failures over_bytes "
-                                             "is_at_least"))
+    for (const std::string run : {"before.", "after."})
+      for (const std::string& name :
+           WordsOf("failed measured ran compiles title path other_failures over_bytes is_at_least"))
         all.push_back(run + name);
-    }
     return all;
   }();
   return names;

@@ -87,20 +87,18 @@ bool LineRule::Find(std::string_view line, PatternMatch* match) const {
 }
 
 const FailureRule* RuleSet::FindFailure(std::string_view code_or_alias) const {
-  const auto same = [](std::string_view a, std::string_view b) {
-    return std::ranges::equal(
-        a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
-  };
-  const auto find = [&](std::string_view wanted) {
+  std::string wanted = LettersAndDigits(code_or_alias);
+  const auto is_wanted = [&](const std::string& name) { return LettersAndDigits(name) == wanted; };
+  const auto find = [&] {
     return std::ranges::find_if(failures, [&](const FailureRule& failure) {
-      return same(failure.code, wanted) ||
-             std::ranges::any_of(failure.aliases, [&](const std::string& alias) { return same(alias, wanted); });
+      return is_wanted(failure.code) || std::ranges::any_of(failure.aliases, is_wanted);
     });
   };
-  auto found = find(code_or_alias);
-  if (found == failures.end())  // "E0100" is 0100, and "1000" is E1000: both spellings are common
-    found = find(same(code_or_alias.substr(0, 1), "e") ? std::string(code_or_alias.substr(1))
-                                                       : "E" + std::string(code_or_alias));
+  auto found = find();
+  if (found == failures.end()) {  // "E0100" is 0100, and "1000" is E1000: both spellings are common
+    wanted = wanted.starts_with('e') ? wanted.substr(1) : "e" + wanted;
+    found = find();
+  }
   return found == failures.end() ? nullptr : &*found;
 }
 

@@ -1,5 +1,6 @@
 // The built-in rule data is complete, consistent and right about its own examples.
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -188,6 +189,30 @@ TEST_CASE("the built-in rules agree with their examples", "[rules][whole]") {
   const auto must_match = std::count_if(cases.begin(), cases.end(), [](const RuleCase& one) { return one.must_match; });
   CHECK(must_match >= 1500);
   CHECK(std::ssize(cases) - must_match >= 700);
+}
+
+// Adds the conditions and formulas below `json` that contain a number with decimals outside of texts.
+void AddDecimals(const nlohmann::json& json, const std::string& key, std::vector<std::string>* found) {
+  if (!json.is_object() && (key == "when" || key == "row" || key == "from")) {
+    std::string text = json.dump();
+    RE2::GlobalReplace(&text, "'[^']*'", "");
+    if (RE2::PartialMatch(text, R"((?:^|[^\w.])\d+\.\d)")) found->push_back(text);
+  } else if (json.is_structured()) {
+    for (const auto& [name, value] : json.items()) AddDecimals(value, json.is_object() ? name : "", found);
+  }
+}
+
+TEST_CASE("a number with decimals has a reason", "[rules]") {
+  std::vector<std::string> without_reason;
+  for (const RuleFile& file : BuiltInFiles()) {
+    const auto json = nlohmann::json::parse(file.text);
+    AddDecimals(json, "", &without_reason);
+    const auto terms = json.value("terms", nlohmann::json::object());
+    for (const auto& [name, term] : terms.items()) {
+      if (!term.is_object()) AddDecimals(term, "when", &without_reason);
+    }
+  }
+  CHECK(without_reason == std::vector<std::string>());
 }
 
 TEST_CASE("every remedy of the contract exists and is complete", "[rules]") {
