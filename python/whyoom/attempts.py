@@ -1,8 +1,6 @@
 """Decides which changes of a program to compile, compiles them, and writes what they need. Part of `whyoom try`.
 
-    python3 -m whyoom_try.attempts REQUEST.json
-
-The request is an object with the keys
+A request is an object with the keys
     results     the file to write, again after each attempt: see Trial.write
     module      the folder of a dump whose module.mlir is to be changed; see programs.py
     command     the user's command: run it with the settings of its framework, and with patches; see programs.py
@@ -27,7 +25,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import time
 from collections import deque
@@ -431,29 +428,3 @@ def read_results(request: Mapping[str, Any]) -> dict[str, Any]:
             return dict(json.load(file))
     except (OSError, ValueError):
         return {}
-
-
-def main() -> None:
-    from . import programs
-
-    with open(sys.argv[1], encoding="utf-8") as file:
-        request = json.load(file)
-    try:
-        if "command" not in request:
-            Trial(programs.DumpedModule(request), request).run()
-            return
-        programs.verify(request)
-        if programs.Command.settings_for(request["command"]):
-            Trial(programs.Command(request), request).run()
-        elif not read_results(request):
-            raise Impossible(
-                "the process whose compile failed has not shown its function (is it Python with JAX 0.6 or newer?), and "
-                "its dump cannot be compiled again"
-            )
-    except Impossible as error:
-        before = read_results(request)
-        write_json(request["results"], {**before, "error": before.get("error") or str(error)})
-
-
-if __name__ == "__main__":
-    main()

@@ -82,18 +82,18 @@ def find_need(folder: str, module: str = "", confirmed: bool = False, earlier: i
     return best
 
 
-def _end_tree(pid: int) -> None:
+def end_tree(pid: int) -> None:
     """Kills a process and its descendants, which may have groups of their own."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGSTOP)  # it starts no more
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
                 for child in _read(f"/proc/{pid}/task/{thread}/children").split():
-                    _end_tree(int(child))
+                    end_tree(int(child))
         os.kill(pid, signal.SIGKILL)
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
     """The last line, preferably one that names an error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "")
@@ -132,7 +132,7 @@ class Child:
 
     def end(self) -> None:
         if self._process.returncode is None:
-            _end_tree(self._process.pid)
+            end_tree(self._process.pid)
             self._process.wait()
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -193,7 +193,7 @@ class Child:
         if os.statvfs(self._folder).f_bavail * os.statvfs(self._folder).f_frsize < 1 << 20:
             return f"no space left in {os.path.dirname(self._folder)} (set TMPDIR to a folder with more space)"
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        last = _last_line(_read(os.path.join(self._folder, "output.txt")))[:300]
+        last = last_line(_read(os.path.join(self._folder, "output.txt")))[:300]
         return f"{last} ({how})" if last else how
 
 

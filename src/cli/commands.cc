@@ -239,6 +239,7 @@ CommandArguments BuildTry(Options* options) {
       "  whyoom try -- python3 -m maxtext...train_compile compile_topology=v5e-16\n");
   app.add_option("DUMP", options->paths, "The folder of the dump")->type_name("")->expected(0, 1);
   AddTry(app, options);
+  app.add_option("--finish", options->attempts.finish)->group("");  // for the Python part
   app.add_option("--topology", options->attempts.topology, "Run CMD without a TPU, for chips such as v5e-8")
       ->type_name("CHIPS")
       ->group(kTrying);

@@ -104,15 +104,14 @@ DumpFolder::~DumpFolder() {
   if (temporary_ && !kept_) fs::remove_all(path_, ignored);
 }
 
-XlaDump DumpFolder::Read(const OutputFiles& outputs) const {
+XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs) {
   XlaDump dump;
   struct stat info {};
   // XLA writes "-" to standard output; gs:// is not a local path.
-  if (path_.empty() || stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
+  if (path.empty() || stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
   std::vector<Problem> ignored_problems;
-  for (Walk walk({path_}); const std::optional<Artifact> artifact = walk.Next(&ignored_problems);) {
-    const bool is_new =
-        stat(artifact->path.c_str(), &info) == 0 && (temporary_ || info.st_mtime >= started_ - kClockSlack);
+  for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(&ignored_problems);) {
+    const bool is_new = stat(artifact->path.c_str(), &info) == 0 && info.st_mtime >= since - kClockSlack;
     if (is_new && dump.AddFile(artifact->path)) outputs.ThrowIfOutput(artifact->path);
   }
   return dump;

@@ -23,6 +23,10 @@ std::optional<std::string> DumpFlag(const std::string& flags);
 // Registers all dump files below the folder. Throws Error if an output would overwrite any file below it.
 void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems);
 
+// Reads the dump in a folder, without files older than `since`. Empty if there is no such folder. Throws Error if an
+// output would overwrite a file of the dump.
+XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs);
+
 // The dump folder of the user's XLA_FLAGS, or a temporary one that the destructor removes.
 class DumpFolder {
  public:
@@ -44,9 +48,9 @@ class DumpFolder {
 
   void Keep() { kept_ = true; }
 
-  // Returns the dump that the job wrote. In a folder of the user, skips files older than the job. Throws Error if an
-  // output would overwrite a file of the dump.
-  XlaDump Read(const OutputFiles& outputs) const;
+  // Returns the dump that the job wrote; see ReadDump. In a folder of the user, skips files older than the job.
+  XlaDump Read(const OutputFiles& outputs) const { return ReadDump(path_, since(), outputs); }
+  std::time_t since() const { return temporary_ ? 0 : started_; }
 
  private:
   std::optional<std::string> flags_;

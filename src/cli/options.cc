@@ -175,7 +175,7 @@ std::optional<EarlyExit> ParseTry(const CommandArguments& built, const std::vect
   std::optional<EarlyExit> early = Parse(built, {arguments.begin(), dashes});
   if (!early) early = CheckForms(*options);
   if (early) return early;
-  if (options->paths.empty() == options->job.empty())
+  if (options->paths.empty() == options->job.empty() && options->attempts.finish.empty())
     return UsageError("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
   return std::nullopt;
 }
@@ -224,6 +224,7 @@ std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vecto
 }  // namespace
 
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
+  options->arguments = arguments;
   const CommandDefinition& command = FindCommand(arguments.empty() ? "" : arguments[0]);
   const bool named = *command.name != '\0';
   const CommandArguments built = command.build(options);

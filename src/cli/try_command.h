@@ -1,7 +1,8 @@
-// `whyoom try`: the Python part (python/whyoom/attempts.py) compiles a program again with remedies; this part starts
-// it and reads its results.
+// `whyoom try`: the Python part (python/whyoom/driver.py) runs the user's command and compiles its program with
+// remedies; this part starts it, reads its results and prints the report.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -20,36 +21,34 @@ namespace whyoom {
 // Throws Error if an option names a remedy that no rule has.
 void CheckRemedies(const RunContext& run);
 
-// The results of one program. They are in a private folder, with the scripts that write them.
+// Whether the Python part wrote results to a folder.
+bool HasResults(const std::filesystem::path& folder);
+void AddRoomOf(const std::filesystem::path& folder, Report* report);  // see Trial::AddRoom
+
+// A private folder with the Python scripts, a request for them and what they write.
 class Trial {
  public:
   // Borrows `run`. Throws Error if the folder cannot be written.
   explicit Trial(const RunContext& run);
 
-  std::string folder() const { return folder_.path().string(); }
-
   // With these variables, a job's Python tries the remedies in the process whose compile fails.
   std::map<std::string, std::string> JobVariables() const;
 
-  // Whether the job's process has written results.
-  bool has_results() const;
-  // Why it has not; empty if it did not say.
-  std::string problem() const;
+  bool has_results() const { return HasResults(folder_.path()); }
 
-  // Adds the dumps of the steps that were compiled for --topology.
-  void AddDump(XlaDump* dump, std::vector<Problem>* problems) const;
-
-  // Adds what the job's process, its dump and its command show to the report, which must have a table. An interrupt
-  // ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be compiled.
-  void Finish(const XlaDump& dump, ReadControl* control, Report* found);
+  // Compiles the program of a dump, if the job's process has not, and adds the results to the report, which must have a
+  // table. An interrupt ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be
+  // compiled.
+  void Finish(const std::string& dump, ReadControl* control, Report* found) const;
 
   // Replaces estimated sizes that fit by the compiled ones.
-  void AddRoom(Report* report) const;
+  void AddRoom(Report* report) const { AddRoomOf(folder_.path(), report); }
+
+  // Becomes the Python process that does all of `whyoom try`. Throws Error if it cannot be started.
+  [[noreturn]] void Become(const nlohmann::json& more) const;
 
  private:
-  void Run(const nlohmann::json& more, bool confined, const ReadControl& control);
-  void RunCommand(const XlaDump& inputs, const ReadControl& control, const Report& found);
-  void AddResults(const XlaDump& inputs, const ReadControl& control, Report* found) const;
+  std::vector<std::string> Command(const nlohmann::json& more) const;
 
   const RunContext& run_;
   const PrivateFolder folder_;
@@ -61,7 +60,8 @@ void ForgetFolder(const std::string& folder, Report* report);
 // Reads results that the Python part wrote. Throws Error if it cannot.
 Recompilation ReadResults(const std::string& path);
 
-// Tries remedies on the program of a dump or of a command, and prints the report. Returns the exit status.
+// Tries remedies on the program of a dump or of a command, and prints the report: starts the Python part, which calls
+// whyoom again with --finish. Returns the exit status.
 int RunTry(const RunContext& run);
 
 // Writes the patch of the cheapest remedy that fits to the file of --patch, if any.
