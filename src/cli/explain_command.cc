@@ -27,9 +27,9 @@ constexpr std::string_view kAll = "all";
 // Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
 const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
   if (const Framework* found = rules.FindFramework(name)) return *found;
-  const std::string near = SuggestFramework(rules, name);
   std::vector<std::string> known;
   for (const Framework& framework : rules.frameworks) known.push_back(framework.id);
+  const std::string near = Nearest(LowerAscii(name), known);
   throw Error(fmt::format("--framework {}: unknown framework{} (expected one of {}{})", Printable(name),
                           near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
                           Printable(Listing(known)), or_all ? ", or all" : ""));

@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "report/outline.h"
 #include "rules/suggest.h"
 
 namespace whyoom {
@@ -86,13 +85,9 @@ std::vector<std::string> KeysOf(const auto& by_framework) {
 }
 
 Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
-  Steps made;
-  made.framework = framework;
+  Steps made{framework};
   for (const Sentence& step : steps) {
-    const std::optional<std::string> plain = step.Fill(Nothing());
-    const std::string outline = Outline(step.text);
-    if (plain) made.plain.push_back(*plain);
-    if (outline != plain) made.of_log.push_back(outline);
+    if (const std::optional<std::string> text = step.Fill(Nothing())) made.texts.push_back(*text);
   }
   return made;
 }
@@ -131,19 +126,6 @@ std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   for (const FailureRule& failure : rules.failures)
     known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
   return Nearest(topic, known);
-}
-
-std::string SuggestFramework(const RuleSet& rules, std::string_view name) {
-  std::vector<std::string> known;
-  for (const Framework& framework : rules.frameworks) known.push_back(framework.id);
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::string near = Nearest(lower, known);
-  if (!near.empty() || lower.empty()) return near;
-  const auto part = std::find_if(known.begin(), known.end(),
-                                 [&](const std::string& id) { return id.find(lower) != std::string::npos; });
-  return part == known.end() ? "" : *part;
 }
 
 std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
@@ -190,9 +172,8 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
     const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
       return ContainsName(one.snippet->after, versions.id);
     });
-    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(), [&](const Steps& one) {
-                         return contain(one.plain, versions.id) || contain(one.of_log, versions.id);
-                       });
+    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(),
+                                              [&](const Steps& one) { return contain(one.texts, versions.id); });
     if (is_in) found.push_back(&versions);
   }
   return found;
@@ -205,28 +186,14 @@ std::string VersionsText(const NameVersions& versions) {
   return text + versions.since + " to " + versions.until;
 }
 
-std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
-                           const Frameworks& frameworks) {
-  if (frameworks.empty() || remedies.empty()) return {};
-  const Framework& shown = *frameworks.front();
-  const Framework* usual = rules.default_framework();
-  std::string text = fmt::format("The steps are for {}", shown.name);
-  if (&shown != usual && usual != nullptr)
-    text += fmt::format(", or for {} if {} has none of its own", usual->name, shown.name);
-  std::set<std::string> with_steps;
-  for (const RemedyEntry& entry : remedies) {
-    for (const auto& [key, steps] : entry.remedy->how) with_steps.insert(key);
-  }
+std::string FrameworksText(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  if (frameworks.empty()) return {};
   std::vector<std::string> others;
   for (const Framework& framework : rules.frameworks) {
-    const bool is_shown = std::find(frameworks.begin(), frameworks.end(), &framework) != frameworks.end();
-    if (!is_shown && with_steps.contains(framework.id)) others.push_back(framework.name);
+    if (&framework != frameworks.front() && remedy.how.contains(framework.id)) others.push_back(framework.name);
   }
-  if (others.empty()) return text + ".";
-  text += ". Use --framework NAME (or all) for ";
-  for (std::size_t i = 0; i < others.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == others.size() ? " and " : ", ") + others[i];
-  return text + ".";
+  if (others.empty()) return {};
+  return fmt::format("--framework shows the steps for others: {}, or all.", Listing(others));
 }
 
 std::string ResultsWord(const Remedy& remedy) {

@@ -42,15 +42,11 @@ std::vector<Topic> Topics(const RuleSet& rules);
 // The topic closest to a mistyped one; empty if none is close.
 std::string SuggestTopic(const RuleSet& rules, std::string_view topic);
 
-// The framework closest to a mistyped id or name; empty if none is close.
-std::string SuggestFramework(const RuleSet& rules, std::string_view name);
-
 // The steps of a remedy for one framework.
 struct Steps {
   const Framework* framework = nullptr;  // null if the rule data does not define it
   bool is_fallback = false;              // the default framework's steps, because the framework has none
-  std::vector<std::string> plain;        // steps that need no values from a log
-  std::vector<std::string> of_log;       // outlines of steps with values from a log, see Template::Outline
+  std::vector<std::string> texts;        // of the steps that need no values from a log
 };
 
 // The requested frameworks; empty: all that have steps.
@@ -74,9 +70,8 @@ std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vec
                                             const std::vector<ShownSnippet>& snippets);
 std::string VersionsText(const NameVersions& versions);
 
-// Which frameworks' steps are shown, and how to see others; empty if all are shown.
-std::string FrameworksText(const RuleSet& rules, const std::vector<RemedyEntry>& remedies,
-                           const Frameworks& frameworks);
+// Which framework's steps are shown, and how to see others; empty if all are shown.
+std::string FrameworksText(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks);
 
 // How a remedy affects the results: "stay the same"; "diagnostic only" for an inquiry.
 std::string ResultsWord(const Remedy& remedy);

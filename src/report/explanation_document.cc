@@ -128,10 +128,8 @@ void AddField(const std::string& label, const doc::Spans& text, doc::List* field
 doc::List FieldsOf(const Remedy& remedy) {
   doc::List fields{doc::List::Style::kFields, {}, 0};
   AddField("Safe?", doc::Sentence(SafeText(remedy.safety, remedy.safe_why)), &fields);
-  for (const ConditionalSafety& other : remedy.safety_when) {
-    AddField("Safe?", doc::Joined({Words("In some jobs: "), doc::Sentence(SafeText(other.safety, other.safe_why))}),
-             &fields);
-  }
+  for (const ConditionalSafety& other : remedy.safety_when)
+    AddField("or", doc::Sentence(SafeText(other.safety, other.safe_why)), &fields);
   AddField("Cost", Words(CostWord(remedy)), &fields);
   AddField("Gain", doc::Sentence(remedy.gain), &fields);
   AddField("Sign", doc::Sentence(remedy.telltale), &fields);
@@ -144,8 +142,7 @@ void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
     std::string title = "How";
     if (steps.framework != nullptr) title += " in " + steps.framework->name;
     if (steps.is_fallback) title += " (the default steps)";
-    const std::vector<std::string>& shown = steps.plain.empty() ? steps.of_log : steps.plain;
-    doc::AddSection({title, {ListOf(shown, doc::List::Style::kSteps)}}, blocks);
+    doc::AddSection({title, {ListOf(steps.texts, doc::List::Style::kSteps)}}, blocks);
   }
 }
 
@@ -242,8 +239,9 @@ doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frame
 doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanation, const Frameworks& frameworks) {
   doc::Blocks blocks;
   if (explanation.kind == Explanation::Kind::kRemedy) {
-    blocks = RemedyBlocks(rules, *explanation.remedies.front().remedy, frameworks, {});
-    AddParagraph(FrameworksText(rules, explanation.remedies, frameworks), &blocks);
+    const Remedy& remedy = *explanation.remedies.front().remedy;
+    blocks = RemedyBlocks(rules, remedy, frameworks, {});
+    AddParagraph(FrameworksText(rules, remedy, frameworks), &blocks);
   } else {
     AddFailure(explanation, {}, false, &blocks);
   }

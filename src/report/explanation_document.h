@@ -1,5 +1,4 @@
-// The document of a topic of `whyoom explain`: a failure, a part of one, a remedy, or the list of topics. Conditions,
-// and sentences that need values from a log (Template::Outline), have Depth::kMore, so text omits them.
+// The document of a topic of `whyoom explain`: a failure, a part of one, a remedy, or the list of topics.
 #pragma once
 
 #include <functional>
