@@ -64,7 +64,10 @@ void AddForCi(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--source-root",
          [options](const std::string& folder) {
-           if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
+           if (folder.empty()) return;
+           if (!std::filesystem::is_directory(folder))
+             throw CLI::ValidationError("--source-root", "no such folder: " + Printable(folder));
+           options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
          "Root of your sources, to show the lines that a failure names (default: this folder)")
       ->type_name("DIR")
@@ -224,6 +227,7 @@ void AddBatches(CLI::App& app, Options* options) {
 
 void AddHbm(CLI::App& app, Options* options) {
   app.add_option("--hbm", options->hbm, "HBM of a device (15.75G) or its chip (v5e), if the input does not tell")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "missing size" : ""); })
       ->type_name("SIZE|CHIP")
       ->group(kInputs);
 }
@@ -293,6 +297,7 @@ void AddLimits(CLI::App& app, Limits* limits) {
       ->type_name("N")
       ->group(group);
   app.add_option("--max-members", limits->members, "Archive members to read (default: 1000000)")
+      ->check(CLI::Range(1, 1000000000).description(""))
       ->type_name("N")
       ->group(group);
   app.add_option("--max-time", limits->seconds, "Stop after this time (default: no limit)")

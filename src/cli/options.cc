@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
@@ -141,6 +142,7 @@ std::optional<EarlyExit> CheckRemote(const Options& options) {
 
 std::optional<EarlyExit> CheckForms(const Options& options) {
   if (std::optional<EarlyExit> remote = CheckRemote(options)) return remote;
+  if (std::isnan(options.limits.seconds)) return UsageError("--max-time: expected a number of seconds");
   if (options.quiet && options.verbose) return UsageError("--quiet and --verbose cannot be used together");
   const bool any_brief =
       HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),

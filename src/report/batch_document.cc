@@ -40,7 +40,9 @@ void AddShares(const std::string& title, const SortedShares& sorted, doc::Blocks
 }
 
 // "Most frequent: E1000.2 of jit_step, by 200 processes since 2026-11-20T01:00:00Z. First: Shard the large arrays."
+// Empty if each failure occurred once.
 std::string MostFrequentText(const Failure& failure) {
+  if (failure.tally.occurrences() < 2) return {};
   const FailureRow row = RowOf(failure);
   std::string text = "Most frequent: " + row.name + (row.program.empty() ? "" : " of " + row.program) + ", by " +
                      (row.processes == "1" ? "1 process" : row.processes + " processes");
