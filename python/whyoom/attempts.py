@@ -423,8 +423,11 @@ def first_line(error: Exception) -> str:
 
 
 def read_results(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The results so far; empty if there are none. A job may have changed the file."""
     try:
+        if not os.path.isfile(request["results"]):
+            return {}
         with open(request["results"], encoding="utf-8") as file:
             return dict(json.load(file))
-    except (OSError, ValueError):
+    except (OSError, TypeError, ValueError):
         return {}

@@ -1,15 +1,13 @@
-"""Runs `whyoom try`: the user's command, and compiles with remedies. At the end, whyoom prints the report.
+"""The Python part of `whyoom try`: runs the user's command, and compiles with remedies. whyoom prints the report.
 
     python3 -I driver.py REQUEST.json
 
-The folder of the request is private, and removed at the end. Besides the keys of attempts.py, the request has
+The folder of the request is private; whyoom removes it. Besides the keys of attempts.py, the request has
     whyoom       the program
-    cache        whether to keep results of compiles
-    arguments    its command line, to print the report with --finish; empty: only compile
     command      the user's command; empty: none
     environment  variables for the command
     dump         the folder of the user's XLA dump, or that of the command
-    temporary    whether the dump is only for this run
+    cache        whether to keep results of compiles
     progress     whether to show the progress on standard error
 
 A module of a dump may come from a stranger, so whyoom confines the process that compiles it: no network, and no
@@ -22,7 +20,6 @@ import contextlib
 import ctypes
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -35,8 +32,9 @@ from . import programs
 from .attempts import Impossible, Trial, first_line, read_results
 from .compiles import end_tree, last_line, write_json
 
-_MOST_OUTPUT = 64 << 20  # bytes of a command; only the end of its output is of interest
-_NOT_DUMPABLE = 4  # PR_SET_DUMPABLE
+_MOST_OUTPUT = 64 << 20  # bytes of a command, of which the end stays
+_KEPT_OUTPUT = 16 << 20
+_SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36  # of prctl
 _POLL = 0.05  # seconds
 
 # whyoom runs the command that follows this name, confined or not, and ends it with its parent.
@@ -45,23 +43,17 @@ _CONFINED, _FREE = "whyoom: compiles", "whyoom: runs"
 Request = Mapping[str, Any]
 
 
-class Signals:
-    """Turns the first signal into KeyboardInterrupt. A later one ends the process, unless it follows at once."""
+def _stop_at_signals() -> None:
+    """Turns the first signal into KeyboardInterrupt; ignores others, because whyoom ends when it gets two."""
+    known = [one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) != signal.SIG_IGN]
 
-    def __init__(self) -> None:
-        self.arrived = 0
-        self._time = 0.0
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # of nohup
-                signal.signal(number, self._stop)
-
-    def _stop(self, number: int, _: object) -> None:
-        if self.arrived:
-            if time.monotonic() - self._time > 0.3:
-                os._exit(128 + number)
-            return
-        self.arrived, self._time = number, time.monotonic()
+    def stop(*_: object) -> None:
+        for one in known:
+            signal.signal(one, signal.SIG_IGN)
         raise KeyboardInterrupt
+
+    for one in known:
+        signal.signal(one, stop)
 
 
 def _absolute(paths: str, may_be_current: bool) -> str:
@@ -84,7 +76,7 @@ def _confined_environment(folder: str) -> dict[str, str]:
         if paths:
             made[name] = paths
     # Packages of `pip install --user` are in the home directory, which is not the child's.
-    if "HOME" in os.environ and "PYTHONUSERBASE" not in os.environ:
+    if os.environ.get("HOME", "").startswith("/") and "PYTHONUSERBASE" not in os.environ:
         made["PYTHONUSERBASE"] = os.path.join(os.environ["HOME"], ".local")
     return made
 
@@ -102,9 +94,10 @@ def _shown_progress(request: Request) -> Iterator[None]:
     ended, begin = threading.Event(), time.monotonic()
 
     def show() -> None:
-        while not ended.wait(0.5):
-            print(f"\r{_progress(request['results'], begin)}\x1b[K", end="", file=sys.stderr, flush=True)
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+            while not ended.wait(0.5):
+                os.write(2, f"\r{_progress(request['results'], begin)}\x1b[K".encode())
+            os.write(2, b"\r\x1b[K")
 
     thread = threading.Thread(target=show, daemon=True)
     if request.get("progress"):
@@ -131,15 +124,36 @@ def _wait(request: Request, name: str, command: Sequence[str], environment: Mapp
         )
     try:
         while child.poll() is None:
-            if os.path.getsize(output) > _MOST_OUTPUT:
-                os.truncate(output, 0)
+            _keep_end(output)
             time.sleep(_POLL)
     finally:
         end_tree(child.pid)
-        with contextlib.suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+        _end_children()
     return child.returncode
+
+
+def _keep_end(path: str) -> None:
+    with contextlib.suppress(OSError):
+        if os.path.getsize(path) <= _MOST_OUTPUT:
+            return
+        with open(path, "rb") as file:
+            file.seek(-_KEPT_OUTPUT, os.SEEK_END)
+            end = file.read()
+        with open(path, "ab") as file:
+            file.truncate(0)
+            file.write(end)
+
+
+def _end_children() -> None:
+    """Ends what a child left: as a subreaper, this process gets the orphans."""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+                for child in file.read().split():
+                    end_tree(int(child))
+        while os.waitpid(-1, 0):
+            pass
 
 
 def _end_of(output: str, status: int) -> str:
@@ -166,6 +180,12 @@ def _compile_confined(request: Request, facts: Mapping[str, Any]) -> None:
     status = _wait(request, _CONFINED, command, _confined_environment(folder), output)
     if not os.path.exists(request["results"]):
         raise Impossible(f"{request['python']}: {_end_of(output, status)}")
+    # A command or a patch in them would be run without confinement.
+    results = read_results(request)
+    for record in results.get("attempts", ()):
+        for key in ("command", "sources", "patch", "verified_bytes"):
+            record.pop(key, None)
+    write_json(request["results"], results)
 
 
 def find_programs(request: Request) -> list[dict[str, Any]]:
@@ -187,7 +207,8 @@ def find_programs(request: Request) -> list[dict[str, Any]]:
         known = {"name": facts["module"], "stated_bytes": facts["need_bytes"], "fits": "code" not in one}
         if "limit_bytes" in facts:
             known["limit_bytes"] = facts["limit_bytes"]
-        known.update({"module": source for source in sources if facts.get("dump", "").startswith(source + ".")})
+        stem = os.path.basename(facts.get("dump") or one["where"]["path"])
+        known.update({"module": source for source in sources if stem.startswith(os.path.basename(source) + ".")})
         found.append(known)
     return sorted(found, key=lambda one: (one["fits"], -one["stated_bytes"]))
 
@@ -227,9 +248,10 @@ def try_remedies(request: Request) -> None:
 
 
 def _cache_folder() -> str:
-    cache = os.environ.get("XDG_CACHE_HOME") or ""
-    home = os.environ.get("HOME") or ""
-    return f"{cache}/whyoom/compiles" if cache else f"{home}/.cache/whyoom/compiles" if home else ""
+    cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    if cache.startswith("/"):
+        return f"{cache}/whyoom/compiles"
+    return f"{home}/.cache/whyoom/compiles" if home.startswith("/") else ""
 
 
 def _keep_problem(request: Request, error: Impossible) -> None:
@@ -237,36 +259,24 @@ def _keep_problem(request: Request, error: Impossible) -> None:
     write_json(request["results"], {**before, "error": before.get("error") or str(error)})
 
 
-def run(request: Request) -> int:
-    """Does all of this. Returns the exit status."""
-    folder = os.path.dirname(request["results"])
-    request = {**request, "cache": _cache_folder() if request["cache"] else ""}
+def run(request: Request) -> None:
+    """Does all of this, and writes how the command ended."""
     state: dict[str, Any] = {}
-    signals = Signals()
+    request = {**request, "cache": _cache_folder() if request["cache"] else ""}
     try:
-        try:
-            with _shown_progress(request):
-                if request["command"]:
-                    state = run_command(request)
-                if not ("topology" in request and not read_results(request).get("attempts")):
-                    try_remedies(request)
-        except Impossible as error:
-            _keep_problem(request, error)
-        except KeyboardInterrupt:
-            pass
-        except Exception as error:  # the report must be printed all the same
-            _keep_problem(request, Impossible(first_line(error)))
-        if not request["arguments"]:
-            return 0
-        state["signal"] = signals.arrived
-        write_json(os.path.join(folder, "state.json"), state)
-        status = subprocess.run([request["whyoom"], "try", "--finish", folder, *request["arguments"]]).returncode
-        return status if status >= 0 else 128 - status
-    finally:
-        if request["arguments"]:
-            shutil.rmtree(folder, ignore_errors=True)
-            if request["temporary"]:
-                shutil.rmtree(request["dump"], ignore_errors=True)
+        with _shown_progress(request):
+            if request["command"]:
+                state = run_command(request)
+            if "topology" not in request or read_results(request).get("attempts"):
+                try_remedies(request)
+    except Impossible as error:
+        _keep_problem(request, error)
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:  # the report must be printed all the same
+        _keep_problem(request, Impossible(first_line(error)))
+    _end_children()
+    write_json(os.path.join(os.path.dirname(request["results"]), "state.json"), state)
 
 
 def main() -> None:
@@ -278,6 +288,8 @@ def main() -> None:
         except Impossible as error:
             _keep_problem(request, error)
         return
-    if sys.platform == "linux":  # a confined process must not read the environment and memory of this one
-        ctypes.CDLL(None).prctl(_NOT_DUMPABLE, 0, 0, 0, 0)
-    sys.exit(run(request))
+    _stop_at_signals()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)  # a confined process must not read its environment
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    run(request)

@@ -177,6 +177,8 @@ std::optional<EarlyExit> ParseTry(const CommandArguments& built, const std::vect
   std::optional<EarlyExit> early = Parse(built, {arguments.begin(), dashes});
   if (!early) early = CheckForms(*options);
   if (early) return early;
+  if (!options->attempts.topology.empty() && options->job.empty() && options->attempts.finish.empty())
+    return UsageError("--topology requires a command: whyoom try --topology CHIPS -- CMD ...");
   if (options->paths.empty() == options->job.empty() && options->attempts.finish.empty())
     return UsageError("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
   return std::nullopt;
@@ -226,7 +228,6 @@ std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vecto
 }  // namespace
 
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
-  options->arguments = arguments;
   const CommandDefinition& command = FindCommand(arguments.empty() ? "" : arguments[0]);
   const bool named = *command.name != '\0';
   const CommandArguments built = command.build(options);

@@ -71,14 +71,13 @@ struct TryOptions {
   bool use_cache = true;
   std::string topology;  // of the TPU that the command does not have: "v5e-8"; empty: it runs as it is
   std::string patch;     // file for the patch of the first remedy that fits; empty: none
-  std::string finish;    // print the report of what the Python part wrote to this folder; empty: start it
+  std::string finish;    // report the programs for the Python part, whose folder this is
 };
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> arguments;  // of the command line
-  std::vector<std::string> paths;      // inputs (for kTry: the dump folder); "-" is standard input
-  std::string topic;                   // for kExplain; empty: list the topics
+  std::vector<std::string> paths;  // inputs (for kTry: the dump folder); "-" is standard input
+  std::string topic;               // for kExplain; empty: list the topics
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
   std::vector<std::string> rules;        // files and folders; for kRulesList also sections

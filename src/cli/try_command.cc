@@ -53,6 +53,8 @@ void WriteText(const fs::path& path, std::string_view text) {
 }
 
 json ReadJson(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return json::value_t::discarded;  // a job may have changed the folder
   std::ifstream file(path);
   return json::parse(std::string(std::istreambuf_iterator<char>(file), {}), nullptr, false);
 }
@@ -95,8 +97,10 @@ CompiledAttempt ToAttempt(const json& record) {
   attempt.remedy = record.at("remedy").get<std::string>();
   attempt.setting = record.at("setting").get<std::string>();
   attempt.seconds = record.at("seconds").get<double>();
-  if (record.contains("need_bytes")) attempt.need_bytes = record["need_bytes"].get<std::int64_t>();
-  if (record.contains("verified_bytes")) attempt.verified_bytes = record["verified_bytes"].get<std::int64_t>();
+  for (const auto& [name, bytes] :
+       {std::pair("need_bytes", &attempt.need_bytes), std::pair("verified_bytes", &attempt.verified_bytes)}) {
+    if (record.value(name, std::int64_t{0}) > 0) *bytes = record[name].get<std::int64_t>();
+  }
   attempt.problem = CutBytes(Printable(record.value("problem", "")), kMostTextBytes);
   attempt.patch = record.value("patch", "");
   return attempt;
@@ -241,35 +245,32 @@ std::map<std::string, std::string> Trial::JobVariables() const {
   return {{"PYTHONPATH", folder_.path().string() + more}, {"WHYOOM_TRY", (folder_.path() / "request.json").string()}};
 }
 
-// The command of the Python part, with more keys in its request. It ignores variables that name other Python files.
-std::vector<std::string> Trial::Command(const json& more) const {
+// Runs the Python part with more keys in its request. It ignores variables that name other Python files.
+void Trial::Run(const json& more, const ReadControl& control) const {
   json request = RequestOf(run_, folder_.path());
   request.update(more);
-  const fs::path path = folder_.path() / "request.json";
-  WriteText(path, request.dump());
-  return {request["python"], "-I", (folder_.path() / "driver.py").string(), path.string()};
-}
-
-void Trial::Become(const json& more) const {
-  std::vector<std::string> command = Command(more);
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  throw Error(fmt::format("cannot try remedies: cannot run {}: {}", Printable(command[0]), strerror(errno)));
+  const std::string path = (folder_.path() / "request.json").string();
+  try {
+    WriteText(path, request.dump());
+  } catch (const json::exception&) {
+    throw Error("cannot try remedies: the command or the name of the dump is not in UTF-8");
+  }
+  const auto python = request["python"].get<std::string>();
+  const pid_t child = StartFree({python, "-I", (folder_.path() / "driver.py").string(), path});
+  bool is_told = false;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (control.stopped() && !std::exchange(is_told, true)) kill(child, SIGINT);
+    std::this_thread::sleep_for(kPoll);
+  }
+  if (status != 0 && !control.stopped())
+    throw Error(fmt::format("cannot try remedies: {}: {} {} (Python 3.9 or newer is needed)", Printable(python),
+                            WIFSIGNALED(status) ? "signal" : "exit status",
+                            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)));
 }
 
 void Trial::Finish(const std::string& dump, ReadControl* control, Report* found) const {
-  if (!has_results()) {
-    const json none = json::array();
-    const pid_t child =
-        StartFree(Command({{"arguments", none}, {"command", none}, {"dump", dump}, {"temporary", false}}));
-    bool is_told = false;
-    while (waitpid(child, nullptr, WNOHANG) == 0) {
-      if (control->stopped() && !std::exchange(is_told, true)) kill(child, SIGINT);
-      std::this_thread::sleep_for(kPoll);
-    }
-  }
+  if (!has_results()) Run({{"command", json::array()}, {"dump", dump}}, *control);
   XlaDump inputs;
   AddDumpFolder(dump, run_.outputs, &inputs, &found->problems);
   AddResults(folder_.path(), std::move(inputs), control->stopped(), found);
@@ -303,17 +304,13 @@ Report ReadCommand(const RunContext& run, const fs::path& folder, const json& re
   return found;
 }
 
-// Prints the report of what the Python part wrote to `folder`. Before that, with no state, it asks for the facts of the
-// programs.
-int FinishTry(const RunContext& run, const fs::path& folder) {
-  const json request = ReadJson(folder / "request.json");
-  const json written = ReadJson(folder / "state.json");
-  const bool is_done = written.is_object();
-  const json state = is_done ? written : json::object();
-  const int signal = state.value("signal", 0);
+// Prints the report of what the Python part wrote to `folder`. Before that, with no `state`, it asks for the facts of
+// the programs. `signal`: the one that ended it, or 0.
+int PrintTry(const RunContext& run, const fs::path& folder, const json& request, const std::optional<json>& written,
+             int signal, ReadControl* control) {
+  const bool is_done = written.has_value();
+  const json state = is_done && written->is_object() ? *written : json::object();
   const bool has_command = !request.at("command").empty();
-  ReadControl control;
-  const Interrupt interrupt(&control.stop);
   if (signal != 0 && has_command && !state.contains("ran") && !HasResults(folder)) {
     WriteError("whyoom: interrupted before anything was compiled\n");
     return 128 + signal;
@@ -328,7 +325,7 @@ int FinishTry(const RunContext& run, const fs::path& folder) {
   }
   const std::optional<double> limit = LimitOf(run);
   if (limit) dump.FailAbove(*limit);
-  if (is_done && (!request.contains("topology") || HasResults(folder))) {
+  if (is_done) {
     try {
       AddResults(folder, dump, signal != 0, &found);
     } catch (const Error& error) {
@@ -340,12 +337,12 @@ int FinishTry(const RunContext& run, const fs::path& folder) {
   dump.MarkAsInputs();
   Limits limits = run.options.limits;
   if (signal != 0) limits.seconds = kSecondsAfterInterrupt;
-  dump.StopAt(&control, limits);
+  dump.StopAt(control, limits);
   run.AddDump(dump, limit, &found);
   Report report = run.MakeReport(std::move(found));
   AddRoomOf(folder, &report);
   if (!report.failures.empty()) report.programs.clear();  // small steps that fit
-  if (is_done && request["temporary"].get<bool>()) ForgetFolder(request["dump"], &report);
+  if (is_done && request.value("temporary", false)) ForgetFolder(request["dump"], &report);
   if (is_done) ForgetFolder(folder.string(), &report);
   const int status = run.Print(&report);
   WritePatch(report, run.options);
@@ -356,27 +353,42 @@ int FinishTry(const RunContext& run, const fs::path& folder) {
 
 int RunTry(const RunContext& run) {
   const Options& options = run.options;
-  if (!options.attempts.finish.empty()) return FinishTry(run, options.attempts.finish);
+  ReadControl control;
+  const Interrupt interrupt(&control.stop);
+  const fs::path& asked = options.attempts.finish;
+  if (!asked.empty()) return PrintTry(run, asked, ReadJson(asked / "request.json"), std::nullopt, 0, &control);
   CheckRemedies(run);
+  if (!options.attempts.topology.empty() && !LimitOf(run))
+    throw Error(fmt::format("--topology: unknown chips '{}'", Printable(options.attempts.topology)));
   const Trial trial(run);
-  const std::vector<std::string> arguments(options.arguments.begin() + 1, options.arguments.end());
-  json more = {{"arguments", arguments}, {"command", options.job}, {"temporary", false}, {"since", 0}};
+  json request = {{"command", options.job}, {"since", 0}};
+  std::optional<DumpFolder> folder;
   if (options.job.empty()) {
     XlaDump dump;
     std::vector<Problem> problems;
     AddDumpFolder(options.paths.front(), run.outputs, &dump, &problems);
     if (dump.empty())
       throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
-    more["dump"] = options.paths.front();
-    trial.Become(more);
+    request["dump"] = options.paths.front();
+  } else {
+    folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
+    std::map<std::string, std::string> variables = trial.JobVariables();
+    if (folder->flags()) variables["XLA_FLAGS"] = *folder->flags();
+    variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
+    request.update({{"environment", variables},
+                    {"dump", folder->path()},
+                    {"temporary", folder->temporary()},
+                    {"since", folder->since()}});
   }
-  const DumpFolder dump(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
-  std::map<std::string, std::string> variables = trial.JobVariables();
-  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
-  variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
-  more.update(
-      {{"environment", variables}, {"dump", dump.path()}, {"temporary", dump.temporary()}, {"since", dump.since()}});
-  trial.Become(more);
+  if (!options.attempts.topology.empty()) request["topology"] = options.attempts.topology;
+  trial.Run(request, control);
+  control.stop = false;
+  const fs::path& made = trial.folder();
+  try {
+    return PrintTry(run, made, request, ReadJson(made / "state.json"), interrupt.signal(), &control);
+  } catch (const json::exception&) {
+    throw Error("cannot try remedies: the command has changed the private folder of whyoom");
+  }
 }
 
 void WritePatch(const Report& report, const Options& options) {

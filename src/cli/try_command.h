@@ -44,12 +44,12 @@ class Trial {
   // Replaces estimated sizes that fit by the compiled ones.
   void AddRoom(Report* report) const { AddRoomOf(folder_.path(), report); }
 
-  // Becomes the Python process that does all of `whyoom try`. Throws Error if it cannot be started.
-  [[noreturn]] void Become(const nlohmann::json& more) const;
+  // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Throws Error if it fails.
+  void Run(const nlohmann::json& more, const ReadControl& control) const;
+
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
-  std::vector<std::string> Command(const nlohmann::json& more) const;
-
   const RunContext& run_;
   const PrivateFolder folder_;
 };
@@ -60,8 +60,8 @@ void ForgetFolder(const std::string& folder, Report* report);
 // Reads results that the Python part wrote. Throws Error if it cannot.
 Recompilation ReadResults(const std::string& path);
 
-// Tries remedies on the program of a dump or of a command, and prints the report: starts the Python part, which calls
-// whyoom again with --finish. Returns the exit status.
+// Tries remedies on the program of a dump or of a command, and prints the report. Returns the exit status. The Python
+// part calls whyoom with --finish for the facts of the programs.
 int RunTry(const RunContext& run);
 
 // Writes the patch of the cheapest remedy that fits to the file of --patch, if any.

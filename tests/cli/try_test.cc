@@ -220,7 +220,8 @@ TEST_CASE("what is missing is named", "[cli][try]") {
     return result.err;
   };
   CHECK(error_of("/no/such/python") ==
-        "whyoom: cannot try remedies: cannot run /no/such/python: No such file or directory\n");
+        "cannot run /no/such/python: No such file or directory\nwhyoom: cannot try remedies: /no/such/python: exit "
+        "status 127 (Python 3.9 or newer is needed)\n");
   lab.folder.Write("description.json", R"({"error": "jax is not installed", "missing": true})");
   CHECK(error_of(lab.folder.path() + "/python").find("jax is not installed (install it with: ") != std::string::npos);
   fs::remove_all(lab.folder.path() + "/dump/" + kStem);
