@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,6 +25,7 @@
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/terminal.h"
+#include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
