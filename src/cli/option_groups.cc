@@ -64,10 +64,7 @@ void AddForCi(CLI::App& app, Options* options) {
   app.add_option_function<std::string>(
          "--source-root",
          [options](const std::string& folder) {
-           if (folder.empty()) return;
-           if (!std::filesystem::is_directory(folder))
-             throw CLI::ValidationError("--source-root", "no such folder: " + Printable(folder));
-           options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
+           if (!folder.empty()) options->source_root = std::filesystem::absolute(folder).lexically_normal().string();
          },
          "Root of your sources, to show the lines that a failure names (default: this folder)")
       ->type_name("DIR")
