@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 _MODULE = re.compile(r"module_\d+\.(.+?)(?:\.cl_\d+)?\.after_optimizations-buffer-assignment\.txt")
 _ALLOCATION = re.compile(rb"allocation \d+: size (\d+),(?: color (\d+),)?(.*)")
 _TOTAL = re.compile(r"\(color=0\)\nTotal bytes: (\d+)")
+_MOST_READ = 64 << 10  # bytes at the end of an output
 _MOST_NEED = 1 << 50  # a larger figure in the cache is damage
 
 
@@ -97,6 +98,15 @@ def last_line(text: str) -> str:
     """The last line, preferably one that names an error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "")
+
+
+def end_of(output: str, status: int) -> str:
+    """How a process ended, with the last line of its output: "ValueError: no such batch (exit status 1)"."""
+    how = f"signal {-status}" if status < 0 else f"exit status {status}"
+    with open(output, encoding="utf-8", errors="replace") as file:
+        file.seek(max(0, os.path.getsize(output) - _MOST_READ))
+        last = last_line(file.read())[:300]
+    return f"{last} ({how})" if last else how
 
 
 def need_in(error: str) -> int | None:
@@ -192,9 +202,7 @@ class Child:
             return ""
         if os.statvfs(self._folder).f_bavail * os.statvfs(self._folder).f_frsize < 1 << 20:
             return f"no space left in {os.path.dirname(self._folder)} (set TMPDIR to a folder with more space)"
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        last = last_line(_read(os.path.join(self._folder, "output.txt")))[:300]
-        return f"{last} ({how})" if last else how
+        return end_of(os.path.join(self._folder, "output.txt"), code)
 
 
 class Cache:

@@ -30,7 +30,7 @@ from typing import Any
 
 from . import programs
 from .attempts import Impossible, Trial, first_line, read_results
-from .compiles import end_tree, last_line, write_json
+from .compiles import end_of, end_tree, write_json
 
 _MOST_OUTPUT = 64 << 20  # bytes of a command, of which the end stays
 _KEPT_OUTPUT = 16 << 20
@@ -156,20 +156,12 @@ def _end_children() -> None:
             pass
 
 
-def _end_of(output: str, status: int) -> str:
-    """ "ValueError: no such batch (exit status 1)"."""
-    with open(output, encoding="utf-8", errors="replace") as file:
-        file.seek(max(0, os.path.getsize(output) - (64 << 10)))
-        last = last_line(file.read())[:300]
-    return f"{last} ({f'signal {-status}' if status < 0 else f'exit status {status}'})"
-
-
 def run_command(request: Request) -> dict[str, Any]:
     """Runs the user's command. Returns how it ended."""
     output = os.path.join(os.path.dirname(request["results"]), "output.txt")
     open(output, "w").close()
     status = _wait(request, _FREE, request["command"], {**os.environ, **request["environment"]}, output)
-    return {"ran": True, "failed": status != 0, "end": _end_of(output, status)}
+    return {"ran": True, "failed": status != 0, "end": end_of(output, status)}
 
 
 def _compile_confined(request: Request, facts: Mapping[str, Any]) -> None:
@@ -179,7 +171,7 @@ def _compile_confined(request: Request, facts: Mapping[str, Any]) -> None:
     command = [request["python"], os.path.join(folder, "driver.py"), path]
     status = _wait(request, _CONFINED, command, _confined_environment(folder), output)
     if not os.path.exists(request["results"]):
-        raise Impossible(f"{request['python']}: {_end_of(output, status)}")
+        raise Impossible(f"{request['python']}: {end_of(output, status)}")
     # A command or a patch in them would be run without confinement.
     results = read_results(request)
     for record in results.get("attempts", ()):

@@ -16,9 +16,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "cli/job.h"
 #include "input/archive/worker.h"
 #include "input/error.h"
 #include "text/utf8.h"
@@ -89,14 +89,11 @@ PrivateFolder::~PrivateFolder() {
 
 pid_t StartFree(std::vector<std::string> command) {
   command.insert(command.begin(), kFreeName);
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
 #if defined(__linux__)
   if (!kSanitized) prctl(PR_SET_DUMPABLE, 0);  // a confined process must not read our environment; LeakSanitizer has to
 #endif
   pid_t child = -1;
-  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, words.data(), environ);
+  const int error = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, Pointers(command).data(), environ);
   if (error != 0) throw Error(fmt::format("cannot run {}: {}", Printable(command[1]), strerror(error)));
   return child;
 }

@@ -249,13 +249,6 @@ class Stream {
   std::size_t bytes_read_ = 0;
 };
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Replaces this process by the command, or writes the errno to `failed`. Makes only system calls, because a lock that
 // another thread held during fork(), for example in malloc(), would stay locked here.
 [[noreturn]] void ExecJob(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
@@ -420,6 +413,13 @@ Channel MakeChannel(int stream) {
 }
 
 }  // namespace
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> environment;

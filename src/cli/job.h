@@ -36,6 +36,9 @@ struct Job {
 // Returns this process's environment with the variables changed or added.
 std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables);
 
+// The texts as arguments of exec, with a null pointer at the end. Borrows them.
+std::vector<char*> Pointers(const std::vector<std::string>& texts);
+
 struct JobResult {
   int exit_status = 0;                  // as in a shell: 128 + signal, 127 not found, 126 cannot run
   std::string problem;                  // why the job could not be started; empty if it ran

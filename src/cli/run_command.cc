@@ -167,7 +167,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (is_tried && !found.table) found.table.emplace(run.rules.rules());
   if (is_tried || (job.trial != nullptr && found.table && FailedToCompile(*found.table))) {
     try {
-      job.trial->Finish(job.dump.path(), &control, &found);
+      job.trial->Finish(job.dump, modules, &control, &found);
     } catch (const Error& error) {
       found.problems.push_back({"--try", "", error.what(), true});
     }

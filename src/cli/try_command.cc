@@ -18,12 +18,12 @@
 #include <thread>
 #include <utility>
 
-#include "cli/dump_folder.h"
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
 #include "cli/file_writer.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
@@ -75,6 +75,7 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                  {"memory", options.memory},
                  {"jobs", run.options.jobs},
                  {"whole", options.whole}};
+  const ProgressMode progress = ProgressOf(run.options);
   json chips = json::object();
   for (const Chip& chip : run.rules.rules().chips) chips[chip.id] = chip.limits.front();
   json request = {{"results", (folder / "results.json").string()},
@@ -84,9 +85,8 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                   {"cache", options.use_cache},
                   {"limits", std::move(limits)},
                   {"chips", std::move(chips)},
-                  {"progress", run.options.progress == ProgressMode::kAlways ||
-                                   (run.options.progress == ProgressMode::kAuto && !run.options.quiet &&
-                                    isatty(STDERR_FILENO) != 0)}};
+                  {"progress", progress == ProgressMode::kAlways ||
+                                   (progress == ProgressMode::kAuto && isatty(STDERR_FILENO) != 0)}};
   if (const std::optional<double> limit = run.Limit()) request["limit_bytes"] = static_cast<std::int64_t>(*limit);
   if (!options.topology.empty()) request["topology"] = options.topology;
   return request;
@@ -246,7 +246,7 @@ std::map<std::string, std::string> Trial::JobVariables() const {
 }
 
 // Runs the Python part with more keys in its request. It ignores variables that name other Python files.
-void Trial::Run(const json& more, const ReadControl& control) const {
+json Trial::Run(const json& more, const ReadControl& control) const {
   json request = RequestOf(run_, folder_.path());
   request.update(more);
   const std::string path = (folder_.path() / "request.json").string();
@@ -267,13 +267,12 @@ void Trial::Run(const json& more, const ReadControl& control) const {
     throw Error(fmt::format("cannot try remedies: {}: {} {} (Python 3.9 or newer is needed)", Printable(python),
                             WIFSIGNALED(status) ? "signal" : "exit status",
                             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)));
+  return request;
 }
 
-void Trial::Finish(const std::string& dump, ReadControl* control, Report* found) const {
-  if (!has_results()) Run({{"command", json::array()}, {"dump", dump}}, *control);
-  XlaDump inputs;
-  AddDumpFolder(dump, run_.outputs, &inputs, &found->problems);
-  AddResults(folder_.path(), std::move(inputs), control->stopped(), found);
+void Trial::Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const {
+  if (!has_results()) Run({{"command", json::array()}, {"dump", folder.path()}, {"since", folder.since()}}, *control);
+  AddResults(folder_.path(), dump, control->stopped(), found);
   control->stop = false;
 }
 
@@ -321,7 +320,9 @@ int PrintTry(const RunContext& run, const fs::path& folder, const json& request,
     found = ReadCommand(run, folder, request, state, &dump);
   } else {
     found.table.emplace(run.rules.rules());
-    AddDumpFolder(request["dump"], run.outputs, &dump, &found.problems);
+    // A job's dump has no files older than the job; that of the command line may be of any age.
+    if (request.contains("since")) dump = ReadDump(request["dump"], request["since"], run.outputs);
+    if (!request.contains("since")) AddDumpFolder(request["dump"], run.outputs, &dump, &found.problems);
   }
   const std::optional<double> limit = LimitOf(run);
   if (limit) dump.FailAbove(*limit);
@@ -361,7 +362,7 @@ int RunTry(const RunContext& run) {
   if (!options.attempts.topology.empty() && !LimitOf(run))
     throw Error(fmt::format("--topology: unknown chips '{}'", Printable(options.attempts.topology)));
   const Trial trial(run);
-  json request = {{"command", options.job}, {"since", 0}};
+  json more = {{"command", options.job}};
   std::optional<DumpFolder> folder;
   if (options.job.empty()) {
     XlaDump dump;
@@ -369,19 +370,18 @@ int RunTry(const RunContext& run) {
     AddDumpFolder(options.paths.front(), run.outputs, &dump, &problems);
     if (dump.empty())
       throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
-    request["dump"] = options.paths.front();
+    more["dump"] = options.paths.front();
   } else {
     folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
     std::map<std::string, std::string> variables = trial.JobVariables();
     if (folder->flags()) variables["XLA_FLAGS"] = *folder->flags();
     variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
-    request.update({{"environment", variables},
-                    {"dump", folder->path()},
-                    {"temporary", folder->temporary()},
-                    {"since", folder->since()}});
+    more.update({{"environment", variables},
+                 {"dump", folder->path()},
+                 {"temporary", folder->temporary()},
+                 {"since", folder->since()}});
   }
-  if (!options.attempts.topology.empty()) request["topology"] = options.attempts.topology;
-  trial.Run(request, control);
+  const json request = trial.Run(more, control);
   control.stop = false;
   const fs::path& made = trial.folder();
   try {

@@ -4,11 +4,12 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/compile_child.h"
+#include "cli/dump_folder.h"
 #include "cli/run_context.h"
 #include "diagnose/report.h"
 #include "facts/compiled_program.h"
@@ -36,16 +37,17 @@ class Trial {
 
   bool has_results() const { return HasResults(folder_.path()); }
 
-  // Compiles the program of a dump, if the job's process has not, and adds the results to the report, which must have a
-  // table. An interrupt ends the compiles only, so its request to stop is withdrawn. Throws Error if nothing could be
-  // compiled.
-  void Finish(const std::string& dump, ReadControl* control, Report* found) const;
+  // Compiles the program of the job's dump, which was read from `folder`, if the job's process has not, and adds the
+  // results to the report, which must have a table. An interrupt ends the compiles only, so its request to stop is
+  // withdrawn. Throws Error if nothing could be compiled.
+  void Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const;
 
   // Replaces estimated sizes that fit by the compiled ones.
   void AddRoom(Report* report) const { AddRoomOf(folder_.path(), report); }
 
-  // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Throws Error if it fails.
-  void Run(const nlohmann::json& more, const ReadControl& control) const;
+  // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Returns the request.
+  // Throws Error if it fails.
+  nlohmann::json Run(const nlohmann::json& more, const ReadControl& control) const;
 
   const std::filesystem::path& folder() const { return folder_.path(); }
 

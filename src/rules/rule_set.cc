@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "rules/rule_image.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -12,11 +13,8 @@ bool IsOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 
 
 // Lower-case ASCII letters and digits; non-ASCII bytes are kept.
 std::string LettersAndDigits(std::string_view text) {
-  std::string kept;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80 || std::isalnum(byte) != 0) kept += static_cast<char>(std::tolower(byte));
-  }
+  std::string kept = LowerAscii(text);
+  std::erase_if(kept, [](unsigned char c) { return c < 0x80 && std::isalnum(c) == 0; });
   return kept;
 }
 
@@ -87,8 +85,8 @@ bool LineRule::Find(std::string_view line, PatternMatch* match) const {
 }
 
 const FailureRule* RuleSet::FindFailure(std::string_view code_or_alias) const {
-  std::string wanted = LettersAndDigits(code_or_alias);
-  const auto is_wanted = [&](const std::string& name) { return LettersAndDigits(name) == wanted; };
+  std::string wanted = LowerAscii(code_or_alias);
+  const auto is_wanted = [&](const std::string& name) { return LowerAscii(name) == wanted; };
   const auto find = [&] {
     return std::ranges::find_if(failures, [&](const FailureRule& failure) {
       return is_wanted(failure.code) || std::ranges::any_of(failure.aliases, is_wanted);

@@ -325,7 +325,7 @@ struct RuleSet : RuleHead {
   // Expressions refer to terms by this table, which they do not own.
   std::shared_ptr<Terms> term_table = std::make_shared<Terms>();
 
-  // By code or alias, ignoring case and punctuation; E0100 finds 0100. Null if there is none.
+  // By code or alias, ignoring case; E0100 finds 0100. Null if there is none.
   const FailureRule* FindFailure(std::string_view code_or_alias) const;
   const Remedy* FindRemedy(std::string_view id) const;
   // By id, name or alias, ignoring case, blanks and punctuation. Null if there is none.

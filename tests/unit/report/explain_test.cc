@@ -75,6 +75,7 @@ TEST_CASE("a scenario has the text of its failure, and a family of scenarios has
   CHECK(InOrder(Text(rules, "T1.2"), {"bf16", "shard"}));
   CHECK(Text(rules, "T1.2.b").find("bf16") == std::string::npos);
   CHECK(Text(rules, "T1.7") == "nothing");
+  CHECK(Text(rules, "T1.") == "nothing");
 }
 
 TEST_CASE("steps are the framework's own, else the default ones, and the text explains which", "[report]") {
