@@ -149,11 +149,14 @@ class Runner {
     files[mutant.file].text = Apply(mutant, parsed_[mutant.file]);
     const CompiledRules compiled = CompileRules({}, All(files));
     if (!compiled.faults.empty()) return End::kRefused;
-    const bool is_words = mutant.kind == RuleMutant::Kind::kWords;
+    using Kind = RuleMutant::Kind;
+    const bool is_words = mutant.kind == Kind::kWords;
+    const bool is_text = is_words || mutant.kind == Kind::kSentence || mutant.kind == Kind::kEntry;
     const Engine engine(compiled.rules);
     if (!is_words && SomeExampleFails(engine, mutant)) return End::kExample;
     for (std::size_t i = 0; i < observers_.size(); ++i) {
-      if (observers_[i].words == is_words && observers_[i].says(engine) != statements_[i]) return End::kObserver;
+      const bool can_tell = observers_[i].words ? is_text : !is_words;
+      if (can_tell && observers_[i].says(engine) != statements_[i]) return End::kObserver;
     }
     return options_.detects && options_.detects(mutant, engine) ? End::kObserver : End::kSurvived;
   }

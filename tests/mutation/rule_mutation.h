@@ -15,7 +15,7 @@
 namespace whyoom {
 
 // An output that may show a change to the rules that no example detects. If `words` is set, the output contains the
-// texts for readers, and is compared only for changes to these texts.
+// texts for readers, and is compared only for changes to texts and lists.
 struct RuleObserver {
   std::function<std::string(const Engine&)> says;
   bool words = false;
