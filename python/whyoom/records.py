@@ -189,15 +189,10 @@ class MeshAxis(Record):
 
 class MeshArray(Record):
     __slots__ = ()
-    role: Literal["argument", "result", "constraint", "gathered", "exchanged"]
-    # Its name and shape on one device, or its shape and the user's line.
+    # Its name and shape on one device.
     array: str
-    # The index of an argument or result.
-    number: Optional[int]
     # Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown.
     spec: Optional[str]
-    # The mesh axes along which the devices gather or exchange it.
-    axes: Optional[List[str]]
     # The mesh axes that do not split it.
     whole_over: Optional[List[str]]
     # On one device.
@@ -205,14 +200,12 @@ class MeshArray(Record):
 
 
 class Mesh(Record):
-    """How the mesh splits the program's arrays; only with an XLA dump of a program for several devices."""
+    """How the mesh splits the program's arguments; only with an XLA dump of a program for several devices."""
 
     __slots__ = ()
     _records = {"axes": MeshAxis, "arrays": MeshArray}
     axes: List[MeshAxis]
-    # The axes over which shard_map runs.
-    manual_axes: Optional[List[str]]
-    # At most 8 of each role, largest first.
+    # At most 8, largest first.
     arrays: Optional[List[MeshArray]]
 
 

@@ -74,21 +74,17 @@ struct MeshAxis {
   std::int64_t devices = 1;
 };
 
-// An array of a program for several devices, and how the mesh splits it.
+// An argument of a program for several devices, and how the mesh splits it.
 struct MeshArray {
-  std::string role;                     // "argument", "result", "constraint", "gathered", "exchanged"
   std::string array;                    // as in ArraySplit
-  std::optional<std::int64_t> number;   // of the argument or result, from 0
   std::string spec;                     // its PartitionSpec: "P('data')", "P()" if whole; empty if unknown
-  std::vector<std::string> axes;        // of a gathered or exchanged array: the mesh axes over which it is
-  std::vector<std::string> whole_over;  // of other arrays: the mesh axes that do not split it
+  std::vector<std::string> whole_over;  // the mesh axes that do not split it
   std::int64_t bytes = 0;               // on one device
 };
 
-// The mesh of a program and the largest arrays of each role, largest first.
+// The mesh of a program and its largest arguments, largest first.
 struct MeshSummary {
   std::vector<MeshAxis> axes;
-  std::vector<std::string> manual_axes;  // of shard_map
   std::vector<MeshArray> arrays;
 };
 

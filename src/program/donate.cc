@@ -165,20 +165,6 @@ void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, L
   }
 }
 
-// Fetches arrays that are on the host already one after another, each when it is used.
-void FetchOneByOne(const Simulator& simulator, ModifiedProgram* modified) {
-  Buffer one;
-  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
-    const auto is_fetched = [&](ValueId id) {
-      return simulator.program().values()[id].array && simulator.semantics().IsFetchedFromHost(id);
-    };
-    if (!std::any_of(buffer->values.begin(), buffer->values.end(), is_fetched)) continue;
-    modified->Remove(buffer->values);
-    if (buffer->size > one.size) one = *buffer;
-  }
-  if (one.size > 0) modified->Add(one.size, one.first, one.last, one.values);
-}
-
 // Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
 void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
                        ModifiedProgram* modified) {
@@ -216,7 +202,6 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
   const Semantics& semantics = simulator.semantics();
   ModifiedProgram modified = simulator.Unmodified();
-  FetchOneByOne(simulator, &modified);
   LastUses last_uses(simulator.program());
   std::set<std::string_view> shapes;
   for (const ProgramParameter& parameter : simulator.program().parameters()) {

@@ -189,7 +189,7 @@ class Estimator {
     estimates.memory = MemoryBreakdown(simulator_).Parts();
     estimates.timeline = TimelineOf(program_.memory());
     estimates.live = LiveArraysOf(program_, estimates.timeline);
-    estimates.mesh = SummarizeMesh(program_, semantics_);
+    estimates.mesh = SummarizeMesh(program_);
     if (limit_ > 0) estimates.room = FindRoom();
     if (with_remedies == WithRemedies::kNo) return estimates;
     ApplyRemedies(&estimates);
@@ -201,11 +201,13 @@ class Estimator {
   void ApplyRemedies(ProgramEstimates* estimates) const {
     for (const ProgramRemedy& remedy : kRemedies) {
       if (simulator_.IsStopped()) return;
-      std::optional<ModifiedProgram> modified = remedy.apply(simulator_);
+      // With the number of steps that fits according to `room`, so that both show the same figures.
+      const std::int64_t steps = remedy.name == "batch_in_steps" ? estimates->room.micro_batches : 0;
+      const std::optional<ModifiedProgram> modified =
+          steps > 1 ? Accumulate(simulator_, semantics_.batch(), steps) : remedy.apply(simulator_);
       if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
       estimates->changes.push_back(EffectOf(remedy.name, *modified));
     }
-    UseFittingSizes(estimates);
   }
 
   Effect EffectOf(std::string_view name, const ModifiedProgram& modified) const {
@@ -298,34 +300,6 @@ class Estimator {
       room.sequence_axis = LocateAxis(program_, semantics_, sequence);
     }
     return room;
-  }
-
-  std::optional<ModifiedProgram> ShortenTo(const Axis& axis, std::int64_t size, std::int64_t largest) const {
-    return largest > 0 ? Shorten(simulator_, axis, (size + largest - 1) / largest) : std::nullopt;
-  }
-
-  // Recomputes a remedy with the size that fits according to `room`, so both show the same figures.
-  void UseFittingSizes(ProgramEstimates* estimates) const {
-    const Room& room = estimates->room;
-    struct {
-      std::string_view name;
-      bool only_if_needed;                      // only if no remedy is enough by itself
-      std::optional<ModifiedProgram> modified;  // with a number of parts that fits
-    } const fitting[] = {
-        {"batch_in_steps", false,
-         room.micro_batches > 1 ? Accumulate(simulator_, semantics_.batch(), room.micro_batches) : std::nullopt},
-        {"half_batch", true, ShortenTo(semantics_.batch(), room.batch, room.largest_batch)},
-        {"half_sequence", true, ShortenTo(semantics_.sequence(), room.sequence, room.largest_sequence)}};
-    std::vector<Effect>& all = estimates->changes;
-    for (const auto& [name, only_if_needed, modified] : fitting) {
-      const bool any_fits =
-          std::any_of(all.begin(), all.end(), [&](const Effect& one) { return !one.open && simulator_.Fits(one); });
-      if ((only_if_needed && any_fits) || !Fits(modified)) continue;
-      const auto found =
-          std::find_if(all.begin(), all.end(), [&, name = name](const Effect& one) { return one.change == name; });
-      Effect& effect = found == all.end() ? all.emplace_back() : *found;
-      effect = EffectOf(name, *modified);
-    }
   }
 
   const Program& program_;

@@ -1,7 +1,6 @@
 #include "program/remedies.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -178,9 +177,6 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
   parts = std::min(parts, axis.size);
   std::int64_t pieces = 0;  // copies of the current piece of each input
   for (const ProgramParameter& parameter : program.parameters()) {
-    // A large cache is input and output as a whole, and would be copied for each piece.
-    if (simulator.semantics().RoleOf(parameter) == Role::kCache && parameter.size > simulator.need_bytes() / 10)
-      return std::nullopt;
     if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
   }
   const ScaledSizes in_pieces(simulator, axis, {.of = parts, .once = once});
@@ -209,28 +205,11 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
   return such > others;
 }
 
-// By instruction: whether it depends on an argument that is not an input.
-Indexed<InstructionId, char> DependsOnState(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  Indexed<InstructionId, char> made(program.module().instructions.size(), 0);
-  std::vector<InstructionId> open;
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.semantics().RoleOf(parameter) != Role::kInput) open.push_back(parameter.array.instruction);
-  }
-  while (!open.empty()) {
-    const InstructionId id = open.back();
-    open.pop_back();
-    if (std::exchange(made[id], 1) != 0) continue;
-    open.insert(open.end(), program.UsersOf(id).begin(), program.UsersOf(id).end());
-  }
-  return made;
-}
-
 std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
 
 }  // namespace
 
-const std::array<ProgramRemedy, 15> kRemedies = {{
+const std::array<ProgramRemedy, 14> kRemedies = {{
     {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics().batch(), 2); }},
     {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics().batch(), kMicroBatches); }},
     {"half_sequence",
@@ -246,7 +225,6 @@ const std::array<ProgramRemedy, 15> kRemedies = {{
     {"recompute_layers", Recompute},
     {"attention_in_blocks", BlockAttention},
     {"loss_in_chunks", [](const Simulator& s) { return ChunkLoss(s, kChunks); }},
-    {"labels_as_numbers", UseIntegerLabels},
     {"state_on_host", StateOnHost},
     {"no_host_transfer", WithoutHostTransfer},
     {"no_tiny_dimensions", MergeTinyDimensions},
@@ -311,74 +289,7 @@ std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
 
-namespace {
-
-// Converts quantized weights of one layer at a time, in the loop over the layers.
-std::optional<ModifiedProgram> ConvertByLayer(const Simulator& simulator) {
-  ModifiedProgram modified = simulator.Unmodified();
-  for (const ProgramValue& value : simulator.program().values()) {
-    if (!value.array || !simulator.semantics().IsDequantized(value.id)) continue;
-    const std::int64_t layers = StackedSteps(simulator, value.id);
-    modified.sizes[value.id] /= layers;
-    modified.parts = std::max(modified.parts, layers);
-  }
-  return modified.parts > 1 ? std::optional(std::move(modified)) : std::nullopt;
-}
-
-// Whether a slice takes every second element of a dimension: "slice={[0:8], [1:1024:2]}".
-bool TakesEverySecond(const HloInstruction& slice, int dim) {
-  std::string_view ranges = Attribute(slice.attributes, "slice");
-  for (; dim > 0 && !ranges.empty(); --dim) ranges.remove_prefix(std::min(ranges.find(']') + 1, ranges.size()));
-  ranges = ranges.substr(0, ranges.find(']'));
-  return std::count(ranges.begin(), ranges.end(), ':') == 2 && ranges.ends_with(":2");
-}
-
-}  // namespace
-
-std::vector<ValueId> ScannedValues(const Simulator& simulator) {
-  constexpr std::size_t kFewest = 3;  // lengths
-  const Program& program = simulator.program();
-  const Semantics& semantics = simulator.semantics();
-  const Axis sequence = semantics.sequence();
-  std::vector<ValueId> scanned;
-  if (!semantics.is_of_tokens()) return scanned;
-  std::set<std::int64_t> lengths;
-  std::set<GroupId> common;  // the groups of each scanned array
-  for (const HloInstruction& is : program.module().instructions) {
-    if (is.opcode != "slice" || is.operands.empty()) continue;
-    const ArrayId from{is.operands[0], 0};
-    const ArrayGroups dimensions = program.dimensions().GroupsOf(from);
-    const std::uint32_t along = DimensionsWith(dimensions, sequence);
-    const int dim = std::countr_zero(along);
-    if (along == 0 || !TakesEverySecond(is, dim)) continue;
-    std::set<GroupId> others;
-    for (std::size_t d = 0; d < dimensions.size(); ++d) {
-      if ((along >> d & 1) == 0) others.insert(dimensions[d].begin(), dimensions[d].end());
-    }
-    if (!lengths.empty()) std::erase_if(others, [&](GroupId group) { return !common.contains(group); });
-    common = std::move(others);
-    lengths.insert(program.ShapeOf(from).dims[dim]);
-  }
-  if (lengths.size() < kFewest || common.empty()) return scanned;
-  for (const ProgramValue& value : program.values()) {
-    std::set<GroupId> groups;
-    for (const Groups& of : semantics.GroupsOf(value.id)) groups.insert(of.begin(), of.end());
-    if (semantics.Has(value.id, sequence) && std::includes(groups.begin(), groups.end(), common.begin(), common.end()))
-      scanned.push_back(value.id);
-  }
-  return scanned;
-}
-
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  // A scan in chunks, each of which is rematerialized.
-  if (const std::vector<ValueId> scanned = ScannedValues(simulator); !scanned.empty()) {
-    ModifiedProgram modified = simulator.Unmodified();
-    for (const ValueId id : scanned) modified.sizes[id] /= parts;
-    modified.parts = parts;
-    modified.axis = simulator.semantics().sequence();
-    return modified;
-  }
-  if (std::optional<ModifiedProgram> layers = ConvertByLayer(simulator)) return layers;
   return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
 }
 
@@ -450,20 +361,6 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_
   ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
   KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
   return modified;
-}
-
-std::optional<ModifiedProgram> UseIntegerLabels(const Simulator& simulator) {
-  const Axis classes = simulator.semantics().vocabulary();
-  if (!classes) return std::nullopt;
-  const Program& program = simulator.program();
-  const Indexed<InstructionId, char> depends_on_state = DependsOnState(simulator);
-  const ScaledSizes as_numbers(simulator, classes, {.of = classes.size});
-  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    // Dependencies are not tracked into loops.
-    const bool follows = program.InstructionOf(value).computation == program.module().entry;
-    if (!follows || depends_on_state[value.array.instruction] != 0) return value.size;
-    return as_numbers(value);
-  })};
 }
 
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {

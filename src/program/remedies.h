@@ -95,7 +95,7 @@ struct ProgramRemedy {
   std::string_view name;
   std::optional<ModifiedProgram> (*apply)(const Simulator&);
 };
-extern const std::array<ProgramRemedy, 15> kRemedies;
+extern const std::array<ProgramRemedy, 14> kRemedies;
 
 inline constexpr std::int64_t kMicroBatches = 4;
 
@@ -106,14 +106,11 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 // Splits a training step into `parts` micro-batches that run one after another. Arguments and results stay whole, and
 // the summed gradients are live throughout.
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-// As Accumulate, for a program that computes independent pieces, scans a sequence, or converts quantized weights. If an
-// array has the axis twice, cuts one dimension.
+// As Accumulate, for a program that computes independent pieces. If an array has the axis twice, cuts one dimension.
 std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts);
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator);  // f32 to bf16
-// Replaces one-hot labels by integers.
-std::optional<ModifiedProgram> UseIntegerLabels(const Simulator& simulator);
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator);
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator);
 
@@ -139,8 +136,6 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const Arr
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 // The number of steps of the loop that stacks the array or reads it step by step; 1 if there is none.
 std::int64_t StackedSteps(const Simulator& simulator, ValueId value);
-// The arrays of associative scans over the whole sequence, which keep halves, quarters … of it.
-std::vector<ValueId> ScannedValues(const Simulator& simulator);
 
 // The new length of an axis: multiplied by `length`, divided by `of`, rounded up.
 struct Ratio {

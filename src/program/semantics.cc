@@ -123,7 +123,7 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
     parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
   FindClasses();
   FindRoles(role_words);
-  FindCopied();
+  FindOnHost();
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
   is_graph_ = AddsUpByArgument(program.before());
@@ -150,11 +150,6 @@ void Semantics::FindClasses() {
     ++classes_[id].count;
     class_of_.push_back(id);
   }
-  IndexLarge();
-}
-
-void Semantics::IndexLarge() {
-  large_by_group_.clear();
   for (const ClassId id : large_) {
     for (const Groups& groups : classes_[id].groups) {
       for (const GroupId group : groups) large_by_group_[group].insert(id);
@@ -241,20 +236,11 @@ bool Semantics::IsDispatch(ValueId value) const {
   return slots != 0 && (TokensIn(GroupsOf(value)) & ~slots) != 0;
 }
 
-void Semantics::FindCopied() {
+void Semantics::FindOnHost() {
   for (const ProgramParameter& parameter : program_.parameters()) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
-    if (ElementCount(shape) < kLargeEnough / 4) continue;
-    if (IsQuantized(shape.dtype) && (shape.dtype != "u8" || RoleOf(parameter) != Role::kInput))  // images
-      quantized_.insert(shape.dims);
-    if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
+    if (ElementCount(shape) >= kLargeEnough / 4 && shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
   }
-}
-
-bool Semantics::IsDequantized(ValueId value) const {
-  const ProgramValue& of = program_.values()[value];
-  const ArrayShape& shape = program_.ShapeOf(of.array);
-  return IsFloat(shape.dtype) && quantized_.contains(shape.dims);
 }
 
 bool Semantics::IsFetchedFromHost(ValueId value) const {
@@ -360,8 +346,12 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     const Groups leading = Leading(GroupsOf(parameter));
     if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());
   }
-  FindFrozenModels();
-  for (const ProgramParameter& parameter : parameters) {
+  FindWeightGroups(fed_in);
+}
+
+// `fed_in`: the groups of the leading dimensions of inputs.
+void Semantics::FindWeightGroups(const std::set<GroupId>& fed_in) {
+  for (const ProgramParameter& parameter : program_.parameters()) {
     const ArrayGroups dimensions = GroupsOf(parameter);
     Role& role = roles_[parameter.place];
     // An array whose leading dimension is an input's is not a weight, whatever its name.
@@ -373,78 +363,13 @@ void Semantics::FindRoles(const RoleWords& role_words) {
       if (dimensions.size() > 2) stacked_groups_.insert(groups.begin(), groups.end());
     }
   }
-  for (const GroupId group : LearnedPositions(fed_in)) weight_groups_.erase(group);
-}
-
-// An argument that is neither named nor returned is a weight of a frozen model (a teacher, a reference) if its own name
-// is that of a weight: "teacher['blocks']['up']" beside "student['blocks']['up']".
-void Semantics::FindFrozenModels() {
-  const auto own_name = [](const ProgramParameter& parameter) {
-    const std::vector<std::string> words = PathWords(parameter.path);
-    return words.empty() ? std::string() : words.back();
-  };
-  std::set<std::string> names;
+  // A table of learned positions has a dimension of the tokens, which is no feature.
   for (const ProgramParameter& parameter : program_.parameters()) {
-    if (RoleOf(parameter) == Role::kWeights) names.insert(own_name(parameter));
-  }
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const bool is_matrix = program_.ShapeOf(parameter.array).dims.size() > 1;
-    if (RoleOf(parameter) == Role::kOther && trains_ && is_matrix && names.contains(own_name(parameter)))
-      roles_[parameter.place] = Role::kWeights;
-  }
-}
-
-// The feature dimensions: those that products of arrays and weights contract or produce, and the layers of loops.
-std::set<GroupId> Semantics::Features(const std::set<GroupId>& fed_in) const {
-  std::set<GroupId> features;
-  const Dimensions& dimensions = program_.dimensions();
-  const auto add = [&](const Groups& groups) { features.insert(groups.begin(), groups.end()); };
-  for (const Product& product : dimensions.products()) {
-    if (IsBackward(product.instruction) || !product.batch.empty()) continue;
-    add(dimensions.GroupsOf(product.contracted));
-    for (const FactorIds* free : {&product.left, &product.right}) {
-      const Groups groups = dimensions.GroupsOf(*free);
-      if (!AnyIn(groups, fed_in)) add(groups);
+    if (RoleOf(parameter) != Role::kInput || IsFloat(program_.ShapeOf(parameter.array).dtype)) continue;
+    for (const Groups& groups : GroupsOf(parameter)) {
+      for (const GroupId group : groups) weight_groups_.erase(group);
     }
   }
-  for (const Loop& loop : dimensions.loops()) {  // layers
-    if (loop.factor) add(dimensions.GroupsOf(FactorIds{loop.factor}));
-  }
-  return features;
-}
-
-// The groups of learned position tables, which have a row for each position in the sequence. Such a table is added and
-// never multiplied, so its sequence dimension does not count as a dimension of weights.
-std::set<GroupId> Semantics::LearnedPositions(const std::set<GroupId>& fed_in) const {
-  constexpr int kTables = 2;  // of an encoder and a decoder
-  const std::set<GroupId> features = Features(fed_in);
-  std::map<GroupId, int> weights;  // number of weights that have the group
-  std::set<GroupId> beside_features;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (RoleOf(parameter) != Role::kWeights) continue;
-    std::set<GroupId> of_weight;
-    for (const Groups& groups : GroupsOf(parameter)) of_weight.insert(groups.begin(), groups.end());
-    const bool has_features =
-        std::any_of(of_weight.begin(), of_weight.end(), [&](GroupId group) { return features.contains(group); });
-    for (const GroupId group : of_weight) {
-      ++weights[group];
-      if (has_features) beside_features.insert(group);
-    }
-  }
-  const auto is_only_added = [&](GroupId group) {
-    const auto of = weights.find(group);
-    return of != weights.end() && of->second <= kTables && beside_features.contains(group) && !features.contains(group);
-  };
-  std::set<GroupId> positions;
-  for (const ClassId id : large_) {
-    const ArrayDims& dims = classes_[id].shape->dims;
-    for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      const Groups& groups = classes_[id].groups[dim];
-      if (dims[dim] >= kShortestSequence && std::all_of(groups.begin(), groups.end(), is_only_added))
-        positions.insert(groups.begin(), groups.end());
-    }
-  }
-  return positions;
 }
 
 // Finds the dimensions of arguments that are not examples, whatever their size: layers and pages of a cache, the rows
@@ -507,28 +432,6 @@ void Semantics::FindBatch() {
       batch_ = restored;
     }
   }
-  if (batch_) JoinBatches();
-}
-
-// If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
-void Semantics::JoinBatches() {
-  std::size_t lost = 0;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (IsState(parameter)) continue;
-    const Axis axis = MakeAxis(Leading(program_.dimensions().FactorsOf(parameter.array)));
-    if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ || InWeights(axis) ||
-        ++lost > kMostKinds)
-      continue;
-    groups_by_size_.clear();
-    for (ValueClass& arrays : classes_) {
-      for (Groups& groups : arrays.groups) {
-        if (!Contains(groups, axis.groups)) continue;
-        std::copy(batch_.groups.begin(), batch_.groups.end(),
-                  std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end()));
-      }
-    }
-  }
-  IndexLarge();
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.
@@ -743,27 +646,12 @@ ValueKind Semantics::KindOfArgument(const MemoryAllocation& allocation) const {
                                          : ValueKind::kInputs;
 }
 
-// Whether the array is the gradient of a weight for each example.
-bool Semantics::IsGradientOfExample(ValueId value) const {
-  ArrayGroups array = GroupsOf(value);
-  const bool is_backward = IsBackward(program_.values()[value].array.instruction);
-  if (!is_backward || array.size() < 3 || DimensionsWith(array, batch_) != 1) return false;
-  array.erase(array.begin());
-  std::sort(array.begin(), array.end());
-  return std::any_of(program_.parameters().begin(), program_.parameters().end(),
-                     [&](const ProgramParameter& parameter) {
-                       ArrayGroups weight = GroupsOf(parameter);
-                       std::sort(weight.begin(), weight.end());
-                       return RoleOf(parameter) == Role::kWeights && weight == array;
-                     });
-}
-
 ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const InstructionId made_by = value.array.instruction;
   const bool per_example = IsPerExample(value.id);
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
   if (IsScores(value.id)) return ValueKind::kAttentionScores;
-  if (per_example && Has(value.id, vocabulary_) && !IsGradientOfExample(value.id)) return ValueKind::kLogits;
+  if (per_example && Has(value.id, vocabulary_)) return ValueKind::kLogits;
   if (!per_example && IsGathered(value) && (of_weights || IsOfWeights(GroupsOf(value.id))))
     return ValueKind::kGatheredWeights;
   if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;

@@ -109,7 +109,6 @@ class Semantics {
   bool is_of_tokens() const;
   // Whether the array assigns tokens to the slots of experts: [tokens, experts, slots].
   bool IsDispatch(ValueId value) const;
-  bool IsDequantized(ValueId value) const;      // has the shape of a quantized argument and a wider type
   bool IsFetchedFromHost(ValueId value) const;  // has the shape of an argument in host memory
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
   // Whether arrays may have the axis although propagation did not find it: they have a dimension that is neither a
@@ -123,16 +122,12 @@ class Semantics {
 
  private:
   void FindClasses();
-  void IndexLarge();
   void FindRoles(const RoleWords& role_words);
-  void FindFrozenModels();
-  void FindCopied();
+  void FindWeightGroups(const std::set<GroupId>& fed_in);
+  void FindOnHost();
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned, bool is_tree) const;
-  std::set<GroupId> Features(const std::set<GroupId>& fed_in) const;
-  std::set<GroupId> LearnedPositions(const std::set<GroupId>& fed_in) const;
   void FindNoExamples();
   void FindBatch();
-  void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
   void FindSlots();
@@ -157,8 +152,7 @@ class Semantics {
   bool InWeights(const Axis& axis) const;
   std::uint32_t SlotsIn(const ArrayGroups& array) const;   // the dimensions that are slots of experts: a bit for each
   std::uint32_t TokensIn(const ArrayGroups& array) const;  // those that are the batch or the sequence
-  bool IsGradientOfExample(ValueId value) const;
-  bool IsOfWeights(const ArrayGroups& dimensions) const;  // whether each dimension also occurs in a weight
+  bool IsOfWeights(const ArrayGroups& dimensions) const;   // whether each dimension also occurs in a weight
 
   const Program& program_;
   Indexed<ClassId, ValueClass> classes_;
@@ -166,7 +160,6 @@ class Semantics {
   std::vector<ClassId> large_;                           // arrays of at least kLargeEnough bytes
   std::map<GroupId, std::set<ClassId>> large_by_group_;  // large_ by the groups that they contain
   std::vector<ArrayGroups> parameter_groups_;
-  std::set<ArrayDims> quantized_;       // dimensions of large quantized arguments
   std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
   std::vector<Role> roles_;             // by parameter
   std::vector<char> is_returned_;       // by parameter: whether an output has its shape; 0 in training and for scalars

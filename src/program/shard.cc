@@ -113,12 +113,11 @@ class Splitter {
  private:
   void TryAxis(const std::string& axis, std::int64_t devices) {
     TryState({{axis, devices}});
-    const bool is_gathered = TryGathered(axis, devices);
     const Axis batch = semantics_.batch();
     const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
     if (by_batch) TryDimension(batch, axis, devices);
     // If splitting the batch saves much, that is the usual way.
-    if ((by_batch || is_gathered) && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
+    if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
     std::set<Groups> groups = LongDimensions(devices);
     if (use_.any_split() && semantics_.sequence()) groups.insert(semantics_.sequence().groups);
     for (const Groups& dimension : groups) TryDimension({dimension, 0}, axis, devices);
@@ -174,36 +173,6 @@ class Splitter {
       if (!is_used && divides) devices = std::min(devices * length, kMostDevices);
     }
     return devices;
-  }
-
-  // Splits needlessly gathered arrays: those with `devices` times one device's batch. Returns whether there are any.
-  bool TryGathered(const std::string& axis, std::int64_t devices) {
-    const Axis batch = semantics_.batch();
-    const auto is_of_batch = [&](const Groups& groups) {
-      return batch && !groups.empty() && groups.front() == batch.groups.front();
-    };
-    std::int64_t local = 0;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayGroups groups = semantics_.GroupsOf(parameter);
-      if (!groups.empty() && is_of_batch(groups[0]) && parameter.IsSplit())
-        local = std::max(local, program_.ShapeOf(parameter.array).dims[0]);
-    }
-    if (local == 0) return false;
-    bool any = false;
-    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                const ArrayGroups& groups = semantics_.GroupsOf(value.id);
-                const ArrayDims& dims = program_.ShapeOf(value.array).dims;
-                for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-                  if (!is_of_batch(groups[dim]) || dims[dim] % devices != 0 || dims[dim] / devices != local) continue;
-                  any = true;
-                  return value.size / devices;
-                }
-                return value.size;
-              }),
-              .parts = devices,
-              .axis = {{batch.groups.front()}, 0}},
-             {{axis, devices}});
-    return any;
   }
 
   // The dimensions of the largest arrays that `devices` divides.

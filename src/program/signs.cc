@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "program/estimates.h"
-#include "program/layers.h"
 #include "program/op_name.h"
 #include "program/semantics.h"
 #include "text/cleaning.h"
@@ -27,13 +26,9 @@ class SignFinder {
   Evidence Find() {
     FindInArguments();
     FindFloat64();
-    FindInResults();
     FindAtPeak();
     FindTransfers();
-    FindStackedAgain();
-    FindHalves();
     FindInteractions();
-    FindLongCaches();
     return std::move(signs_);
   }
 
@@ -62,9 +57,7 @@ class SignFinder {
 
   void FindInArguments() {
     FindKept();
-    FindFrozen();
     FindWholeState();
-    FindWideCache();
   }
 
   // State for which the program returns a new array of its type and shape.
@@ -76,11 +69,9 @@ class SignFinder {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
     for (const ProgramParameter& parameter : program_.parameters()) {
-      if (parameter.shares_output) returned_.insert(parameter.Argument());
       const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
       if (!IsKept(parameter) || parameter.shares_output || same == returned.end()) continue;
       returned.erase(same);
-      returned_.insert(parameter.Argument());
       Add("kept_state", parameter.size, Called(parameter));
       kept.insert(parameter.Argument());
       bytes += parameter.size;
@@ -88,15 +79,6 @@ class SignFinder {
     const auto is_plain = [](const std::string& name) { return std::all_of(name.begin(), name.end(), IsWordChar); };
     if (std::all_of(kept.begin(), kept.end(), is_plain))
       Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
-  }
-
-  void FindFrozen() {
-    if (!semantics_.trains() || returned_.empty()) return;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const bool is_small = ShapeOf(parameter).dtype != "f32" && !IsWhole(parameter);
-      if (semantics_.RoleOf(parameter) == Role::kWeights && !is_small && returned_.count(parameter.Argument()) == 0)
-        Add("frozen", parameter.size, Called(parameter));
-    }
   }
 
   void FindWholeState() {
@@ -110,20 +92,6 @@ class SignFinder {
     const char* sign = split > kLeastSplitShare * whole ? "whole_state" : "replicated_state";
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (semantics_.IsState(parameter) && IsWhole(parameter)) Add(sign, parameter.size, Called(parameter));
-    }
-  }
-
-  void FindWideCache() {
-    std::int64_t narrow = 0;  // bytes of weights
-    std::int64_t wide = 0;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.RoleOf(parameter) == Role::kWeights)
-        (ShapeOf(parameter).dtype == "f32" ? wide : narrow) += parameter.size;
-    }
-    if (narrow <= wide) return;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.RoleOf(parameter) == Role::kCache && ShapeOf(parameter).dtype == "f32")
-        Add("float32_cache", parameter.size, Called(parameter));
     }
   }
 
@@ -148,29 +116,6 @@ class SignFinder {
       largest = id;
     }
     if (largest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(largest).array, largest));
-  }
-
-  void FindInResults() {
-    const HloModule& before = program_.before();
-    const bool any_split = std::any_of(program_.parameters().begin(), program_.parameters().end(),
-                                       [](const ProgramParameter& parameter) { return parameter.IsSplit(); });
-    const InstructionId result = before.entry ? before.computations[before.entry].root : InstructionId();
-    if (program_.partitions() < 2 || !any_split || !result) return;
-    const HloInstruction& root = before.instructions[result];
-    std::set<Shape> whole_arguments;  // their results are whole by design
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (IsWhole(parameter)) whole_arguments.insert({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
-    }
-    const std::vector<ProgramOutput>& outputs = program_.outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const bool is_tuple = root.opcode == "tuple" && root.operands.size() == outputs.size();
-      if (!outputs[i].value || (!is_tuple && outputs.size() > 1)) continue;
-      const HloInstruction& global = is_tuple ? before.instructions[root.operands[i]] : root;
-      const ProgramValue& value = program_.values()[outputs[i].value];
-      const ArrayShape& shape = program_.ShapeOf(outputs[i].array);
-      if (whole_arguments.count({shape.dtype, shape.dims}) > 0) continue;
-      if (before.shapes[global.shape].array.dims == shape.dims) Add("whole_result", value.size, Called(value));
-    }
   }
 
   // The largest array that is sent to the host. A transfer may send it in parts.
@@ -219,27 +164,6 @@ class SignFinder {
     }
   }
 
-  // Values that a loop keeps for the backward pass although a checkpoint is around the loop.
-  void FindStackedAgain() {
-    for (const LoopPair& pair : FindLoopPairs(program_, semantics_, simulator_.compiled())) {
-      if (!IsRecomputedLoop(program_.At(pair.forward.instruction).op_name)) continue;
-      for (const Buffer* stack : pair.stacks) {
-        const ProgramValue& value = program_.values()[stack->values.front()];
-        if (IsFloat(program_.ShapeOf(value.array).dtype)) Add("stacked_again", stack->size, Called(value));
-      }
-    }
-  }
-
-  // The arrays of an associative scan over the whole sequence.
-  void FindHalves() {
-    const std::vector<ValueId> scanned = ScannedValues(simulator_);
-    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
-      const ValueId id = buffer->values.front();
-      if (std::binary_search(scanned.begin(), scanned.end(), id))
-        Add("halves", buffer->size, Called(program_.values()[id]));
-    }
-  }
-
   // In the forward pass of a training step: arrays of pairs of examples, and arrays of which each feature is summed
   // over the batch, as by batch normalization.
   void FindInteractions() {
@@ -268,38 +192,6 @@ class SignFinder {
     }
   }
 
-  // Caches of a program without gradients: arrays that get all positions of the prompt at once, and then further ones.
-  void FindLongCaches() {
-    if (semantics_.trains()) return;
-    std::int64_t steps = 0;
-    for (const Loop& loop : program_.dimensions().loops()) steps = std::max(steps, loop.steps);
-    if (steps == 0) return;  // it is unknown how many positions the program fills
-    std::set<std::int64_t> prompts;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayShape& shape = ShapeOf(parameter);
-      if (semantics_.RoleOf(parameter) == Role::kInput && !IsFloat(shape.dtype) && shape.dims.size() == 2)
-        prompts.insert(parameter.WholeDims(shape.dims)[1]);
-    }
-    std::set<std::pair<std::int64_t, std::int64_t>> caches;  // number of positions, and the last dimension
-    const HloModule& before = program_.before();
-    for (const HloInstruction& is : before.instructions) {
-      if (is.opcode != "dynamic-update-slice" || is.operands.size() < 2) continue;
-      const ArrayDims& dims = before.ShapeOf(is.operands[0]).array.dims;
-      const ArrayDims& part = before.ShapeOf(is.operands[1]).array.dims;
-      for (std::size_t dim = 0; dim + 1 < std::min(dims.size(), part.size()); ++dim) {
-        if (prompts.contains(part[dim]) && dims[dim] / 2 - steps > part[dim]) caches.insert({dims[dim], dims.back()});
-      }
-    }
-    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
-      const ProgramValue& value = program_.values()[buffer->values.front()];
-      const ArrayDims dims = value.array ? program_.ShapeOf(value.array).dims : ArrayDims();
-      const bool is_cache = std::any_of(dims.begin(), dims.end(), [&](std::int64_t positions) {
-        return caches.contains({positions, dims.back()});
-      });
-      if (is_cache) Add("long_cache", buffer->size, Called(value));
-    }
-  }
-
   void FindRepeatedGradients() {
     constexpr std::size_t kMany = 3;  // gradients for each weight: one, and one that is being computed, are usual
     std::map<ArrayDims, std::size_t> weights;
@@ -315,11 +207,8 @@ class SignFinder {
 
   std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& weights) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
-    if (semantics_.IsDequantized(value.id)) return "dequantized";
     if (semantics_.IsFetchedFromHost(value.id)) return "fetched";
-    if (semantics_.IsDispatch(value.id)) return "dispatch";
-    if (semantics_.KindOf(value.id) == ValueKind::kGatheredWeights && StackedSteps(simulator_, value.id) > 1)
-      return "gathered_layers";
+    if (semantics_.IsDispatch(value.id)) return "interacting";  // by the capacity of experts
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
@@ -330,7 +219,6 @@ class SignFinder {
   const Semantics& semantics_;
   const Simulator& simulator_;
   Evidence signs_;
-  std::set<std::string> returned_;                                   // arguments of which something is returned
   std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
   std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
 };

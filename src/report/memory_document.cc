@@ -58,28 +58,21 @@ doc::Table ModulesTable(const ProgramEstimates& estimates) {
   return table;
 }
 
-std::string QuotedAxes(const std::vector<std::string>& axes) { return fmt::format("'{}'", fmt::join(axes, "', '")); }
-
 // "Mesh axes: 'data' (4), 'model' (2); sizes are on one device."
 std::string MeshText(const MeshSummary& mesh) {
   std::vector<std::string> axes;
   for (const MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("'{}' ({})", axis.name, axis.devices));
-  std::string text = fmt::format("Mesh axes: {}", fmt::join(axes, ", "));
-  if (!mesh.manual_axes.empty()) text += "; shard_map runs over " + QuotedAxes(mesh.manual_axes);
-  return text + "; sizes are on one device.";
+  return fmt::format("Mesh axes: {}; sizes are on one device.", fmt::join(axes, ", "));
 }
 
-// How the mesh splits the largest arrays.
+// How the mesh splits the largest arguments.
 doc::Table MeshTable(const MeshSummary& mesh) {
-  doc::Table table{{{"size", true}, {"role"}, {"split"}, {"array"}}, {}, 0};
+  doc::Table table{{{"size", true}, {"split"}, {"argument"}}, {}, 0};
   for (const MeshArray& array : mesh.arrays) {
     std::string split = array.spec.empty() ? "unknown" : array.spec;
-    if (array.role == "gathered" || array.role == "exchanged")
-      split = array.axes.empty() ? "unknown axes" : "over " + QuotedAxes(array.axes);
-    else if (!array.whole_over.empty())
-      split += ", whole over " + QuotedAxes(array.whole_over);
-    table.rows.push_back({Words(SizeText(static_cast<double>(array.bytes))), Words(array.role), doc::Name(split),
-                          doc::Name(array.array, kModuleName)});
+    if (!array.whole_over.empty()) split += fmt::format(", whole over '{}'", fmt::join(array.whole_over, "', '"));
+    table.rows.push_back(
+        {Words(SizeText(static_cast<double>(array.bytes))), doc::Name(split), doc::Name(array.array, kModuleName)});
   }
   return table;
 }

@@ -178,7 +178,7 @@ void Describe(auto& v, Remedy& remedy) {
   v.Maybe("ruled_out", remedy.ruled_out);
   v.Maybe("change", remedy.change,
           {.one_of = "half_batch batch_in_steps half_sequence pieces donate shard more_devices bfloat16 "
-                     "recompute_layers attention_in_blocks loss_in_chunks labels_as_numbers state_on_host "
+                     "recompute_layers attention_in_blocks loss_in_chunks state_on_host "
                      "no_host_transfer no_tiny_dimensions"});
   v.Maybe("in_parts", remedy.in_parts);
   v.Check(remedy.in_parts.empty() || remedy.in_parts.find(kPartsPlaceholder) != std::string::npos, "in_parts",

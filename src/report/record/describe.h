@@ -66,20 +66,16 @@ void Describe(auto& v, RecordOf<MeshAxis> auto& axis) {
 
 void Describe(auto& v, RecordOf<MeshArray> auto& array) {
   v.Record("mesh_array");
-  v.Need("role", array.role, {.one_of = "argument result constraint gathered exchanged"});
-  v.Need("array", array.array, {.about = "Its name and shape on one device, or its shape and the user's line."});
-  v.Maybe("number", array.number, {.about = "The index of an argument or result."});
+  v.Need("array", array.array, {.about = "Its name and shape on one device."});
   v.Maybe("spec", array.spec, {.about = "Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown."});
-  v.Maybe("axes", array.axes, {.about = "The mesh axes along which the devices gather or exchange it."});
   v.Maybe("whole_over", array.whole_over, {.about = "The mesh axes that do not split it."});
   v.Need("bytes", array.bytes, {.about = "On one device."});
 }
 
 void Describe(auto& v, RecordOf<MeshSummary> auto& mesh) {
-  v.Record("mesh", "How the mesh splits the program's arrays; only with an XLA dump of a program for several devices.");
+  v.Record("mesh", "How the mesh splits the program's arguments; only with an XLA dump of a program for several devices.");
   v.Need("axes", mesh.axes);
-  v.Maybe("manual_axes", mesh.manual_axes, {.about = "The axes over which shard_map runs."});
-  v.Maybe("arrays", mesh.arrays, {.about = "At most 8 of each role, largest first."});
+  v.Maybe("arrays", mesh.arrays, {.about = "At most 8, largest first."});
 }
 
 void Describe(auto& v, RecordOf<ArraySplit> auto& split) {

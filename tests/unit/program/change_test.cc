@@ -152,7 +152,6 @@ TEST_CASE("without gradients, rematerialization is ruled out, but examples can b
 TEST_CASE("without a vocabulary, the effect of changing the loss is unknown", "[program]") {
   const Layer layer;
   CHECK_FALSE(ChunkLoss(layer.simulator, 8));
-  CHECK_FALSE(UseIntegerLabels(layer.simulator));
 }
 
 TEST_CASE("remedies that do not apply save nothing", "[program]") {

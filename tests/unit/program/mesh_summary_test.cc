@@ -1,4 +1,4 @@
-// The mesh of a program, and which of its arrays are split over which axes.
+// The mesh of a program, and which of its arguments are split over which axes.
 #include <string>
 
 #include "catch.h"
@@ -49,17 +49,17 @@ std::optional<MeshSummary> Summarize(const std::string& partitions) {
       ReadHlo(*OpenMemory("HloModule m, is_scheduled=true, num_partitions=" + partitions + "\n\n" + kModule)),
       ReadHlo(*OpenMemory("HloModule m\n\n" + std::string(kBefore))),
       ReadMemory(*OpenMemory(kAssignment), ranges.get()));
-  return SummarizeMesh(program, Semantics(program, BuiltInRules().role_words));
+  return SummarizeMesh(program);
 }
 
-// "argument params['w'] f32[1024,1024]: P(None, 'model'); data", with the axes at the end.
+// "params['w'] f32[1024,1024]: P(None, 'model'); data", with the axes that do not split it at the end.
 std::string TextOf(const MeshArray& array) {
-  std::string text = array.role + " " + array.array + ": " + array.spec + ";";
-  for (const std::string& axis : array.role == "gathered" ? array.axes : array.whole_over) text += " " + axis;
+  std::string text = array.array + ": " + array.spec + ";";
+  for (const std::string& axis : array.whole_over) text += " " + axis;
   return text;
 }
 
-TEST_CASE("arguments, results, constraints and gathered arrays on a mesh", "[program]") {
+TEST_CASE("the largest arguments on a mesh", "[program]") {
   const std::optional<MeshSummary> mesh = Summarize("8");
   REQUIRE(mesh);
   REQUIRE(mesh->axes.size() == 2);
@@ -67,12 +67,8 @@ TEST_CASE("arguments, results, constraints and gathered arrays on a mesh", "[pro
   CHECK(mesh->axes[1].devices == 4);
   std::vector<std::string> texts;
   for (const MeshArray& array : mesh->arrays) texts.push_back(TextOf(array));
-  // The constraint makes x whole over both axes.
-  CHECK(texts == std::vector<std::string>{"gathered f32[1024,4096], of params['w'] f32[1024,1024]: ; model",
-                                          "argument params['w'] f32[1024,1024]: P(None, 'model'); data",
-                                          "result f32[256,4096]: P('data'); model",
-                                          "constraint f32[512,1024]: P(); data model",
-                                          "argument batch['x'] f32[256,1024]: P('data'); model"});
+  CHECK(texts == std::vector<std::string>{"params['w'] f32[1024,1024]: P(None, 'model'); data",
+                                          "batch['x'] f32[256,1024]: P('data'); model"});
 }
 
 TEST_CASE("a mesh that does not agree with the number of devices is not reported", "[program]") {

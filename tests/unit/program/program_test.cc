@@ -9,7 +9,6 @@
 #include "catch.h"
 #include "made_program.h"
 #include "program/buffer_assignment.h"
-#include "program/layers.h"
 
 using namespace whyoom;
 
@@ -83,26 +82,4 @@ TEST_CASE("a program that is too large has no valid buffer assignment", "[progra
       MakeProgram("ENTRY %main {\n  %t = " + many + " parameter(0)\n  ROOT %r = " + many + " copy-done(%t)\n}\n");
   CHECK_FALSE(program.dimensions().whole());
   CHECK_FALSE(BufferAssignment(program, false).whole());
-}
-
-TEST_CASE("layers are found in very deep op names", "[program]") {
-  std::string deep;
-  for (int i = 0; i < 20000; ++i) deep += "a1/";
-  std::string body = "  %x = f32[1024,1024]{1,0} parameter(0), metadata={op_name=\"batch\"}\n";
-  std::string ranges = "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n";
-  std::string assignment = "BufferAssignment:\nallocation 0: size 33554432, page 0, preallocated-temp:\n";
-  const auto add = [&](const std::string& name, const std::string& from, const std::string& op_name, int at) {
-    body += "  %" + name + " = f32[1024,1024]{1,0} dot(%" + from +
-            ", %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name=\"" + op_name + "\"}\n";
-    assignment += " value: <" + std::to_string(at) + " " + name +
-                  " @0> (size=4194304,offset=" + std::to_string(4194304 * at) + "): f32[1024,1024]{1,0}\n";
-    ranges += "    " + name + "{}:" + std::to_string(at) + "-8\n";
-  };
-  add("f0", "x", "jit(step)/jvp(net)/layer_0/" + deep + "dot", 1);
-  add("f1", "f0", "jit(step)/jvp(net)/layer_1/" + deep + "dot", 2);
-  add("b1", "f1", "jit(step)/transpose(jvp(net))/layer_1/" + deep + "dot", 3);
-  add("b0", "b1", "jit(step)/transpose(jvp(net))/layer_0/" + deep + "dot", 4);
-  const Program program = MakeProgram("ENTRY %main {\n" + body + "}\n", assignment, ranges);
-  const Blocks blocks = FindBlocks(program, Semantics(program, BuiltInRules().role_words));
-  CHECK(blocks.list.size() == 2);
 }

@@ -97,13 +97,12 @@ TEST_CASE("tiny dimensions cause padding, and half the batch halves the points",
   CHECK(estimates.room.largest_batch > estimates.room.batch / 2);
 }
 
-TEST_CASE("layers in a Python loop are found, and each estimate is close to the compiled result", "[program]") {
+TEST_CASE("each estimate is close to the compiled result", "[program]") {
   const ProgramEstimates estimates =
       EstimateProgram(*Load("dump-unrolled-layers"), BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   // A dump does not show what the compiler would fuse and rematerialize, so allow a fifth of the device memory.
   const std::int64_t kOpen = kLimit / 5;
-  for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"recompute_layers", 12483725824},
-                                         {"half_batch", 10560915968},
+  for (const auto& [change, compiled] : {std::pair<const char*, std::int64_t>{"half_batch", 10560915968},
                                          {"half_sequence", 7733807616},
                                          {"attention_in_blocks", 10838476800}}) {
     INFO(change);
@@ -112,6 +111,8 @@ TEST_CASE("layers in a Python loop are found, and each estimate is close to the 
     CHECK(std::abs(estimate->left_bytes - compiled) < kOpen);
     CHECK(estimate->left_bytes <= kLimit);  // each compiled to a program that fits
   }
+  // What layers in a Python loop would recompute is not known.
+  CHECK(estimates.Find("recompute_layers") == nullptr);
 }
 
 TEST_CASE("an estimate states what the remedy applies to", "[program]") {
@@ -125,6 +126,7 @@ TEST_CASE("an estimate states what the remedy applies to", "[program]") {
   CHECK(shard->axis->number == 0);
   CHECK(shard->axis->length == 112);
   CHECK(shard->axis->name == "batch");
+  // A table of learned positions has the sequence, too, which is no dimension of weights for that.
   REQUIRE(estimates.room.sequence_axis.has_value());
   CHECK(estimates.room.sequence_axis->name == "sequence");
   CHECK(estimates.room.sequence_axis->length == 1024);
@@ -155,10 +157,6 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
     }
     CHECK((micro->left_bytes <= limit) == (estimates.room.micro_batches > 0));
     steps.insert(estimates.room.micro_batches);
-    // If no other remedy is enough, the batch shrinks until it fits, not just by half.
-    const bool any = std::any_of(estimates.changes.begin(), estimates.changes.end(),
-                                 [&](const Effect& change) { return change.left_bytes <= limit; });
-    CHECK((any || estimates.room.largest_batch == 0));
   }
   CHECK(steps.contains(4));    // four are enough for a high limit
   CHECK(*steps.rbegin() > 4);  // a low limit needs more
@@ -211,32 +209,6 @@ TEST_CASE("a batch that is split over devices has its full size", "[program]") {
   const ProgramEstimates estimates = EstimateProgram(program, BuiltInRules().role_words, kLimit, WithRemedies::kYes);
   CHECK(estimates.room.batch == 4 * 64);
   CHECK(estimates.room.batch_devices == 4);
-}
-
-// Three slices of 64 positions of 2 examples, each of which halves their number.
-std::size_t ScannedWith(const std::string& first, const std::string& second, const std::string& third) {
-  const auto slice = [](const char* to, const char* from, int length, const std::string& range) {
-    return fmt::format("  %{} = f32[2,{},4096]{{2,1,0}} slice(%{}), slice={{[0:2], [{}], [0:4096]}}\n", to, length,
-                       from, range);
-  };
-  const MadeProgram made("ENTRY %main {\n  %x = f32[2,64,4096]{2,1,0} parameter(0), metadata={op_name=\"batch\"}\n" +
-                             slice("a", "x", 32, first) + slice("b", "a", 16, second) + slice("c", "b", 8, third) +
-                             "  ROOT %z = f32[2,8,4096]{2,1,0} add(%c, %c), "
-                             "metadata={op_name=\"jit(f)/transpose(jvp(net))/add\"}\n}\n",
-                         "BufferAssignment:\n"
-                         "allocation 0: size 2097152, page 0, parameter 0, shape |f32[2,64,4096]| at ShapeIndex {}:\n"
-                         " value: <1 x @0> (size=2097152,offset=0): f32[2,64,4096]{2,1,0}\n"
-                         "allocation 1: size 1048576, page 0, preallocated-temp:\n"
-                         " value: <2 a @0> (size=1048576,offset=0): f32[2,32,4096]{2,1,0}\n",
-                         "");
-  CHECK(made.semantics.sequence().size == 64);
-  return ScannedValues(made.simulator).size();
-}
-
-TEST_CASE("an associative scan takes every second position, at three lengths or more", "[program]") {
-  CHECK(ScannedWith("0:64:2", "1:32:2", "0:16:2") == 2);
-  CHECK(ScannedWith("0:32", "0:16", "0:8") == 0);  // the batch of 2 is no stride
-  CHECK(ScannedWith("0:64:2", "1:32:2", "0:8") == 0);
 }
 
 }  // namespace TEST_FILE

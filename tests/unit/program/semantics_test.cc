@@ -296,21 +296,17 @@ TEST_CASE("the slots of experts grow with the number of tokens", "[program]") {
   CHECK_FALSE(other.IsDispatch(found));
 }
 
-TEST_CASE("quantized arrays of the parameters are weights, and a teacher's too", "[program]") {
+TEST_CASE("quantized arrays of the parameters are weights", "[program]") {
   const Program program = MakeProgram(R"(ENTRY %main {
   %q = s8[24,2048,2048]{2,1,0} parameter(0), metadata={op_name="params[\'w\'].q"}
   %i = s32[24,2048]{1,0} parameter(1), metadata={op_name="params[\'ids\']"}
   %w = f32[2048,2048]{1,0} parameter(2), metadata={op_name="params[\'up\']"}
-  %t = f32[4096,4096]{1,0} parameter(3), metadata={op_name="teacher[\'up\']"}
-  %o = f32[4096,4096]{1,0} parameter(4), metadata={op_name="teacher[\'other\']"}
   ROOT %g = f32[2048,2048]{1,0} add(%w, %w), metadata={op_name="jit(f)/transpose(jvp(net))/add"}
 }
 )");
   const Semantics semantics(program, Words());
   CHECK(semantics.RoleOf(program.parameters()[0]) == Role::kWeights);
   CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kInput);
-  CHECK(semantics.RoleOf(program.parameters()[3]) == Role::kWeights);
-  CHECK(semantics.RoleOf(program.parameters()[4]) == Role::kOther);
 }
 
 TEST_CASE("whole optimizer state belongs to the weights that are split", "[program]") {
@@ -421,20 +417,6 @@ TEST_CASE("the name of a tree of arrays decides nothing about them", "[program]"
   CHECK(role("batch", "step") == Role::kInput);
   CHECK(role(R"(batch[\'norm\'])", R"(batch[\'layers\'][\'up\'])") == Role::kOther);  // a second model
   CHECK(role(R"(mu[\'x\'])", "batch") == Role::kOther);                               // no weight has its shape
-}
-
-TEST_CASE("bytes of images are not quantized weights", "[program]") {
-  const auto widened = [](const std::string& dtype, const std::string& path) {
-    const Program program =
-        MakeProgram("ENTRY %main {\n  %x = " + dtype + "[64,8192]{1,0} parameter(0), metadata={op_name=\"" + path +
-                        "\"}\n  ROOT %r = f32[64,8192]{1,0} convert(%x)\n}\n",
-                    "BufferAssignment:\nallocation 0: size 2097152, page 0, preallocated-temp:\n value: <1 r @0> "
-                    "(size=2097152,offset=0): f32[64,8192]{1,0}\n");
-    return Semantics(program, Words()).IsDequantized(*program.values().ids().begin());
-  };
-  CHECK(widened("s8", R"(params[\'w\'])"));
-  CHECK(widened("u8", R"(params[\'w\'])"));
-  CHECK_FALSE(widened("u8", R"(batch[\'image\'])"));
 }
 
 TEST_CASE("rows that are added up by an index of the arguments are not examples", "[program]") {
