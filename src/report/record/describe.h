@@ -73,7 +73,8 @@ void Describe(auto& v, RecordOf<MeshArray> auto& array) {
 }
 
 void Describe(auto& v, RecordOf<MeshSummary> auto& mesh) {
-  v.Record("mesh", "How the mesh splits the program's arguments; only with an XLA dump of a program for several devices.");
+  v.Record("mesh",
+           "How the mesh splits the program's arguments; only with an XLA dump of a program for several devices.");
   v.Need("axes", mesh.axes);
   v.Maybe("arrays", mesh.arrays, {.about = "At most 8, largest first."});
 }
