@@ -1,4 +1,4 @@
-// whyoom try: a script stands in for Python, JAX and the compiler.
+// whyoom try: a script replaces Python, JAX and the compiler.
 
 #include <csignal>
 #include <filesystem>

@@ -17,7 +17,7 @@ constexpr const char* kModule = R"(ENTRY %main {
 }
 )";
 
-// The same program before it was partitioned. The user constrains x, and says how the result is split.
+// The same program before it was partitioned.
 constexpr const char* kBefore = R"(ENTRY %main {
   %w = f32[1024,4096]{1,0} parameter(0), sharding={mesh['data'=2,'model'=4], [{}, {'model'}]}
   %x = f32[512,1024]{1,0} parameter(1), sharding={mesh['data'=2,'model'=4], [{'data'}, {}]}
