@@ -150,6 +150,11 @@ void Semantics::FindClasses() {
     ++classes_[id].count;
     class_of_.push_back(id);
   }
+  IndexLarge();
+}
+
+void Semantics::IndexLarge() {
+  large_by_group_.clear();
   for (const ClassId id : large_) {
     for (const Groups& groups : classes_[id].groups) {
       for (const GroupId group : groups) large_by_group_[group].insert(id);
@@ -432,6 +437,28 @@ void Semantics::FindBatch() {
       batch_ = restored;
     }
   }
+  if (batch_) JoinBatches();
+}
+
+// If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
+void Semantics::JoinBatches() {
+  std::size_t lost = 0;
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    if (IsState(parameter)) continue;
+    const Axis axis = MakeAxis(Leading(program_.dimensions().FactorsOf(parameter.array)));
+    if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ || InWeights(axis) ||
+        ++lost > kMostKinds)
+      continue;
+    groups_by_size_.clear();
+    for (ValueClass& arrays : classes_) {
+      for (Groups& groups : arrays.groups) {
+        if (!Contains(groups, axis.groups)) continue;
+        std::copy(batch_.groups.begin(), batch_.groups.end(),
+                  std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end()));
+      }
+    }
+  }
+  IndexLarge();
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.

@@ -122,12 +122,14 @@ class Semantics {
 
  private:
   void FindClasses();
+  void IndexLarge();
   void FindRoles(const RoleWords& role_words);
   void FindWeightGroups(const std::set<GroupId>& fed_in);
   void FindOnHost();
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned, bool is_tree) const;
   void FindNoExamples();
   void FindBatch();
+  void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
   void FindSlots();
