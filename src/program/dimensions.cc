@@ -217,12 +217,10 @@ ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   return groups;
 }
 
-std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<ComputationId>& computations,
-                                                const std::set<InstructionId>& instructions) const {
+std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<ComputationId>& computations) const {
   std::map<ArrayDims, int> counts;
   for (const Product& product : products_) {
-    if (computations.contains(module_.instructions[product.instruction].computation) ||
-        instructions.contains(product.instruction))
+    if (computations.contains(module_.instructions[product.instruction].computation))
       ++counts[SortedDims(ShapeOf({product.instruction, 0}).dims)];
   }
   return counts;

@@ -79,15 +79,6 @@ void Program::FindSchedule() {
     int& position = positions_[value.array.instruction];
     if (position < 0 || value.first < position) position = static_cast<int>(value.first);
   }
-  scheduled_ = positions_;
-  for (const HloComputation& computation : module_.computations) {
-    int after = -1;
-    for (auto i = computation.instructions.rbegin(); i != computation.instructions.rend(); ++i) {
-      int& position = scheduled_[*i];
-      if (position < 0) position = after;
-      after = position;
-    }
-  }
 }
 
 std::string Program::NameOf(ArrayId array) const {

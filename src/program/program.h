@@ -100,9 +100,6 @@ class Program {
 
   // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
   int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
-  // As PositionOf, but an instruction that defines no value has the position of the next one in its computation that
-  // does; -1 if there is none.
-  int ScheduledAt(InstructionId instruction) const { return scheduled_[instruction]; }
   // Instructions of the same computation that use the result, without duplicates.
   const std::vector<InstructionId>& UsersOf(InstructionId instruction) const { return users_[instruction]; }
   // In the order of values().
@@ -134,7 +131,6 @@ class Program {
   std::vector<ProgramParameter> parameters_;
   std::vector<ProgramOutput> outputs_;
   Indexed<InstructionId, int> positions_;
-  Indexed<InstructionId, int> scheduled_;
   Indexed<InstructionId, std::vector<InstructionId>> users_;
   Indexed<AllocationId, std::vector<ValueId>> values_in_;
   Indexed<InstructionId, std::vector<ValueId>> values_of_;

@@ -24,7 +24,8 @@ class SignFinder {
       : program_(simulator.program()), semantics_(simulator.semantics()), simulator_(simulator) {}
 
   Evidence Find() {
-    FindInArguments();
+    FindKept();
+    FindWholeState();
     FindFloat64();
     FindAtPeak();
     FindTransfers();
@@ -54,11 +55,6 @@ class SignFinder {
 
   std::string Called(const ProgramParameter& parameter) const { return program_.NameOf(parameter); }
   std::string Called(const ProgramValue& value) const { return program_.NameOf(value.array); }
-
-  void FindInArguments() {
-    FindKept();
-    FindWholeState();
-  }
 
   // State for which the program returns a new array of its type and shape.
   void FindKept() {

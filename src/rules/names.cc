@@ -27,10 +27,9 @@ const std::vector<std::string>& BuiltInNames() {
         "lists_compared same_job verdict change");
     for (const std::string object : {"batch.", "sequence.", "made."})
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(object + field);
-    for (const std::string& mistake : WordsOf(
-             "whole_state replicated_state kept_state kept_arguments frozen float64 float32_cache evaluation_logits "
-             "dequantized example_gradients repeated_gradients whole_result fetched host_transfer stacked_again "
-             "gathered_layers dispatch interacting halves long_cache"))
+    for (const std::string& mistake :
+         WordsOf("whole_state replicated_state kept_state kept_arguments float64 evaluation_logits example_gradients "
+                 "repeated_gradients fetched host_transfer interacting"))
       all.insert(all.end(), {mistake + "_bytes", mistake + "_array"});
     for (const std::string run : {"before.", "after."})
       for (const std::string& name :
