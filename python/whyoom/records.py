@@ -181,34 +181,6 @@ class Room(Record):
     sequence_axis: Optional[Axis]
 
 
-class MeshAxis(Record):
-    __slots__ = ()
-    name: str
-    devices: int
-
-
-class MeshArray(Record):
-    __slots__ = ()
-    # Its name and shape on one device.
-    array: str
-    # Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown.
-    spec: Optional[str]
-    # The mesh axes that do not split it.
-    whole_over: Optional[List[str]]
-    # On one device.
-    bytes: int
-
-
-class Mesh(Record):
-    """How the mesh splits the program's arguments; only with an XLA dump of a program for several devices."""
-
-    __slots__ = ()
-    _records = {"axes": MeshAxis, "arrays": MeshArray}
-    axes: List[MeshAxis]
-    # At most 8, largest first.
-    arrays: Optional[List[MeshArray]]
-
-
 class Attempt(Record):
     """A remedy, or several joined by +, made on the program and compiled."""
 
@@ -371,7 +343,6 @@ class Diagnosis(Record):
         "timeline": Moment,
         "live": LiveArray,
         "room": Room,
-        "mesh": Mesh,
         "recompilation": Recompilation,
         "remedies": Remedy,
         "ruled_out": RuledOut,
@@ -425,7 +396,6 @@ class Diagnosis(Record):
     # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
     live: Optional[List[LiveArray]]
     room: Optional[Room]
-    mesh: Optional[Mesh]
     # The compiles of `whyoom try`.
     recompilation: Optional[Recompilation]
     remedies: List[Remedy]
@@ -446,7 +416,6 @@ class Program(Record):
         "timeline": Moment,
         "live": LiveArray,
         "room": Room,
-        "mesh": Mesh,
     }
     # Identifies the program by its memory needs.
     id: str
@@ -469,7 +438,6 @@ class Program(Record):
     # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
     live: Optional[List[LiveArray]]
     room: Optional[Room]
-    mesh: Optional[Mesh]
 
 
 class Share(Record):
@@ -586,9 +554,6 @@ __all__ = [
     "LiveArray",
     "Axis",
     "Room",
-    "MeshAxis",
-    "MeshArray",
-    "Mesh",
     "Attempt",
     "Recompilation",
     "Compiled",

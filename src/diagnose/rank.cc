@@ -95,7 +95,7 @@ void Estimate(const Ranking& ranking, RankedRemedy* ranked) {
   if (const CompiledAttempt* compiled = ranking.FindCompiled(remedy)) return SetCompiled(failure, *compiled, ranked);
   const bool is_partial = failure.facts.Find("listed_bytes") != nullptr;  // most of the need is not listed
   if (const Effect* estimate = ranking.FindEstimate(remedy)) {
-    if (estimate->open || (is_partial && estimate->saves_bytes <= 0)) return;
+    if (is_partial && estimate->saves_bytes <= 0) return;
     SetEstimate(ranking, *estimate, ranked);
   } else if (remedy.saves) {
     RecordedStep step(ranking.scope.recorder(), "saves");
@@ -138,7 +138,7 @@ std::string WhyNothing(const Ranking& ranking, const Remedy& remedy) {
                                                                                                            : "";
   }
   const Effect* estimate = ranking.FindEstimate(remedy);
-  if (!ranking.has_program() || estimate == nullptr || estimate->open) return "";
+  if (!ranking.has_program() || estimate == nullptr) return "";
   if (!estimate->ruled_out.empty()) return estimate->ruled_out;
   return is_nothing(estimate->saves_bytes, failure.estimates->need_bytes) ? "next_to_nothing" : "";
 }

@@ -69,32 +69,12 @@ struct ArraySplit {
   std::string spec;  // the array's new PartitionSpec: "P(None, 'data')"
 };
 
-struct MeshAxis {
-  std::string name;
-  std::int64_t devices = 1;
-};
-
-// An argument of a program for several devices, and how the mesh splits it.
-struct MeshArray {
-  std::string array;                    // as in ArraySplit
-  std::string spec;                     // its PartitionSpec: "P('data')", "P()" if whole; empty if unknown
-  std::vector<std::string> whole_over;  // the mesh axes that do not split it
-  std::int64_t bytes = 0;               // on one device
-};
-
-// The mesh of a program and its largest arguments, largest first.
-struct MeshSummary {
-  std::vector<MeshAxis> axes;
-  std::vector<MeshArray> arrays;
-};
-
 // The estimated effect of a remedy on the memory that the program needs.
 struct Effect {
   std::string change;                // ProgramRemedy::name
   std::int64_t saves_bytes = 0;      // may be negative
   std::int64_t left_bytes = 0;       // what the program then needs
   std::int64_t spread_bytes = 0;     // the possible error of left_bytes, up or down
-  bool open = false;                 // unknown dimensions decide whether it is enough; ignore the figures
   std::string ruled_out;             // why the remedy cannot help here: "no_gradients"; empty if it may
   std::int64_t parts = 0;            // devices, steps or pieces that the estimate assumes; 0: none
   std::optional<AxisLocation> axis;  // the dimension that is cut into the parts
@@ -108,7 +88,6 @@ struct ProgramEstimates {
   std::vector<MemoryMoment> timeline;  // over the schedule, see TimelineOf
   std::vector<LiveArray> live;         // the largest at each moment, see LiveArraysOf
   Room room;
-  std::optional<MeshSummary> mesh;  // of a program for several devices
   // The remedies that change at least one buffer, and those that the program rules out. The effect of other remedies
   // is unknown.
   std::vector<Effect> changes;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "text/numbers.h"
@@ -31,9 +33,12 @@ struct OutputPlace {
   }
 };
 
-}  // namespace
-
+// "fusion.7" for "fusion.7.remat2", which the compiler rematerializes to save memory.
 std::string_view OriginalName(std::string_view name) { return name.substr(0, name.find(".remat")); }
+
+// Identifies an array and all its rematerializations by the name of the instruction, the shape, and the position among
+// the arrays of that shape. A rematerialization may have fewer results than the original. Points into the program.
+using ComputedArray = std::tuple<std::string_view, std::string_view, int>;
 
 ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   const std::string_view name = OriginalName(program.InstructionOf(value).name);
@@ -44,6 +49,8 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
     alike += program.ShapeOf(array).shape == shape;
   return {name, shape, alike};
 }
+
+}  // namespace
 
 BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
     : program_(program), whole_(program.dimensions().whole()) {
@@ -58,7 +65,6 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
   compiled_heap_ = HeapBytes(compiled, {});
   fragmentation_ = program.memory().need_bytes - FixedBytes(compiled) - compiled_heap_;
   if (!undo_rematerialization) return;
-  buffers_.clear();
   FindBuffers(true);
 }
 
@@ -71,15 +77,33 @@ Sizes BufferAssignment::CompiledSizes() const {
 
 void BufferAssignment::FindBuffers(bool undo) {
   const std::set<ValueId> returned = ReturnedValues();
-  std::map<ComputedArray, std::vector<ValueId>> rematerialized;
-  std::vector<ValueId> placed;
+  std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
+  std::vector<Buffer> placed;
+  std::set<ComputedArray> outputs;
+  for (const ValueId id : returned) outputs.insert(OriginalOf(program_, program_.values()[id]));
   for (const ProgramValue& value : program_.values()) {
     if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
-    const bool lives_on = undo && !returned.contains(value.id) && IsRematerialized(value);
-    (lives_on ? rematerialized[OriginalOf(program_, value)] : placed).push_back(value.id);
+    const bool is_output = returned.contains(value.id);
+    if (!undo || is_output || !IsRematerialized(value)) {
+      const bool separate = is_output && !WritesInPlace(value.array.instruction);
+      placed.push_back({value.offset,
+                        value.size,
+                        value.first,
+                        separate ? kNeverEnds : value.last,
+                        value.allocation,
+                        {value.id},
+                        separate});
+    } else if (ComputedArray array = OriginalOf(program_, value); !outputs.contains(array)) {
+      Buffer& buffer = kept.try_emplace(array, Buffer{.first = INT64_MAX}).first->second;
+      buffer.size = std::max(buffer.size, value.size);
+      buffer.first = std::min(buffer.first, value.first);
+      buffer.last = std::max(buffer.last, value.last);
+      buffer.allocation = value.allocation;
+      buffer.values.push_back(value.id);
+    }
   }
-  AddPlaced(std::move(placed), returned);
-  for (const auto& [array, values] : rematerialized) AddRematerialized(array, values, returned);
+  buffers_ = JoinInPlace(std::move(placed));
+  for (auto& [array, buffer] : kept) buffers_.push_back(std::move(buffer));
   std::vector<std::int64_t> bytes;
   for (Buffer& buffer : buffers_) {
     bytes.push_back(buffer.size);
@@ -89,7 +113,7 @@ void BufferAssignment::FindBuffers(bool undo) {
     buffer.last = kNeverEnds;
   }
   occupancy_ = std::make_unique<const Occupancy>(buffers_);
-  whole_ = whole_ && occupancy_->whole() && PlaceInOutputs(&bytes);
+  whole_ = whole_ && PlaceInOutputs(&bytes);
 }
 
 // The values that occupy the whole allocation of an output.
@@ -115,52 +139,6 @@ bool BufferAssignment::WritesInPlace(InstructionId instruction) const {
   const HloInstruction& is = program_.At(instruction);
   const InstructionId root = program_.FusedRoot(is);
   return (root ? program_.At(root) : is).Is({"while", "dynamic-update-slice", "scatter"});
-}
-
-void BufferAssignment::AddPlaced(std::vector<ValueId> values, const std::set<ValueId>& returned) {
-  const auto key = [&](ValueId id) {
-    const ProgramValue& value = program_.values()[id];
-    return std::tie(value.allocation, value.offset, value.size, value.first, value.last);
-  };
-  std::sort(values.begin(), values.end(), [&](ValueId a, ValueId b) { return key(a) < key(b); });
-  for (const ValueId id : values) {
-    const ProgramValue& value = program_.values()[id];
-    const bool is_output = returned.contains(id) && !WritesInPlace(value.array.instruction);
-    Buffer* last = buffers_.empty() ? nullptr : &buffers_.back();
-    if (!is_output && last != nullptr && last->allocation == value.allocation && last->offset == value.offset &&
-        last->size == value.size && value.first <= last->last) {
-      last->last = std::max(last->last, value.last);
-      last->values.push_back(id);
-      continue;
-    }
-    buffers_.push_back({.offset = value.offset,
-                        .size = value.size,
-                        .first = value.first,
-                        .last = is_output ? kNeverEnds : value.last,
-                        .allocation = value.allocation,
-                        .values = {id},
-                        .is_output = is_output});
-  }
-}
-
-// Adds a separate buffer for an array that is kept instead of being rematerialized.
-void BufferAssignment::AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
-                                         const std::set<ValueId>& returned) {
-  const bool is_output = std::any_of(returned.begin(), returned.end(), [&](ValueId id) {
-    const ProgramValue& value = program_.values()[id];
-    return value.array.instruction && OriginalOf(program_, value) == array;
-  });
-  if (is_output) return;  // kept throughout in any case
-  Buffer buffer{.offset = next_place_, .first = INT64_MAX, .values = values};
-  for (const ValueId id : values) {
-    const ProgramValue& value = program_.values()[id];
-    buffer.size = std::max(buffer.size, value.size);
-    buffer.first = std::min(buffer.first, value.first);
-    buffer.last = std::max(buffer.last, value.last);
-    buffer.allocation = value.allocation;
-  }
-  next_place_ += buffer.size;
-  buffers_.push_back(std::move(buffer));
 }
 
 bool BufferAssignment::PlaceInOutputs(std::vector<std::int64_t>* bytes) const {

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "program/occupancy.h"
@@ -19,14 +17,6 @@ namespace whyoom {
 
 // The bytes of each value in a modified program; 0 if the value is removed.
 using Sizes = Indexed<ValueId, std::int64_t>;
-
-// "fusion.7" for "fusion.7.remat2", which the compiler rematerializes to save memory.
-std::string_view OriginalName(std::string_view name);
-
-// Identifies an array and all its rematerializations by the name of the instruction, the shape, and the position among
-// the arrays of that shape. A rematerialization may have fewer results than the original. Points into the program.
-using ComputedArray = std::tuple<std::string_view, std::string_view, int>;
-ComputedArray OriginalOf(const Program& program, const ProgramValue& value);
 
 class BufferAssignment {
  public:
@@ -44,7 +34,7 @@ class BufferAssignment {
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
   std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
 
-  // False if too many buffers share memory, or the dimensions are not known. Then Need is meaningless.
+  // False if simulating takes too long, or the dimensions are not known. Then Need is meaningless.
   bool whole() const { return whole_; }
 
   // Whether the compiler computes the value again, or is a value that it computes again.
@@ -59,9 +49,6 @@ class BufferAssignment {
   void FindBuffers(bool undo);
   std::set<ValueId> ReturnedValues() const;
   bool WritesInPlace(InstructionId instruction) const;
-  void AddPlaced(std::vector<ValueId> values, const std::set<ValueId>& returned);
-  void AddRematerialized(const ComputedArray& array, const std::vector<ValueId>& values,
-                         const std::set<ValueId>& returned);
   // By buffer: the bytes that it needs outside the memory of outputs that are computed later.
   std::vector<std::int64_t> BytesOutsideOutputs(const Sizes& sizes) const;
   // Places buffers in the memory of outputs that are computed later, as the compiler does: the largest first, each in
@@ -71,8 +58,7 @@ class BufferAssignment {
   std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 
   const Program& program_;
-  std::vector<Buffer> buffers_;                      // of temporaries and outputs
-  std::int64_t next_place_ = std::int64_t{1} << 60;  // offset for the next buffer that shares no memory
+  std::vector<Buffer> buffers_;  // of temporaries and outputs
   std::unique_ptr<const Occupancy> occupancy_;
   std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
   bool whole_ = true;

@@ -197,9 +197,7 @@ class DimensionRules {
         {"slice", &DimensionRules::Resized},
         {"pad", &DimensionRules::Resized},
         {"reduce-window", &DimensionRules::Resized},
-        {"select-and-scatter", &DimensionRules::Resized},
         {"all-gather", &DimensionRules::Resized},
-        {"reduce-scatter", &DimensionRules::Resized},
         {"all-to-all", &DimensionRules::Resized},
         {"dynamic-slice", &DimensionRules::DynamicSlice},
         {"dynamic-update-slice", &DimensionRules::DynamicUpdateSlice},
@@ -209,7 +207,6 @@ class DimensionRules {
         {"fusion", &DimensionRules::Calls},
         {"call", &DimensionRules::Calls},
         {"async-start", &DimensionRules::Calls},
-        {"map", &DimensionRules::Calls},
         {"while", &DimensionRules::While},
         {"conditional", &DimensionRules::Conditional},
     };
@@ -349,9 +346,6 @@ class DimensionRules {
       } else if (k.Size() == i.Size() && o.Size() < k.Size()) {  // gradient of a kernel, or contraction of a dot
         Same(i, k);
         add(&product.contracted, i);
-      } else if (k.Size() > o.Size() && k.Size() > 1 && KeepsMost(i.Size(), k.Size())) {
-        Relate(i, k);
-        add(&product.contracted, i);
       } else {
         if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // a free dimension of the right operand
         Relate(i, o);
@@ -363,14 +357,10 @@ class DimensionRules {
 
   void Reduce(InstructionId instruction) {
     const std::vector<int> summed = NamedDims(At(instruction), "dimensions");
-    const int arrays = std::max(1, static_cast<int>(At(instruction).operands.size() / 2));
-    for (int number = 0; number < std::min(arrays, Leaves(instruction)); ++number) {
-      const Array from = Operand(instruction, number);
-      int to = 0;
-      for (int dim = 0; dim < from.Rank(); ++dim) {
-        if (!IsIn(summed, dim)) Same(from[dim], Leaf(instruction, number)[to++]);
-      }
-      if (number > 0) SameArrays(from, Operand(instruction, 0));
+    int to = 0;
+    const Array from = Operand(instruction, 0);
+    for (int dim = 0; dim < from.Rank(); ++dim) {
+      if (!IsIn(summed, dim)) Same(from[dim], Result(instruction)[to++]);
     }
   }
 
@@ -458,7 +448,7 @@ class DimensionRules {
     }
   }
 
-  // fusion, call, async-start, map: the operands become the parameters of the computation.
+  // fusion, call, async-start: the operands become the parameters of the computation.
   void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.calls.empty()) return;

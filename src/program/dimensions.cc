@@ -116,12 +116,6 @@ void Factors::JoinGroups() {
     const GroupId other = GroupOf(*std::max_element(right.begin(), right.end(), smaller));
     groups_[FactorId(std::max(one, other).value)] = FactorId(std::min(one, other).value);
   }
-  for (const auto& [a, b] : relations_) {
-    const std::int64_t longer = std::max(size(a), size(b));
-    const std::int64_t shorter = std::min(size(a), size(b));
-    if (shorter <= 0 || longer % shorter == 0) continue;
-    for (const FactorId factor : Expand({a})) shifted_.insert(GroupOf(factor));
-  }
 }
 
 GroupId Factors::GroupOf(FactorId factor) const {

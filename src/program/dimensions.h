@@ -70,10 +70,6 @@ class Factors {
   // Records that the two vary together although their sizes may differ: a slice, a padded dimension, a shard.
   void Relate(FactorId a, FactorId b);
 
-  // Whether a slice or a padded copy has a length that does not divide the dimension's: a program shifts values along
-  // it, as along a side of a field.
-  bool IsShifted(GroupId group) const { return shifted_.contains(group); }
-
   // Call JoinGroups once, after the last Equate and Relate, and before GroupOf.
   void JoinGroups();
   GroupId GroupOf(FactorId factor) const;
@@ -95,7 +91,6 @@ class Factors {
   std::vector<std::pair<FactorId, FactorId>> relations_;
   std::size_t steps_ = 0;
   mutable Indexed<FactorId, FactorId> groups_;
-  std::set<GroupId> shifted_;
 };
 
 // The factors in a dot or convolution, by how it uses them.

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "program/remedies.h"
@@ -11,207 +9,142 @@
 namespace whyoom {
 namespace {
 
-// Finds the last use of an instruction's result, including uses of bitcasts, tuples and asynchronous copies of it.
-class LastUses {
- public:
-  explicit LastUses(const Program& program) : program_(program) {}
-
-  // The position of the last use; -1 if there is none.
-  int Of(InstructionId instruction, int depth = 0) {
-    constexpr int kDeepest = 16;
-    if (depth > kDeepest) return -1;
-    // Without a cache, paths that fork and rejoin would be followed repeatedly.
-    const auto key = static_cast<std::int64_t>(instruction.value) * (kDeepest + 1) + depth;
-    if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    int last = -1;
-    for (const InstructionId user : program_.UsersOf(instruction)) {
-      const HloInstruction& is = program_.At(user);
-      if (is.Is({"bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done"}))
-        last = std::max(last, Of(user, depth + 1));
-      if (is.opcode != "tuple") last = std::max(last, program_.PositionOf(user));
-    }
-    known_[key] = last;
-    return last;
+// By instruction: the position of the last use of its result, including uses of bitcasts, tuples and asynchronous
+// copies of it; -1 if there is none.
+Indexed<InstructionId, int> LastUses(const Program& program) {
+  Indexed<InstructionId, int> last(program.module().instructions.size(), -1);
+  for (InstructionId id(last.size() - 1); id; --id.value) {  // operands precede their user
+    const HloInstruction& is = program.At(id);
+    const bool passes_on = is.Is({"bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done"});
+    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.PositionOf(id));
+    for (const InstructionId operand : is.operands) last[operand] = std::max(last[operand], use);
   }
+  return last;
+}
 
- private:
-  const Program& program_;
-  std::unordered_map<std::int64_t, int> known_;  // by instruction and depth
-};
-
-// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
-// aliased by no other output, and not be read after the output is computed.
-class Donation {
- public:
-  Donation(const Simulator& simulator, ModifiedProgram* modified)
-      : program_(simulator.program()),
-        compiled_(simulator.compiled()),
-        last_uses_(simulator.program()),
-        modified_(*modified) {}
-
-  // Returns false if no output has such an argument.
-  bool Run() {
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (!parameter.shares_output && parameter.size > 0)
-        unused_[program_.ShapeOf(parameter.array).shape].push_back(&parameter);
-    }
-    for (const ProgramOutput& output : program_.outputs()) {
-      if (output.value) Match(output);
-    }
-    if (writers_.empty()) return false;
-    for (const Buffer& buffer : compiled_.buffers()) {
-      if (allocations_.contains(buffer.allocation) && !buffer.is_output) Move(buffer);
-    }
-    return true;
-  }
-
- private:
-  void Match(const ProgramOutput& output) {
-    std::vector<const ProgramParameter*>& same_shape = unused_[program_.ShapeOf(output.array).shape];
-    for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
-      // If the argument is copied only to be overwritten, donation makes the copy unnecessary.
-      const ProgramValue* copy = CopyOf(**parameter, program_.values()[output.value]);
-      ++modified_.tried;
-      if (copy == nullptr && !CanReuse(output, **parameter)) continue;
-      same_shape.erase(parameter);
-      Remove(output, copy);
-      return;
-    }
-  }
-
-  const ProgramValue* CopyOf(const ProgramParameter& parameter, const ProgramValue& output) const {
-    for (const ValueId id : program_.ValuesIn(output.allocation)) {
-      const ProgramValue& value = program_.values()[id];
-      if (value.size != output.size || !value.array.instruction) continue;
-      const HloInstruction& is = program_.InstructionOf(value);
-      if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.array.instruction) return &value;
-    }
-    return nullptr;
-  }
-
-  bool CanReuse(const ProgramOutput& output, const ProgramParameter& parameter) {
-    const int made = program_.PositionOf(output.array.instruction);
-    const int last = last_uses_.Of(parameter.array.instruction);
-    if (program_.At(output.array.instruction).opcode != "while") return last <= made;
-    // If the loop starts with a copy of the argument, donation makes the copy unnecessary. Otherwise the loop writes
-    // the output throughout, so the argument must not be read during the loop.
-    const InstructionId initial = program_.InitialElement(output.array.instruction, output.array.leaf);
-    if (!initial) return false;
-    const InstructionId from = program_.Follow(initial, [](const auto& at) {
-      return at.Is({"copy", "bitcast", "copy-done", "copy-start", "get-tuple-element"});
-    });
-    return from == parameter.array.instruction || last < made;
-  }
-
-  // Removes the output, the copy (if any), and the values that overwrite the copy in the output's memory.
-  void Remove(const ProgramOutput& output, const ProgramValue* copy) {
-    const ProgramValue& returned = program_.values()[output.value];
-    writers_.insert(output.array.instruction);
-    allocations_.insert(returned.allocation);
-    modified_.sizes[output.value] = 0;
-    for (const ValueId id : program_.ValuesIn(returned.allocation)) {
-      const ProgramValue& value = program_.values()[id];
-      if (copy != nullptr && value.size == returned.size && value.first >= copy->first) modified_.sizes[id] = 0;
-    }
-    if (program_.InstructionOf(returned).opcode != "while") return;
-    for (const Buffer& buffer : compiled_.buffers()) {
-      if (std::find(buffer.values.begin(), buffer.values.end(), output.value) != buffer.values.end())
-        modified_.Remove(buffer.values);
-    }
-  }
-
-  // A buffer that used an output's memory before the output was computed now needs its own memory. The compiler
-  // schedules the update that reads the buffer as soon as all operands are computed. The buffer is live until then.
-  void Move(const Buffer& buffer) {
-    const ProgramValue& last = program_.values()[buffer.values.back()];
-    if (!last.array.instruction) return;
-    std::int64_t end = -1;
-    for (const InstructionId user : program_.UsersOf(last.array.instruction)) {
-      if (!writers_.contains(user)) end = buffer.last;
-      for (const InstructionId operand : program_.At(user).operands)
-        end = std::max<std::int64_t>(end, program_.PositionOf(operand));
-    }
-    if (end < 0 || end >= buffer.last) return;
-    std::int64_t bytes = 0;
-    for (const ValueId value : buffer.values) bytes = std::max(bytes, std::exchange(modified_.sizes[value], 0));
-    modified_.Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
-  }
-
-  const Program& program_;
-  const BufferAssignment& compiled_;
-  LastUses last_uses_;
-  ModifiedProgram& modified_;
-  std::map<std::string_view, std::vector<const ProgramParameter*>> unused_;  // by shape
-  std::set<InstructionId> writers_;     // instructions that now write to an argument
-  std::set<AllocationId> allocations_;  // of outputs that now alias an argument
-};
-
-// Keeps the argument on the host, and on the device only while it is used (in training: only at its last use).
-void MoveToHost(const Simulator& simulator, const ProgramParameter& parameter, LastUses* last_uses,
-                ModifiedProgram* modified) {
-  const Program& program = simulator.program();
-  const InstructionId instruction = parameter.array.instruction;
-  const std::int64_t last = last_uses->Of(instruction);
-  std::int64_t first = last;
-  for (const InstructionId user : program.UsersOf(instruction)) {
-    if (!simulator.semantics().trains() && program.PositionOf(user) >= 0)
-      first = std::min<std::int64_t>(first, program.PositionOf(user));
-  }
-  for (const ValueId id : program.ValuesOf(instruction)) {
+// The value in the output's memory that is a copy of the argument, only to be overwritten; null if there is none.
+const ProgramValue* CopyOf(const Program& program, const ProgramParameter& parameter, const ProgramValue& output) {
+  for (const ValueId id : program.ValuesIn(output.allocation)) {
     const ProgramValue& value = program.values()[id];
-    if (value.array != parameter.array) continue;
-    modified->Remove(program.ValuesIn(value.allocation));  // including an output that aliases it
-    if (last >= 0) modified->Add(value.size, first, last, {id});
+    if (value.size != output.size || !value.array.instruction) continue;
+    const HloInstruction& is = program.InstructionOf(value);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.array.instruction) return &value;
+  }
+  return nullptr;
+}
+
+// Removes the output, the copy (if any), and the values that overwrite the copy in the output's memory.
+void RemoveOutput(const Program& program, const ProgramValue& output, const ProgramValue* copy,
+                  ModifiedProgram* modified) {
+  modified->sizes[output.id] = 0;
+  for (const ValueId id : program.ValuesIn(output.allocation)) {
+    const ProgramValue& value = program.values()[id];
+    if (copy != nullptr && value.size == output.size && value.first >= copy->first) modified->sizes[id] = 0;
   }
 }
 
-// Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
-void MoveResultsToHost(const Simulator& simulator, const std::set<std::string_view>& shapes,
-                       ModifiedProgram* modified) {
-  const Program& program = simulator.program();
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;  // argument counts: state, all
-  for (const ProgramParameter& parameter : program.parameters()) {
-    auto& [state, all] = of_shape[program.ShapeOf(parameter.array).shape];
+// A buffer that used an output's memory before the output was computed now needs its own memory. The compiler schedules
+// the update that reads the buffer as soon as all operands are computed. The buffer is live until then. `writers` are
+// the instructions that now write to an argument.
+void MoveOut(const Program& program, const Buffer& buffer, const std::set<InstructionId>& writers,
+             ModifiedProgram* modified) {
+  const ProgramValue& last = program.values()[buffer.values.back()];
+  if (!last.array.instruction) return;
+  std::int64_t end = -1;
+  for (const InstructionId user : program.UsersOf(last.array.instruction)) {
+    if (!writers.contains(user)) end = buffer.last;
+    for (const InstructionId operand : program.At(user).operands)
+      end = std::max<std::int64_t>(end, program.PositionOf(operand));
+  }
+  if (end < 0 || end >= buffer.last) return;
+  std::int64_t bytes = 0;
+  for (const ValueId value : buffer.values) bytes = std::max(bytes, std::exchange(modified->sizes[value], 0));
+  modified->Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
+}
+
+// By shape: how many arguments are optimizer state, and how many there are.
+std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> CountState(const Simulator& simulator) {
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;
+  for (const ProgramParameter& parameter : simulator.program().parameters()) {
+    auto& [state, all] = of_shape[simulator.program().ShapeOf(parameter.array).shape];
     state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
     ++all;
   }
+  return of_shape;
+}
+
+// Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
+void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
+  const Program& program = simulator.program();
+  const auto of_shape = CountState(simulator);
   for (const Buffer& buffer : simulator.compiled().buffers()) {
-    if (!buffer.is_output) continue;
     const ProgramValue& value = program.values()[buffer.values.back()];
-    if (!value.array || !shapes.contains(program.ShapeOf(value.array).shape)) continue;
-    const auto [state, all] = of_shape[program.ShapeOf(value.array).shape];
-    if (state == 0 || all == 0) continue;
-    for (const ValueId id : buffer.values) modified->sizes[id] = value.size * (all - state) / all;
-    modified->Add(value.size * state / all, buffer.first, buffer.first, buffer.values);
+    if (!buffer.is_output || !value.array) continue;
+    const auto found = of_shape.find(program.ShapeOf(value.array).shape);
+    if (found == of_shape.end() || found->second.first == 0) continue;
+    const std::int64_t moved = value.size * found->second.first / found->second.second;
+    for (const ValueId id : buffer.values) modified->sizes[id] = value.size - moved;
+    modified->Add(moved, buffer.first, buffer.first, buffer.values);
   }
 }
 
 }  // namespace
 
+// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
+// aliased by no other output, and not be read after the output is computed, unless it is only copied to be overwritten.
 std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
-  ModifiedProgram modified = simulator.Unmodified();
-  if (Donation(simulator, &modified).Run()) {
-    modified.tried = 0;
-    return modified;
+  const Program& program = simulator.program();
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
+  std::map<std::string_view, std::vector<const ProgramParameter*>> unused;  // by shape
+  for (const ProgramParameter& parameter : program.parameters()) {
+    if (!parameter.shares_output && parameter.size > 0)
+      unused[program.ShapeOf(parameter.array).shape].push_back(&parameter);
   }
-  // An argument can be donated only to an output of the same shape.
-  modified.ruled_out = modified.tried == 0 ? "nothing_to_donate" : "";
+  ModifiedProgram modified = simulator.Unmodified();
+  bool has_shape = false;           // an output has the shape of an argument
+  std::set<InstructionId> writers;  // of outputs that now alias an argument
+  std::set<AllocationId> allocations;
+  for (const ProgramOutput& output : program.outputs()) {
+    if (!output.value) continue;
+    const ProgramValue& value = program.values()[output.value];
+    std::vector<const ProgramParameter*>& same_shape = unused[program.ShapeOf(output.array).shape];
+    for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
+      has_shape = true;
+      const ProgramValue* copy = CopyOf(program, **parameter, value);
+      const int made = program.PositionOf(output.array.instruction);
+      if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
+      RemoveOutput(program, value, copy, &modified);
+      writers.insert(output.array.instruction);
+      allocations.insert(value.allocation);
+      same_shape.erase(parameter);
+      break;
+    }
+  }
+  for (const Buffer& buffer : simulator.compiled().buffers()) {
+    if (allocations.contains(buffer.allocation) && !buffer.is_output) MoveOut(program, buffer, writers, &modified);
+  }
+  if (!has_shape) modified.ruled_out = "nothing_to_donate";
+  modified.tried = has_shape ? 1 : 0;
   return modified;
 }
 
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
-  const Semantics& semantics = simulator.semantics();
+  const Program& program = simulator.program();
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
   ModifiedProgram modified = simulator.Unmodified();
-  LastUses last_uses(simulator.program());
-  std::set<std::string_view> shapes;
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const Role role = semantics.RoleOf(parameter);
-    if (role != Role::kOptimizerState && (semantics.trains() || role != Role::kWeights)) continue;
-    shapes.insert(simulator.program().ShapeOf(parameter.array).shape);
-    MoveToHost(simulator, parameter, &last_uses, &modified);
+  for (const ProgramParameter& parameter : program.parameters()) {
+    const Role role = simulator.semantics().RoleOf(parameter);
+    if (role != Role::kOptimizerState && (simulator.semantics().trains() || role != Role::kWeights)) continue;
+    const int last = last_uses[parameter.array.instruction];
+    for (const ValueId id : program.ValuesOf(parameter.array.instruction)) {
+      const ProgramValue& value = program.values()[id];
+      if (value.array != parameter.array) continue;
+      modified.Remove(program.ValuesIn(value.allocation));        // including an output that aliases it
+      if (last >= 0) modified.Add(value.size, last, last, {id});  // fetched for its last use
+    }
   }
   if (simulator.CountModified(modified) == 0) return std::nullopt;
-  MoveResultsToHost(simulator, shapes, &modified);
+  MoveResultsToHost(simulator, &modified);
   return modified;
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,6 +27,7 @@ bool IsFew(std::size_t wrong, std::size_t all) { return wrong * 100 <= all; }
 
 // The shape of an element ("{1,0}") of an instruction's result; null if there is none.
 const HloShape* ElementOf(const HloModule& module, InstructionId instruction, std::string_view index) {
+  if (!instruction) return nullptr;
   const HloShape* shape = &module.ShapeOf(instruction);
   for (const std::int64_t element : Integers(index)) {
     if (element < 0 || std::cmp_greater_equal(element, shape->elements.size())) return nullptr;
@@ -44,47 +44,11 @@ bool HasShape(std::string_view text, const HloShape& shape) {
   return text.starts_with(array) && (text.size() == array.size() || text[array.size()] == '{');
 }
 
-bool IsValueOf(const MemoryValue& value, const HloModule& module) {
-  const InstructionId instruction = module.Find(value.name);
-  const HloShape* shape = instruction ? ElementOf(module, instruction, value.index) : nullptr;
-  return shape != nullptr && HasShape(value.shape, *shape);
+// Splits "while.5{1}" into the name and the index.
+std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place) {
+  const std::size_t brace = place.ends_with('}') ? std::min(place.rfind('{'), place.size()) : place.size();
+  return {place.substr(0, brace), place.substr(brace)};
 }
-
-// The result of looking up "while.5{1}" in a module.
-struct FoundPlace {
-  InstructionId instruction;
-  const HloShape* shape;  // of the element; null if there is none
-};
-
-FoundPlace LookUp(std::string_view place, const HloModule& module) {
-  const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
-  const InstructionId instruction = module.Find(place.substr(0, brace));
-  const std::string_view index = brace == std::string_view::npos ? std::string_view() : place.substr(brace);
-  return {instruction, instruction ? ElementOf(module, instruction, index) : nullptr};
-}
-
-// The least memory that an array needs in HBM; 0 for tuples and arrays in other memory.
-std::int64_t BytesInHbm(const HloShape* shape) {
-  if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) return 0;
-  return UnpaddedBytes(shape->array).value_or(0);
-}
-
-class MissingValues {
- public:
-  void Add(std::int64_t bytes) {
-    ++count_;
-    bytes_ += static_cast<double>(bytes);
-  }
-  bool AreMany(const ModuleMemory& memory) const {
-    std::size_t values = count_;
-    for (const MemoryAllocation& allocation : memory.allocations) values += allocation.values.size();
-    return !IsFew(count_, values) || bytes_ * 100 > static_cast<double>(memory.need_bytes);
-  }
-
- private:
-  std::size_t count_ = 0;
-  double bytes_ = 0;
-};
 
 // The shapes of the entry computation's parameters; null for each missing parameter.
 std::vector<const HloShape*> EntryParameters(const HloModule& module) {
@@ -93,17 +57,6 @@ std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   for (const InstructionId parameter : module.computations[module.entry].parameters)
     shapes.push_back(parameter ? &module.ShapeOf(parameter) : nullptr);
   return shapes;
-}
-
-void AddParameters(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest, MissingValues* missing) {
-  std::vector<const HloShape*> parameters = EntryParameters(module);
-  for (const MemoryAllocation& allocation : memory.allocations) {
-    if (allocation.parameter >= 0 && std::cmp_less(allocation.parameter, parameters.size()))
-      parameters[allocation.parameter] = nullptr;
-  }
-  for (const HloShape* parameter : parameters) {
-    if (const std::int64_t bytes = BytesInHbm(parameter); bytes >= smallest) missing->Add(bytes);
-  }
 }
 
 // Whether an array can be a shard of another, or all of it. Always true for 64-bit numbers: they become two arrays.
@@ -133,24 +86,24 @@ class DumpFileReader {
   HloModule ReadText(const std::string& path) const {
     return path.empty() ? HloModule() : ReadHlo(*OpenFile(path, &stop_));
   }
+  bool Compares() const { return files_.text.whole && files_.text.entry; }  // names and shapes can be looked up
 
   void ReadAll() {
     files_.failed = !paths_.intermediate.empty();
     files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
-    if (!ReadFiles() || !CheckValues()) return;
-    CheckText();
-    CheckRanges();
-    if (compares_ && LacksValues(files_.memory, files_.text, limits_.smallest)) {
-      Refuse(std::string(kDamaged) + kNeedUnknown);
+    const std::string problem = ReadFiles();
+    if (!problem.empty()) {
+      files_.problem = {paths_.buffer_assignment, "", problem};
       return;
     }
     files_.usable = true;
     CheckFailure();
-    files_.whole = for_remedies_ && compares_ && files_.memory.schedule_length > 0;
-    if (files_.whole) ReadBefore();
+    files_.whole = for_remedies_ && Compares() && files_.memory.schedule_length > 0;
+    if (files_.whole && !paths_.before.empty() && !IsTooLarge(files_.text)) ReadBefore();
   }
 
-  bool ReadFiles() {
+  // Returns why the assignment is not usable; empty if it is.
+  std::string ReadFiles() {
     const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.buffer_assignment, &stop_);
     const std::unique_ptr<ByteSource> ranges =
         paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range, &stop_);
@@ -159,64 +112,54 @@ class DumpFileReader {
                                                    [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
     files_.text = ReadText(files_.text_path);
     files_.memory = reading.get();
-    compares_ = files_.text.whole && files_.text.entry;
-    if (!assignment->problem().empty()) return Refuse(std::string(assignment->problem()));
-    if (files_.memory.allocations.empty()) return Refuse(kNoBufferAssignment);
-    return files_.memory.assignment_whole || Refuse(std::string(kDamaged) + kNeedUnknown);
+    if (!assignment->problem().empty()) return std::string(assignment->problem());
+    if (files_.memory.allocations.empty()) return kNoBufferAssignment;
+    if (!files_.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
+    if (!CheckText()) return std::string(kOther) + kNeedUnknown;
+    CheckRanges();
+    const bool lacks = Compares() && LacksValues(files_.memory, files_.text, limits_.smallest);
+    return lacks ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
-  // Reports if the text is missing or damaged. Source lines and names are still read from the readable part.
-  void CheckText() {
-    if (!for_remedies_ || compares_ || !files_.problem.what.empty()) return;
-    if (files_.text_path.empty()) {
+  bool IsFromAnotherCompile() const { return Compares() && !ValuesAgree(files_.memory, files_.text); }
+
+  // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
+  // are also read from the readable part of a damaged text.
+  bool CheckText() {
+    if (files_.failed && IsFromAnotherCompile() && !paths_.optimized.empty()) {
+      Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
+      files_.failed = false;
+      files_.text_path = paths_.optimized;
+      files_.text = ReadText(paths_.optimized);
+    }
+    if (IsFromAnotherCompile()) {
+      if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
+        return false;
+      Note(files_.text_path, std::string(kOther) + kCannotEstimate);
+      files_.text = HloModule();
+    } else if (for_remedies_ && files_.text_path.empty()) {
       Note(paths_.buffer_assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
-    } else if (IsDamaged(files_.text)) {
+    } else if (for_remedies_ && IsDamaged(files_.text)) {
       Note(files_.text_path, std::string(kDamaged) + kCannotEstimate);
     }
-  }
-
-  bool FindStale() {
-    if (!files_.failed || paths_.optimized.empty()) return false;
-    HloModule optimized = ReadText(paths_.optimized);
-    if (!optimized.whole || !optimized.entry || !ValuesAgree(files_.memory, optimized)) return false;
-    Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
-    files_.failed = false;
-    files_.text = std::move(optimized);
-    files_.text_path = paths_.optimized;
-    return true;
-  }
-
-  // Checks the assignment against the module. If it does not match the module that XLA writes on failure, but matches
-  // the optimized module, the failure was from another compile.
-  bool CheckValues() {
-    if (!compares_) return true;
-    if (ValuesAgree(files_.memory, files_.text) || FindStale()) return true;
-    // The live ranges decide which of the two is from another compile.
-    if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
-      return Refuse(std::string(kOther) + kNeedUnknown);
-    Note(files_.text_path, std::string(kOther) + kCannotEstimate);
-    files_.text = HloModule();
-    compares_ = false;
     return true;
   }
 
   void CheckRanges() {
     ModuleMemory& memory = files_.memory;
-    if (paths_.live_range.empty()) {
-      if (for_remedies_)
-        Note(paths_.buffer_assignment,
-             "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
-      return;
+    if (!paths_.live_range.empty()) {
+      if (memory.has_ranges() && RangesAgree(memory) && (!Compares() || RangesAgree(memory, files_.text))) return;
+      Note(paths_.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
+      DropRanges(&memory);
+    } else if (for_remedies_) {
+      Note(paths_.buffer_assignment,
+           "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
     }
-    if (files_.memory.has_ranges() && RangesAgree(memory) && (!compares_ || RangesAgree(memory, files_.text))) return;
-    Note(paths_.live_range, std::string(files_.memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
-    DropRanges(&memory);
   }
 
   void CheckFailure() {
-    if (!files_.failed || limit_bytes_ <= 0 ||
-        static_cast<double>(files_.memory.need_bytes) > kSurelyFits * limit_bytes_)
-      return;
+    const bool fits = static_cast<double>(files_.memory.need_bytes) <= kSurelyFits * limit_bytes_;
+    if (!files_.failed || limit_bytes_ <= 0 || !fits) return;
     Note(paths_.intermediate,
          "XLA writes this file only if memory runs out, but the program in the other files fits, so the files are from "
          "different compiles");
@@ -224,15 +167,10 @@ class DumpFileReader {
   }
 
   void ReadBefore() {
-    if (paths_.before.empty() || IsTooLarge(files_.text)) return;
     files_.before = ReadText(paths_.before);
-    if (IsDamaged(files_.before)) {
-      Note(paths_.before, std::string(kDamaged) + kNoFittingSizes);
-    } else if (!ParametersAgree(files_.before, files_.text)) {
-      Note(paths_.before, std::string(kOther) + kNoFittingSizes);
-    } else {
-      return;
-    }
+    const bool damaged = IsDamaged(files_.before);
+    if (!damaged && ParametersAgree(files_.before, files_.text)) return;
+    Note(paths_.before, std::string(damaged ? kDamaged : kOther) + kNoFittingSizes);
     files_.before = HloModule();
     files_.before_rejected = true;
   }
@@ -242,18 +180,12 @@ class DumpFileReader {
     if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
   }
 
-  bool Refuse(std::string what) {
-    files_.problem = {paths_.buffer_assignment, "", std::move(what)};
-    return false;
-  }
-
   const DumpPaths& paths_;
   const MemoryLimits& limits_;
   const double limit_bytes_;
   const bool for_remedies_;
   const Stop& stop_;
   DumpFiles files_;
-  bool compares_ = false;  // the text is whole, so names and shapes can be looked up in it
 };
 
 }  // namespace
@@ -262,10 +194,11 @@ bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
   std::size_t wrong = 0;
   std::size_t all = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
-    for (const MemoryValue& value : allocation.values) {
-      ++all;
-      if (!IsValueOf(value, module)) ++wrong;
-    }
+    all += allocation.values.size();
+    wrong += std::count_if(allocation.values.begin(), allocation.values.end(), [&](const MemoryValue& value) {
+      const HloShape* shape = ElementOf(module, module.Find(value.name), value.index);
+      return shape == nullptr || !HasShape(value.shape, *shape);
+    });
   }
   return IsFew(wrong, all);
 }
@@ -275,41 +208,41 @@ bool RangesAgree(const ModuleMemory& memory) {
   std::size_t all = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (allocation.kind != AllocationKind::kTemporaries) continue;
-    for (const MemoryValue& value : allocation.values) {
-      ++all;
-      if (value.first < 0) ++wrong;
-    }
+    all += allocation.values.size();
+    wrong += std::count_if(allocation.values.begin(), allocation.values.end(),
+                           [](const MemoryValue& value) { return value.first < 0; });
   }
   return IsFew(wrong, all);
 }
 
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
-  std::size_t wrong = 0;
-  for (const std::string& place : memory.ranges_without_value) {
-    if (!LookUp(place, module).instruction) ++wrong;
-  }
-  return IsFew(wrong, memory.ranges_without_value.size());
+  const std::vector<std::string>& names = memory.ranges_without_value;
+  const auto wrong = std::count_if(names.begin(), names.end(),
+                                   [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
+  return IsFew(wrong, names.size());
 }
 
 bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest) {
   if (memory.over_limit) return false;  // the reader dropped values
-  MissingValues missing;
+  double missing = 0;
   for (const std::string& place : memory.ranges_without_value) {
-    if (const std::int64_t bytes = BytesInHbm(LookUp(place, module).shape); bytes >= smallest) missing.Add(bytes);
+    const auto [name, index] = SplitPlace(place);
+    const HloShape* shape = ElementOf(module, module.Find(name), index);
+    if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) continue;
+    const std::int64_t bytes = UnpaddedBytes(shape->array).value_or(0);
+    if (bytes >= smallest) missing += static_cast<double>(bytes);
   }
-  if (memory.schedule_length == 0) AddParameters(memory, module, smallest, &missing);  // without live ranges
-  return missing.AreMany(memory);
+  return missing * 100 > static_cast<double>(memory.need_bytes);
 }
 
 bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   const std::vector<const HloShape*> all = EntryParameters(before);
   const std::vector<const HloShape*> parts = EntryParameters(compiled);
-  if (all.size() != parts.size()) return false;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == nullptr || parts[i] == nullptr || all[i]->is_tuple || parts[i]->is_tuple) continue;
-    if (!CanBePartOf(parts[i]->array, all[i]->array, PartitionsOf(compiled) > 1)) return false;
-  }
-  return true;
+  const bool is_split = PartitionsOf(compiled) > 1;
+  return std::equal(all.begin(), all.end(), parts.begin(), parts.end(), [&](const HloShape* one, const HloShape* part) {
+    if (one == nullptr || part == nullptr || one->is_tuple || part->is_tuple) return true;
+    return CanBePartOf(part->array, one->array, is_split);
+  });
 }
 
 DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,

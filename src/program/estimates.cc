@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "facts/array.h"
+#include "facts/evidence.h"
 
 namespace whyoom {
 namespace {
@@ -189,7 +190,6 @@ class Estimator {
     estimates.memory = MemoryBreakdown(simulator_).Parts();
     estimates.timeline = TimelineOf(program_.memory());
     estimates.live = LiveArraysOf(program_, estimates.timeline);
-    estimates.mesh = SummarizeMesh(program_);
     if (limit_ > 0) estimates.room = FindRoom();
     if (with_remedies == WithRemedies::kNo) return estimates;
     ApplyRemedies(&estimates);
@@ -211,7 +211,6 @@ class Estimator {
   }
 
   Effect EffectOf(std::string_view name, const ModifiedProgram& modified) const {
-    if (simulator_.IsOpen(modified)) return {.change = std::string(name), .open = true};
     Effect effect = simulator_.EstimateOf(modified);
     effect.change = name;
     effect.axis = LocateAxis(program_, semantics_, modified.axis);
@@ -277,15 +276,9 @@ class Estimator {
     return split;
   }
 
-  // Whether the effect of a shorter axis is known. It is not if arrays of unknown dimensions decide.
-  bool IsClear(const Axis& axis) const {
-    const std::optional<ModifiedProgram> halved = Shorten(simulator_, axis, 2);
-    return axis && (!halved || !simulator_.IsOpen(*halved));
-  }
-
   Room FindRoom() const {
     Room room;
-    if (const Axis batch = semantics_.batch(); IsClear(batch)) {
+    if (const Axis batch = semantics_.batch()) {
       const std::int64_t split = Split(batch);
       room.batch = Times(batch.size, split);
       room.batch_devices = split;
@@ -293,7 +286,7 @@ class Estimator {
       room.batch_axis = LocateAxis(program_, semantics_, batch);
       room.micro_batches = MicroBatchesThatFit();
     }
-    if (const Axis sequence = semantics_.sequence(); sequence && semantics_.is_of_tokens() && IsClear(sequence)) {
+    if (const Axis sequence = semantics_.sequence(); sequence && semantics_.is_of_tokens()) {
       const std::int64_t split = Split(sequence);
       room.sequence = Times(sequence.size, split);
       room.largest_sequence = Times(LargestThatFits(sequence), split);
@@ -309,6 +302,41 @@ class Estimator {
 };
 
 }  // namespace
+
+std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline) {
+  constexpr int kPerMoment = 5;
+  constexpr std::size_t kMostArrays = 64;
+  constexpr std::size_t kMostBuffers = 4096;  // the largest; each moment looks at all of them
+  std::vector<Buffer> buffers = TemporariesOf(program.memory());
+  std::int64_t schedule = program.memory().schedule_length;
+  for (const Buffer& buffer : buffers) schedule = std::max(schedule, buffer.last + 1);  // as TimelineOf
+  const auto length = static_cast<double>(schedule);
+  std::stable_sort(buffers.begin(), buffers.end(), [](const Buffer& a, const Buffer& b) { return a.size > b.size; });
+  buffers.resize(std::min(buffers.size(), kMostBuffers));
+  std::set<std::size_t> chosen;
+  for (const MemoryMoment& moment : timeline) {
+    int count = 0;
+    for (std::size_t i = 0; i < buffers.size() && count < kPerMoment; ++i) {
+      const double at = moment.at * length;
+      if (static_cast<double>(buffers[i].first) > at || at > static_cast<double>(buffers[i].last)) continue;
+      chosen.insert(i);
+      ++count;
+    }
+  }
+  std::vector<LiveArray> arrays;
+  for (const std::size_t i : chosen) {
+    const Buffer& buffer = buffers[i];
+    const ArrayId array = program.values()[buffer.values.front()].array;
+    if (!array || arrays.size() == kMostArrays) continue;
+    const std::int64_t padding = buffer.size - UnpaddedBytes(program.ShapeOf(array)).value_or(buffer.size);
+    std::string name = program.ShapeOf(array).shape;
+    const SourceLine line = UserLine(program.module(), array.instruction);
+    if (!line.file.empty()) name += " at " + SourceLineText(line.file, line.line);
+    arrays.push_back({std::move(name), buffer.size, std::max<std::int64_t>(0, padding),
+                      static_cast<double>(buffer.first) / length, static_cast<double>(buffer.last + 1) / length});
+  }
+  return arrays;
+}
 
 std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis) {
   if (!axis) return std::nullopt;

@@ -24,14 +24,9 @@ bool IsRemedy(std::string_view name);
 // Returns nullopt if no argument with a user's name has it.
 std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
 
-// live_arrays.cc: the five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first,
-// each once, with the part of the schedule in which it is live. Of values that share memory, only the largest counts.
-// Empty if no live ranges are known.
+// The five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first, each once, with
+// the part of the schedule in which it is live. Empty if no live ranges are known.
 std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline);
-
-// mesh_summary.cc: how the mesh splits the program's largest arguments. Returns nullopt if the program is for one
-// device, or its mesh has no names or another number of devices.
-std::optional<MeshSummary> SummarizeMesh(const Program& program);
 
 // signs.cc: finds signs of typical mistakes. Rule data decides which of them are mistakes, and names them (`mistake`).
 // Returns two facts for each sign: NAME_bytes, on one device unless defined otherwise, and NAME_array, the largest
@@ -47,8 +42,6 @@ std::optional<MeshSummary> SummarizeMesh(const Program& program);
 //   repeated_gradients gradients at the peak, if there are several for each weight of their shape
 //   host_transfer      the largest array that the program sends to the host
 //   fetched            arrays at the peak with the shape of an argument in host memory
-//   interacting        arrays of a training step in which the examples of a batch affect each other: pairs of examples,
-//                      batch normalization, the capacity of experts
 Evidence FindSigns(const Simulator& simulator);
 
 }  // namespace whyoom

@@ -140,7 +140,7 @@ class HloReader {
     if (module_.computations.empty()) module_.frames = tables_.Frames();
     open_ = module_.computations.next_id();
     module_.computations.emplace_back().name = module_.text->Keep(name);
-    const bool is_new = computations_.Insert(module_.computations.back().name, open_).second;
+    const bool is_new = computations_.emplace(module_.computations.back().name, open_).second;
     if (!is_new || (entry && module_.entry)) module_.whole = false;
     if (entry && !module_.entry) module_.entry = open_;
   }
@@ -149,7 +149,7 @@ class HloReader {
     if (!open_) return;
     HloComputation& computation = module_.computations[open_];
     open_ = {};
-    repeated_.Clear();
+    repeated_ = {};
     if (!computation.root) module_.whole = false;
     // Larger numbers are damage and must not cause large allocations.
     const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
@@ -214,7 +214,7 @@ class HloReader {
   InstructionId FindOperand(std::string_view name) {
     const InstructionId found = module_.Find(name);
     if (found && module_.instructions[found].computation == open_) return found;
-    const InstructionId* here = repeated_.Find(name);
+    const InstructionId* here = Find(repeated_, name);
     return here != nullptr ? *here : AddElement(name);
   }
 
@@ -298,7 +298,7 @@ class HloReader {
   }
 
   ComputationId FindComputation(std::string_view name) const {
-    const ComputationId* found = computations_.Find(name);
+    const ComputationId* found = Find(computations_, name);
     return found == nullptr ? ComputationId() : *found;
   }
 
@@ -327,8 +327,9 @@ class HloReader {
     reference_bytes_ += sizeof(InstructionId) * instruction.operands.size();
     module_.computations[open_].instructions.push_back(id);
     // Several computations may use one name. HloModule::Find returns the first instruction of that name.
-    const auto [first, is_new] = module_.by_name.Insert(instruction.name, id);
-    if (!is_new && (module_.instructions[first].computation == open_ || !repeated_.Insert(instruction.name, id).second))
+    const auto [first, is_new] = module_.by_name.emplace(instruction.name, id);
+    if (!is_new &&
+        (module_.instructions[first->second].computation == open_ || !repeated_.emplace(instruction.name, id).second))
       module_.whole = false;
     module_.instructions.push_back(std::move(instruction));
     return id;

@@ -91,7 +91,7 @@ struct HloModule {
   bool over_limit = false;  // a limit was exceeded, so `whole` is false, but the file may be intact
 
   InstructionId Find(std::string_view instruction) const {
-    const InstructionId* found = by_name.Find(instruction);
+    const InstructionId* found = whyoom::Find(by_name, instruction);
     return found == nullptr ? InstructionId() : *found;
   }
   const HloShape& ShapeOf(InstructionId instruction) const { return shapes[instructions[instruction].shape]; }

@@ -194,22 +194,20 @@ std::string_view WithoutBraces(std::string_view value) {
 
 std::string_view TextPool::Keep(std::string_view text) {
   if (text.empty()) return {};
-  if (const char* const* known = texts_.Find(text)) return {*known, text.size()};
-  const std::string_view kept = arena_.Keep(text);
-  texts_.Insert(kept, kept.data());
-  return kept;
+  if (const auto known = texts_.find(text); known != texts_.end()) return *known;
+  return *texts_.insert(arena_.Keep(text)).first;
 }
 
 int ShapeTable::Number(std::string_view text, int depth) {
   constexpr int kDeepest = 16;  // nested tuples; XLA's are at most three deep
   if (text.empty() || depth > kDeepest) return 0;
-  if (const int* known = numbers_.Find(text)) return *known;
+  if (const int* known = Find(numbers_, text)) return *known;
   HloShape shape = Parse(text, depth);  // adds the elements first
   if (!shape.is_tuple && shape.array.dtype.empty()) return 0;
   const int number = static_cast<int>(shapes_.size());
   bytes_ += sizeof(HloShape) + 64 + 4 * shape.elements.size();
   shapes_.push_back(std::move(shape));
-  numbers_.Insert(pool_.Keep(text), number);
+  numbers_.emplace(pool_.Keep(text), number);
   return number;
 }
 

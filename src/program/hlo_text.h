@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "program/hlo.h"
@@ -88,7 +89,7 @@ class TextPool {
 
  private:
   TextArena& arena_;
-  NameMap<const char*> texts_;  // the stored copies
+  std::unordered_set<std::string_view, NameHash> texts_;  // the stored copies
 };
 
 class ShapeTable {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -116,8 +115,6 @@ std::optional<MemoryValue> ReadValue(std::string_view text) {
   return value;
 }
 
-std::size_t TextBytes(const MemoryValue& value) { return value.name.size() + value.index.size() + value.shape.size(); }
-
 class MemoryReader {
  public:
   explicit MemoryReader(const MemoryLimits& limits) : limits_(limits) {}
@@ -147,7 +144,6 @@ class MemoryReader {
     }
     EndAllocation();
     if (!any || !source.problem().empty()) memory_.assignment_whole = false;
-    KeepLargest(limits_.values);
   }
 
   void ReadRanges(ByteSource& source) {
@@ -205,46 +201,20 @@ class MemoryReader {
     MemoryAllocation& allocation = memory_.allocations.back();
     filled_ = std::max(filled_, SaturatingAdd(value.offset, value.size));
     if (value.size < limits_.smallest && value.size != allocation.size) return;
-    if (value.size < floor_) return;
+    if (kept_ >= limits_.values || text_bytes_ > limits_.text_bytes) {
+      memory_.over_limit = true;
+      return;
+    }
+    ++kept_;
+    text_bytes_ += value.name.size() + value.index.size() + value.shape.size();
+    value.size = std::min(value.size, room_);
+    room_ -= value.size;
     allocation.values.push_back(std::move(value));
-    text_bytes_ += TextBytes(allocation.values.back());
-    if (++kept_ > limits_.values + limits_.values / 4 + 16) KeepLargest(limits_.values);
-    while (text_bytes_ > limits_.text_bytes && kept_ > 0) KeepLargest(kept_ / 2);
-  }
-
-  // Keeps the `most` largest values; of equal values the first.
-  void KeepLargest(std::size_t most) {
-    if (kept_ <= most) return;
-    memory_.over_limit = true;
-    std::vector<std::int64_t> sizes;
-    for (const MemoryAllocation& allocation : memory_.allocations) {
-      for (const MemoryValue& value : allocation.values) sizes.push_back(value.size);
-    }
-    const auto last = sizes.begin() + static_cast<std::ptrdiff_t>(most);
-    std::nth_element(sizes.begin(), last, sizes.end(), std::greater<>());
-    floor_ = *last;  // the largest value that is dropped
-    const auto larger = std::count_if(sizes.begin(), last, [&](std::int64_t size) { return size > floor_; });
-    std::size_t equal = most - static_cast<std::size_t>(larger);
-    text_bytes_ = 0;
-    for (MemoryAllocation& allocation : memory_.allocations) {
-      std::erase_if(allocation.values, [&](const MemoryValue& value) {
-        if (value.size > floor_) return false;
-        if (value.size < floor_ || equal == 0) return true;
-        --equal;
-        return false;
-      });
-      for (const MemoryValue& value : allocation.values) text_bytes_ += TextBytes(value);
-    }
-    kept_ = most;
   }
 
   void IndexValues() {
     for (MemoryAllocation& allocation : memory_.allocations) {
-      for (MemoryValue& value : allocation.values) {
-        const int id = static_cast<int>(values_.size());
-        const int first = by_place_.Insert(places_.Keep(value.name + value.index), id).first;
-        values_.push_back({&value, first == id ? -1 : std::exchange(values_[first].next, id)});
-      }
+      for (MemoryValue& value : allocation.values) by_place_[places_.Keep(value.name + value.index)].push_back(&value);
     }
   }
 
@@ -260,14 +230,15 @@ class MemoryReader {
     }
     std::string_view place = line.substr(0, colon);
     if (place.ends_with("{}")) place.remove_suffix(2);
-    const int* found = by_place_.Find(place);
-    if (found == nullptr && memory_.ranges_without_value.size() < kMostWithoutValue)
-      memory_.ranges_without_value.emplace_back(place);
-    for (int id = found == nullptr ? -1 : *found; id >= 0; id = values_[id].next) {
-      MemoryValue& value = *values_[id].value;
-      if (value.first >= 0) return;  // the first range wins
-      value.first = *first;
-      value.last = *last;
+    const auto* found = Find(by_place_, place);
+    if (found == nullptr) {
+      if (memory_.ranges_without_value.size() < kMostWithoutValue) memory_.ranges_without_value.emplace_back(place);
+      return;
+    }
+    for (MemoryValue* value : *found) {
+      if (value->first >= 0) return;  // the first range wins
+      value->first = *first;
+      value->last = *last;
     }
   }
 
@@ -277,15 +248,10 @@ class MemoryReader {
   std::int64_t number_ = -1;  // of the last allocation
   std::int64_t filled_ = 0;   // end of the values of the open allocation
   std::size_t text_bytes_ = 0;
-  std::size_t kept_ = 0;    // values
-  std::int64_t floor_ = 0;  // smaller values are dropped
-  struct PlacedValue {
-    MemoryValue* value;
-    int next;  // index in values_ of the next value of the same name; -1: none
-  };
-  std::vector<PlacedValue> values_;
-  TextArena places_;       // "while.5{1}"
-  NameMap<int> by_place_;  // index in values_ of the first value of each name
+  std::size_t kept_ = 0;                         // values
+  std::int64_t room_ = std::int64_t{1} << 57;    // for the sizes of further values
+  TextArena places_;                             // "while.5{1}"
+  NameMap<std::vector<MemoryValue*>> by_place_;  // the values of each name
 };
 
 }  // namespace

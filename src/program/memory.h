@@ -18,7 +18,8 @@ using AllocationId = Index<struct MemoryAllocation>;
 
 enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
 
-// A value of an allocation. Numbers above 2^60 are damage and are capped there, so adding two cannot overflow.
+// A value of an allocation. Numbers above 2^60 are damage and are capped there, so adding two cannot overflow. The sum
+// of all sizes is at most 2^57, more than any device has.
 struct MemoryValue {
   std::string name;         // of the instruction, "while.5"
   std::string index;        // of the tuple element, "{1}"; empty for the whole value
@@ -61,7 +62,7 @@ struct ModuleMemory {
 
 struct MemoryLimits {
   std::int64_t smallest = 0;                        // drop smaller values, unless they fill their allocation
-  std::size_t values = 1000000;                     // number of values to keep; the largest are kept
+  std::size_t values = 1000000;                     // number of values to keep; later ones are dropped
   std::size_t text_bytes = std::size_t{160} << 20;  // of the names and shapes to keep
 };
 

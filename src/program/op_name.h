@@ -16,17 +16,6 @@ inline bool IsTransposed(std::string_view op_name) { return Mentions(op_name, "t
 // The backward pass of reverse-mode differentiation.
 inline bool IsGradient(std::string_view op_name) { return Mentions(op_name, "transpose(jvp"); }
 
-// Whether a loop runs again as a whole to rematerialize its values: a checkpoint is around it, not around its body.
-inline bool IsRecomputedLoop(std::string_view op_name) {
-  const std::size_t recomputed = op_name.find("rematted_computation");
-  return recomputed != std::string_view::npos && op_name.find("while/body") > recomputed;
-}
-
 inline bool IsMapped(std::string_view op_name) { return Mentions(op_name, "vmap("); }
-
-// Per-device code, which sharding constraints do not reach.
-inline bool IsInShardMap(std::string_view op_name) {
-  return Mentions(op_name, "shard_map") || Mentions(op_name, "shmap_body");
-}
 
 }  // namespace whyoom

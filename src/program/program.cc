@@ -40,8 +40,6 @@ InstructionId Program::InitialElement(InstructionId loop, int leaf) const {
 }
 
 void Program::FindValues() {
-  // More memory than any device has. Capping the total ensures that later sums do not overflow.
-  std::int64_t room = std::int64_t{1} << 57;
   values_in_.resize(memory_.allocations.size());
   values_of_.resize(module_.instructions.size());
   for (const AllocationId allocation : memory_.allocations.ids()) {
@@ -49,11 +47,10 @@ void Program::FindValues() {
       ProgramValue found{.id = values_.next_id(),
                          .allocation = allocation,
                          .array = {module_.Find(value.name)},
-                         .size = std::clamp<std::int64_t>(value.size, 0, room),
+                         .size = value.size,
                          .offset = value.offset,
                          .first = value.first,
                          .last = value.last};
-      room -= found.size;
       if (const InstructionId instruction = found.array.instruction) {
         found.array = dimensions_->ArrayAt(instruction, value.index);
         values_of_[instruction].push_back(found.id);

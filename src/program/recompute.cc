@@ -73,8 +73,7 @@ std::vector<LoopPair> FindLoopPairs(const Program& program, const Semantics& sem
   const std::vector<Loop>& loops = program.dimensions().loops();
   if (loops.size() > kMostLoops) return pairs;  // each loop is compared with each other
   for (const Loop& forward : loops) {
-    const bool runs_again = IsRecomputedLoop(program.At(forward.instruction).op_name);
-    if (!forward.factor || (!runs_again && !semantics.IsForward(forward.instruction))) continue;
+    if (!forward.factor || !semantics.IsForward(forward.instruction)) continue;
     const Groups groups = program.dimensions().GroupsOf(FactorIds{forward.factor});
     for (const Loop& backward : loops) {
       if (!semantics.IsBackward(backward.instruction)) continue;
@@ -116,12 +115,6 @@ class LoopRecomputer {
     ArrayDims dims;  // of one step, sorted
     bool kept = false;
   };
-  // A loop-carried value that is not a stack: a layer's input.
-  struct Input {
-    int leaf;
-    ArrayDims dims;  // sorted
-  };
-
   ComputationId BodyId(const Loop& loop) const { return program_.At(loop.instruction).calls[1]; }
   const HloComputation& BodyOf(const Loop& loop) const { return program_.module().computations[BodyId(loop)]; }
   ArrayId ForwardArray(int leaf) const { return {pair_.forward.instruction, leaf}; }
@@ -190,21 +183,16 @@ class LoopRecomputer {
       const bool unchanged = IsElementOf(program_.At(Returned()[leaf]), forward_);
       if (stacked_leaves_.contains(leaf) || unchanged || pair_.IsStacked(program_.dimensions().GroupsOf(array)))
         continue;
-      if (bytes >= kSmallestKept) inputs_.push_back({leaf, SortedDims(DimsOf(leaf))});
+      if (bytes >= kSmallestKept) inputs_.push_back(SortedDims(DimsOf(leaf)));
     }
   }
 
-  // Marks a stack to keep for each input: one that stores the input itself, else the smallest with its dimensions.
+  // Keeps the smallest stack with the dimensions of each input.
   void KeepInputs() {
-    for (const bool written_from_it : {true, false}) {
-      std::erase_if(inputs_, [&](const Input& input) {
-        const auto stack = std::find_if(stacks_.rbegin(), stacks_.rend(), [&](const Stack& one) {
-          return !one.kept && one.dims == input.dims && (!written_from_it || IsWrittenFrom(one.leaf, input.leaf));
-        });
-        if (stack == stacks_.rend()) return false;
-        stack->kept = true;
-        return true;
-      });
+    for (const ArrayDims& input : inputs_) {
+      const auto stack = std::find_if(stacks_.rbegin(), stacks_.rend(),
+                                      [&](const Stack& one) { return !one.kept && one.dims == input; });
+      if (stack != stacks_.rend()) stack->kept = true;
     }
   }
 
@@ -212,23 +200,6 @@ class LoopRecomputer {
   static bool IsElementOf(const HloInstruction& is, const HloComputation& body) {
     return is.opcode == "get-tuple-element" && !is.operands.empty() && !body.parameters.empty() &&
            is.operands[0] == body.parameters[0];
-  }
-
-  // Whether the forward body stores only this loop-carried value in the stack.
-  bool IsWrittenFrom(int stack, int element) const {
-    if (std::cmp_greater_equal(stack, Returned().size())) return false;
-    const InstructionId writer = program_.Follow(Returned()[stack], [](const auto& is) {
-      return is.Is({"get-tuple-element", "bitcast"});
-    });
-    bool from_it = false;
-    for (const InstructionId operand : program_.At(writer).operands) {
-      if (PaddedBytes(program_.module().ShapeOf(operand).array).value_or(0) < kSmallestKept) continue;
-      if (!IsElementOf(program_.At(operand), forward_)) return false;
-      const int leaf = program_.dimensions().TupleElementOf(program_.At(operand)).leaf;
-      if (leaf != element && leaf != stack) return false;
-      from_it = from_it || leaf == element;
-    }
-    return from_it;
   }
 
   // Removes a stack. One step of it is rematerialized before the step's backward pass and is live until its last use.
@@ -286,10 +257,22 @@ class LoopRecomputer {
   std::map<ArrayDims, int> back_;      // number of rematerialized values
   ModifiedProgram& modified_;
   std::int64_t backward_begin_ = INT64_MAX;
-  std::vector<Stack> stacks_;     // largest first
-  std::set<int> stacked_leaves_;  // of the forward loop
-  std::vector<Input> inputs_;     // those without a kept stack
+  std::vector<Stack> stacks_;      // largest first
+  std::set<int> stacked_leaves_;   // of the forward loop
+  std::vector<ArrayDims> inputs_;  // sorted dimensions of the loop-carried values that are not stacks: layers' inputs
 };
+
+// Whether rematerialized values are a part of the peak. Then checkpoints of smaller parts of a layer may help, although
+// checkpoints of layers do not.
+bool RecomputesAtPeak(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  std::int64_t bytes = 0;
+  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
+    const ProgramValue& value = program.values()[buffer->values.front()];
+    if (value.array && Mentions(program.InstructionOf(value).op_name, "rematted_computation")) bytes += buffer->size;
+  }
+  return bytes > simulator.need_bytes() / 8;
+}
 
 }  // namespace
 
@@ -297,11 +280,12 @@ std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
   if (!simulator.semantics().trains()) return simulator.RuledOut("no_gradients");
   const std::vector<LoopPair> pairs = FindLoopPairs(simulator.program(), simulator.semantics(), simulator.compiled());
   if (pairs.empty()) return std::nullopt;
+  const bool recomputes = RecomputesAtPeak(simulator);
   ModifiedProgram modified = simulator.Unmodified();
   for (const LoopPair& pair : pairs) {
     if (simulator.IsStopped()) break;
     LoopRecomputer(simulator, pair, &modified).Run();
-    modified.tried += static_cast<std::int64_t>(pair.stacks.size());
+    if (!recomputes) modified.tried += static_cast<std::int64_t>(pair.stacks.size());
   }
   return modified;
 }

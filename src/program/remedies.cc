@@ -66,11 +66,6 @@ std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
   return count;
 }
 
-bool Simulator::IsOpen(const ModifiedProgram& modified) const {
-  if (modified.best_case.empty() || limit_ <= 0 || Fits(EstimateOf(modified))) return false;
-  return Fits(EstimateOf({.sizes = modified.best_case, .more = modified.more, .added = modified.added}));
-}
-
 namespace {
 
 constexpr std::int64_t kDevices = 4;  // per host of most TPU types; used if the program does not show a number
@@ -81,68 +76,23 @@ Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
   return simulator.Resized(ScaledSizes(simulator, axis, ratio));
 }
 
-// The sizes if values that may have the axis are cut into parts, too.
-Sizes BestCase(const Simulator& simulator, const Axis& axis, std::int64_t parts, Sizes sizes) {
-  const Program& program = simulator.program();
-  // A value with an argument's shape is probably the argument or its update.
-  std::set<std::string_view> arguments;
-  for (const ProgramParameter& parameter : program.parameters())
-    arguments.insert(program.ShapeOf(parameter.array).shape);
-  const Semantics& semantics = simulator.semantics();
-  Indexed<ClassId, char> may_have_axis;
-  for (const ValueClass& arrays : semantics.classes())
-    may_have_axis.push_back(semantics.MayHaveAxis(arrays, axis) && !arguments.contains(arrays.shape->shape) ? 1 : 0);
-  for (const ProgramValue& value : program.values()) {
-    if (may_have_axis[semantics.ClassOf(value.id)] != 0 && !semantics.IsGathered(value)) sizes[value.id] /= parts;
-  }
-  return sizes;
-}
-
 void KeepOutputs(const Program& program, Sizes* sizes) {
   for (const ProgramOutput& output : program.outputs()) {
     if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
   }
 }
 
-// Bytes of inputs by the group of their leading dimension.
-std::map<GroupId, std::int64_t> InputBytesByGroup(const Simulator& simulator) {
-  std::map<GroupId, std::int64_t> input_bytes;
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const ArrayGroups groups = simulator.semantics().GroupsOf(parameter);
-    const Role role = simulator.semantics().RoleOf(parameter);
-    if ((role == Role::kInput || role == Role::kOther) && !groups.empty() && !groups[0].empty())
-      input_bytes[groups[0].front()] += parameter.size;
-  }
-  return input_bytes;
-}
-
-// Whether the program has independent pieces: examples without training, or its largest array is from a vmap or pairs.
+// Whether the program has independent pieces: examples without training, or its largest array is from a vmap.
 bool ConsistsOfPieces(const Simulator& simulator) {
   const Program& program = simulator.program();
-  const Semantics& semantics = simulator.semantics();
-  if (!semantics.trains() && semantics.has_examples()) return true;
+  if (!simulator.semantics().trains() && simulator.semantics().has_examples()) return true;
   const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
   const auto largest =
       std::max_element(live.begin(), live.end(), [](const Buffer* a, const Buffer* b) { return a->size < b->size; });
-  if (largest == live.end()) return false;
-  // An array much larger than its inputs is reduced again, item by item. Inputs stay whole, so unless the array is much
-  // larger, processing it in pieces saves little.
-  constexpr std::int64_t kMuchLarger = 8;
-  std::map<GroupId, std::int64_t> input_bytes = InputBytesByGroup(simulator);
-  for (const ValueId id : (*largest)->values) {
-    const ProgramValue& value = program.values()[id];
-    if (value.array.instruction && IsMapped(program.InstructionOf(value).op_name)) return true;
-    std::multiset<GroupId> here;
-    for (const Groups& groups : semantics.GroupsOf(id)) {
-      if (!groups.empty() && input_bytes.contains(groups.front())) here.insert(groups.front());
-    }
-    if (!here.empty() && *here.begin() != *here.rbegin()) return true;
-    // Pairs of an array with itself: each item may be compared with all others.
-    if (semantics.has_examples() || here.size() != 1 || !value.array) continue;
-    const std::int64_t data = UnpaddedBytes(program.ShapeOf(value.array)).value_or(0);
-    if (data / kMuchLarger > input_bytes[*here.begin()]) return true;
-  }
-  return false;
+  return largest != live.end() && std::any_of((*largest)->values.begin(), (*largest)->values.end(), [&](ValueId id) {
+           const ProgramValue& value = program.values()[id];
+           return value.array.instruction && IsMapped(program.InstructionOf(value).op_name);
+         });
 }
 
 // The additional memory for gradients that are summed over the pieces. Gradients that are live at the peak become the
@@ -188,7 +138,6 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
                            .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
   modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
-  modified.best_case = BestCase(simulator, axis, parts, modified.sizes);
   return modified;
 }
 
@@ -272,9 +221,7 @@ std::vector<ArrayDims> SentToHost(const Program& program) {
 
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
-  ModifiedProgram modified{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
-  modified.best_case = BestCase(simulator, axis, parts, modified.sizes);
-  return modified;
+  return ModifiedProgram{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
 }
 
 std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
@@ -283,7 +230,6 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 }
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  if (simulator.semantics().is_graph()) return simulator.RuledOut("not_independent");
   // Examples are independent, so a program without gradients can process them in steps, too.
   const bool can = simulator.semantics().trains() || simulator.semantics().has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
@@ -341,22 +287,17 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
   return BytesWithTile(shape, bits, tile);
 }
 
-std::int64_t StackedSteps(const Simulator& simulator, ValueId value) {
-  const Dimensions& dimensions = simulator.program().dimensions();
-  for (const Loop& loop : dimensions.loops()) {
-    if (!loop.factor) continue;
-    const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
-    if (DimensionsWith(simulator.semantics().GroupsOf(value), steps) != 0) return loop.steps;
-  }
-  return 1;
-}
-
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
   if (!simulator.semantics().vocabulary()) return std::nullopt;
-  // A loop that computes losses stacks only these.
+  const Dimensions& dimensions = simulator.program().dimensions();
   const auto size_of = [&](const ProgramValue& value) {
     if (simulator.semantics().KindOf(value.id) != ValueKind::kLogits) return value.size;
-    return value.size / chunks / StackedSteps(simulator, value.id);
+    for (const Loop& loop : dimensions.loops()) {  // a loop that computes losses stacks only these
+      if (!loop.factor) continue;
+      const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
+      if (DimensionsWith(simulator.semantics().GroupsOf(value.id), steps) != 0) return value.size / chunks / loop.steps;
+    }
+    return value.size / chunks;
   };
   ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
   KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole

@@ -25,7 +25,6 @@ struct ModifiedProgram {
   std::vector<Buffer> added;   // temporary additional buffers; their `values` are those that they replace, if any
   std::string_view ruled_out;  // why the remedy cannot help here, see Effect; else empty
   std::int64_t tried = 0;      // number of buffers that the remedy applies to without changing their size
-  Sizes best_case;             // sizes if the remedy also shrinks values that may have the axis; else empty
   // Details for the user.
   std::int64_t parts = 0;  // devices, steps or pieces; 0: none
   Axis axis;               // the axis that is cut into the parts
@@ -71,8 +70,6 @@ class Simulator {
   Effect EstimateOf(const ModifiedProgram& modified) const;
   // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).
   std::int64_t CountModified(const ModifiedProgram& modified) const;
-  // Whether values of unknown dimensions decide if the modified program fits.
-  bool IsOpen(const ModifiedProgram& modified) const;
   // False if the limit is unknown.
   bool Fits(const Effect& effect) const { return limit_ > 0 && effect.left_bytes <= limit_; }
 
@@ -134,8 +131,6 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const Arr
 // Bytes if each element had `bits` bits. Assumes that the tile keeps its lanes and its rows, but has at least the rows
 // that fill a 32-bit word. Returns nullopt if the element type is unknown.
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
-// The number of steps of the loop that stacks the array or reads it step by step; 1 if there is none.
-std::int64_t StackedSteps(const Simulator& simulator, ValueId value);
 
 // The new length of an axis: multiplied by `length`, divided by `of`, rounded up.
 struct Ratio {

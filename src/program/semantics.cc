@@ -63,49 +63,8 @@ bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) 
   return instruction.opcode == "compare" && std::none_of(operands.begin(), operands.end(), is_number);
 }
 
-// Whether the result is a copy of the operand, possibly in another layout or type.
-bool Carries(const HloModule& module, const HloInstruction& instruction) {
-  const auto carries = [](const HloInstruction& is) {
-    return is.Is({"bitcast", "convert", "copy", "copy-start", "copy-done", "get-tuple-element", "transpose", "reshape",
-                  "all-gather-done", "async-done"});
-  };
-  if (carries(instruction)) return true;
-  if (instruction.opcode != "fusion" || instruction.calls.empty()) return false;
-  const std::vector<InstructionId>& fused = module.computations[instruction.calls[0]].instructions;
-  return std::all_of(fused.begin(), fused.end(), [&](InstructionId at) {
-    return module.instructions[at].opcode == "parameter" || carries(module.instructions[at]);
-  });
-}
-
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
-constexpr std::size_t kMostKinds = 1000;  // distinct attention pairs, or distinct dimensions of inputs
-
-// The instruction that computes the values of an index: skips changes of shape, and JAX's handling of negative numbers.
-InstructionId SourceOfIndex(const HloModule& module, InstructionId id) {
-  constexpr int kMostSteps = 20;
-  for (int step = 0; step < kMostSteps; ++step) {
-    const HloInstruction& is = module.instructions[id];
-    const std::size_t operand = is.opcode == "select" ? 2 : is.opcode == "clamp" ? 1 : 0;
-    const bool passes_on =
-        is.Is({"select", "clamp", "reshape", "broadcast", "convert", "transpose", "copy", "bitcast"});
-    if (!passes_on || operand >= is.operands.size()) break;
-    id = is.operands[operand];
-  }
-  return id;
-}
-
-// Whether the forward pass adds up rows by an index that is an argument of the program, as a graph adds up edges by the
-// node where they end. In a batch of graphs, each graph's nodes are apart: in the index, or by input_batching_dims.
-bool AddsUpByArgument(const HloModule& before) {
-  return std::any_of(before.instructions.begin(), before.instructions.end(), [&](const HloInstruction& is) {
-    if (is.opcode != "scatter" || is.operands.size() < 3 || is.calls.empty() || IsTransposed(is.op_name)) return false;
-    const InstructionId combined = before.computations[is.calls.front()].root;
-    if (!combined || before.instructions[combined].opcode != "add") return false;
-    if (is.attributes.find("input_batching_dims=") != std::string_view::npos) return false;
-    const HloInstruction& index = before.instructions[SourceOfIndex(before, is.operands[is.operands.size() / 2])];
-    return index.opcode == "parameter" && index.computation == before.entry;
-  });
-}
+constexpr std::size_t kMostKinds = 100;  // distinct attention pairs, or distinct dimensions of inputs
 
 // The leading dimension of an array; empty if there is none or its size is 1.
 template <class Ids>
@@ -123,10 +82,8 @@ Semantics::Semantics(const Program& program, const RoleWords& role_words) : prog
     parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
   FindClasses();
   FindRoles(role_words);
-  FindOnHost();
   has_weights_ = std::any_of(roles_.begin(), roles_.end(),
                              [](Role role) { return role == Role::kWeights || role == Role::kCache; });
-  is_graph_ = AddsUpByArgument(program.before());
   FindNoExamples();
   FindBatch();
   FindSequence();
@@ -150,16 +107,6 @@ void Semantics::FindClasses() {
     ++classes_[id].count;
     class_of_.push_back(id);
   }
-  IndexLarge();
-}
-
-void Semantics::IndexLarge() {
-  large_by_group_.clear();
-  for (const ClassId id : large_) {
-    for (const Groups& groups : classes_[id].groups) {
-      for (const GroupId group : groups) large_by_group_[group].insert(id);
-    }
-  }
 }
 
 bool Semantics::IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
@@ -177,21 +124,17 @@ bool Contains(const Groups& dimension, const Groups& groups) {
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
   if (!axis) return 0;
   std::uint32_t whole = 0;
-  std::uint32_t major = 0;
   std::uint32_t longest = 0;
   std::uint32_t bit = 1;
   for (const Groups& groups : dimensions) {
     if (Contains(groups, axis.groups)) {
       whole |= bit;
-    } else if (Contains(groups, axis.groups.front())) {
-      major |= bit;
     } else if (axis.longest && Contains(groups, axis.longest)) {
       longest |= bit;
     }
     bit <<= 1;
   }
-  // Without the whole axis, the major and the longest part may be two dimensions of one split axis.
-  return whole != 0 ? whole | longest : major != 0 ? major : longest;
+  return whole | longest;
 }
 
 Axis Semantics::MakeAxis(const FactorIds& factors) const {
@@ -236,50 +179,12 @@ bool Semantics::is_of_tokens() const {
                       });
 }
 
-bool Semantics::IsDispatch(ValueId value) const {
-  const std::uint32_t slots = SlotsIn(GroupsOf(value));
-  return slots != 0 && (TokensIn(GroupsOf(value)) & ~slots) != 0;
-}
-
-void Semantics::FindOnHost() {
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayShape& shape = program_.ShapeOf(parameter.array);
-    if (ElementCount(shape) >= kLargeEnough / 4 && shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
-  }
-}
-
-bool Semantics::IsFetchedFromHost(ValueId value) const {
-  const ProgramValue& of = program_.values()[value];
-  const ArrayShape& shape = program_.ShapeOf(of.array);
-  return program_.InstructionOf(of).opcode != "parameter" && shape.memory_space != kHostMemorySpace &&
-         on_host_.contains(shape.shape);
-}
-
 bool Semantics::InWeights(const Axis& axis) const { return AnyIn(axis.groups, weight_groups_); }
-
-bool Semantics::IsOfWeights(const ArrayGroups& dimensions) const {
-  return std::all_of(dimensions.begin(), dimensions.end(),
-                     [&](const Groups& groups) { return groups.empty() || AnyIn(groups, weight_groups_); });
-}
-
-bool Semantics::MayHaveAxis(const ValueClass& arrays, const Axis& axis) const {
-  if (arrays.shape == nullptr || DimensionsOf(arrays.groups, axis) != 0) return false;
-  if (weight_dims_.contains(SortedDims(arrays.shape->dims))) return false;
-  return std::any_of(arrays.groups.begin(), arrays.groups.end(), [&](const Groups& groups) {
-    if (groups.empty() || AnyIn(groups, weight_groups_)) return false;
-    return TokensIn({groups}) == 0;
-  });
-}
 
 std::int64_t Semantics::BytesWith(const Axis& axis) const {
   if (!axis) return 0;
-  std::set<ClassId> with_part;
-  for (const GroupId group : {axis.groups.front(), axis.longest}) {
-    const auto found = large_by_group_.find(group);
-    if (found != large_by_group_.end()) with_part.insert(found->second.begin(), found->second.end());
-  }
   std::int64_t bytes = 0;
-  for (const ClassId id : with_part) {
+  for (const ClassId id : large_) {
     const ValueClass& arrays = classes_[id];
     if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
   }
@@ -288,9 +193,8 @@ std::int64_t Semantics::BytesWith(const Axis& axis) const {
 
 // Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
 Axis Semantics::Restored(const Axis& axis) const {
-  const auto [known, is_new] = groups_by_size_.try_emplace(axis.size);
-  std::map<Groups, std::int64_t>& found = known->second;
-  for (const ClassId id : is_new ? large_ : std::vector<ClassId>()) {
+  std::map<Groups, std::int64_t> found;
+  for (const ClassId id : large_) {
     const ValueClass& arrays = classes_[id];
     const ArrayDims& dims = arrays.shape->dims;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
@@ -336,10 +240,8 @@ void Semantics::FindRoles(const RoleWords& role_words) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
     roles_.push_back(NamedRole(parameter, role_words, is_returned, trees.contains(parameter.Argument())));
-    is_returned_.push_back(is_returned && !trains_ && !shape.dims.empty() ? 1 : 0);
     if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
   }
-  std::set<GroupId> fed_in;
   for (const ProgramParameter& parameter : parameters) {
     Role& role = roles_[parameter.place];
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
@@ -348,21 +250,14 @@ void Semantics::FindRoles(const RoleWords& role_words) {
         std::none_of(role_words.optimizer_parts.begin(), role_words.optimizer_parts.end(),
                      [&](const std::string& part) { return Mentions(parameter.path, part); }))
       role = Role::kOther;
-    const Groups leading = Leading(GroupsOf(parameter));
-    if (role == Role::kInput) fed_in.insert(leading.begin(), leading.end());
   }
-  FindWeightGroups(fed_in);
+  FindWeightGroups();
 }
 
-// `fed_in`: the groups of the leading dimensions of inputs.
-void Semantics::FindWeightGroups(const std::set<GroupId>& fed_in) {
+void Semantics::FindWeightGroups() {
   for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayGroups dimensions = GroupsOf(parameter);
-    Role& role = roles_[parameter.place];
-    // An array whose leading dimension is an input's is not a weight, whatever its name.
-    const Groups leading = Leading(dimensions);
-    if (role == Role::kWeights && !leading.empty() && fed_in.contains(leading.front())) role = Role::kInput;
     if (!IsState(parameter)) continue;
+    const ArrayGroups& dimensions = GroupsOf(parameter);
     for (const Groups& groups : dimensions) {
       weight_groups_.insert(groups.begin(), groups.end());
       if (dimensions.size() > 2) stacked_groups_.insert(groups.begin(), groups.end());
@@ -387,13 +282,10 @@ void Semantics::FindNoExamples() {
       no_examples_.insert(dimensions.GroupOf(loop.factor));
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayGroups& dims = GroupsOf(parameter);
     std::set<Groups> seen = {{}};
-    for (const Groups& groups : dims) {
+    for (const Groups& groups : GroupsOf(parameter)) {
       if (IsState(parameter) || seen.insert(groups).second) continue;
       no_examples_.insert(groups.begin(), groups.end());
-      has_pairs_ |=
-          std::any_of(dims.begin(), dims.end(), [&](const Groups& one) { return AnyIn(one, weight_groups_); });
     }
   }
   for (const HloInstruction& is : program_.module().instructions) {
@@ -416,21 +308,17 @@ void Semantics::FindNoExamples() {
 void Semantics::FindBatch() {
   // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
   std::int64_t best = -1;
-  // First consider inputs without an output of their shape, then all arguments but state, then dimensions of weights.
+  // First consider inputs, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      const bool only_goes_in = RoleOf(parameter) == Role::kInput && is_returned_[parameter.place] == 0;
-      if (IsState(parameter) || (lenience == 0 && !only_goes_in)) continue;
+      if (IsState(parameter) || (lenience == 0 && RoleOf(parameter) != Role::kInput)) continue;
       const FactorIds leading = Leading(program_.dimensions().FactorsOf(parameter.array));
       if (leading.empty() || addressed_.contains(leading)) continue;  // a scalar, a batch of 1, or a table
       const Axis axis = MakeAxis(leading);
-      if (AnyIn(axis.groups, no_examples_)) continue;
-      if (lenience < 2 && InWeights(axis)) continue;
+      if (AnyIn(axis.groups, no_examples_) || (lenience < 2 && InWeights(axis))) continue;
       if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
-      const auto is_shifted = [&](GroupId group) { return program_.dimensions().factors().IsShifted(group); };
-      if (lenience > 0 && std::all_of(restored.groups.begin(), restored.groups.end(), is_shifted)) continue;
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
       best = bytes;
@@ -449,16 +337,15 @@ void Semantics::JoinBatches() {
     if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ || InWeights(axis) ||
         ++lost > kMostKinds)
       continue;
-    groups_by_size_.clear();
-    for (ValueClass& arrays : classes_) {
-      for (Groups& groups : arrays.groups) {
-        if (!Contains(groups, axis.groups)) continue;
-        std::copy(batch_.groups.begin(), batch_.groups.end(),
-                  std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end()));
+    const auto join = [&](ArrayGroups& dimensions) {
+      for (Groups& groups : dimensions) {
+        const auto found = std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end());
+        if (found != groups.end()) std::copy(batch_.groups.begin(), batch_.groups.end(), found);
       }
-    }
+    };
+    for (ValueClass& arrays : classes_) join(arrays.groups);
+    for (ArrayGroups& dimensions : parameter_groups_) join(dimensions);
   }
-  IndexLarge();
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.
@@ -485,16 +372,8 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
       candidates.push_back(AnyIn(restored.groups, shared) ? axis : restored);
     }
   }
-  std::set<std::pair<Groups, std::int64_t>> stacked;
-  for (const ProgramValue& value : program_.values()) {
-    if (!value.array || program_.InstructionOf(value).opcode != "custom-call") continue;
-    const std::string_view attributes = program_.InstructionOf(value).attributes;
-    if (Attribute(attributes, "custom_call_target") != "\"AllocateBuffer\"") continue;
-    const FactorIds leading = Leading(program_.dimensions().FactorsOf(value.array));
-    if (leading.empty()) continue;
-    const Axis axis = MakeAxis(leading);
-    if (candidates.size() < 2 * kMostKinds && stacked.emplace(axis.groups, axis.size).second)
-      candidates.push_back(axis);
+  for (const Loop& loop : program_.dimensions().loops()) {
+    if (loop.factor && candidates.size() < 2 * kMostKinds) candidates.push_back(MakeAxis(FactorIds{loop.factor}));
   }
   return candidates;
 }
@@ -530,7 +409,6 @@ void Semantics::FindSlots() {
     const bool is_one_hot = ComparesArrays(program_.module(), is) && Attribute(is.attributes, "direction") == "EQ";
     if ((!scatters && !is_one_hot) || dimensions.LeafCount(id) == 0) continue;
     const ArrayGroups result = dimensions.GroupsOf({id, 0});
-    if (TokensIn(scatters ? dimensions.GroupsOf({is.operands[2], 0}) : result) == 0) continue;
     for (const Groups& groups : result) {
       if (groups.size() == 1 && !given.contains(groups.front())) candidates.insert(groups.front());
     }
@@ -576,7 +454,6 @@ void Semantics::FindAttention() {
   // Attention scores are a batched product of two activations that contracts features. No weight has its free
   // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
   // Otherwise it is another pairwise product, such as one that assigns tokens to experts.
-  if (has_pairs_) return;  // among pairs, scores have a bias, which the kernels do not take
   const Dimensions& dimensions = program_.dimensions();
   const std::vector<Softmax> softmaxes = FindSoftmaxes();
   const auto share = [](const Groups& a, const Groups& b) {
@@ -598,7 +475,7 @@ void Semantics::FindAttention() {
     const bool over_features = !summed.empty() && std::all_of(summed.begin(), summed.end(), [&](GroupId group) {
       return weight_groups_.contains(group);
     });
-    if (!over_features || product.batch.empty() || attention_.contains({queries, keys})) continue;
+    if (!over_features || product.batch.empty()) continue;
     if (IsAttention(program_.At(product.instruction).op_name) || has_softmax(queries, keys))
       attention_.insert({queries, keys});
   }
@@ -640,8 +517,7 @@ void Semantics::FindGathered() {
         is.opcode.starts_with("all-gather") ||
         ((is.opcode == "fusion" || is.opcode.starts_with("async-")) &&
          std::any_of(is.calls.begin(), is.calls.end(), [&](ComputationId id) { return gathers[id] != 0; }));
-    const bool carries = !is.operands.empty() && gathered_[is.operands[0]] != 0 && Carries(module, is);
-    gathered_.push_back(makes || carries ? 1 : 0);  // operands precede their user
+    gathered_.push_back(makes ? 1 : 0);
   }
 }
 
@@ -679,8 +555,11 @@ ValueKind Semantics::KindOfArray(const ProgramValue& value) const {
   const bool of_weights = !per_example && weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
   if (IsScores(value.id)) return ValueKind::kAttentionScores;
   if (per_example && Has(value.id, vocabulary_)) return ValueKind::kLogits;
-  if (!per_example && IsGathered(value) && (of_weights || IsOfWeights(GroupsOf(value.id))))
-    return ValueKind::kGatheredWeights;
+  const ArrayGroups& groups = GroupsOf(value.id);
+  const bool has_weight_dims = std::all_of(groups.begin(), groups.end(), [&](const Groups& dimension) {
+    return dimension.empty() || AnyIn(dimension, weight_groups_);
+  });
+  if (!per_example && gathered_[made_by] != 0 && (of_weights || has_weight_dims)) return ValueKind::kGatheredWeights;
   if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
   return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
 }

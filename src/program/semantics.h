@@ -66,7 +66,7 @@ inline bool Contains(const Groups& dimension, GroupId group) {
 bool Contains(const Groups& dimension, const Groups& groups);
 
 // The dimensions of the array that are the axis (none if it is empty): a bit for each. They contain the whole axis, or
-// are a slice or a gathered copy of it; if none is, those that contain only its major part.
+// are a slice or a gathered copy of it.
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis);
 static_assert(kMaxRank <= 32);
 
@@ -82,13 +82,9 @@ class Semantics {
   ValueKind KindOf(ValueId value) const { return kinds_[value]; }
   bool trains() const { return trains_; }  // whether the program has a backward pass
 
-  // Whether the program adds up rows by an index in its arguments, such as the edges of a graph by node.
-  bool is_graph() const { return is_graph_; }
-
   // Whether the program processes independent examples with weights. If not, the dimension found as the batch is not a
-  // batch in the usual sense, but for example a side of a field, the length of a table of points or the edges of a
-  // graph.
-  bool has_examples() const { return (trains_ || has_weights_) && !is_graph_; }
+  // batch in the usual sense, but for example a side of a field or the length of a table of points.
+  bool has_examples() const { return trains_ || has_weights_; }
 
   Axis batch() const { return batch_; }
   Axis sequence() const { return sequence_; }
@@ -107,14 +103,7 @@ class Semantics {
   }
   // False if the sequence is a side of images or fields rather than positions of tokens.
   bool is_of_tokens() const;
-  // Whether the array assigns tokens to the slots of experts: [tokens, experts, slots].
-  bool IsDispatch(ValueId value) const;
-  bool IsFetchedFromHost(ValueId value) const;  // has the shape of an argument in host memory
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  // Whether arrays may have the axis although propagation did not find it: they have a dimension that is neither a
-  // weight's, nor the batch, nor the sequence. Not true for gathered ones.
-  bool MayHaveAxis(const ValueClass& arrays, const Axis& axis) const;
-  bool IsGathered(const ProgramValue& array) const { return gathered_[array.array.instruction] != 0; }
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
   bool IsBackward(InstructionId instruction) const;
@@ -122,10 +111,8 @@ class Semantics {
 
  private:
   void FindClasses();
-  void IndexLarge();
   void FindRoles(const RoleWords& role_words);
-  void FindWeightGroups(const std::set<GroupId>& fed_in);
-  void FindOnHost();
+  void FindWeightGroups();
   Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned, bool is_tree) const;
   void FindNoExamples();
   void FindBatch();
@@ -154,22 +141,16 @@ class Semantics {
   bool InWeights(const Axis& axis) const;
   std::uint32_t SlotsIn(const ArrayGroups& array) const;   // the dimensions that are slots of experts: a bit for each
   std::uint32_t TokensIn(const ArrayGroups& array) const;  // those that are the batch or the sequence
-  bool IsOfWeights(const ArrayGroups& dimensions) const;   // whether each dimension also occurs in a weight
 
   const Program& program_;
   Indexed<ClassId, ValueClass> classes_;
   Indexed<ValueId, ClassId> class_of_;
-  std::vector<ClassId> large_;                           // arrays of at least kLargeEnough bytes
-  std::map<GroupId, std::set<ClassId>> large_by_group_;  // large_ by the groups that they contain
+  std::vector<ClassId> large_;  // arrays of at least kLargeEnough bytes
   std::vector<ArrayGroups> parameter_groups_;
-  std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
-  std::vector<Role> roles_;             // by parameter
-  std::vector<char> is_returned_;       // by parameter: whether an output has its shape; 0 in training and for scalars
+  std::vector<Role> roles_;  // by parameter
   Indexed<ValueId, ValueKind> kinds_;
   std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
-  Indexed<InstructionId, char> gathered_;  // whether the result is that of an all-gather, or a copy or cast of one
-  mutable std::map<std::int64_t, std::map<Groups, std::int64_t>>
-      groups_by_size_;  // cache of Restored: bytes by groups, for each size
+  Indexed<InstructionId, char> gathered_;  // whether the result is that of an all-gather
   std::set<GroupId> weight_groups_;
   std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
   std::set<GroupId> no_examples_;  // a loop counts them one by one, or an argument has them twice
@@ -181,8 +162,6 @@ class Semantics {
   Axis vocabulary_;
   bool trains_ = false;
   bool has_weights_ = false;
-  bool is_graph_ = false;
-  bool has_pairs_ = false;  // an input with features has a dimension twice
 };
 
 }  // namespace whyoom

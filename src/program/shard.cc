@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "program/op_name.h"
 #include "program/remedies.h"
 
 namespace whyoom {
@@ -85,12 +84,9 @@ class MeshUse {
   bool any_split_ = false;
 };
 
-// "mesh axis 'data'" or "mesh axes 'data' and 'model'".
-std::string AxisText(const AxisNames& axes) {
-  return fmt::format("mesh {} '{}'", axes.size() > 1 ? "axes" : "axis", fmt::join(axes, "' and '"));
-}
+std::string AxisText(const std::string& axis) { return fmt::format("mesh axis '{}'", axis); }
 
-// Tries ways to split arrays over mesh axes that do not split them yet, and keeps the one that leaves least.
+// Tries ways to split arrays over a mesh axis that does not split them yet, and keeps the one that leaves least.
 class Splitter {
  public:
   // `devices` is the length of the mesh axis if the program has no mesh.
@@ -103,27 +99,21 @@ class Splitter {
   std::optional<ModifiedProgram> Best() {
     int tried = 0;
     for (const auto& [axis, devices] : free_) {
-      if (++tried <= kMostAxesTried && !simulator_.IsStopped()) TryAxis(axis, devices);
+      if (++tried > kMostAxesTried || simulator_.IsStopped()) break;
+      TryState(axis, devices);
+      const Axis batch = semantics_.batch();
+      const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
+      if (by_batch) TryDimension(batch, axis, devices);
+      // If splitting the batch saves much, that is the usual way.
+      if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) continue;
+      for (const Groups& dimension : LongDimensions(devices)) TryDimension({dimension, 0}, axis, devices);
     }
-    if (free_.size() > 1) TryState(free_);
-    if (best_) best_->split = SplitOf(best_over_, &*best_);
+    if (best_) best_->split = SplitOf(*best_);
     return std::move(best_);
   }
 
  private:
-  void TryAxis(const std::string& axis, std::int64_t devices) {
-    TryState({{axis, devices}});
-    const Axis batch = semantics_.batch();
-    const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
-    if (by_batch) TryDimension(batch, axis, devices);
-    // If splitting the batch saves much, that is the usual way.
-    if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) return;
-    std::set<Groups> groups = LongDimensions(devices);
-    if (use_.any_split() && semantics_.sequence()) groups.insert(semantics_.sequence().groups);
-    for (const Groups& dimension : groups) TryDimension({dimension, 0}, axis, devices);
-  }
-
-  void Consider(ModifiedProgram modified, const Mesh& over) {
+  void Consider(ModifiedProgram modified, const std::string& axis) {
     // Arrays that are sent to the host are gathered first.
     for (const ArrayDims& dims : SentToHost(program_)) {
       for (const ProgramValue& value : program_.values()) {
@@ -133,46 +123,39 @@ class Splitter {
     const std::int64_t left = simulator_.EstimateOf(modified).left_bytes;
     if (best_ && left >= least_) return;
     least_ = left;
-    best_over_ = over;
+    best_over_ = axis;
     best_ = std::move(modified);
   }
 
-  // Shards weights, optimizer state and gradients over the axes that do not split them yet.
-  void TryState(const Mesh& over) {
+  // Shards weights, optimizer state and gradients over the axis.
+  void TryState(const std::string& axis, std::int64_t devices) {
     // Other arrays may have the shape, too, such as activations that are split already.
-    std::map<std::pair<std::string_view, ArrayGroups>, std::int64_t> devices;
+    std::set<std::pair<std::string_view, ArrayGroups>> split;
+    std::set<std::pair<std::string_view, ArrayGroups>> whole;
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (!semantics_.IsState(parameter)) continue;
-      const auto [found, is_new] =
-          devices.try_emplace({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)}, INT64_MAX);
-      found->second = std::min(found->second, MoreDevicesOf(parameter, over));
+      (CanSplit(parameter, axis, devices) ? split : whole)
+          .insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
     }
-    std::int64_t most = 1;
-    for (const auto& [array, more] : devices) most = std::max(most, more);
-    if (most <= 1) return;
-    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                const auto found = devices.find({program_.ShapeOf(value.array).shape, semantics_.GroupsOf(value.id)});
-                return found == devices.end() ? value.size : value.size / found->second;
-              }),
-              .parts = most,
-              .of_state = true},
-             over);
+    std::erase_if(split, [&](const auto& array) { return whole.contains(array); });
+    if (split.empty()) return;
+    Consider(
+        {.sizes = simulator_.Resized([&](const ProgramValue& value) {
+           const bool is_split = split.contains({program_.ShapeOf(value.array).shape, semantics_.GroupsOf(value.id)});
+           return is_split ? value.size / devices : value.size;
+         }),
+         .parts = devices,
+         .of_state = true},
+        axis);
   }
 
-  // The number of devices along the axes that do not split the argument and that can split one of its dimensions.
-  std::int64_t MoreDevicesOf(const ProgramParameter& parameter, const Mesh& over) const {
-    std::int64_t devices = 1;
-    for (const auto& [axis, length] : over) {
-      const bool is_used = std::any_of(
-          parameter.axes.begin(), parameter.axes.end(),
-          [&, axis = axis](const auto& axes) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
-      const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-      const bool divides = std::any_of(dims.begin(), dims.end(), [&, length = length](std::int64_t dim) {
-        return dim > 0 && dim % (devices * length) == 0;
-      });
-      if (!is_used && divides) devices = std::min(devices * length, kMostDevices);
-    }
-    return devices;
+  bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
+    const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
+    const bool is_used = std::any_of(parameter.axes.begin(), parameter.axes.end(), [&](const auto& axes) {
+      return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    });
+    return !is_used &&
+           std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
   // The dimensions of the largest arrays that `devices` divides.
@@ -193,13 +176,11 @@ class Splitter {
   void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
     const ScaledSizes split(simulator_, dimension, {.of = devices, .once = true});
     Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                const bool cannot =
-                    use_.Splits(axis, value.array) || IsInShardMap(program_.InstructionOf(value).op_name);
-                return cannot ? value.size : split(value);
+                return use_.Splits(axis, value.array) ? value.size : split(value);
               }),
               .parts = devices,
               .axis = dimension},
-             {{axis, devices}});
+             axis);
   }
 
   // The largest value that is split: of state an argument, otherwise a value at the peak. Null if there is none.
@@ -220,41 +201,34 @@ class Splitter {
     return largest;
   }
 
-  // How the largest value is split; also sets the number of its parts. Nothing if the mesh is unknown.
-  std::optional<ArraySplit> SplitOf(const Mesh& over, ModifiedProgram* modified) const {
-    const ProgramValue* value = use_.mesh().empty() || over.contains("") ? nullptr : LargestSplit(*modified);
+  // How the largest value is split. Nothing if the mesh is unknown.
+  std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified) const {
+    const ProgramValue* value = best_over_.empty() ? nullptr : LargestSplit(modified);
     if (value == nullptr) return std::nullopt;
-    std::vector<AxisNames> axes = use_.AxesOf(value->array);
-    AxisNames added;
-    std::int64_t parts = 1;
-    for (const auto& [axis, devices] : over) {
-      if (use_.Splits(axis, value->array)) continue;
-      const std::optional<std::size_t> dim = DimensionToSplit(*value, modified->axis, axes, devices);
-      if (!dim) return std::nullopt;
-      axes[*dim].insert(axis);
-      added.insert(axis);
-      parts = std::min(parts * devices, kMostDevices);
-    }
+    const std::vector<AxisNames> axes = use_.AxesOf(value->array);
+    const std::optional<std::size_t> dim = DimensionToSplit(*value, modified, axes);
+    if (!dim) return std::nullopt;
     std::vector<std::vector<std::string>> dims;
     for (const AxisNames& of_dim : axes) dims.emplace_back(of_dim.begin(), of_dim.end());
-    ArraySplit split{.mesh_axis = AxisText(added),
+    dims[*dim].push_back(best_over_);
+    std::sort(dims[*dim].begin(), dims[*dim].end());
+    ArraySplit split{.mesh_axis = AxisText(best_over_),
                      .array = program_.NameOf(value->array),
                      .is_argument = program_.InstructionOf(*value).opcode == "parameter",
                      .spec = SpecText(dims)};
-    if (added.empty() || split.spec.empty()) return std::nullopt;
-    modified->parts = parts;
-    return split;
+    return split.spec.empty() ? std::nullopt : std::optional(split);
   }
 
-  // The dimension that is `axis` or, if there is no such axis, the longest one that no mesh axis splits.
-  std::optional<std::size_t> DimensionToSplit(const ProgramValue& value, const Axis& axis,
-                                              const std::vector<AxisNames>& axes, std::int64_t devices) const {
-    const std::uint32_t along = axis ? semantics_.DimensionsOf(value.id, axis) : 0;
+  // The dimension that is the axis or, if there is no such axis, the longest one that no mesh axis splits.
+  std::optional<std::size_t> DimensionToSplit(const ProgramValue& value, const ModifiedProgram& modified,
+                                              const std::vector<AxisNames>& axes) const {
+    const std::uint32_t along = modified.axis ? semantics_.DimensionsOf(value.id, modified.axis) : 0;
     const ArrayDims& dims = program_.ShapeOf(value.array).dims;
     std::optional<std::size_t> best;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
       if ((along >> dim & 1) != 0) return dim;
-      if (along == 0 && axes[dim].empty() && dims[dim] % devices == 0 && (!best || dims[dim] > dims[*best])) best = dim;
+      const bool can = along == 0 && axes[dim].empty() && dims[dim] % modified.parts == 0;
+      if (can && (!best || dims[dim] > dims[*best])) best = dim;
     }
     return best;
   }
@@ -265,7 +239,7 @@ class Splitter {
   const MeshUse use_;
   Mesh free_;
   std::optional<ModifiedProgram> best_;
-  Mesh best_over_;  // the axes that `best_` splits over
+  std::string best_over_;  // the mesh axis that `best_` splits over; empty if it has no name
   std::int64_t least_ = 0;
 };
 
@@ -284,7 +258,7 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
                              }),
                              .parts = times,
                              .of_state = use.SplitsWeights(axis)};
-    if (!SpecText({{axis}}).empty()) modified.split = {.mesh_axis = AxisText({axis})};
+    if (!SpecText({{axis}}).empty()) modified.split = {.mesh_axis = AxisText(axis)};
     if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
       best = std::move(modified);
   }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 #include <string_view>
@@ -29,7 +28,6 @@ class SignFinder {
     FindFloat64();
     FindAtPeak();
     FindTransfers();
-    FindInteractions();
     return std::move(signs_);
   }
 
@@ -133,6 +131,7 @@ class SignFinder {
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayShape& shape = ShapeOf(parameter);
       if (ElementCount(shape) < kLeastBytes / 4) continue;
+      if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
       if (semantics_.RoleOf(parameter) == Role::kWeights && shape.dims.size() > 1) weights.insert(shape.dims);
     }
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
@@ -160,34 +159,6 @@ class SignFinder {
     }
   }
 
-  // In the forward pass of a training step: arrays of pairs of examples, and arrays of which each feature is summed
-  // over the batch, as by batch normalization.
-  void FindInteractions() {
-    const Axis batch = semantics_.batch();
-    if (!semantics_.trains() || !batch) return;
-    for (const ProgramValue& value : program_.values()) {
-      if (!value.array || !semantics_.IsForward(value.array.instruction)) continue;
-      if (IsMapped(program_.InstructionOf(value).op_name)) continue;  // a Jacobian has the batch twice, too
-      if (std::popcount(semantics_.DimensionsOf(value.id, batch)) > 1) Add("interacting", value.size, Called(value));
-    }
-    std::set<std::int64_t> lengths;  // of the batch, over all devices
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const bool leads = (DimensionsWith(semantics_.GroupsOf(parameter), batch) & 1U) != 0;
-      if (leads && semantics_.RoleOf(parameter) == Role::kInput)
-        lengths.insert(parameter.WholeDims(ShapeOf(parameter).dims)[0]);
-    }
-    const HloModule& before = program_.before();
-    for (const HloInstruction& is : before.instructions) {
-      const bool is_forward = IsDifferentiated(is.op_name) && !IsTransposed(is.op_name);
-      if (is.opcode != "reduce" || is.operands.empty() || !is_forward) continue;
-      const ArrayShape& summed = before.ShapeOf(is.operands[0]).array;
-      const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "dimensions"));
-      const bool keeps_features = !along.empty() && along[0] == 0 && summed.dims.size() > along.size();
-      if (keeps_features && lengths.contains(summed.dims[0]))
-        Add("interacting", UnpaddedBytes(summed).value_or(0), ShapeAtLine(before, summed, is.operands[0]));
-    }
-  }
-
   void FindRepeatedGradients() {
     constexpr std::size_t kMany = 3;  // gradients for each weight: one, and one that is being computed, are usual
     std::map<ArrayDims, std::size_t> weights;
@@ -203,8 +174,7 @@ class SignFinder {
 
   std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& weights) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
-    if (semantics_.IsFetchedFromHost(value.id)) return "fetched";
-    if (semantics_.IsDispatch(value.id)) return "interacting";  // by the capacity of experts
+    if (shape.memory_space != kHostMemorySpace && on_host_.contains(shape.shape)) return "fetched";
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
@@ -215,6 +185,7 @@ class SignFinder {
   const Semantics& semantics_;
   const Simulator& simulator_;
   Evidence signs_;
+  std::set<std::string_view> on_host_;                               // shapes of large arguments in host memory
   std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
   std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
 };

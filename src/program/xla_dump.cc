@@ -128,13 +128,14 @@ void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evide
 // The values that are live at the peak, largest first, then transfers to the host.
 std::vector<Allocation> MakeRows(const DumpFiles& files) {
   std::vector<std::pair<MemoryValue, AllocationKind>> values;
+  const std::int64_t peak = PeakOf(files.memory).moment;
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
     std::stable_partition(allocation.values.begin(), allocation.values.end(),
                           [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
-      for (const MemoryValue& value : LiveAtPeak(allocation)) values.emplace_back(value, allocation.kind);
+      for (const MemoryValue& value : LiveAt(allocation, peak)) values.emplace_back(value, allocation.kind);
     } else if (const MemoryValue* value = NamingValue(allocation)) {
       values.emplace_back(*value, allocation.kind);
       values.back().first.size = allocation.size;
@@ -238,36 +239,26 @@ bool XlaDump::AddFile(const std::string& path, bool is_input) {
   return true;
 }
 
-// A job may compile a function repeatedly, and only a failed compile leaves the intermediate module. Chooses the failed
-// compile whose need matches the log's figure, else the last one.
+// A job may compile a function repeatedly, and only a failed compile leaves the intermediate module. Chooses the last
+// failed compile whose need matches the log's figure. If none does, chooses the last one of the name, or the only one.
 const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
   std::vector<const Module*> failed;
   for (const auto& [stem, module] : modules_) {
     if (!module.Failed() || module.paths.buffer_assignment.empty()) continue;
     if (name.empty() || module.name == name) failed.push_back(&module);
   }
-  if (failed.empty()) return nullptr;
-  if (name.empty() && failed.size() > 1) return OnlyOneOf(failed, used);
   std::stable_sort(failed.begin(), failed.end(),
                    [](const Module* a, const Module* b) { return a->number > b->number; });
-  if (failed.size() == 1 || !used) return failed.front();
-  if (failed.size() > kMostCompiles) failed.resize(kMostCompiles);
-  const auto found = std::find_if(failed.begin(), failed.end(), [&](const Module* module) {
+  const Module* last = failed.empty() || (name.empty() && failed.size() > 1) ? nullptr : failed.front();
+  if (failed.size() < 2 || !used) return last;
+  failed.resize(std::min(failed.size(), kMostCompiles));
+  const auto matches = [&](const Module* module) {
     return AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment).bytes), *used);
-  });
-  return found == failed.end() ? failed.front() : *found;
-}
-
-// Used if the log names no module. Returns the only failed compile whose need matches the log's figure, else null.
-const XlaDump::Module* XlaDump::OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const {
-  if (!used || failed.size() > kMostCompiles) return nullptr;
-  const Module* only = nullptr;
-  for (const Module* module : failed) {
-    if (!AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment).bytes), *used)) continue;
-    if (only != nullptr) return nullptr;
-    only = module;
-  }
-  return only;
+  };
+  const auto found = std::find_if(failed.begin(), failed.end(), matches);
+  if (found == failed.end()) return last;
+  const bool is_unclear = name.empty() && std::any_of(std::next(found), failed.end(), matches);
+  return is_unclear ? nullptr : *found;
 }
 
 Problem XlaDump::NotFound(const std::string& name) const {

@@ -130,7 +130,6 @@ class XlaDump {
     std::string problem;
   };
   const Need& NeedOfFile(const std::string& buffer_assignment) const;
-  const Module* OnlyOneOf(const std::vector<const Module*>& failed, std::optional<double> used) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;

@@ -1,4 +1,4 @@
-// Builds the document of a program's memory (parts, kinds, modules, mesh), and of programs that fit.
+// Builds the document of a program's memory (parts, kinds, modules), and of programs that fit.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,25 +58,6 @@ doc::Table ModulesTable(const ProgramEstimates& estimates) {
   return table;
 }
 
-// "Mesh axes: 'data' (4), 'model' (2); sizes are on one device."
-std::string MeshText(const MeshSummary& mesh) {
-  std::vector<std::string> axes;
-  for (const MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("'{}' ({})", axis.name, axis.devices));
-  return fmt::format("Mesh axes: {}; sizes are on one device.", fmt::join(axes, ", "));
-}
-
-// How the mesh splits the largest arguments.
-doc::Table MeshTable(const MeshSummary& mesh) {
-  doc::Table table{{{"size", true}, {"split"}, {"argument"}}, {}, 0};
-  for (const MeshArray& array : mesh.arrays) {
-    std::string split = array.spec.empty() ? "unknown" : array.spec;
-    if (!array.whole_over.empty()) split += fmt::format(", whole over '{}'", fmt::join(array.whole_over, "', '"));
-    table.rows.push_back(
-        {Words(SizeText(static_cast<double>(array.bytes))), doc::Name(split), doc::Name(array.array, kModuleName)});
-  }
-  return table;
-}
-
 // Lists the programs that are not shown in full. Report::programs is sorted by size.
 doc::Table OtherPrograms(const Report& report) {
   doc::Table table{{{"size", true}, {"program"}, {"where"}}, {}, 0};
@@ -115,10 +96,6 @@ void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks) {
   doc::AddSection({"Memory by kind", {KindsTable(estimates)}}, blocks);
   doc::Table modules = ModulesTable(estimates);
   if (modules.rows.size() > 1) doc::AddSection({"Memory by module of your model", {std::move(modules)}}, blocks);
-  if (estimates.mesh && !estimates.mesh->arrays.empty()) {
-    doc::Paragraph axes{doc::Sentence(MeshText(*estimates.mesh))};
-    doc::AddSection({"Arrays on the mesh", {std::move(axes), MeshTable(*estimates.mesh)}}, blocks);
-  }
 }
 
 doc::List PartsList(const Failure& failure) {

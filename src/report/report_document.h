@@ -43,7 +43,7 @@ void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Bl
 
 // Adds the memory by kind in one line, and the sizes that would fit.
 void AddMemory(const ProgramEstimates& estimates, doc::Blocks* blocks);
-// Adds the memory by kind and by module, and how the mesh splits the arrays.
+// Adds the memory by kind and by module.
 void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks);
 // The parts of the needed memory that a log states.
 doc::List PartsList(const Failure& failure);

@@ -29,7 +29,7 @@ const std::vector<std::string>& BuiltInNames() {
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(object + field);
     for (const std::string& mistake :
          WordsOf("whole_state replicated_state kept_state kept_arguments float64 evaluation_logits example_gradients "
-                 "repeated_gradients fetched host_transfer interacting"))
+                 "repeated_gradients fetched host_transfer"))
       all.insert(all.end(), {mistake + "_bytes", mistake + "_array"});
     for (const std::string run : {"before.", "after."})
       for (const std::string& name :

@@ -14,9 +14,10 @@ void CheckMemory(const ModuleMemory& memory) {
   std::int64_t sum = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (__builtin_add_overflow(sum, allocation.size, &sum)) sum = INT64_MAX;
-    Require(LiveAtPeak(allocation).size() <= allocation.values.size(), "live values are values of the allocation");
-    Require(PeakOf(allocation).bytes >= 0, "a peak is not negative");
+    Require(LiveAt(allocation, PeakOf(memory).moment).size() <= allocation.values.size(),
+            "live values are values of the allocation");
   }
+  Require(PeakOf(memory).bytes >= 0, "a peak is not negative");
   Require(sum <= memory.need_bytes, "the allocations are part of the need");
 }
 

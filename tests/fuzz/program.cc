@@ -27,9 +27,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const ProgramEstimates estimates = EstimateProgram(program, {}, limit, WithRemedies::kYes);
     for (const Effect& estimate : estimates.changes) {
       Require(IsRemedy(estimate.change), "a remedy has a known name");
-      // The savings of an open estimate are unknown and stored as 0.
-      const std::int64_t saves = estimate.open ? 0 : estimates.need_bytes - estimate.left_bytes;
-      Require(estimate.saves_bytes == saves, "saved and remaining bytes add up to the need");
+      Require(estimate.saves_bytes == estimates.need_bytes - estimate.left_bytes,
+              "saved and remaining bytes add up to the need");
     }
     Require(limit > 0 || estimates.room.batch == 0, "without a limit, no fitting sizes are estimated");
   }

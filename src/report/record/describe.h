@@ -58,27 +58,6 @@ void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
   if constexpr (V::kReads) moment.at = at;
 }
 
-void Describe(auto& v, RecordOf<MeshAxis> auto& axis) {
-  v.Record("mesh_axis");
-  v.Need("name", axis.name);
-  v.Need("devices", axis.devices, {.least = 1});
-}
-
-void Describe(auto& v, RecordOf<MeshArray> auto& array) {
-  v.Record("mesh_array");
-  v.Need("array", array.array, {.about = "Its name and shape on one device."});
-  v.Maybe("spec", array.spec, {.about = "Its PartitionSpec: P('data'); P() if it is whole. Absent if unknown."});
-  v.Maybe("whole_over", array.whole_over, {.about = "The mesh axes that do not split it."});
-  v.Need("bytes", array.bytes, {.about = "On one device."});
-}
-
-void Describe(auto& v, RecordOf<MeshSummary> auto& mesh) {
-  v.Record("mesh",
-           "How the mesh splits the program's arguments; only with an XLA dump of a program for several devices.");
-  v.Need("axes", mesh.axes);
-  v.Maybe("arrays", mesh.arrays, {.about = "At most 8, largest first."});
-}
-
 void Describe(auto& v, RecordOf<ArraySplit> auto& split) {
   v.Record("split", "How to split the largest array that the remedy splits.");
   v.Need("mesh_axis", split.mesh_axis, {.about = "In words: mesh axis 'data'."});
@@ -125,7 +104,6 @@ void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& est
         "live", known.live,
         {.about = "The five largest temporaries at each moment of the timeline, largest first, at most 64 in all."});
     v.Maybe("room", known.room);
-    v.Maybe("mesh", known.mesh);
   });
 }
 

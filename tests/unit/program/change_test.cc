@@ -74,41 +74,6 @@ TEST_CASE("a shorter axis shrinks all arrays that have it, and no others", "[pro
   CHECK(layer.simulator.CountModified(*modified) == 3);  // the input and both results
 }
 
-// 64 examples, and an array of 4 MiB with unknown dimensions, one of which may be the batch.
-MadeProgram Lost(std::int64_t limit) {
-  return MadeProgram(R"(ENTRY %main {
-  %w = f32[2048,2048]{1,0} parameter(0), metadata={op_name="params"}
-  %x = f32[64,2048]{1,0} parameter(1), metadata={op_name="batch"}
-  %y = f32[64,2048]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT %z = f32[512,2048]{1,0} custom-call(%y)
-}
-)",
-                     "BufferAssignment:\n"
-                     "allocation 0: size 16777216, page 0, parameter 0, shape |f32[2048,2048]| at ShapeIndex {}:\n"
-                     " value: <1 w @0> (size=16777216,offset=0): f32[2048,2048]{1,0}\n"
-                     "allocation 1: size 524288, page 0, parameter 1, shape |f32[64,2048]| at ShapeIndex {}:\n"
-                     " value: <2 x @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
-                     "allocation 2: size 4718592, page 0, preallocated-temp:\n"
-                     " value: <3 y @0> (size=524288,offset=0): f32[64,2048]{1,0}\n"
-                     " value: <4 z @0> (size=4194304,offset=524288): f32[512,2048]{1,0}\n",
-                     "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
-                     "    w{}:0-9\n    x{}:0-9\n    y{}:2-3\n    z{}:3-9\n",
-                     "", limit);
-}
-
-TEST_CASE("an array that may have the axis can leave open whether a remedy is enough", "[program]") {
-  // The need is 21 MiB. Half the batch saves 512 KiB, and another 2 MiB if z has the batch.
-  const auto is_open = [](std::int64_t limit) {
-    const MadeProgram made = Lost(limit);
-    return made.simulator.IsOpen(*Shorten(made.simulator, made.semantics.batch(), 2));
-  };
-  CHECK(Lost(0).simulator.need_bytes() == 21 * kMiB);
-  CHECK(is_open(20 * kMiB));
-  CHECK_FALSE(is_open(20 * kMiB + 512 * kKiB));  // enough without z
-  CHECK_FALSE(is_open(16 * kMiB));               // not enough even with z
-  CHECK_FALSE(is_open(0));                       // the limit is unknown
-}
-
 TEST_CASE("an axis can become longer", "[program]") {
   const Layer layer;
   const Axis batch = layer.semantics.batch();

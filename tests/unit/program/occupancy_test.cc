@@ -2,6 +2,7 @@
 #include "program/occupancy.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -28,7 +29,6 @@ std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> b
     for (const Buffer& buffer : buffers) bytes.push_back(buffer.size);
   }
   const Occupancy occupancy(buffers);
-  CHECK(occupancy.whole());
   const Usage peak = occupancy.FindPeak(bytes, added);
   std::string shown = std::to_string(peak.bytes) + ":";
   if (peak.bytes == 0) return shown;
@@ -43,19 +43,33 @@ TEST_CASE("only buffers that are live at the same time are added", "[program]") 
   CHECK(Most({At(0, 10, 1, 5), At(0, 4, 6, 9)}) == "10: 0");
   CHECK(Most({At(0, 4, 1, 5), At(0, 10, 6, 9)}) == "10: 1");
   CHECK(Most({At(0, 10, 1, 5), At(0, 4, 1, 5, 1)}) == "14: 0 1");
-  // The first of equal peaks; buffers are sorted by offset.
+  // The first of equal peaks.
   CHECK(Most({At(0, 10, 6, 9), At(0, 10, 1, 5)}) == "10: 1");
-  CHECK(Most({At(20, 1, 1, 5), At(0, 2, 1, 5)}) == "3: 1 0");
+  CHECK(Most({At(20, 1, 1, 5), At(0, 2, 1, 5)}) == "3: 0 1");
 }
 
-TEST_CASE("overlapping buffers share memory", "[program]") {
-  CHECK(Most({At(0, 10, 1, 5), At(2, 4, 1, 5)}) == "10: 0 1");
-  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}) == "13: 0 1 2");
-  // Two buffers may overlap through a third one.
-  CHECK(Most({At(0, 10, 1, 5), At(8, 4, 1, 5), At(11, 7, 1, 5)}) == "11: 0 1 2");
-  // Buffers form a group only while they are live at the same time.
-  CHECK(Most({At(0, 10, 1, 3), At(8, 4, 2, 9), At(11, 7, 5, 9)}) == "10: 0");
-  CHECK(Most({At(0, 5, 1, 3), At(4, 4, 2, 9), At(8, 7, 5, 9)}) == "11: 1 2");
+// "0-9: 2" for each joined buffer: its live range and its number of values.
+std::vector<std::string> Joined(std::vector<Buffer> buffers) {
+  for (Buffer& buffer : buffers) buffer.values = {ValueId(0)};
+  std::vector<std::string> shown;
+  for (const Buffer& buffer : JoinInPlace(std::move(buffers))) {
+    shown.push_back(std::to_string(buffer.first) + "-" + std::to_string(buffer.last) + ": " +
+                    std::to_string(buffer.values.size()));
+  }
+  return shown;
+}
+
+TEST_CASE("buffers of one place and size that follow each other without a gap are joined", "[program]") {
+  using Texts = std::vector<std::string>;
+  CHECK(Joined({At(0, 10, 1, 5), At(0, 10, 5, 9)}) == Texts{"1-9: 2"});
+  CHECK(Joined({At(0, 10, 3, 4), At(0, 10, 1, 5), At(0, 10, 5, 9)}) == Texts{"1-9: 3"});
+  CHECK(Joined({At(0, 10, 1, 5), At(0, 10, 6, 9)}) == Texts{"1-5: 1", "6-9: 1"});
+  CHECK(Joined({At(0, 10, 1, 5), At(1, 10, 5, 9)}) == Texts{"1-5: 1", "5-9: 1"});
+  CHECK(Joined({At(0, 10, 1, 5), At(0, 11, 5, 9)}) == Texts{"1-5: 1", "5-9: 1"});
+  CHECK(Joined({At(0, 10, 1, 5), At(0, 10, 5, 9, 1)}) == Texts{"1-5: 1", "5-9: 1"});
+  Buffer output = At(0, 10, 5, 9);
+  output.is_output = true;
+  CHECK(Joined({At(0, 10, 1, 5), output}) == Texts{"1-5: 1", "5-9: 1"});
 }
 
 TEST_CASE("the peak is computed for changed sizes", "[program]") {
@@ -63,9 +77,6 @@ TEST_CASE("the peak is computed for changed sizes", "[program]") {
   CHECK(Most(buffers) == "20: 0 1");
   CHECK(Most(buffers, {1, 2, 3}) == "5: 1 2");
   CHECK(Most(buffers, {0, 0, 0}) == "0:");
-  // The original sizes, not the changed ones, decide which buffer is the largest.
-  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {2, 6, 9}) == "15: 0 1 2");
-  CHECK(Most({At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)}, {12, 6, 5}) == "12: 0 1 2");
 }
 
 TEST_CASE("added buffers share no memory", "[program]") {
@@ -75,14 +86,6 @@ TEST_CASE("added buffers share no memory", "[program]") {
   CHECK(Most(buffers, {}, {At(0, 5, 7, 7), At(0, 4, 7, 8)}) == "17: 1");
   CHECK(Most(buffers, {}, {At(0, 5, 7, 6)}) == "10: 0");
   CHECK(Most({}, {}, {At(0, 5, 7, 8)}) == "5:");
-}
-
-TEST_CASE("groups with too many members are not analyzed", "[program]") {
-  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 6, 1, 5), At(3, 7, 1, 5)};
-  CHECK(Occupancy(buffers, 3).whole());
-  const Occupancy occupancy(buffers, 2);
-  CHECK_FALSE(occupancy.whole());
-  CHECK(occupancy.FindPeak({10, 6, 7}, {}).bytes == 0);
 }
 
 }  // namespace TEST_FILE

@@ -106,14 +106,6 @@ TEST_CASE("an assignment that lacks arrays with a live range is truncated", "[pr
   CHECK(LacksValues(memory, module, 1));
 }
 
-TEST_CASE("without live ranges, only missing parameters are detected", "[program]") {
-  ModuleMemory memory = Holding(OneWrongOf(10));
-  memory.need_bytes = 5120;
-  CHECK(LacksValues(memory, Module(kBody), 1));
-  memory.allocations.emplace_back().parameter = 0;
-  CHECK_FALSE(LacksValues(memory, Module(kBody), 1));
-}
-
 TEST_CASE("the parameters before and after optimization must be equal, or shards", "[program]") {
   const auto parameter = [](const std::string& shape, const std::string& head = "") {
     return Module("  ROOT %p = " + shape + " parameter(0)\n", head);

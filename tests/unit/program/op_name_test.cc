@@ -31,14 +31,6 @@ TEST_CASE("an operation that transposes an array is not a backward pass", "[prog
   CHECK_FALSE(IsTransposed("jit(step)/transpose/mul"));
 }
 
-TEST_CASE("a loop runs again as a whole if a checkpoint is around it", "[program]") {
-  CHECK(IsRecomputedLoop("jit(step)/transpose(jvp())/checkpoint/rematted_computation/while"));
-  CHECK(IsRecomputedLoop("jit(step)/checkpoint/rematted_computation/while/body/mul"));
-  // The checkpoint is around the body of a loop.
-  CHECK_FALSE(IsRecomputedLoop("jit(step)/while/body/checkpoint/rematted_computation/while"));
-  CHECK_FALSE(IsRecomputedLoop("jit(step)/checkpoint/while"));
-}
-
 TEST_CASE("operations under vmap are recognized", "[program]") {
   CHECK(IsMapped("jit(f)/vmap(g)/sin"));
   CHECK(IsMapped("jit(f)/vmap(jvp(g))/sin"));

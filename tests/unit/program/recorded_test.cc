@@ -188,7 +188,6 @@ std::string RemediesText(const Program& program, const Semantics& semantics) {
     if (modified->more > 0) text += fmt::format(", {} throughout", Size(modified->more));
     if (!modified->ruled_out.empty()) text += fmt::format(", ruled out: {}", modified->ruled_out);
     if (modified->of_state) text += ", of weights and state";
-    if (simulator.IsOpen(*modified)) text += ", open";
     text += "\n" + RemedyText(simulator, *modified);
   }
   if (const Axis batch = semantics.batch()) {

@@ -55,18 +55,20 @@ std::vector<std::string> Names(const std::vector<MemoryValue>& values) {
   return names;
 }
 
-MemoryAllocation Temporaries(bool with_ranges) {
+// The names of the values that are listed of the temporaries.
+std::vector<std::string> Listed(bool with_ranges) {
   const auto source = OpenMemory(kAssignment, 7);
   const auto ranges = OpenMemory(kRanges);
-  return ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000}).allocations.at(3);
+  const ModuleMemory memory = ReadMemory(*source, with_ranges ? ranges.get() : nullptr, {kMiB, 1000});
+  return Names(LiveAt(memory.allocations.at(3), PeakOf(memory).moment));
 }
 
 TEST_CASE("if values that are live at the peak share memory, only one of them is listed", "[program]") {
   // early (12 MiB) is live alone. late and the loop-carried value, 8 MiB each, are live together, and fusion.7 shares
   // the memory of the loop-carried value.
-  CHECK(Names(LiveAtPeak(Temporaries(true))) == std::vector<std::string>{"late", "while.5{1}"});
+  CHECK(Listed(true) == std::vector<std::string>{"late", "while.5{1}"});
   // Without live ranges, lists values that do not share memory with each other.
-  CHECK(Names(LiveAtPeak(Temporaries(false))) == std::vector<std::string>{"early", "while.5{1}"});
+  CHECK(Listed(false) == std::vector<std::string>{"early", "while.5{1}"});
 }
 
 TEST_CASE("instructions yield op names and the user's source line", "[program]") {
