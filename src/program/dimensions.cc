@@ -106,11 +106,6 @@ void Factors::JoinGroups() {
   for (const auto& [a, b] : relations_) {
     FactorIds left = Expand({a});
     FactorIds right = Expand({b});
-    while (!left.empty() && !right.empty() && left.back() == right.back()) left.pop_back(), right.pop_back();
-    while (!left.empty() && !right.empty() && left.front() == right.front()) {
-      left.erase(left.begin());
-      right.erase(right.begin());
-    }
     if (left.empty() || right.empty()) continue;
     const GroupId one = GroupOf(*std::max_element(left.begin(), left.end(), smaller));
     const GroupId other = GroupOf(*std::max_element(right.begin(), right.end(), smaller));
@@ -209,15 +204,6 @@ ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
     groups.push_back(GroupsOf({factor}));
   return groups;
-}
-
-std::map<ArrayDims, int> Dimensions::ProductsIn(const std::set<ComputationId>& computations) const {
-  std::map<ArrayDims, int> counts;
-  for (const Product& product : products_) {
-    if (computations.contains(module_.instructions[product.instruction].computation))
-      ++counts[SortedDims(ShapeOf({product.instruction, 0}).dims)];
-  }
-  return counts;
 }
 
 ArrayDims SortedDims(ArrayDims dims) {

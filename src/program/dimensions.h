@@ -138,9 +138,6 @@ class Dimensions {
   // False if propagation was stopped because it took too long; then some equal dimensions are unknown.
   bool whole() const { return whole_; }
 
-  // Counts the products in these computations, by the sorted dimensions of their results.
-  std::map<ArrayDims, int> ProductsIn(const std::set<ComputationId>& computations) const;
-
   const Factors& factors() const { return factors_; }
   const std::vector<Product>& products() const { return products_; }
   const std::vector<Loop>& loops() const { return loops_; }

@@ -68,19 +68,12 @@ class HloReader {
     FinishPending();
     if (open_) module_.whole = false;
     EndComputation();
-    ResolveLateCalls();
     if (!module_.entry || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
     if (module_.frames.empty()) module_.frames = tables_.Frames();
     return std::move(module_);
   }
 
  private:
-  struct LateCall {  // a call of a computation that comes later in the text
-    InstructionId instruction;
-    std::size_t place;
-    std::string_view name;
-  };
-
   void ReadLine(std::string_view line) {
     if (!pending_.empty()) {
       if (GoesOn(line)) return;
@@ -292,7 +285,7 @@ class HloReader {
     if (found != made_frames_.end()) return found->second;
     if (module_.frames.size() >= kMostFrames) return parent;
     const int frame = static_cast<int>(module_.frames.size());
-    module_.frames.push_back({texts_.Keep(file), {}, line, parent});
+    module_.frames.push_back({texts_.Keep(file), line, parent});
     made_frames_.emplace(std::pair(module_.frames.back().file, std::pair(line, parent)), frame);
     return frame;
   }
@@ -310,13 +303,12 @@ class HloReader {
       while (const auto part = parts.Next()) {
         const std::string_view name = OperandName(*part);
         const ComputationId called = FindComputation(name);
-        if (called == open_) {
+        if (!called || called == open_) {  // a computation is printed before those that call it
           module_.whole = false;
           continue;
         }
-        if (!called) late_calls_.push_back({instruction, calls.size(), texts_.Keep(name)});
         calls.push_back(called);
-        reference_bytes_ += called ? sizeof(ComputationId) : sizeof(LateCall);
+        reference_bytes_ += sizeof(ComputationId);
       }
     }
   }
@@ -333,16 +325,6 @@ class HloReader {
       module_.whole = false;
     module_.instructions.push_back(std::move(instruction));
     return id;
-  }
-
-  void ResolveLateCalls() {
-    if (late_calls_.empty()) return;
-    for (const LateCall& call : late_calls_)
-      module_.instructions[call.instruction].calls[call.place] = FindComputation(call.name);
-    for (const LateCall& call : late_calls_) {
-      if (std::erase(module_.instructions[call.instruction].calls, ComputationId()) > 0) module_.whole = false;
-    }
-    if (!RemoveCycles(&module_)) module_.whole = false;
   }
 
   bool OverLimits() const {
@@ -364,7 +346,6 @@ class HloReader {
   ComputationId open_;               // the computation that is being read
   NameMap<InstructionId> repeated_;  // its instructions whose name an earlier computation uses
   std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
-  std::vector<LateCall> late_calls_;
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
   std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
   Nesting pending_nesting_;

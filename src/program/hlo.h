@@ -72,7 +72,6 @@ struct HloComputation {
 
 struct SourceFrame {
   std::string_view file;
-  std::string_view function;
   std::int64_t line = 0;
   int parent = 0;  // the frame that called it; 0: none
 };
@@ -105,6 +104,20 @@ std::string_view Attribute(std::string_view attributes, std::string_view name);
 
 // Parses a list such as "{0,1}" or "0,1", up to the first part that is not an integer.
 std::vector<std::int64_t> Integers(std::string_view list);
+
+// Op names as frameworks write them: "jit(step)/transpose(jvp(loss))/rematted_computation/mul". Differentiation, vmap
+// and checkpointing wrap words around the user's names.
+inline bool Mentions(std::string_view op_name, std::string_view part) {
+  return op_name.find(part) != std::string_view::npos;
+}
+
+inline bool IsDifferentiated(std::string_view op_name) { return Mentions(op_name, "jvp("); }
+// Part of a transposed linear function: mostly the backward pass.
+inline bool IsTransposed(std::string_view op_name) { return Mentions(op_name, "transpose("); }
+// The backward pass of reverse-mode differentiation.
+inline bool IsGradient(std::string_view op_name) { return Mentions(op_name, "transpose(jvp"); }
+
+inline bool IsMapped(std::string_view op_name) { return Mentions(op_name, "vmap("); }
 
 // Number of devices that the module is partitioned over, at least 1.
 int PartitionsOf(const HloModule& module);

@@ -224,32 +224,6 @@ HloShape ShapeTable::Parse(std::string_view text, int depth) {
   return shape;
 }
 
-bool RemoveCycles(HloModule* module) {
-  // Repeatedly removes computations without callers. Those on cycles, and those that they call, remain.
-  Indexed<ComputationId, int> callers(module->computations.size(), 0);
-  for (const HloInstruction& instruction : module->instructions) {
-    for (const ComputationId call : instruction.calls) ++callers[call];
-  }
-  std::vector<ComputationId> removed;
-  for (const ComputationId id : callers.ids()) {
-    if (callers[id] == 0) removed.push_back(id);
-  }
-  for (std::size_t done = 0; done < removed.size(); ++done) {
-    for (const InstructionId id : module->computations[removed[done]].instructions) {
-      for (const ComputationId call : module->instructions[id].calls) {
-        if (--callers[call] == 0) removed.push_back(call);
-      }
-    }
-  }
-  if (removed.size() == callers.size()) return true;
-  // Every cycle contains a call of the same computation or of one that comes later in the text.
-  for (HloInstruction& instruction : module->instructions) {
-    std::erase_if(instruction.calls,
-                  [&](ComputationId call) { return callers[call] > 0 && call >= instruction.computation; });
-  }
-  return false;
-}
-
 namespace {
 
 std::optional<int> TakeFrameNumber(std::string_view* text) {
@@ -289,14 +263,14 @@ bool SourceTables::ReadRow(std::size_t id, std::string_view text) {
   constexpr std::size_t kMaxGap = 1000;  // rows are numbered without gaps; damage must not cause large allocations
   if (id >= kMaxRows || id > open_->size() + kMaxGap) return false;
   Row row;
-  if (open_ == &tables_[kFiles] || open_ == &tables_[kFunctions]) {
+  if (open_ == &tables_[kFunctions]) return true;
+  if (open_ == &tables_[kFiles]) {
     if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
     row.name = arena_.Keep(WithoutQuotes(text));
   } else {
     if (!text.starts_with('{') || !text.ends_with('}')) return false;
     row = {.name = {},
            .file = NumberOf(text, "file_name_id="),
-           .function = NumberOf(text, "function_name_id="),
            .line = NumberOf(text, " line="),
            .location = NumberOf(text, "file_location_id="),
            .parent = NumberOf(text, "parent_frame_id=")};
@@ -319,8 +293,7 @@ std::vector<SourceFrame> SourceTables::Frames() const {
     const Row& frame = tables_[kFrames][id];
     const Row location = row(kLocations, frame.location);
     const int parent = frame.parent - (parents_are_high_ ? 1 : 0);
-    frames[id] = {row(kFiles, location.file).name, row(kFunctions, location.function).name, location.line,
-                  parent > 0 && std::cmp_less(parent, id) ? parent : 0};
+    frames[id] = {row(kFiles, location.file).name, location.line, parent > 0 && std::cmp_less(parent, id) ? parent : 0};
   }
   return frames;
 }

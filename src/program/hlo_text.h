@@ -112,10 +112,6 @@ class ShapeTable {
   std::size_t bytes_ = 0;
 };
 
-// Breaks cycles of calls. Removes the calls of each computation that is on a cycle or reachable from one, except calls
-// by computations that come later in the text. Returns false if there were cycles.
-bool RemoveCycles(HloModule* module);
-
 // Reads the tables FileNames, FunctionNames, FileLocations and StackFrames at the top of HLO text. They map a
 // stack_frame_id to files and lines.
 class SourceTables {
@@ -134,9 +130,8 @@ class SourceTables {
  private:
   enum Table { kFiles, kFunctions, kLocations, kFrames };
   struct Row {
-    std::string_view name;  // of a file or function
+    std::string_view name;  // of a file
     int file = 0;           // of a location
-    int function = 0;
     int line = 0;
     int location = 0;  // of a frame
     int parent = 0;

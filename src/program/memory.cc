@@ -17,7 +17,6 @@ namespace {
 // No memory is larger, and the sum of two such numbers does not overflow.
 constexpr std::int64_t kMost = std::int64_t{1} << 60;
 constexpr std::size_t kMostWithoutValue = 50000;
-constexpr std::size_t kLongestShape = 200;  // of a parameter that is an array; shapes of tuples are not used
 
 // Removes a number from the start of the text. Caps it at kMost.
 std::optional<std::int64_t> TakeNumber(std::string_view* text) {
@@ -62,15 +61,8 @@ void ReadProperties(std::string_view text, AllocationLine* line) {
       allocation.kind = AllocationKind::kArgument;
       allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&text).value_or(-1), INT32_MAX));
     }
-    if (Take(&text, "shape |") || Take(&text, "output shape is |")) {
-      const std::string_view shape = text.substr(0, text.find('|'));
-      if (allocation.kind == AllocationKind::kArgument) allocation.parameter_shape = shape.substr(0, kLongestShape);
-      text.remove_prefix(shape.size());
-    }
-    if (Take(&text, "| at ShapeIndex ")) {
-      const std::string_view index = text.substr(0, text.find('}'));
-      if (index.starts_with('{') && index.size() > 1) allocation.parameter_index = std::string(index) + "}";
-    }
+    if (Take(&text, "shape |") || Take(&text, "output shape is |"))
+      text.remove_prefix(std::min(text.find('|'), text.size()));
     text.remove_prefix(std::min(text.find(", "), text.size()));
   }
   if (allocation.kind == AllocationKind::kArgument) return;
@@ -104,13 +96,13 @@ std::optional<MemoryValue> ReadValue(std::string_view text) {
   if (name_end == std::string_view::npos || name_end == 0) return std::nullopt;
   const std::string_view place = text.substr(0, name_end);
   text.remove_prefix(name_end);
-  const bool phi = Take(&text, " (phi)");
+  Take(&text, " (phi)");  // a loop-carried value
   if (!Take(&text, " @") || !TakeNumber(&text) || !Take(&text, "> (size=")) return std::nullopt;
   const std::optional<std::int64_t> size = TakeNumber(&text);
   if (!size || !Take(&text, ",offset=")) return std::nullopt;
   const std::optional<std::int64_t> offset = TakeNumber(&text);
   if (!offset || !Take(&text, "): ")) return std::nullopt;
-  MemoryValue value{.name = {}, .index = {}, .shape = std::string(text), .size = *size, .offset = *offset, .phi = phi};
+  MemoryValue value{.name = {}, .index = {}, .shape = std::string(text), .size = *size, .offset = *offset};
   SplitIndex(place, &value.name, &value.index);
   return value;
 }
@@ -173,7 +165,6 @@ class MemoryReader {
     // If the numbers do not increase, the file contains two assignments. The total would include both, so reject it.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
-    if (line.color == 0) memory_.total_bytes = SaturatingAdd(memory_.total_bytes, line.size);
     if (line.thread_local_) return;
     if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, line.size);
     if (line.color != 0) return;

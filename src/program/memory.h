@@ -28,15 +28,12 @@ struct MemoryValue {
   std::int64_t offset = 0;  // within the allocation
   std::int64_t first = -1;  // live range: positions in the schedule, both inclusive; -1: not known
   std::int64_t last = -1;
-  bool phi = false;  // a loop-carried value
 };
 
 struct MemoryAllocation {
   AllocationKind kind = AllocationKind::kTemporaries;
-  bool is_output = false;       // also for an argument that shares its memory with an output
-  int parameter = -1;           // for arguments: number of the entry computation's parameter
-  std::string parameter_index;  // "{1}"; empty for the whole parameter
-  std::string parameter_shape;  // "f32[512,1024]", without layout
+  bool is_output = false;  // also for an argument that shares its memory with an output
+  int parameter = -1;      // for arguments: number of the entry computation's parameter
   std::int64_t size = 0;
   std::vector<MemoryValue> values;
 
@@ -49,7 +46,6 @@ struct ModuleMemory {
   std::int64_t host_bytes = 0;                          // in the host's memory
   std::int64_t schedule_length = 0;                     // from live-range.txt; 0 if there is none
   std::int64_t need_bytes = 0;                          // of all allocations in HBM, including any beyond a limit
-  std::int64_t total_bytes = 0;                         // including thread-local ones, as in *memory-usage-report.txt
   bool assignment_whole = true;                         // false: the file itself shows that it is truncated or damaged
   bool ranges_whole = true;                             // the same for the live ranges; true if there are none
   bool over_limit = false;                              // some values or allocations were dropped

@@ -6,20 +6,6 @@
 #include <utility>
 
 namespace whyoom {
-namespace {
-
-// Removes the backslashes of metadata: "params[\'wq\']".
-std::string Unescape(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) ++i;
-    plain += text[i];
-  }
-  return plain;
-}
-
-}  // namespace
-
 Program::Program(HloModule module, HloModule before, ModuleMemory memory)
     : module_(std::move(module)),
       before_(std::move(before)),
@@ -30,13 +16,6 @@ Program::Program(HloModule module, HloModule before, ModuleMemory memory)
   FindSchedule();
   FindParameters();
   FindOutputs();
-}
-
-InstructionId Program::InitialElement(InstructionId loop, int leaf) const {
-  const std::vector<InstructionId>& operands = At(loop).operands;
-  if (operands.empty() || At(operands[0]).opcode != "tuple") return {};
-  const std::vector<InstructionId>& elements = At(operands[0]).operands;
-  return std::cmp_less(leaf, elements.size()) ? elements[leaf] : InstructionId();
 }
 
 void Program::FindValues() {
@@ -99,7 +78,7 @@ void Program::FindParameters() {
     ProgramParameter parameter;
     parameter.array = {parameters[number], 0};
     parameter.number = static_cast<int>(number);
-    parameter.path = is.op_name.empty() ? std::string(is.name) : Unescape(is.op_name);
+    parameter.path = is.op_name.empty() ? std::string(is.name) : UnescapedPath(std::string(is.op_name));
     const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(parameters[number])));
     parameter.path.resize(std::min(parameter.path.size(), room / arrays));
     room -= arrays * parameter.path.size();

@@ -88,16 +88,6 @@ class Program {
   InstructionId FusedRoot(const HloInstruction& is) const {
     return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();
   }
-  // Follows first operands while passes(instruction) is true, at most `most` times.
-  template <class Passes>
-  InstructionId Follow(InstructionId instruction, const Passes& passes, int most = 8) const {
-    for (; most > 0 && passes(At(instruction)) && !At(instruction).operands.empty(); --most)
-      instruction = At(instruction).operands[0];
-    return instruction;
-  }
-  // The operand that initializes a loop-carried value; an empty id if the loop's operand is not a tuple instruction.
-  InstructionId InitialElement(InstructionId loop, int leaf) const;
-
   // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
   int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
   // Instructions of the same computation that use the result, without duplicates.

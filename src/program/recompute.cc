@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "program/op_name.h"
 #include "program/remedies.h"
 
 namespace whyoom {
@@ -37,10 +36,14 @@ struct LoopPair {
 // By leaf of the forward loop: the leaf of the backward loop that it initializes.
 std::vector<std::optional<int>> LeavesPassed(const Program& program, const Loop& forward, const Loop& backward) {
   std::vector<std::optional<int>> carried_to(program.dimensions().LeafCount(forward.instruction));
-  for (int leaf = 0; const InstructionId initial = program.InitialElement(backward.instruction, leaf); ++leaf) {
-    const HloInstruction& from = program.At(program.Follow(initial, [](const auto& is) {
-      return is.Is({"bitcast", "copy", "reshape"});
-    }));
+  const std::vector<InstructionId>& operands = program.At(backward.instruction).operands;
+  if (operands.empty() || program.At(operands[0]).opcode != "tuple") return carried_to;
+  int leaf = -1;
+  for (InstructionId initial : program.At(operands[0]).operands) {
+    ++leaf;
+    while (program.At(initial).Is({"bitcast", "copy", "reshape"}) && !program.At(initial).operands.empty())
+      initial = program.At(initial).operands[0];
+    const HloInstruction& from = program.At(initial);
     if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward.instruction)
       continue;
     if (const ArrayId taken = program.dimensions().TupleElementOf(from)) carried_to[taken.leaf] = leaf;
@@ -95,8 +98,13 @@ class LoopRecomputer {
         pair_(pair),
         forward_(BodyOf(pair.forward)),
         backward_(BodyOf(pair.backward)),
-        products_(program_.dimensions().ProductsIn(ComputationsOf(pair.forward))),
-        modified_(*modified) {}
+        modified_(*modified) {
+    const std::set<ComputationId> computations = ComputationsOf(pair.forward);
+    for (const Product& product : program_.dimensions().products()) {
+      if (computations.contains(program_.At(product.instruction).computation))
+        ++products_[SortedDims(program_.ShapeOf({product.instruction, 0}).dims)];
+    }
+  }
 
   void Run() {
     backward_begin_ = BeginOf(pair_.backward);

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "program/op_name.h"
 #include "text/numbers.h"
 
 namespace whyoom {

@@ -9,8 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "program/op_name.h"
-
 namespace whyoom {
 namespace {
 

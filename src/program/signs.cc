@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "program/estimates.h"
-#include "program/op_name.h"
 #include "program/semantics.h"
 #include "text/cleaning.h"
 

@@ -179,12 +179,6 @@ bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.0
 
 }  // namespace
 
-AssignmentTotals ReadTotals(const std::string& buffer_assignment) {
-  const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment);
-  const ModuleMemory memory = ReadMemory(*source, nullptr);
-  return {memory.need_bytes, memory.total_bytes, memory.assignment_whole};
-}
-
 // Reads each file once, since many failures of a log may need the same modules.
 const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
   const auto [entry, is_new] = needs_.try_emplace(buffer_assignment);

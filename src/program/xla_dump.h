@@ -41,14 +41,6 @@ struct DumpReading {
   std::vector<std::string> sources;  // source files that the program's operations name, without duplicates
 };
 
-// The sums of a buffer assignment.
-struct AssignmentTotals {
-  std::int64_t need_bytes = 0;   // all allocations in HBM, as in the error message; 0 if the file cannot be read
-  std::int64_t total_bytes = 0;  // including thread-local ones, as in *memory-usage-report.txt
-  bool whole = false;            // false: the file itself shows that it is truncated
-};
-AssignmentTotals ReadTotals(const std::string& buffer_assignment);
-
 class XlaDump {
  public:
   // Whether a file of this name belongs to a dump, including files that are not read. Such a file is not a log.

@@ -1,4 +1,4 @@
-// Pools of texts and shapes, and cycles of calls.
+// Pools of texts and shapes.
 #include <string>
 #include <vector>
 
@@ -8,33 +8,6 @@
 using namespace whyoom;
 
 namespace TEST_FILE {
-
-// A module of computations with one instruction each, which calls the listed computations.
-HloModule Calling(const std::vector<std::vector<int>>& calls) {
-  HloModule module;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    HloInstruction instruction;
-    instruction.computation = ComputationId(i);
-    for (const int called : calls[i]) instruction.calls.emplace_back(called);
-    module.instructions.push_back(instruction);
-    HloComputation computation;
-    computation.instructions = {InstructionId(i)};
-    module.computations.push_back(computation);
-  }
-  return module;
-}
-
-// The remaining calls.
-std::vector<std::vector<int>> CallsOf(const HloModule& module) {
-  std::vector<std::vector<int>> calls;
-  for (const HloInstruction& instruction : module.instructions) {
-    calls.emplace_back();
-    for (const ComputationId called : instruction.calls) calls.back().push_back(called.value);
-  }
-  return calls;
-}
-
-using Calls = std::vector<std::vector<int>>;
 
 TEST_CASE("a repeated text is stored once", "[program]") {
   TextArena arena;
@@ -152,40 +125,6 @@ TEST_CASE("nested tuples are limited in depth", "[program]") {
     REQUIRE(at >= 0);
     REQUIRE(at < static_cast<int>(shapes.size()));
   }
-}
-
-TEST_CASE("calls without cycles do not change", "[program]") {
-  HloModule empty;
-  CHECK(RemoveCycles(&empty));
-  HloModule one = Calling({{}});
-  CHECK(RemoveCycles(&one));
-  const Calls calls = {{1, 2}, {3}, {3, 3}, {}};  // two paths lead to the last
-  HloModule module = Calling(calls);
-  CHECK(RemoveCycles(&module));
-  CHECK(CallsOf(module) == calls);
-}
-
-TEST_CASE("if there is a cycle, all calls to the computation itself or a later one are removed", "[program]") {
-  HloModule itself = Calling({{1, 0}, {}});
-  CHECK_FALSE(RemoveCycles(&itself));
-  CHECK(CallsOf(itself) == Calls{{}, {}});
-  CHECK(RemoveCycles(&itself));
-
-  HloModule three = Calling({{1}, {2, 3}, {0, 3}, {}});
-  CHECK_FALSE(RemoveCycles(&three));
-  CHECK(CallsOf(three) == Calls{{}, {}, {0}, {}});
-  CHECK(RemoveCycles(&three));
-}
-
-TEST_CASE("chains of calls can be very long", "[program]") {
-  Calls chain;
-  for (int i = 1; i < 200000; ++i) chain.push_back({i});
-  chain.push_back({});
-  HloModule module = Calling(chain);
-  CHECK(RemoveCycles(&module));
-  module.instructions.back().calls = {ComputationId(0)};
-  CHECK_FALSE(RemoveCycles(&module));
-  CHECK(RemoveCycles(&module));
 }
 
 }  // namespace TEST_FILE

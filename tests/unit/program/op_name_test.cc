@@ -1,7 +1,6 @@
 // What op names reveal about the origin of an operation.
-#include "program/op_name.h"
-
 #include "catch.h"
+#include "program/hlo.h"
 
 using namespace whyoom;
 
